@@ -13,7 +13,7 @@ use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::text::patch::{Options, StripLevels, apply, parse, unified};
 use placet::tools::{CommandSettings, Env, Limits, Progress, Registry, RunCtx, Sight};
-use placet::workspace::{Brake, Ledger, Places, View, Workspace};
+use placet::workspace::{LossLimit, ReadLedger, View, ViewPaths, Workspace};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -116,7 +116,7 @@ fn tool(patch: &[u8], old: &str) -> Duration {
 
 fn env(root: &Path) -> Env {
     let state = root.parent().unwrap().join("state");
-    let places = Places {
+    let places = ViewPaths {
         view: state.join("views/bench"),
         layers: Vec::new(),
         objects: state.join("objects"),
@@ -130,14 +130,14 @@ fn env(root: &Path) -> Env {
         timeout: Duration::MAX,
         withheld: Vec::new(),
         confining: None,
-        brake: Brake::default(),
+        brake: LossLimit::default(),
     };
     Env {
         jobs: placet::tools::Jobs::default(),
         mounts: Arc::default(),
         mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
         workspace: workspace.with_view(view),
-        ledger: Mutex::new(Ledger::default()),
+        ledger: Mutex::new(ReadLedger::default()),
         scratchpads: Arc::new(Scratchpads::in_memory()),
         limits: Limits::default(),
         commands,

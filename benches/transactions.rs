@@ -12,7 +12,7 @@
     reason = "a bench stops at the first surprise and prints"
 )]
 
-use placet::workspace::{Applied, Label, Places, Shelf, View};
+use placet::workspace::{ApplyOutcome, LayerKind, TransactionLabel, View, ViewPaths};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ impl Bench {
             }
             std::fs::write(root.join(name(number)), content(number, "old")).unwrap();
         }
-        let places = Places {
+        let places = ViewPaths {
             view: base.join("state/view"),
             layers: Vec::new(),
             objects: base.join("state/objects"),
@@ -57,7 +57,7 @@ impl Bench {
     /// The fold and the change set of a command that changed every `step`-th of so many files.
     fn effects(&self, count: usize, step: usize, word: &str) -> Duration {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let command = runtime.block_on(self.view.begin(Shelf::Pending, None)).unwrap();
+        let command = runtime.block_on(self.view.begin(LayerKind::Pending, None)).unwrap();
         let upper = command.mounts[0].upper.clone();
         for number in (0..count).map(|n| n * step) {
             std::fs::create_dir_all(upper.join(name(number)).parent().unwrap()).unwrap();
@@ -65,22 +65,23 @@ impl Bench {
         }
         let start = Instant::now();
         self.view.finish(command, &|_| false).unwrap();
-        assert_eq!(self.view.changes(Shelf::Pending).unwrap().len(), count);
+        assert_eq!(self.view.changes(LayerKind::Pending).unwrap().len(), count);
         start.elapsed()
     }
 
     fn apply(&self, turn: &str) -> Duration {
         let start = Instant::now();
-        let set = self.view.changes(Shelf::Pending).unwrap();
-        let label = Label { turn: turn.into(), ..Label::default() };
+        let set = self.view.changes(LayerKind::Pending).unwrap();
+        let label = TransactionLabel { turn: turn.into(), ..TransactionLabel::default() };
         let applied = self.view.apply(&View::everything(&set), label).unwrap();
-        assert!(matches!(applied, Applied::Landed(_)));
+        assert!(matches!(applied, ApplyOutcome::Landed(_)));
         start.elapsed()
     }
 
     fn undo(&self) -> Duration {
         let start = Instant::now();
-        let plan = self.view.plan_undo(&self.view.journal().to_undo(), None, Label::default()).unwrap();
+        let plan =
+            self.view.plan_undo(&self.view.journal().to_undo(), None, TransactionLabel::default()).unwrap();
         self.view.carry_out(plan).unwrap().unwrap();
         start.elapsed()
     }
@@ -119,7 +120,7 @@ fn main() {
         let bench = Bench::new(files);
         median(5, || {
             let time = bench.effects(1000, files / 1000, &word());
-            bench.view.discard_all(Shelf::Pending).unwrap();
+            bench.view.discard_all(LayerKind::Pending).unwrap();
             time
         })
     };

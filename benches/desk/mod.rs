@@ -6,7 +6,7 @@ use placet::conversation::{CallId, CallInput, CallOutcome};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{CommandSettings, Env, Limits, Progress, Registry, RunCtx, Sight};
-use placet::workspace::{Ledger, Places, View, Workspace};
+use placet::workspace::{ReadLedger, View, ViewPaths, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -24,7 +24,7 @@ pub struct Bench {
 fn viewed(root: &Path) -> Workspace {
     let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let state = root.parent().unwrap_or(root).join(format!(".{name}-state"));
-    let places = Places {
+    let places = ViewPaths {
         view: state.join("views/bench"),
         layers: Vec::new(),
         objects: state.join("objects"),
@@ -43,14 +43,14 @@ pub fn env(root: &Path, scratchpads: Arc<Scratchpads>) -> Env {
         timeout: Duration::from_secs(60),
         withheld: Vec::new(),
         confining: None,
-        brake: placet::workspace::Brake::default(),
+        brake: placet::workspace::LossLimit::default(),
     };
     Env {
         mounts: Arc::default(),
         jobs: placet::tools::Jobs::default(),
         mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
         workspace: viewed(root),
-        ledger: Mutex::new(Ledger::default()),
+        ledger: Mutex::new(ReadLedger::default()),
         scratchpads,
         limits: Limits::default(),
         commands,

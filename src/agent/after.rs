@@ -8,7 +8,7 @@ use crate::conversation::{BlockedWrite, CallId, CallOutcome, Note, Part, ToolCal
 use crate::hooks::{HookAction, HookPoint, HookRuling};
 use crate::permission::{Access, ClassificationLevel};
 use crate::tools::{Detail, DiffText, Facts, Inspect, Output, Plan, Preview, Summary, ToolError};
-use crate::workspace::{ChangeSet, Node, Shelf, View};
+use crate::workspace::{ChangeSet, LayerKind, PathState, View};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 /// What was pending before a command that is watched.
 pub(super) struct Watch {
     view: View,
-    before: BTreeMap<PathBuf, Node>,
+    before: BTreeMap<PathBuf, PathState>,
 }
 
 impl Shared {
@@ -118,7 +118,7 @@ impl Shared {
             return None;
         }
         let view = self.env.workspace.view()?.clone();
-        let set = view.changes(Shelf::Pending).unwrap_or_default();
+        let set = view.changes(LayerKind::Pending).unwrap_or_default();
         Some(Watch { view, before: set.changes.into_iter().map(|c| (c.path, c.after)).collect() })
     }
 
@@ -143,7 +143,7 @@ impl Shared {
         let Some(Watch { view, before }) = watch else { return (output, None) };
         let (env, shared) = (Arc::clone(&self.env), Arc::clone(&self));
         let thrown = tokio::task::spawn_blocking(move || {
-            let mut set = view.changes(Shelf::Pending).map_err(|e| e.to_string())?;
+            let mut set = view.changes(LayerKind::Pending).map_err(|e| e.to_string())?;
             let (taint, level_of) = {
                 let policy = lock(&shared.policy).clone();
                 (policy.taint().load(), move |path: &PathBuf| policy.level_of(path))

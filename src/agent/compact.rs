@@ -17,7 +17,7 @@ use crate::provider::{ProviderError, StreamEvent};
 use crate::session::{SessionError, SessionRecord};
 use crate::text::sanitize::name;
 use crate::tools::{TodoStatus, todo_lines, todos_in};
-use crate::workspace::Shelf;
+use crate::workspace::LayerKind;
 use futures_util::StreamExt;
 use std::fmt::Write;
 use tokio::sync::mpsc::UnboundedSender;
@@ -296,7 +296,8 @@ impl Agent {
             "Files read or written so far (read again before editing: their content is no longer before you)",
             &seen,
         );
-        let pending = workspace.view().and_then(|view| view.changes(Shelf::Pending).ok()).unwrap_or_default();
+        let pending =
+            workspace.view().and_then(|view| view.changes(LayerKind::Pending).ok()).unwrap_or_default();
         let pending: Vec<String> =
             pending.changes.iter().map(|change| name(&workspace.shown(&change.path)).into_owned()).collect();
         push_list(&mut out, "Changed and waiting for the person", &pending);

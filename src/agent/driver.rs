@@ -25,7 +25,7 @@ use crate::session::{
     LoadedSession, OpenSession, SessionError, SessionRecord, SessionStateKey, SessionStore,
 };
 use crate::tools::Env;
-use crate::workspace::{Label, Ledger, View};
+use crate::workspace::{ReadLedger, TransactionLabel, View};
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -114,7 +114,7 @@ impl Agent {
             if let Some(saved) = session.state(SessionStateKey::Ledger)? {
                 // One that cannot be read costs the model one read per file, nothing more.
                 if let Ok(snapshot) = serde_json::from_str(&saved) {
-                    *lock(&self.parts.env.ledger) = Ledger::restore(&snapshot);
+                    *lock(&self.parts.env.ledger) = ReadLedger::restore(&snapshot);
                 }
             }
         }
@@ -311,8 +311,8 @@ impl Agent {
         if let Err(e) = view.forget_unchanged() {
             tracing::warn!("files that were changed and changed back stay on the shelf: {e}");
         }
-        let turn = Label::turn_of(&name, number, self.branches);
-        view.begin_turn(Label { turn, session, title, ..Label::default() });
+        let turn = TransactionLabel::turn_of(&name, number, self.branches);
+        view.begin_turn(TransactionLabel { turn, session, title, ..TransactionLabel::default() });
     }
 
     /// What read mode's commands changed goes, and is said to.

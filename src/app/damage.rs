@@ -3,8 +3,9 @@
 use super::App;
 use super::views::Sweep;
 use crate::workspace::{
-    Damage, Fault, JournalEntry, Needed, Objects, Repaired, contents_needed, discard_damage_at_start,
-    journals_in, keeps_pending, pending_damage, pending_damage_at_start, repair, roots_of, views_in,
+    DamageKind, DamagedRecord, JournalEntry, ObjectStore, PruneRoots, RepairReport, contents_needed,
+    discard_damage_at_start, journals_in, keeps_pending, pending_damage, pending_damage_at_start, repair,
+    roots_of, views_in,
 };
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,9 +19,9 @@ const SMALL: u64 = 64 << 10;
 
 impl App {
     /// Everything that is damaged, of all workspaces; and the number of stored contents that were not looked at in time.
-    pub fn damage(&self) -> (Vec<Damage>, usize) {
+    pub fn damage(&self) -> (Vec<DamagedRecord>, usize) {
         let (journals, objects) = self.journals();
-        let objects = Objects::new(objects);
+        let objects = ObjectStore::new(objects);
         let (journals, mut all) = journals_in(&journals);
         all.extend(journals.iter().flat_map(|journal| journal.damage()));
         let (contents, unseen) = objects.damage(Instant::now() + COMPARING);
@@ -34,7 +35,7 @@ impl App {
     }
 
     /// What the next undo or apply in this directory would meet. Looks at little: a start is short.
-    pub fn damage_at_start(&self) -> Vec<Damage> {
+    pub fn damage_at_start(&self) -> Vec<DamagedRecord> {
         let view = self.view("recovery");
         let mut all = view.journal().damage_at_start();
         if all.is_empty() {
@@ -51,14 +52,14 @@ impl App {
     }
 
     /// Damaged records of what is pending in this directory, and in directories that are not known any more.
-    pub fn pending_damage_here(&self) -> Vec<Damage> {
+    pub fn pending_damage_here(&self) -> Vec<DamagedRecord> {
         let (views, unread) = self.views_here();
         views.iter().flat_map(|view| pending_damage(view)).chain(unread).collect()
     }
 
     /// Views of this directory, and those that keep something of which nobody knows the directory; and directories of views
     /// that cannot be listed.
-    fn views_here(&self) -> (Vec<PathBuf>, Vec<Damage>) {
+    fn views_here(&self) -> (Vec<PathBuf>, Vec<DamagedRecord>) {
         let here = |view: &PathBuf| match roots_of(view) {
             Ok(roots) => roots.first().is_some_and(|root| root == self.cwd()),
             Err(_) => keeps_pending(view),
@@ -69,16 +70,16 @@ impl App {
     }
 
     /// Moves what is damaged aside, and makes again what can be.
-    pub fn repair(&self) -> std::io::Result<(Repaired, PathBuf)> {
+    pub fn repair(&self) -> std::io::Result<(RepairReport, PathBuf)> {
         let (journals, objects) = self.journals();
         let name = jiff::Timestamp::now().strftime("%Y-%m-%dT%H-%M-%S").to_string();
         let aside = self.paths.state.join("damaged").join(name);
-        Ok((repair(&journals, &Objects::new(objects), &self.views_places(), &aside)?, aside))
+        Ok((repair(&journals, &ObjectStore::new(objects), &self.views_places(), &aside)?, aside))
     }
 }
 
 /// Contents that entries need to be taken back and that are not there.
-fn lost(entries: impl Iterator<Item = JournalEntry>, objects: &Objects) -> Vec<Damage> {
+fn lost(entries: impl Iterator<Item = JournalEntry>, objects: &ObjectStore) -> Vec<DamagedRecord> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     for change in entries.flat_map(|entry| entry.changes) {
@@ -86,16 +87,16 @@ fn lost(entries: impl Iterator<Item = JournalEntry>, objects: &Objects) -> Vec<D
         let Some(hash) = needed.filter(|hash| !objects.has(*hash) && seen.insert(*hash.as_bytes())) else {
             continue;
         };
-        found.extend(objects.damage_of(hash).filter(|damage| damage.fault == Fault::Missing));
+        found.extend(objects.damage_of(hash).filter(|damage| damage.fault == DamageKind::Missing));
     }
     found
 }
 
 impl Sweep {
     /// What pending changes need, in all views.
-    pub(super) fn needed(&self) -> Needed {
+    pub(super) fn needed(&self) -> PruneRoots {
         let (views, unread) = views_in(&self.views);
-        let mut needed = Needed { damage: unread, ..Needed::default() };
+        let mut needed = PruneRoots { damage: unread, ..PruneRoots::default() };
         for view in &views {
             let (contents, damage) = contents_needed(view);
             needed.contents.extend(contents.iter().map(|hash| hash.to_hex().to_string()));

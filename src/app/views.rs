@@ -4,8 +4,8 @@ use super::App;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe};
 use crate::tools::{Confining, WithheldReport};
 use crate::workspace::{
-    Brake, Damage, Keep, Needed, Objects, Places, Recovered, Shelf, View, keeps_pending, prune, recover,
-    roots_of, views_in,
+    DamagedRecord, LayerKind, LossLimit, ObjectStore, PruneLimits, PruneRoots, RecoveryReport, View,
+    ViewPaths, keeps_pending, prune, recover, roots_of, views_in,
 };
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ impl App {
         view
     }
 
-    fn places(&self, name: &str) -> Places {
+    fn places(&self, name: &str) -> ViewPaths {
         let state = &self.paths.state;
         let home = self.workspace.home();
         let covered = |dir: &Path| self.workspace.roots().iter().any(|root| dir.starts_with(root));
@@ -55,7 +55,7 @@ impl App {
         layers.push(private(Path::new("/dev/shm")).join("layers"));
         let journal = blake3::hash(self.cwd().as_os_str().as_encoded_bytes()).to_hex();
         let journal: String = journal.chars().take(24).collect();
-        Places {
+        ViewPaths {
             view: views.join(name),
             layers,
             objects: state.join("objects"),
@@ -85,7 +85,7 @@ impl App {
                 continue;
             }
             let view = self.guarded(View::at(self.places(&name), &roots));
-            match view.changes(Shelf::Pending) {
+            match view.changes(LayerKind::Pending) {
                 Ok(set) if set.is_empty() => {}
                 Ok(_) => {
                     let busy = is_locked(&place.join("lock"));
@@ -100,7 +100,7 @@ impl App {
 
     /// Views of this directory in which a discard can be brought back, or in which nobody knows. Fails where the directory
     /// of views cannot be listed.
-    pub fn discarded(&self) -> Result<Vec<View>, Damage> {
+    pub fn discarded(&self) -> Result<Vec<View>, DamagedRecord> {
         let dir = self.places("x").view;
         let (views, unread) = views_in(&[dir.parent().unwrap_or(&dir).to_path_buf()]);
         if let Some(damage) = unread.into_iter().next() {
@@ -119,16 +119,16 @@ impl App {
     /// Whether something is pending in the view of this name, of whatever directory. What cannot be read counts.
     pub fn is_pending(&self, name: &str) -> bool {
         self.views_places().into_iter().any(|views| {
-            let places = Places { view: views.join(name), ..self.places(name) };
+            let places = ViewPaths { view: views.join(name), ..self.places(name) };
             keeps_pending(&places.view)
                 && roots_of(&places.view).ok().is_none_or(|roots| {
-                    !View::at(places, &roots).changes(Shelf::Pending).is_ok_and(|set| set.is_empty())
+                    !View::at(places, &roots).changes(LayerKind::Pending).is_ok_and(|set| set.is_empty())
                 })
         })
     }
 
     /// What pending changes need, in any directory: pruning must leave it.
-    pub fn needed(&self) -> Needed {
+    pub fn needed(&self) -> PruneRoots {
         self.sweep().needed()
     }
 
@@ -139,7 +139,7 @@ impl App {
     }
 
     /// Finishes what a crash left of an apply or an undo in this directory. `None` when there was nothing.
-    pub fn recover(&self) -> Option<Result<Recovered, std::io::Error>> {
+    pub fn recover(&self) -> Option<Result<RecoveryReport, std::io::Error>> {
         let view = self.view("recovery");
         match recover(view.journal(), view.objects()) {
             Ok(recovered) if recovered.is_empty() => None,
@@ -149,20 +149,20 @@ impl App {
         }
     }
 
-    pub(super) fn brake(&self) -> Brake {
-        let usual = Brake::default();
+    pub(super) fn brake(&self) -> LossLimit {
+        let usual = LossLimit::default();
         let number = |key: &str| self.config.number(key);
-        Brake {
+        LossLimit {
             files: number("brake.files").and_then(|n| usize::try_from(n).ok()).unwrap_or(usual.files),
             bytes: number("brake.bytes").unwrap_or(usual.bytes),
         }
     }
 
     /// How much of what was applied is kept for undo.
-    pub fn keep(&self) -> Keep {
-        let usual = Keep::default();
+    pub fn keep(&self) -> PruneLimits {
+        let usual = PruneLimits::default();
         let days = self.config.number("journal.max_days").map(|d| Duration::from_secs(d * 24 * 3600));
-        Keep {
+        PruneLimits {
             max_bytes: self.config.number("journal.max_mb").map_or(usual.max_bytes, |mb| mb << 20),
             max_age: days.unwrap_or(usual.max_age),
         }
@@ -262,7 +262,7 @@ pub(super) struct Sweep {
     pub(super) views: Vec<PathBuf>,
     journals: PathBuf,
     objects: PathBuf,
-    keep: Keep,
+    keep: PruneLimits,
 }
 
 impl Sweep {
@@ -275,7 +275,7 @@ impl Sweep {
         }
         drop(crate::private::write_quick(&mark, b""));
         let (journals, objects, keep) =
-            (self.journals.clone(), Objects::new(self.objects.clone()), self.keep);
+            (self.journals.clone(), ObjectStore::new(self.objects.clone()), self.keep);
         let needed = self.needed();
         let work = move || match prune(&journals, &objects, keep, &needed) {
             Ok(pruned) => {

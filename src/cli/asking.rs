@@ -7,7 +7,8 @@ use crate::serve::changes::{self, Told, Wanted};
 use crate::text::visible;
 use crate::ui::{Theme, exact, talk};
 use crate::workspace::{
-    Approval, ChangeClasses, ChangeSet, Choice, Label, Part, PathChange, Shelf, View, Workspace, patch,
+    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, LayerKind, PathChange, SelectedPart,
+    TransactionLabel, View, Workspace, patch,
 };
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -47,12 +48,12 @@ pub(super) fn one_by_one(
     view: &View,
     workspace: &Workspace,
     waiting: &[PathBuf],
-    label: &Label,
+    label: &TransactionLabel,
 ) -> Vec<Asked> {
     let shown = |path: &Path| workspace.shortened(path);
     let mut done = Vec::new();
     for path in waiting {
-        let Ok(set) = view.changes(Shelf::Pending) else { break };
+        let Ok(set) = view.changes(LayerKind::Pending) else { break };
         let classes = view.classify(&set);
         let Some(change) = set.get(path) else { continue };
         if !show(&set, &classes, change, (view, workspace)) {
@@ -79,9 +80,10 @@ pub(super) fn one_by_one(
 }
 
 /// The person saw this change with all that goes with it.
-fn approval_of(set: &ChangeSet, classes: &ChangeClasses, change: &PathChange) -> Approval {
-    let approval = Approval::none().shown(change);
-    let all: Choice = set.below(&change.path).into_iter().map(|path| (path, Part::Whole)).collect();
+fn approval_of(set: &ChangeSet, classes: &ChangeClasses, change: &PathChange) -> ChangeApproval {
+    let approval = ChangeApproval::none().shown(change);
+    let all: ChangeSelection =
+        set.below(&change.path).into_iter().map(|path| (path, SelectedPart::Whole)).collect();
     let losses = classes.unapproved_losses(set, &all, &approval);
     approval.seen(&losses)
 }

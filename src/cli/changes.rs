@@ -11,7 +11,8 @@ use crate::serve::changes::{self, Back, Told, Wanted};
 use crate::text::visible;
 use crate::ui::{Theme, exact};
 use crate::workspace::{
-    Approval, Assent, ChangeClass, ChangeSet, Label, Shelf, View, Workspace, patch, without_repositories,
+    ApprovedBy, ChangeApproval, ChangeClass, ChangeSet, LayerKind, TransactionLabel, View, Workspace, patch,
+    without_repositories,
 };
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
@@ -56,13 +57,13 @@ pub(super) fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure
 }
 
 /// Each call of the command line is a turn of its own: undo takes back one of them at a time.
-pub(super) fn cli_label(name: &str, title: &str) -> Label {
+pub(super) fn cli_label(name: &str, title: &str) -> TransactionLabel {
     let now = jiff::Timestamp::now().as_millisecond();
-    Label {
+    TransactionLabel {
         turn: format!("{name}-cli-{now}"),
         session: Some(name.into()),
         title: title.into(),
-        assent: Assent::you(title),
+        assent: ApprovedBy::you(title),
     }
 }
 
@@ -120,7 +121,7 @@ pub(super) fn show(json: bool, as_patch: bool, which: &Which, options: &Options)
         }
         return Ok(report::DONE);
     };
-    let set = view.changes(Shelf::Pending).map_err(Failure::new)?;
+    let set = view.changes(LayerKind::Pending).map_err(Failure::new)?;
     if as_patch {
         let (part, left_out) = without_repositories(&set);
         if left_out > 0 {
@@ -206,7 +207,7 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
         let code = tell(&app, asked.kind, "placet apply", &Told { waiting: Vec::new(), ..asked.told })?;
         incomplete |= code == report::INCOMPLETE;
     }
-    let left = view.changes(Shelf::Pending).map_err(Failure::new)?;
+    let left = view.changes(LayerKind::Pending).map_err(Failure::new)?;
     let stays = told.waiting.iter().any(|path| left.get(path).is_some());
     Ok(match stays || !told.losses.is_empty() {
         _ if incomplete => report::INCOMPLETE,
@@ -268,7 +269,7 @@ pub(super) fn waits(name: &str) {
 /// After a call or a turn without a screen: says what is pending, and the exit code that tells it.
 pub(super) fn after(workspace: &Workspace, code: u8) -> u8 {
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return code };
-    let set = match view.changes(Shelf::Pending) {
+    let set = match view.changes(LayerKind::Pending) {
         Ok(set) => set,
         Err(e) => {
             warn(&format!("error: what is pending cannot be read: {}", visible::guard_line(&e.to_string())));
@@ -300,7 +301,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     let unread = view.turn().unread.join("; ");
     if !unread.is_empty() && options.dry_run {
         warn(&format!("error: {}", visible::guard_line(&unread)));
-        view.discard_all(Shelf::Pending).map_err(Failure::new)?;
+        view.discard_all(LayerKind::Pending).map_err(Failure::new)?;
         warn("nothing was changed (--dry-run)");
         return Ok(Some(if code == report::DONE { report::ERROR } else { code }));
     }
@@ -309,7 +310,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     }
     let approval = named_and_pending(view, workspace, options)?;
     if options.apply || !approval.is_none() {
-        let label = Label { assent: Assent::you("--apply"), ..view.turn().label.clone() };
+        let label = TransactionLabel { assent: ApprovedBy::you("--apply"), ..view.turn().label.clone() };
         let wanted = Wanted { approval, only_approved: !options.apply, ..Wanted::default() };
         let told = changes::apply(view, &wanted, label, &shown);
         let mut incomplete = told.incomplete;
@@ -332,9 +333,9 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
         }));
     }
     if options.dry_run {
-        let set = view.changes(Shelf::Pending).map_err(Failure::new)?;
+        let set = view.changes(LayerKind::Pending).map_err(Failure::new)?;
         list(&set, view, workspace);
-        view.discard_all(Shelf::Pending).map_err(Failure::new)?;
+        view.discard_all(LayerKind::Pending).map_err(Failure::new)?;
         warn("nothing was changed (--dry-run)");
         return Ok(Some(code));
     }
@@ -356,10 +357,10 @@ pub(super) fn named_and_pending(
     view: &View,
     workspace: &Workspace,
     options: &Options,
-) -> Result<Approval, Failure> {
+) -> Result<ChangeApproval, Failure> {
     let mut named = resolved(workspace, &options.apply_protected)?;
     if !named.is_empty() {
-        let set = view.changes(Shelf::Pending).map_err(Failure::new)?;
+        let set = view.changes(LayerKind::Pending).map_err(Failure::new)?;
         let classes = view.classify(&set);
         named.retain(|path| {
             let pending = !classes.goes_with(&set, path).is_empty();
@@ -372,8 +373,8 @@ pub(super) fn named_and_pending(
     Ok(approval(named, options))
 }
 
-fn approval(named: Vec<PathBuf>, options: &Options) -> Approval {
-    let approval = named.iter().fold(Approval::none(), |all, path| all.named(path));
+fn approval(named: Vec<PathBuf>, options: &Options) -> ChangeApproval {
+    let approval = named.iter().fold(ChangeApproval::none(), |all, path| all.named(path));
     match options.apply_loss {
         Some(files) => approval.removal_of(files),
         None => approval,

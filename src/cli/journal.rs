@@ -5,7 +5,7 @@ use super::report::{self, Failure, print, print_foreign, warn};
 use super::start;
 use crate::app::App;
 use crate::serve::changes;
-use crate::workspace::{Damage, Mended, View, prune};
+use crate::workspace::{DamagedRecord, RepairOutcome, View, prune};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -37,7 +37,7 @@ fn list(view: &View, limit: usize, json: bool) -> Result<u8, Failure> {
 }
 
 /// A damaged record stands after the entries: it has no fields of theirs.
-fn damaged(damage: &Damage) -> Value {
+fn damaged(damage: &DamagedRecord) -> Value {
     json!({"damaged": damage.part.to_string(), "file": damage.path.to_string_lossy(), "reason": damage.fault.to_string()})
 }
 
@@ -94,8 +94,14 @@ fn repair(app: &App) -> Result<u8, Failure> {
             repaired.unseen
         ));
     }
-    let left = |mended: &Mended| {
-        matches!(mended, Mended::Busy | Mended::InDoubt | Mended::Unreadable | Mended::Failed(_))
+    let left = |mended: &RepairOutcome| {
+        matches!(
+            mended,
+            RepairOutcome::Busy
+                | RepairOutcome::InDoubt
+                | RepairOutcome::Unreadable
+                | RepairOutcome::Failed(_)
+        )
     };
     let unfinished = repaired.unseen > 0 || repaired.all.iter().any(|(_, mended)| left(mended));
     Ok(if unfinished { report::ERROR } else { report::DONE })

@@ -16,7 +16,7 @@ use crate::text::own::MarkEscaper;
 use crate::text::visible;
 use crate::tools::{run_confined, withheld_line};
 use crate::ui::{talk, term};
-use crate::workspace::{Assent, Label, Shelf, View, Workspace};
+use crate::workspace::{ApprovedBy, LayerKind, TransactionLabel, View, Workspace};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -107,11 +107,11 @@ pub(super) fn run(
         CommandExit::TimedOut | CommandExit::Lost => report::ERROR,
     };
     let Some(view) = env.workspace.view() else { return Ok(code) };
-    let label = Label {
+    let label = TransactionLabel {
         turn: name.clone(),
         title: line,
-        assent: Assent::you("placet sandbox run"),
-        ..Label::default()
+        assent: ApprovedBy::you("placet sandbox run"),
+        ..TransactionLabel::default()
     };
     settle(&app, view, &env.workspace, (then, options), (code, label))
 }
@@ -122,11 +122,11 @@ fn settle(
     view: &View,
     workspace: &Workspace,
     (then, options): (Then, &Options),
-    (code, label): (u8, Label),
+    (code, label): (u8, TransactionLabel),
 ) -> Result<u8, Failure> {
     let name = label.turn.clone();
     let approval = named_and_pending(view, workspace, options)?;
-    let set = view.changes(Shelf::Pending).map_err(Failure::new)?;
+    let set = view.changes(LayerKind::Pending).map_err(Failure::new)?;
     if set.is_empty() {
         warn("it changes nothing");
         return Ok(code);
@@ -157,7 +157,7 @@ fn apply(
     view: &View,
     workspace: &Workspace,
     mut wanted: Wanted,
-    (code, label): (u8, Label),
+    (code, label): (u8, TransactionLabel),
 ) -> Result<u8, Failure> {
     if asking::can_ask() {
         asking::confirm_losses(view, workspace, &mut wanted);
@@ -172,7 +172,7 @@ fn apply(
         record(app, AuditKind::Apply, &told)?;
         name_waiting(&told);
     }
-    let left = view.changes(Shelf::Pending).map_err(Failure::new)?;
+    let left = view.changes(LayerKind::Pending).map_err(Failure::new)?;
     if told.done && !left.is_empty() {
         waits(&label.turn);
         return Ok(report::REFUSED);

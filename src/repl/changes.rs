@@ -9,13 +9,14 @@ use crate::text::visible;
 use crate::tools::Detail;
 use crate::ui::cell;
 use crate::ui::talk;
-use crate::workspace::{Approval, Assent, Label, Shelf, View, Workspace};
+use crate::workspace::{ApprovedBy, ChangeApproval, LayerKind, TransactionLabel, View, Workspace};
 use std::path::{Path, PathBuf};
 
 impl Shell<'_> {
     /// The conversation's workspace and view; before the first message there is none.
     pub(super) fn viewed(&self) -> Option<(Workspace, View)> {
-        let waits = |workspace: &&Workspace| workspace.view().is_some_and(|v| !v.is_empty(Shelf::Pending));
+        let waits =
+            |workspace: &&Workspace| workspace.view().is_some_and(|v| !v.is_empty(LayerKind::Pending));
         let own = self.conversation.agent.as_ref().map(|agent| &agent.env().workspace);
         // What an earlier session left comes into sight again when this one has nothing of its own.
         let workspace = match own.filter(waits).or(self.earlier.as_ref().filter(waits)).or(own) {
@@ -36,8 +37,8 @@ impl Shell<'_> {
     pub(super) fn pending(&self) -> usize {
         let view = self.viewed();
         let count =
-            |view: View| view.changes(Shelf::Pending).map_or(0, |set| set.listed(&view.classify(&set)));
-        view.filter(|(_, view)| !view.is_empty(Shelf::Pending)).map_or(0, |(_, view)| count(view))
+            |view: View| view.changes(LayerKind::Pending).map_or(0, |set| set.listed(&view.classify(&set)));
+        view.filter(|(_, view)| !view.is_empty(LayerKind::Pending)).map_or(0, |(_, view)| count(view))
     }
 
     /// Writes down what was done, and tells it.
@@ -74,17 +75,17 @@ pub(super) fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, S
     words.iter().map(|word| workspace.pending_path(word).map_err(|e| e.to_string())).collect()
 }
 
-pub(super) fn label(view: &View, title: &str) -> Label {
+pub(super) fn label(view: &View, title: &str) -> TransactionLabel {
     let turn = view.turn().label.clone();
     let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let fresh = || Label { turn: name, title: title.into(), ..Label::default() };
+    let fresh = || TransactionLabel { turn: name, title: title.into(), ..TransactionLabel::default() };
     let label = if turn.turn.is_empty() { fresh() } else { turn };
-    Label { assent: Assent::you(title), ..label }
+    TransactionLabel { assent: ApprovedBy::you(title), ..label }
 }
 
 pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
     let (workspace, view) = shell.viewed()?;
-    let set = match view.changes(Shelf::Pending) {
+    let set = match view.changes(LayerKind::Pending) {
         Ok(set) => set,
         Err(e) => {
             shell.error(&format!("what is pending cannot be read: {e}"), None);
@@ -138,17 +139,17 @@ pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
 
 /// A path that a person types to its end is approved by that, if it runs later; a directory approves nothing in it.
 fn wanted(view: &View, paths: Vec<PathBuf>) -> Wanted {
-    let Ok(set) = view.changes(Shelf::Pending) else { return Wanted { paths, ..Wanted::default() } };
+    let Ok(set) = view.changes(LayerKind::Pending) else { return Wanted { paths, ..Wanted::default() } };
     let classes = view.classify(&set);
     let (approved, rest): (Vec<PathBuf>, Vec<PathBuf>) =
         paths.into_iter().partition(|path| classes.runner(path).is_some());
     let only_approved = !approved.is_empty() && rest.is_empty();
-    let approval = approved.iter().fold(Approval::none(), |all, path| all.named(path));
+    let approval = approved.iter().fold(ChangeApproval::none(), |all, path| all.named(path));
     Wanted { paths: rest, approval, only_approved }
 }
 
 /// The approval with the large losses for which the person typed the word.
-fn with_losses(workspace: &Workspace, view: &View, wanted: &Wanted) -> Approval {
+fn with_losses(workspace: &Workspace, view: &View, wanted: &Wanted) -> ChangeApproval {
     let approval = wanted.approval.clone();
     let shown = |path: &Path| workspace.shortened(path);
     let losses = changes::losses_of(view, wanted, &shown);
@@ -170,7 +171,7 @@ pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {
 
 /// The work of more than one turn is not thrown away by one line: asks, and is true when the person meant it.
 fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
-    let Ok(set) = view.changes(Shelf::Pending) else { return true };
+    let Ok(set) = view.changes(LayerKind::Pending) else { return true };
     let Ok(chosen) = changes::choice(&set, paths, &|path| workspace.shortened(path)) else { return true };
     let turns = changes::turns_in(&set, &chosen);
     if turns < 2 {

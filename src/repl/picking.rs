@@ -12,7 +12,7 @@ use crate::session::{BranchTree, SessionBranch, SessionHit};
 use crate::text::{sanitize, visible};
 use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
 use crate::ui::viewer;
-use crate::workspace::{Consent, Shelf, Workspace};
+use crate::workspace::{LayerKind, OpenConsent, Workspace};
 use ignore::WalkBuilder;
 use ratatui::text::Line;
 use std::io::{IsTerminal, Read};
@@ -216,7 +216,8 @@ fn walk(workspace: &Workspace, feed: Feed) {
             .build();
         let (mut batch, mut told, mut count) = (Vec::new(), Instant::now(), 0);
         // What is pending is there for the model already: new files are listed, those that go are not.
-        let pending = workspace.view().and_then(|view| view.changes(Shelf::Pending).ok()).unwrap_or_default();
+        let pending =
+            workspace.view().and_then(|view| view.changes(LayerKind::Pending).ok()).unwrap_or_default();
         for change in pending.changes.iter().filter(|c| c.before.is_absent() && c.after.is_file()) {
             if let Some(text) = change.path.strip_prefix(&root).ok().and_then(|path| path.to_str()) {
                 batch.push(Item::new(text, "pending").with_order(text.matches('/').count()));
@@ -274,7 +275,7 @@ fn preview(workspace: &Workspace, item: &Item) -> Preview {
         let drawn = names.iter().map(|name| Line::raw(sanitize::name(name).into_owned())).collect();
         return Preview { drawn, ..Preview::default() };
     }
-    let mut opened = match workspace.open(&at, Consent::Prepared) {
+    let mut opened = match workspace.open(&at, OpenConsent::Prepared) {
         Ok(opened) => opened,
         Err(e) => return plain(e.to_string()),
     };

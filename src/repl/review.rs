@@ -18,8 +18,8 @@ use crate::ui::review::{
 };
 use crate::ui::talk;
 use crate::workspace::{
-    Approval, Aside, Assent, Choice, Claim, Label, LargeLoss, LineStanding, Node, Part, Shelf, View,
-    Workspace,
+    ApprovedBy, ChangeApproval, ChangeSelection, DiscardBackup, LargeLoss, LayerKind, LineAttribution,
+    LineStanding, PathState, SelectedPart, TransactionLabel, View, Workspace,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -184,7 +184,7 @@ const LARGEST: u64 = 64 << 20;
 
 /// What is pending at these paths as a review; `None` when nothing is.
 pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Result<Option<Review>> {
-    let mut set = view.changes(Shelf::Pending)?;
+    let mut set = view.changes(LayerKind::Pending)?;
     if !only.is_empty() {
         set.changes.retain(|c| only.iter().any(|p| c.path.starts_with(p)));
     }
@@ -217,15 +217,15 @@ pub fn carry_out(
     view: &View,
     review: &Review,
     confirm: impl FnOnce(&[LargeLoss]) -> bool,
-    label: Label,
+    label: TransactionLabel,
 ) -> io::Result<Carried> {
     let (land, drop_out) = choices(review, view)?;
     let mut steps = Vec::new();
     if !land.is_empty() {
         // A file that runs later is accepted by itself, with its content in sight: the review sees to that.
         let own = review.files.iter().filter(|f| f.runs_later.is_some() && f.verdict().0 != Land::Nothing);
-        let approval = own.flat_map(|f| &f.paths).fold(Approval::none(), |all, path| all.named(path));
-        let set = view.changes(Shelf::Pending)?;
+        let approval = own.flat_map(|f| &f.paths).fold(ChangeApproval::none(), |all, path| all.named(path));
+        let set = view.changes(LayerKind::Pending)?;
         let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
         let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
         let told = apply_choice(view, &land, &approval, label, &|path| workspace.shortened(path));
@@ -235,11 +235,13 @@ pub fn carry_out(
             // What was rejected goes all the same: it may be what cannot be merged with what is there now.
             let rejected = rejections(review);
             let also = match view.set_aside(&rejected) {
-                Ok(Aside::Kept) if !rejected.is_empty() => {
+                Ok(DiscardBackup::Kept) if !rejected.is_empty() => {
                     "; what you rejected is discarded, /undo brings it back"
                 }
-                Ok(Aside::TooLarge) => "; what you rejected is discarded for good: it is too large for undo",
-                Ok(Aside::Kept) | Err(_) => "",
+                Ok(DiscardBackup::TooLarge) => {
+                    "; what you rejected is discarded for good: it is too large for undo"
+                }
+                Ok(DiscardBackup::Kept) | Err(_) => "",
             };
             let lines =
                 vec![format!("what you accepted is pending still, and remembered{also}: /review goes on")];
@@ -280,27 +282,28 @@ pub fn carry_out(
 }
 
 /// Reports what was rejected, and how it is brought back.
-fn rejected(count: usize, aside: Aside) -> Option<Told> {
+fn rejected(count: usize, aside: DiscardBackup) -> Option<Told> {
     let (s, them) = if count == 1 { ("", "it") } else { ("s", "them") };
     let back = match aside {
-        Aside::Kept => format!("/undo brings {them} back"),
-        Aside::TooLarge => "too large to be stored for undo".into(),
+        DiscardBackup::Kept => format!("/undo brings {them} back"),
+        DiscardBackup::TooLarge => "too large to be stored for undo".into(),
     };
     let lines = vec![format!("{count} hunk{s} rejected; {back}")];
     (count > 0).then(|| Told { lines, done: true, ..Told::default() })
 }
 
 /// What is applied, and what is discarded after that.
-fn choices(review: &Review, view: &View) -> io::Result<(Choice, Choice)> {
-    let set = view.changes(Shelf::Pending)?;
-    let special = |path: &PathBuf| set.get(path).is_some_and(|c| matches!(c.after, Node::Special { .. }));
-    let (mut land, mut out) = (Choice::new(), Choice::new());
+fn choices(review: &Review, view: &View) -> io::Result<(ChangeSelection, ChangeSelection)> {
+    let set = view.changes(LayerKind::Pending)?;
+    let special =
+        |path: &PathBuf| set.get(path).is_some_and(|c| matches!(c.after, PathState::Special { .. }));
+    let (mut land, mut out) = (ChangeSelection::new(), ChangeSelection::new());
     for file in &review.files {
         let (landing, leaving) = file.verdict();
         if let Some(old) = &file.renamed {
             match file.old_path_goes() {
-                Some(true) => drop(land.insert(old.clone(), Part::Whole)),
-                Some(false) => drop(out.insert(old.clone(), Part::Whole)),
+                Some(true) => drop(land.insert(old.clone(), SelectedPart::Whole)),
+                Some(false) => drop(out.insert(old.clone(), SelectedPart::Whole)),
                 None => {}
             }
         }
@@ -308,23 +311,23 @@ fn choices(review: &Review, view: &View) -> io::Result<(Choice, Choice)> {
             // Pipes, sockets and devices are never applied: accepted, they can only go.
             let part = match &landing {
                 Land::Whole if special(path) => {
-                    out.insert(path.clone(), Part::Whole);
+                    out.insert(path.clone(), SelectedPart::Whole);
                     continue;
                 }
                 Land::Nothing => None,
-                Land::Whole => Some(Part::Whole),
-                Land::Content(bytes) => Some(Part::Content(Arc::new(bytes.clone()))),
+                Land::Whole => Some(SelectedPart::Whole),
+                Land::Content(bytes) => Some(SelectedPart::Content(Arc::new(bytes.clone()))),
             };
-            let whole = part == Some(Part::Whole);
+            let whole = part == Some(SelectedPart::Whole);
             if let Some(part) = part {
                 land.insert(path.clone(), part);
             }
             match &leaving {
                 Leave::AsItIs => {}
                 Leave::Nothing if whole => {}
-                Leave::Nothing => drop(out.insert(path.clone(), Part::Whole)),
+                Leave::Nothing => drop(out.insert(path.clone(), SelectedPart::Whole)),
                 Leave::Content(bytes) => {
-                    drop(out.insert(path.clone(), Part::Content(Arc::new(bytes.clone()))))
+                    drop(out.insert(path.clone(), SelectedPart::Content(Arc::new(bytes.clone()))))
                 }
             }
         }
@@ -333,15 +336,15 @@ fn choices(review: &Review, view: &View) -> io::Result<(Choice, Choice)> {
 }
 
 /// What was rejected and nothing else: what was accepted stays pending.
-fn rejections(review: &Review) -> Choice {
-    let mut out = Choice::new();
+fn rejections(review: &Review) -> ChangeSelection {
+    let mut out = ChangeSelection::new();
     for file in review.files.iter().filter(|f| f.is_rejected_in_part()) {
         let part = match file.lines().filter(|_| file.standing() != Standing::All(Mark::Rejected)) {
-            Some(lines) => Part::Content(Arc::new(lines.kept())),
-            None => Part::Whole,
+            Some(lines) => SelectedPart::Content(Arc::new(lines.kept())),
+            None => SelectedPart::Whole,
         };
-        if let (Some(old), Part::Whole) = (&file.renamed, &part) {
-            out.insert(old.clone(), Part::Whole);
+        if let (Some(old), SelectedPart::Whole) = (&file.renamed, &part) {
+            out.insert(old.clone(), SelectedPart::Whole);
         }
         out.extend(file.paths.iter().map(|path| (path.clone(), part.clone())));
     }
@@ -364,7 +367,7 @@ impl Shell<'_> {
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let messages = self.conversation.agent.as_ref().map_or(&[][..], |a| a.transcript().messages());
         let said = messages.iter().enumerate().filter(|(_, m)| matches!(m, Message::User { .. }));
-        said.enumerate().map(|(n, (index, _))| (Label::turn_of(&name, index, 0), n + 1)).collect()
+        said.enumerate().map(|(n, (index, _))| (TransactionLabel::turn_of(&name, index, 0), n + 1)).collect()
     }
 }
 
@@ -374,21 +377,21 @@ pub fn blamed(view: &View, path: &Path, turns: &TurnNumbers) -> Result<Vec<Strin
     Ok(blame.lines.iter().map(|line| words(&line.claim, turns)).collect())
 }
 
-fn words(claim: &Claim, turns: &TurnNumbers) -> String {
+fn words(claim: &LineAttribution, turns: &TurnNumbers) -> String {
     let who = match (&claim.standing, &claim.assent) {
         (LineStanding::Before, _) => return String::new(),
         (LineStanding::Outside { .. }, _) => return "you, outside".into(),
         (LineStanding::Unknown { .. }, _) => return "?".into(),
         (LineStanding::Pending, _) => "pending",
-        (_, Assent::You { .. }) => "you",
-        (_, Assent::Rule { .. }) => "rule",
-        (_, Assent::Mode { .. }) => "mode",
-        (_, Assent::Unknown) => "-",
+        (_, ApprovedBy::You { .. }) => "you",
+        (_, ApprovedBy::Rule { .. }) => "rule",
+        (_, ApprovedBy::Mode { .. }) => "mode",
+        (_, ApprovedBy::Unknown) => "-",
     };
     let origin = claim.origin.as_deref();
     let turn = origin.map_or("", |o| o.turn.as_str());
     // What another conversation did is named as `placet blame` names it.
-    let turn = match turns.get(Label::place_of(turn)) {
+    let turn = match turns.get(TransactionLabel::place_of(turn)) {
         Some(number) => number.to_string(),
         None => turn.rsplit_once('#').map_or_else(String::new, |(_, index)| format!("#{index}")),
     };

@@ -6,7 +6,7 @@ use crate::audit::AuditKind;
 use crate::conversation::Message;
 use crate::serve::changes::{figures, undo_entries};
 use crate::text::{sanitize, width};
-use crate::workspace::{JournalEntry, Label, View};
+use crate::workspace::{JournalEntry, TransactionLabel, View};
 use std::path::Path;
 
 /// A turn of this conversation: where it begins, what was said, and what it changed that still stands.
@@ -74,8 +74,9 @@ impl Shell<'_> {
             _ => None,
         });
         said.map(|(index, text)| {
-            let turn = Label::turn_of(&name, index, 0);
-            let here = |e: &&JournalEntry| e.turn().is_some_and(|name| Label::place_of(name) == turn);
+            let turn = TransactionLabel::turn_of(&name, index, 0);
+            let here =
+                |e: &&JournalEntry| e.turn().is_some_and(|name| TransactionLabel::place_of(name) == turn);
             // Of several branches the newest: the one that is gone on with.
             let branch = standing.iter().rfind(here).and_then(JournalEntry::turn);
             let entries = standing.iter().filter(|e| branch.is_some() && e.turn() == branch);

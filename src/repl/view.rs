@@ -13,7 +13,8 @@ use crate::ui::picture::{Display, Protocol};
 use crate::ui::viewer::{self, FileText, PictureView, Viewer};
 use crate::ui::{editor, pager};
 use crate::workspace::{
-    Consent, Ledger, Opened, Resolved, SeenNow, SeenWindow, Shelf, TextFile, Workspace, WorkspaceError,
+    LayerKind, OpenConsent, OpenedFile, ReadLedger, ResolvedPath, SeenLines, SeenWindow, TextFile, Workspace,
+    WorkspaceError,
 };
 use std::io::{Read, Seek};
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -27,7 +28,7 @@ const PICTURE: u64 = 256 << 20;
 enum Content {
     Text {
         text: FileText,
-        seen: SeenNow,
+        seen: SeenLines,
         windows: Vec<SeenWindow>,
         facts: Vec<String>,
     },
@@ -78,7 +79,7 @@ impl Shell<'_> {
         let there = |path: &str| workspace.resolve(path).is_ok_and(|at| at.exists);
         let (path, line) = parse(rest, there);
         let at = workspace.resolve(&path).map_err(|e| refusal(&e))?;
-        let opened = workspace.open(&at, Consent::Prepared).map_err(|e| refusal(&e))?;
+        let opened = workspace.open(&at, OpenConsent::Prepared).map_err(|e| refusal(&e))?;
         let pending = is_pending(&workspace, &at);
         let (text, seen, windows, mut facts) = match self.content(&at, opened)? {
             Content::Text { text, seen, windows, facts } => (text, seen, windows, facts),
@@ -120,7 +121,7 @@ impl Shell<'_> {
         Ok(None)
     }
 
-    fn content(&self, at: &Resolved, mut opened: Opened) -> Result<Content, String> {
+    fn content(&self, at: &ResolvedPath, mut opened: OpenedFile) -> Result<Content, String> {
         let failed = |e: std::io::Error| format!("`{}` cannot be read: {e}", at.path.display());
         let mut head = Vec::new();
         (&mut opened.file).take(8192).read_to_end(&mut head).map_err(failed)?;
@@ -142,7 +143,7 @@ impl Shell<'_> {
         };
         let seen = match &self.conversation.agent {
             Some(agent) => ledger(agent).shown_now(&at.path, &bytes, blake3::hash(&bytes)),
-            None => SeenNow::default(),
+            None => SeenLines::default(),
         };
         let facts = facts(&file);
         let text = match file.detected().stray {
@@ -154,7 +155,7 @@ impl Shell<'_> {
     }
 
     /// A file that is read where it is looked at.
-    fn large(&self, at: &Resolved, mut opened: Opened, head: &[u8]) -> Content {
+    fn large(&self, at: &ResolvedPath, mut opened: OpenedFile, head: &[u8]) -> Content {
         // Cut in the middle of a letter, the head would seem to be of another encoding.
         let end = memchr::memrchr(b'\n', head).map_or(head.len(), |feed| feed + 1);
         let detected = DetectedEncoding::of(head.get(..end).unwrap_or(head));
@@ -175,16 +176,16 @@ impl Shell<'_> {
         };
         let facts = vec![format!("{} MB", opened.size / 1_000_000)];
         let text = FileText::on_disk(opened.file, opened.size, encoding);
-        Content::Text { text, seen: SeenNow::default(), windows, facts }
+        Content::Text { text, seen: SeenLines::default(), windows, facts }
     }
 }
 
-fn ledger(agent: &Agent) -> MutexGuard<'_, Ledger> {
+fn ledger(agent: &Agent) -> MutexGuard<'_, ReadLedger> {
     agent.env().ledger.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn is_pending(workspace: &Workspace, at: &Resolved) -> bool {
-    let changes = workspace.view().and_then(|view| view.changes(Shelf::Pending).ok());
+fn is_pending(workspace: &Workspace, at: &ResolvedPath) -> bool {
+    let changes = workspace.view().and_then(|view| view.changes(LayerKind::Pending).ok());
     changes.is_some_and(|set| set.get(&at.path).is_some())
 }
 
@@ -206,7 +207,7 @@ fn facts(file: &TextFile) -> Vec<String> {
 }
 
 /// A picture, and what is said of it. One that cannot be decoded is only named.
-fn picture(opened: &mut Opened, at: &Resolved, head: &[u8]) -> Result<Content, String> {
+fn picture(opened: &mut OpenedFile, at: &ResolvedPath, head: &[u8]) -> Result<Content, String> {
     let Some(kind) = media::sniff(head, &at.written) else {
         return Ok(Content::Other(binary("binary data", opened)));
     };
@@ -223,7 +224,7 @@ fn picture(opened: &mut Opened, at: &Resolved, head: &[u8]) -> Result<Content, S
 }
 
 /// What is said of a file that is no text.
-fn binary(kind: &str, opened: &mut Opened) -> String {
+fn binary(kind: &str, opened: &mut OpenedFile) -> String {
     let size = opened.size;
     let mut hasher = blake3::Hasher::new();
     let mut read = || opened.file.rewind().and_then(|()| hasher.update_reader(&mut opened.file).map(drop));

@@ -4,7 +4,7 @@
 
 use super::changes::when;
 use crate::text::{sanitize, width};
-use crate::workspace::{Assent, Blame, BlameLine, Claim, LineStanding};
+use crate::workspace::{ApprovedBy, BlameLine, FileBlame, LineAttribution, LineStanding};
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
 
@@ -44,7 +44,7 @@ pub fn table<'b>(lines: impl IntoIterator<Item = &'b BlameLine>) -> Vec<String> 
     lines.iter().zip(&cells).map(row).collect()
 }
 
-fn cells(claim: &Claim) -> [String; 4] {
+fn cells(claim: &LineAttribution) -> [String; 4] {
     let Some(origin) = &claim.origin else {
         // A dash, so that a program that counts columns finds as many in each row.
         let none = || "-".to_string();
@@ -63,7 +63,7 @@ fn cells(claim: &Claim) -> [String; 4] {
     ]
 }
 
-fn standing(claim: &Claim) -> String {
+fn standing(claim: &LineAttribution) -> String {
     match &claim.standing {
         LineStanding::Before => "before placet".into(),
         LineStanding::Workspace => "landed".into(),
@@ -91,7 +91,7 @@ fn short_turn(turn: &str) -> String {
 }
 
 /// Why lines are unknown, each reason once, and what else is to be said.
-pub fn notes(blame: &Blame) -> Vec<String> {
+pub fn notes(blame: &FileBlame) -> Vec<String> {
     let mut notes = blame.notes.clone();
     for line in &blame.lines {
         if let LineStanding::Unknown { why } = &line.claim.standing
@@ -116,7 +116,7 @@ pub fn object(line: &BlameLine) -> Value {
         ("line", json!(line.number)),
         ("state", json!(state)),
         ("origin", json!(claim.origin.as_deref())),
-        ("assent", (claim.assent != Assent::Unknown).then(|| json!(claim.assent)).into()),
+        ("assent", (claim.assent != ApprovedBy::Unknown).then(|| json!(claim.assent)).into()),
         ("transaction", json!(claim.entry)),
         ("after", json!(after)),
         ("before", json!(before)),

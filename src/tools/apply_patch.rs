@@ -15,7 +15,7 @@ use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
 use crate::text::for_model;
 use crate::text::patch::{Options, PatchSet, StripLevels, parse};
-use crate::workspace::{Consent, Resolved};
+use crate::workspace::{OpenConsent, ResolvedPath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -132,7 +132,7 @@ fn planned(
         [step] => format!("patch {}", step.shown(env)),
         _ => format!("patch {} files", steps.len()),
     };
-    let (mut writes, mut reads): (Vec<Resolved>, Vec<Resolved>) = (Vec::new(), Vec::new());
+    let (mut writes, mut reads): (Vec<ResolvedPath>, Vec<ResolvedPath>) = (Vec::new(), Vec::new());
     for step in &steps {
         writes.extend(step.writes().cloned());
         reads.extend(step.reads().cloned());
@@ -142,7 +142,7 @@ fn planned(
         reads.append(&mut writes);
         return Ok(Box::new(DryPlan { title, reads, patch: parsed }));
     }
-    let landing = Box::new(move |env: &Env, draft: &mut Draft, consent: Consent<'_>| {
+    let landing = Box::new(move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
         let done = work(&parsed.steps, parsed.options, env, draft, consent)?;
         Ok(Worked { text: parsed.report(env, &done, draft), line: None })
     });
@@ -202,12 +202,12 @@ fn cut(text: &str, most: usize) -> String {
 /// A patch that is only tried: it reads, and returns the difference.
 struct DryPlan {
     title: String,
-    reads: Vec<Resolved>,
+    reads: Vec<ResolvedPath>,
     patch: Arc<Parsed>,
 }
 
 impl DryPlan {
-    fn look(&self, env: &Env, consent: Consent<'_>) -> Result<(String, Draft), ToolError> {
+    fn look(&self, env: &Env, consent: OpenConsent<'_>) -> Result<(String, Draft), ToolError> {
         let mut draft = Draft::default();
         let done = work(&self.patch.steps, self.patch.options, env, &mut draft, consent)?;
         Ok((self.patch.summary(&done), draft))
@@ -217,7 +217,7 @@ impl DryPlan {
 impl Plan for DryPlan {
     fn reach(&self) -> Vec<Access> {
         let mut reach: Vec<Access> = Vec::new();
-        for one in self.reads.iter().map(Resolved::read) {
+        for one in self.reads.iter().map(ResolvedPath::read) {
             if !reach.contains(&one) {
                 reach.push(one);
             }
@@ -239,7 +239,7 @@ impl Plan for DryPlan {
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
         blocking(self.title(), move || {
-            let (summary, draft) = self.look(&ctx.env, Consent::Permit(&permit))?;
+            let (summary, draft) = self.look(&ctx.env, OpenConsent::Permit(&permit))?;
             let (diff, (added, removed)) = shown(&ctx.env, &draft);
             let text =
                 format!("{summary}nothing was written; the patch would do this:\n{}", for_model(&diff.text));

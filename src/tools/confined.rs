@@ -5,7 +5,8 @@ use crate::permission::WritePolicy;
 use crate::process::{CommandExit, CommandInput, FinishedCommand, ShellCommand};
 use crate::sandbox::{self, OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec};
 use crate::workspace::{
-    Applied, Braked, CommandView, Effects, Label, Origin, Shelf, Snapshot, View, Workspace, Writer,
+    ApplyOutcome, ChangeOrigin, CommandEffects, CommandView, LayerKind, PendingReason, TransactionLabel,
+    View, Workspace, WorkspaceSnapshot, WriteContext,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -45,8 +46,8 @@ pub(super) struct Entered {
     /// Absent where effects are real at once.
     command: Option<CommandView>,
     /// What the workspace held before, where effects are real at once.
-    before: Option<Snapshot>,
-    writer: Writer,
+    before: Option<WorkspaceSnapshot>,
+    writer: WriteContext,
     /// Variables that the command did not get, at the first command of a conversation.
     withheld: Vec<String>,
 }
@@ -63,7 +64,7 @@ pub(super) async fn enter(
     env: &Env,
     cwd: &Path,
     hosts: &[String],
-    (writer, pace): (Writer, Pace),
+    (writer, pace): (WriteContext, Pace),
 ) -> Result<Option<(Entered, Vec<u8>)>, ToolError> {
     let landing = writer.landing;
     let Some(confining) = env.commands.confining.as_ref().filter(|_| landing != WritePolicy::Direct) else {
@@ -85,7 +86,7 @@ pub(super) async fn enter(
             "run it without `background`; in unrestricted mode it can run in the background without a view",
         ));
     }
-    let shelf = if landing == WritePolicy::Discard { Shelf::Scratch } else { Shelf::Pending };
+    let shelf = if landing == WritePolicy::Discard { LayerKind::Scratch } else { LayerKind::Pending };
     let failed = |e: std::io::Error| ToolError::new(format!("the command's view could not be made: {e}"));
     let command = match backend {
         SandboxBackend::Overlay => {
@@ -115,7 +116,7 @@ pub(super) async fn enter(
         writable.extend(env.workspace.roots().iter().cloned());
     }
     let mounts = command.iter().flat_map(|c| &c.mounts);
-    let overlay = |m: &crate::workspace::Mount| OverlaySpec {
+    let overlay = |m: &crate::workspace::OverlayMount| OverlaySpec {
         target: m.target.clone(),
         lowers: m.lowers.clone(),
         upper: m.upper.clone(),
@@ -146,10 +147,10 @@ pub async fn run_confined(
     (hosts, stdin): (&[String], CommandInput),
     cancel: &CancellationToken,
     on_output: impl FnMut(&[u8]) + Send,
-) -> Result<(FinishedCommand, Effects), ToolError> {
+) -> Result<(FinishedCommand, CommandEffects), ToolError> {
     let label = env.workspace.view().map(View::label).unwrap_or_default();
-    let origin = Origin::new(&label, "", "placet sandbox run", line);
-    let writer = Writer { origin: Some(Arc::new(origin)), ..WritePolicy::Hold.into() };
+    let origin = ChangeOrigin::new(&label, "", "placet sandbox run", line);
+    let writer = WriteContext { origin: Some(Arc::new(origin)), ..WritePolicy::Hold.into() };
     let entered = enter(env, env.workspace.cwd(), hosts, (writer, Pace::Foreground)).await?;
     let (entered, words) =
         entered.ok_or_else(|| ToolError::new("there is no view for the command to run in"))?;
@@ -167,7 +168,7 @@ pub async fn run_confined(
     };
     let finished = command.run(cancel, on_output).await.map_err(|e| ToolError::new(e.to_string()))?;
     let effects = match finished.ending {
-        CommandExit::Cancelled => Effects::default(),
+        CommandExit::Cancelled => CommandEffects::default(),
         _ => view
             .finish(view_of_command, &|path| env.workspace.is_hidden(path))
             .map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?,
@@ -204,14 +205,16 @@ impl Entered {
                 WritePolicy::Discard => Fate::Scratch,
                 WritePolicy::Apply => {
                     let mut turn = view.turn().clone();
-                    let label = Label { assent: writer.assent, ..turn.label.clone() };
+                    let label = TransactionLabel { assent: writer.assent, ..turn.label.clone() };
                     let applied = view.apply_braked(&effects.paths, brake, &mut turn, label);
                     *view.turn() = turn;
                     match applied {
-                        Ok(Ok(Applied::Landed(entry))) if entry.shortfalls.is_empty() => Fate::Applied,
-                        Ok(Ok(Applied::Landed(entry))) => Fate::AppliedBut(entry.shortfalls.join("; ")),
-                        Ok(Ok(Applied::Nothing)) => Fate::None,
-                        Ok(Ok(Applied::Changed { .. })) => Fate::Pending("files changed meanwhile".into()),
+                        Ok(Ok(ApplyOutcome::Landed(entry))) if entry.shortfalls.is_empty() => Fate::Applied,
+                        Ok(Ok(ApplyOutcome::Landed(entry))) => Fate::AppliedBut(entry.shortfalls.join("; ")),
+                        Ok(Ok(ApplyOutcome::Nothing)) => Fate::None,
+                        Ok(Ok(ApplyOutcome::Changed { .. })) => {
+                            Fate::Pending("files changed meanwhile".into())
+                        }
                         Ok(Err(braked)) => {
                             view.turn().braked.push(braked.words());
                             Fate::Braked(braked)
@@ -311,9 +314,14 @@ fn thrown_away() -> Told {
 }
 
 /// Without a view: what is different from before the command, which stands at once and can be undone.
-async fn compared(ctx: &RunCtx, view: View, before: Snapshot, writer: Writer) -> Result<Told, ToolError> {
+async fn compared(
+    ctx: &RunCtx,
+    view: View,
+    before: WorkspaceSnapshot,
+    writer: WriteContext,
+) -> Result<Told, ToolError> {
     let workspace = ctx.env.workspace.clone();
-    let label = Label { assent: writer.assent, ..view.turn().label.clone() };
+    let label = TransactionLabel { assent: writer.assent, ..view.turn().label.clone() };
     let by = writer.origin;
     let look = move || view.since(&before, &|path| workspace.is_hidden(path), label, by.as_deref());
     let looked = tokio::task::spawn_blocking(look).await.map_err(|e| ToolError::new(e.to_string()))?;
@@ -331,7 +339,7 @@ enum Fate {
     /// Not all of it could be written down.
     AppliedBut(String),
     Pending(String),
-    Braked(Braked),
+    Braked(PendingReason),
 }
 
 /// Paths that lie below no other one, each with how many lie below it: a directory that came or went is named once.
@@ -346,7 +354,7 @@ fn tops(paths: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
     tops
 }
 
-fn told(workspace: &Workspace, effects: &Effects, fate: &Fate) -> Told {
+fn told(workspace: &Workspace, effects: &CommandEffects, fate: &Fate) -> Told {
     let home = match effects.home {
         0 => String::new(),
         paths => format!(

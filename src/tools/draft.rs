@@ -7,8 +7,8 @@ use super::{DiffText, Env, ToolError};
 use crate::permission::Permit;
 use crate::text::{LineDiff, UnifiedDiff};
 use crate::workspace::{
-    After, Attrs, Before, Consent, Hash, LineEdit, Node, Resolved, Rewrite, TextFile, WorkspaceError,
-    Written, hunks,
+    ExpectedContent, FileAttrs, FileRewrite, Hash, LineEdit, OpenConsent, PathState, ResolvedPath,
+    RewriteAction, TextFile, WorkspaceError, WriteOutcome, hunks,
 };
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub(super) enum Held {
     File {
         bytes: Arc<Vec<u8>>,
         /// Those of the file on disk, or of the one it was copied from; a new file has none yet.
-        attrs: Option<Attrs>,
+        attrs: Option<FileAttrs>,
     },
 }
 
@@ -42,7 +42,7 @@ impl Held {
 /// One path of a draft.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
-    pub(super) at: Resolved,
+    pub(super) at: ResolvedPath,
     pub(super) was: Held,
     pub(super) now: Held,
     hash: Option<Hash>,
@@ -84,8 +84,8 @@ impl Draft {
     pub(super) fn held(
         &mut self,
         env: &Env,
-        at: &Resolved,
-        consent: Consent<'_>,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
     ) -> Result<&Held, WorkspaceError> {
         Ok(&self.leaf(env, at, consent)?.now)
     }
@@ -94,8 +94,8 @@ impl Draft {
     pub(super) fn bytes(
         &mut self,
         env: &Env,
-        at: &Resolved,
-        consent: Consent<'_>,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
     ) -> Result<Arc<Vec<u8>>, WorkspaceError> {
         let held = self.held(env, at, consent)?;
         held.bytes().cloned().ok_or_else(|| WorkspaceError::Missing(at.path.clone()))
@@ -105,9 +105,9 @@ impl Draft {
     pub(super) fn put(
         &mut self,
         env: &Env,
-        at: &Resolved,
+        at: &ResolvedPath,
         bytes: Vec<u8>,
-        consent: Consent<'_>,
+        consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         let leaf = self.leaf(env, at, consent)?;
         let attrs = match &leaf.now {
@@ -122,9 +122,9 @@ impl Draft {
     pub(super) fn set(
         &mut self,
         env: &Env,
-        at: &Resolved,
+        at: &ResolvedPath,
         (held, origin): (Held, Option<PathBuf>),
-        consent: Consent<'_>,
+        consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         let leaf = self.leaf(env, at, consent)?;
         leaf.now = held;
@@ -136,8 +136,8 @@ impl Draft {
     pub(super) fn remove(
         &mut self,
         env: &Env,
-        at: &Resolved,
-        consent: Consent<'_>,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         refuse_link(env, at)?;
         let leaf = self.leaf(env, at, consent)?;
@@ -152,9 +152,9 @@ impl Draft {
     pub(super) fn copy(
         &mut self,
         env: &Env,
-        from: &Resolved,
-        to: &Resolved,
-        consent: Consent<'_>,
+        from: &ResolvedPath,
+        to: &ResolvedPath,
+        consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         let source = self.held(env, from, consent)?.clone();
         if source == Held::Absent {
@@ -172,9 +172,9 @@ impl Draft {
     pub(super) fn rename(
         &mut self,
         env: &Env,
-        from: &Resolved,
-        to: &Resolved,
-        consent: Consent<'_>,
+        from: &ResolvedPath,
+        to: &ResolvedPath,
+        consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         refuse_link(env, from)?;
         self.copy(env, from, to, consent)?;
@@ -185,13 +185,13 @@ impl Draft {
     pub(super) fn set_mode(
         &mut self,
         env: &Env,
-        at: &Resolved,
+        at: &ResolvedPath,
         mode: u32,
-        consent: Consent<'_>,
+        consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         let leaf = self.leaf(env, at, consent)?;
         if let Held::File { attrs, .. } = &mut leaf.now {
-            let mut given = attrs.clone().unwrap_or_else(Attrs::of_new_file);
+            let mut given = attrs.clone().unwrap_or_else(FileAttrs::of_new_file);
             given.mode = match mode & 0o111 {
                 0 => given.mode & !0o111,
                 // Whoever may read it may run it.
@@ -203,7 +203,7 @@ impl Draft {
     }
 
     /// What a path that nothing has been done to yet holds on disk.
-    pub(super) fn original(&self, at: &Resolved) -> Option<(&Arc<Vec<u8>>, Hash)> {
+    pub(super) fn original(&self, at: &ResolvedPath) -> Option<(&Arc<Vec<u8>>, Hash)> {
         let leaf = self.leaves.get(&at.path).filter(|leaf| !leaf.changed())?;
         Some((leaf.was.bytes()?, leaf.hash?))
     }
@@ -214,8 +214,8 @@ impl Draft {
     }
 
     /// Writes all that changed, or nothing, and tells the ledger.
-    pub(super) fn commit(&self, env: &Env, permit: &Permit) -> Result<Vec<Written>, WorkspaceError> {
-        let batch: Vec<Rewrite> = self.changes().map(rewrite).collect();
+    pub(super) fn commit(&self, env: &Env, permit: &Permit) -> Result<Vec<WriteOutcome>, WorkspaceError> {
+        let batch: Vec<FileRewrite> = self.changes().map(rewrite).collect();
         let known: Vec<_> = self.changes().map(|leaf| seen_before(env, self.origin(leaf))).collect();
         let written = env.workspace.write_all(&batch, permit)?;
         for ((leaf, known), written) in self.changes().zip(known).zip(&written) {
@@ -240,7 +240,12 @@ impl Draft {
         leaf.origin.as_ref().and_then(|path| self.leaves.get(path)).unwrap_or(leaf)
     }
 
-    fn leaf(&mut self, env: &Env, at: &Resolved, consent: Consent<'_>) -> Result<&mut Leaf, WorkspaceError> {
+    fn leaf(
+        &mut self,
+        env: &Env,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<&mut Leaf, WorkspaceError> {
         self.shown = OnceCell::new();
         let leaf = match self.leaves.entry(at.path.clone()) {
             std::collections::btree_map::Entry::Occupied(known) => return Ok(known.into_mut()),
@@ -266,18 +271,22 @@ pub(super) fn in_words(env: &Env, error: &WorkspaceError) -> ToolError {
     }
 }
 
-fn rewrite(leaf: &Leaf) -> Rewrite {
-    let before = leaf.hash.map_or(Before::Absent, Before::Content);
+fn rewrite(leaf: &Leaf) -> FileRewrite {
+    let before = leaf.hash.map_or(ExpectedContent::Absent, ExpectedContent::Content);
     let after = match &leaf.now {
-        Held::Absent => After::Gone,
-        Held::File { bytes, attrs } => After::Content { bytes: bytes.clone(), attrs: attrs.clone() },
+        Held::Absent => RewriteAction::Gone,
+        Held::File { bytes, attrs } => RewriteAction::Content { bytes: bytes.clone(), attrs: attrs.clone() },
     };
-    Rewrite { at: leaf.at.clone(), before, after }
+    FileRewrite { at: leaf.at.clone(), before, after }
 }
 
-fn attrs(env: &Env, at: &Resolved, consent: Consent<'_>) -> Result<Option<Attrs>, WorkspaceError> {
+fn attrs(
+    env: &Env,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+) -> Result<Option<FileAttrs>, WorkspaceError> {
     match env.workspace.node(at, consent)? {
-        Node::File { attrs, .. } => Ok(Some(attrs)),
+        PathState::File { attrs, .. } => Ok(Some(attrs)),
         _ => Ok(None),
     }
 }
@@ -299,7 +308,7 @@ fn line_edits(from: &Leaf, after: &[u8]) -> Vec<LineEdit> {
     hunks(before, after).into_iter().map(edit).collect()
 }
 
-fn refuse_link(env: &Env, at: &Resolved) -> Result<(), WorkspaceError> {
+fn refuse_link(env: &Env, at: &ResolvedPath) -> Result<(), WorkspaceError> {
     let written = std::path::Path::new(&at.written);
     let (Some(parent), Some(name)) = (written.parent(), written.file_name()) else { return Ok(()) };
     let parent = if parent.as_os_str().is_empty() { ".".into() } else { parent.to_string_lossy() };

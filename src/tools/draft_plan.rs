@@ -7,7 +7,7 @@ use super::{
     Changed, Detail, DiffText, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, ToolError,
 };
 use crate::permission::{Access, Permit};
-use crate::workspace::{Consent, Resolved, Written};
+use crate::workspace::{OpenConsent, ResolvedPath, WriteOutcome};
 
 /// How much of a difference the person is shown, in bytes.
 const DIFF: usize = 1 << 20;
@@ -20,7 +20,8 @@ pub(super) struct Worked {
 }
 
 /// Works a call out. It may run twice: before consent to look outside, and again after it.
-pub(super) type Work = Box<dyn Fn(&Env, &mut Draft, Consent<'_>) -> Result<Worked, ToolError> + Send + Sync>;
+pub(super) type Work =
+    Box<dyn Fn(&Env, &mut Draft, OpenConsent<'_>) -> Result<Worked, ToolError> + Send + Sync>;
 
 pub(super) struct DraftPlan {
     title: String,
@@ -35,13 +36,13 @@ impl DraftPlan {
     /// `writes` and `reads` are everything the work may touch; `unseen` tells in words what it would do.
     pub(super) fn new(
         title: String,
-        writes: &[Resolved],
-        reads: &[Resolved],
+        writes: &[ResolvedPath],
+        reads: &[ResolvedPath],
         unseen: String,
         work: Work,
     ) -> DraftPlan {
         let mut reach: Vec<Access> = Vec::new();
-        for one in writes.iter().map(Resolved::write).chain(reads.iter().map(Resolved::read)) {
+        for one in writes.iter().map(ResolvedPath::write).chain(reads.iter().map(ResolvedPath::read)) {
             if !reach.contains(&one) {
                 reach.push(one);
             }
@@ -49,7 +50,7 @@ impl DraftPlan {
         DraftPlan { title, reach, unseen, work, worked: None }
     }
 
-    fn work_out(&self, env: &Env, consent: Consent<'_>) -> Result<(Draft, Worked), ToolError> {
+    fn work_out(&self, env: &Env, consent: OpenConsent<'_>) -> Result<(Draft, Worked), ToolError> {
         let mut draft = Draft::default();
         let worked = (self.work)(env, &mut draft, consent)?;
         for leaf in draft.changes() {
@@ -62,12 +63,12 @@ impl DraftPlan {
     fn land(mut self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
         let (draft, worked) = match self.worked.take() {
             Some(worked) => worked,
-            None => self.work_out(env, Consent::Permit(permit))?,
+            None => self.work_out(env, OpenConsent::Permit(permit))?,
         };
         let written = draft.commit(env, permit).map_err(|e| in_words(env, &e))?;
         let (diff, counts) = shown(env, &draft);
         let line = worked.line.unwrap_or_else(|| format!("{} +{} -{}", self.title, counts.0, counts.1));
-        let pending = if written.iter().any(|w: &Written| w.held) { " · pending" } else { "" };
+        let pending = if written.iter().any(|w: &WriteOutcome| w.held) { " · pending" } else { "" };
         let summary = Summary { line: format!("{line}{pending}"), detail: Detail::Diff(diff) };
         let changed = |leaf: &Leaf| Changed {
             path: leaf.at.path.clone(),

@@ -15,7 +15,9 @@ use super::{
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, AccessLocation, Permit};
 use crate::text::{LineDiff, RangeSet, for_model};
-use crate::workspace::{Before, Consent, Hash, Resolved, Standing, TextFile, WorkspaceError};
+use crate::workspace::{
+    ExpectedContent, Hash, OpenConsent, ReadStatus, ResolvedPath, TextFile, WorkspaceError,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -130,7 +132,7 @@ pub(super) enum Unread {
 
 pub(super) struct EditPlan {
     edit: Edit,
-    at: Resolved,
+    at: ResolvedPath,
     title: String,
     work: Option<Work>,
 }
@@ -155,7 +157,7 @@ impl EditPlan {
     }
 
     /// An edit of the file at `at`, which messages call by the path of the edit.
-    pub(super) fn at(edit: Edit, at: Resolved, env: &Env) -> Result<EditPlan, ToolError> {
+    pub(super) fn at(edit: Edit, at: ResolvedPath, env: &Env) -> Result<EditPlan, ToolError> {
         if !at.exists {
             return Err(env.path_error(&WorkspaceError::Missing(at.path)));
         }
@@ -196,13 +198,13 @@ impl EditPlan {
         format!("{} +{} -{}", self.title, effect.added, effect.removed)
     }
 
-    fn work_out(&self, env: &Env, consent: Consent<'_>) -> Result<Work, ToolError> {
+    fn work_out(&self, env: &Env, consent: OpenConsent<'_>) -> Result<Work, ToolError> {
         let (bytes, hash) = env.workspace.load(&self.at, consent, LARGEST).map_err(|e| env.path_error(&e))?;
         let file = TextFile::new(bytes).map_err(|_| {
             ToolError::hint(format!("`{}` is not text", self.edit.path), "only text can be edited")
                 .because(CallFailure::NotText)
         })?;
-        if !self.forced() && matches!(self.standing(env, &file, hash, &[]), Standing::Never) {
+        if !self.forced() && matches!(self.standing(env, &file, hash, &[]), ReadStatus::Never) {
             return Err(never_read(&self.edit.path));
         }
         let spans = self.spans(env, &file, hash)?;
@@ -262,7 +264,7 @@ impl EditPlan {
         self.edit.unread == Unread::Allow
     }
 
-    fn standing(&self, env: &Env, file: &TextFile, hash: Hash, targets: &[Range<usize>]) -> Standing {
+    fn standing(&self, env: &Env, file: &TextFile, hash: Hash, targets: &[Range<usize>]) -> ReadStatus {
         let index = std::cell::OnceCell::new();
         let lines = |range: &Range<usize>| file.part(index.get_or_init(|| file.index()).bytes_of(range));
         env.ledger().standing(&self.at.path, file.bytes(), hash, targets, lines)
@@ -277,9 +279,9 @@ impl EditPlan {
         targets: &[Range<usize>],
     ) -> Result<Option<String>, ToolError> {
         match self.standing(env, file, hash, targets) {
-            Standing::Seen | Standing::Never => Ok(None),
-            Standing::Part { .. } if self.forced() => Ok(None),
-            Standing::Part { seen, .. } => {
+            ReadStatus::Seen | ReadStatus::Never => Ok(None),
+            ReadStatus::Part { .. } if self.forced() => Ok(None),
+            ReadStatus::Part { seen, .. } => {
                 let mut missing = RangeSet::new();
                 targets
                     .iter()
@@ -287,15 +289,15 @@ impl EditPlan {
                     .for_each(|gap| missing.insert(gap));
                 Err(not_shown(&self.edit.path, &seen, &missing))
             }
-            Standing::Changed(change) if change.intact => Ok(Some(since_read(&change, file).0)),
-            Standing::Changed(change) => Err(changed(env, &self.at, &self.edit.path, file, hash, &change)),
+            ReadStatus::Changed(change) if change.intact => Ok(Some(since_read(&change, file).0)),
+            ReadStatus::Changed(change) => Err(changed(env, &self.at, &self.edit.path, file, hash, &change)),
         }
     }
 
     fn not_found(&self, env: &Env, file: &TextFile, hash: Hash) -> ToolError {
         let mut message = format!("old_string is not in `{}`", self.edit.path);
         let near = nearest_block(file, &self.edit.old);
-        if let Standing::Changed(change) = self.standing(env, file, hash, &[]) {
+        if let ReadStatus::Changed(change) = self.standing(env, file, hash, &[]) {
             let (diff, shown) = since_read(&change, file);
             message.push_str(", which changed since you read it");
             if change.old.is_some() {
@@ -333,13 +335,14 @@ impl EditPlan {
     fn apply(mut self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
         let work = match self.work.take() {
             Some(work) => work,
-            None => self.work_out(env, Consent::Permit(permit))?,
+            None => self.work_out(env, OpenConsent::Permit(permit))?,
         };
         let line = self.line(&work.effect);
         if *blake3::hash(&work.after).as_bytes() == *work.before.as_bytes() {
             return Ok(self.report(env, &work, &line, false));
         }
-        let written = env.workspace.write(&self.at, permit, &work.after, Before::Content(work.before));
+        let written =
+            env.workspace.write(&self.at, permit, &work.after, ExpectedContent::Content(work.before));
         let written = written.map_err(|e| self.lost_race(env, permit, e))?;
         let mut ledger = env.ledger();
         ledger.wrote(&self.at.path, (&work.after, written.hash), &work.effect.edits, &work.known);
@@ -389,12 +392,12 @@ impl EditPlan {
         if !matches!(error, WorkspaceError::Raced(_)) {
             return env.path_error(&error);
         }
-        let Ok((bytes, hash)) = env.workspace.load(&self.at, Consent::Permit(permit), LARGEST) else {
+        let Ok((bytes, hash)) = env.workspace.load(&self.at, OpenConsent::Permit(permit), LARGEST) else {
             return env.path_error(&error);
         };
         let Ok(file) = TextFile::new(bytes) else { return env.path_error(&error) };
         match self.standing(env, &file, hash, &[]) {
-            Standing::Changed(change) => changed(env, &self.at, &self.edit.path, &file, hash, &change),
+            ReadStatus::Changed(change) => changed(env, &self.at, &self.edit.path, &file, hash, &change),
             _ => env.path_error(&error),
         }
     }

@@ -6,7 +6,7 @@ use crate::permission::ModeCell;
 use crate::sandbox::{self, SandboxBackend};
 use crate::session::Scratchpads;
 use crate::storage::StoreMounts;
-use crate::workspace::{Brake, Budget, Ledger, Workspace};
+use crate::workspace::{LossLimit, ReadLedger, WalkBudget, Workspace};
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -20,7 +20,7 @@ pub struct Env {
     pub workspace: Workspace,
     /// The mode that holds, and whether a plan is waiting for approval.
     pub mode: ModeCell,
-    pub ledger: Mutex<Ledger>,
+    pub ledger: Mutex<ReadLedger>,
     pub scratchpads: Arc<Scratchpads>,
     pub limits: Limits,
     pub commands: CommandSettings,
@@ -75,8 +75,8 @@ impl Default for Limits {
 
 impl Limits {
     /// The time of a search that begins now.
-    pub fn search(&self) -> Budget {
-        Budget::of(self.search_time)
+    pub fn search(&self) -> WalkBudget {
+        WalkBudget::of(self.search_time)
     }
 
     /// Bytes that the model's window has room for.
@@ -126,7 +126,7 @@ pub struct CommandSettings {
     /// How commands are confined; without it they run with all the rights placet has, which only tests do.
     pub confining: Option<Arc<Confining>>,
     /// What write mode lets a turn take away without asking.
-    pub brake: Brake,
+    pub brake: LossLimit,
 }
 
 /// The walls around a command.

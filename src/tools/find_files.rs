@@ -9,7 +9,9 @@ use super::{
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
-use crate::workspace::{Consent, Entry, EntryKind, Relative, Resolved, Show, Skipped, Walk};
+use crate::workspace::{
+    DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, WalkEntry, WalkEntryKind, WalkFilter,
+};
 use globset::{GlobBuilder, GlobMatcher};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -111,11 +113,11 @@ impl PathGlob {
         PathGlob { name_only: false, ..self }
     }
 
-    pub(super) fn show(&self) -> Show {
-        if self.dotted { Show::Dotted } else { Show::Usual }
+    pub(super) fn show(&self) -> WalkFilter {
+        if self.dotted { WalkFilter::Dotted } else { WalkFilter::Usual }
     }
 
-    pub(super) fn matches(&self, relative: &Relative) -> bool {
+    pub(super) fn matches(&self, relative: &RelativePath) -> bool {
         let path = relative.as_path();
         let name = path.file_name().filter(|_| self.name_only);
         self.matcher.is_match(name.map_or(path, Path::new))
@@ -123,7 +125,7 @@ impl PathGlob {
 }
 
 struct FindPlan {
-    at: Resolved,
+    at: ResolvedPath,
     title: String,
     glob: PathGlob,
     limit: usize,
@@ -151,18 +153,18 @@ impl Plan for FindPlan {
 /// The paths below `at` that match, sorted, relative to it; and what was not looked at. Ends early when cancelled.
 pub(super) fn find_paths(
     ctx: &RunCtx,
-    at: &Resolved,
-    consent: Consent<'_>,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
     glob: &PathGlob,
-    show: Show,
-) -> Result<(Vec<Relative>, Skipped), ToolError> {
+    show: WalkFilter,
+) -> Result<(Vec<RelativePath>, SkippedEntries), ToolError> {
     let root = walk_root(&ctx.env, at, consent)?;
-    let found: Mutex<Vec<Relative>> = Mutex::default();
+    let found: Mutex<Vec<RelativePath>> = Mutex::default();
     let stop = || ctx.cancel.is_cancelled();
-    let skipped = Walk::new(&ctx.env.workspace, show, ctx.env.limits.search(), &stop).run(root, || {
+    let skipped = DirWalk::new(&ctx.env.workspace, show, ctx.env.limits.search(), &stop).run(root, || {
         let mut own = Gathered { found: &found, own: Vec::new() };
-        move |entry: &Entry| {
-            if (entry.kind == EntryKind::Directory) == glob.directories {
+        move |entry: &WalkEntry| {
+            if (entry.kind == WalkEntryKind::Directory) == glob.directories {
                 let relative = entry.relative();
                 if glob.matches(&relative) {
                     own.own.push(relative);
@@ -178,7 +180,7 @@ pub(super) fn find_paths(
 impl FindPlan {
     fn find(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
         let env = &ctx.env;
-        let consent = Consent::Permit(permit);
+        let consent = OpenConsent::Permit(permit);
         let (found, skipped) = find_paths(ctx, &self.at, consent, &self.glob, self.glob.show())?;
         if ctx.cancel.is_cancelled() {
             return Ok(super::output::interrupted(&self.title));
@@ -188,7 +190,7 @@ impl FindPlan {
         Ok(Output::done(text.clone(), Summary::text(line, text)))
     }
 
-    fn report(&self, found: &[Relative], skipped: &Skipped, at: &str) -> String {
+    fn report(&self, found: &[RelativePath], skipped: &SkippedEntries, at: &str) -> String {
         let base = if at == "." { String::new() } else { format!("{}/", at.trim_end_matches('/')) };
         let (slash, what) = if self.glob.directories { ("/", "directories") } else { ("", "files") };
         let shown = found.iter().take(self.limit);
@@ -208,8 +210,8 @@ impl FindPlan {
 
 /// What one thread found; joined to the rest when the thread is done.
 struct Gathered<'a> {
-    found: &'a Mutex<Vec<Relative>>,
-    own: Vec<Relative>,
+    found: &'a Mutex<Vec<RelativePath>>,
+    own: Vec<RelativePath>,
 }
 
 impl Drop for Gathered<'_> {

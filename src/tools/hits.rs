@@ -1,6 +1,6 @@
 //! Matching lines, gathered by several threads and put in order.
 
-use crate::workspace::{Budget, Relative, Skipped};
+use crate::workspace::{RelativePath, SkippedEntries, WalkBudget};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkFinish, SinkMatch};
@@ -36,7 +36,7 @@ pub(super) struct Hit {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct FileHits {
-    pub(super) relative: Relative,
+    pub(super) relative: RelativePath,
     pub(super) hits: Vec<Hit>,
     pub(super) matches: usize,
     pub(super) has_context: bool,
@@ -58,7 +58,7 @@ pub(super) struct Gathering {
     /// In the order of their paths.
     pub(super) files: Vec<FileHits>,
     pub(super) binary: usize,
-    pub(super) skipped: Skipped,
+    pub(super) skipped: SkippedEntries,
 }
 
 /// Collects what the workers find.
@@ -82,11 +82,11 @@ impl Gatherer {
         Worker { gatherer: self, searcher, matcher: self.search.matcher.clone(), stop, own: Pile::default() }
     }
 
-    pub(super) fn finish(self, budget: Budget) -> Gathering {
+    pub(super) fn finish(self, budget: WalkBudget) -> Gathering {
         let mut pile = self.pile.into_inner().unwrap_or_else(PoisonError::into_inner);
         pile.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
         let late = (!pile.stopped.is_empty() && budget.is_spent()).then(|| budget.spent_on(pile.stopped));
-        let skipped = Skipped { kernel: pile.kernel, late, ..Skipped::default() };
+        let skipped = SkippedEntries { kernel: pile.kernel, late, ..SkippedEntries::default() };
         Gathering { files: pile.files, binary: pile.binary, skipped }
     }
 }
@@ -102,11 +102,11 @@ pub(super) struct Worker<'a> {
 
 impl Worker<'_> {
     /// Searches one file. What cannot be read has no matches.
-    pub(super) fn file(&mut self, relative: Relative, file: io::Result<File>) {
+    pub(super) fn file(&mut self, relative: RelativePath, file: io::Result<File>) {
         let file = match file {
             Ok(file) => file,
             Err(e) => {
-                self.own.kernel += Skipped::of(&e).kernel;
+                self.own.kernel += SkippedEntries::of(&e).kernel;
                 return;
             }
         };

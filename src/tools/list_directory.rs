@@ -9,7 +9,10 @@ use super::{
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
 use crate::text::{sanitize, visible};
-use crate::workspace::{Consent, Dir, Entry, EntryKind, OutOfTime, Resolved, Show, Skipped, WorkspaceError};
+use crate::workspace::{
+    OpenConsent, ResolvedPath, SkippedEntries, WalkDirectory, WalkEntry, WalkEntryKind, WalkFilter,
+    WalkTimeout, WorkspaceError,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -61,20 +64,24 @@ impl Tool for ListDirectory {
         }
         let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
         let title = format!("list {}", env.workspace.shown(&at.path));
-        let show = if args.hidden == Some(true) { Show::Dotted } else { Show::Usual };
+        let show = if args.hidden == Some(true) { WalkFilter::Dotted } else { WalkFilter::Usual };
         Ok(Box::new(ListPlan { at, title, depth: args.depth.unwrap_or(1), show }))
     }
 }
 
 struct ListPlan {
-    at: Resolved,
+    at: ResolvedPath,
     title: String,
     depth: usize,
-    show: Show,
+    show: WalkFilter,
 }
 
 /// Opens a directory to walk, or tells what is there instead.
-pub(super) fn walk_root(env: &Env, at: &Resolved, consent: Consent<'_>) -> Result<Dir, ToolError> {
+pub(super) fn walk_root(
+    env: &Env,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+) -> Result<WalkDirectory, ToolError> {
     env.workspace.walk_root(at, consent).map_err(|e| match e {
         WorkspaceError::NotDirectory(_) => ToolError::hint(
             format!("`{}` is not a directory", at.written),
@@ -86,7 +93,7 @@ pub(super) fn walk_root(env: &Env, at: &Resolved, consent: Consent<'_>) -> Resul
 }
 
 /// A check before anybody is asked; where that may not look yet, none.
-pub(super) fn check_root(env: &Env, at: &Resolved, sight: Sight) -> Result<(), ToolError> {
+pub(super) fn check_root(env: &Env, at: &ResolvedPath, sight: Sight) -> Result<(), ToolError> {
     match env.workspace.open_dirs(at, consent_of(sight)) {
         Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(()),
         Err(_) => walk_root(env, at, consent_of(sight)).map(|_| ()),
@@ -111,7 +118,7 @@ impl Plan for ListPlan {
     fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
         let title = self.title.clone();
         blocking(title.clone(), move || {
-            let root = walk_root(&ctx.env, &self.at, Consent::Permit(&permit))?;
+            let root = walk_root(&ctx.env, &self.at, OpenConsent::Permit(&permit))?;
             let mut listing =
                 Listing { text: format!("{}/\n", self.at.path.display()), ..Listing::default() };
             listing.directory(&ctx.env, root, self.show, self.depth, 1);
@@ -133,7 +140,7 @@ struct Listing {
 }
 
 impl Listing {
-    fn directory(&mut self, env: &Env, dir: Dir, show: Show, depth: usize, level: usize) {
+    fn directory(&mut self, env: &Env, dir: WalkDirectory, show: WalkFilter, depth: usize, level: usize) {
         let indent = "  ".repeat(level - 1);
         let Ok((dir, mut entries, skipped)) = dir.list(&env.workspace, show) else {
             let _ = writeln!(self.text, "{indent}[cannot be read]");
@@ -147,10 +154,10 @@ impl Listing {
             }
             self.count += 1;
             let _ = writeln!(self.text, "{indent}{}", described(&entry));
-            if entry.kind == EntryKind::Directory && level < depth {
+            if entry.kind == WalkEntryKind::Directory && level < depth {
                 match dir.child(&entry.name) {
                     Ok(child) => self.directory(env, child, show, depth, level + 1),
-                    Err(e) if Skipped::of(&e).kernel > 0 => {
+                    Err(e) if SkippedEntries::of(&e).kernel > 0 => {
                         let _ = writeln!(self.text, "{indent}  [the kernel's own: name it to list it]");
                     }
                     Err(_) => drop(writeln!(self.text, "{indent}  [cannot be read]")),
@@ -165,32 +172,32 @@ impl Listing {
     }
 }
 
-fn described(entry: &Entry) -> String {
+fn described(entry: &WalkEntry) -> String {
     let name = visible::path_name(std::path::Path::new(&entry.name));
     match entry.kind {
-        EntryKind::Directory => format!("{name}/"),
-        EntryKind::Link => {
+        WalkEntryKind::Directory => format!("{name}/"),
+        WalkEntryKind::Link => {
             let target = entry.link_target().unwrap_or_default();
             format!("{name} -> {}", sanitize::name(&target))
         }
-        EntryKind::File => match entry.stat() {
+        WalkEntryKind::File => match entry.stat() {
             Ok(stat) => {
                 format!("{name}  {}", crate::text::size::of(u64::try_from(stat.st_size).unwrap_or(0)))
             }
             Err(_) => name,
         },
-        EntryKind::Special => format!("{name}  (special file)"),
+        WalkEntryKind::Special => format!("{name}  (special file)"),
     }
 }
 
 /// What a search or a listing did not look at although it was asked to, and how to have it.
-pub(super) fn gaps(skipped: &Skipped) -> Option<String> {
+pub(super) fn gaps(skipped: &SkippedEntries) -> Option<String> {
     let mut words = Vec::new();
     if skipped.kernel > 0 {
         let n = skipped.kernel;
         words.push(format!("{n} in file systems of the kernel not looked at (/proc, /sys, /dev and others)"));
     }
-    if let Some(OutOfTime { after, directories, names }) = &skipped.late {
+    if let Some(WalkTimeout { after, directories, names }) = &skipped.late {
         let names: Vec<_> = names.iter().map(|name| if name.is_empty() { "./" } else { name }).collect();
         let more = directories.saturating_sub(names.len());
         let more = if more > 0 { format!(" and {more} more directories") } else { String::new() };
@@ -204,7 +211,7 @@ pub(super) fn gaps(skipped: &Skipped) -> Option<String> {
 }
 
 /// `3 ignored, 2 dotted entries`: what a walk left out, if it did.
-pub(super) fn left_out(skipped: &Skipped) -> Option<String> {
+pub(super) fn left_out(skipped: &SkippedEntries) -> Option<String> {
     let all = [
         (skipped.ignored, "ignored"),
         (skipped.dotted, "dotted"),

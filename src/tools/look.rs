@@ -6,7 +6,8 @@ use super::{CallFailure, Detail, Env, Output, Plan, Preview, RunCtx, Running, Si
 use crate::conversation::Part;
 use crate::permission::{Access, Permit};
 use crate::workspace::{
-    Consent, Dir, EntryKind, Hash, Relative, Resolved, Show, Skipped, TextFile, WorkspaceError,
+    Hash, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, TextFile, WalkDirectory, WalkEntryKind,
+    WalkFilter, WorkspaceError,
 };
 use std::sync::Arc;
 
@@ -19,11 +20,11 @@ pub(super) enum At {
     Anything,
 }
 
-type Look = Box<dyn FnOnce(Consent<'_>, &RunCtx) -> Result<Output, ToolError> + Send>;
+type Look = Box<dyn FnOnce(OpenConsent<'_>, &RunCtx) -> Result<Output, ToolError> + Send>;
 
 /// See the module. `look` runs once, after consent, where waiting is allowed.
 pub(super) struct LookPlan {
-    places: Vec<Resolved>,
+    places: Vec<ResolvedPath>,
     title: String,
     what: At,
     look: Look,
@@ -31,19 +32,19 @@ pub(super) struct LookPlan {
 
 impl LookPlan {
     pub(super) fn new(
-        at: Resolved,
+        at: ResolvedPath,
         title: String,
         what: At,
-        look: impl FnOnce(Consent<'_>, &RunCtx) -> Result<Output, ToolError> + Send + 'static,
+        look: impl FnOnce(OpenConsent<'_>, &RunCtx) -> Result<Output, ToolError> + Send + 'static,
     ) -> LookPlan {
         LookPlan { places: vec![at], title, what, look: Box::new(look) }
     }
 
     /// At several places, each of which may be anything or nothing: the look itself says what is wrong with one.
     pub(super) fn many(
-        places: Vec<Resolved>,
+        places: Vec<ResolvedPath>,
         title: String,
-        look: impl FnOnce(Consent<'_>, &RunCtx) -> Result<Output, ToolError> + Send + 'static,
+        look: impl FnOnce(OpenConsent<'_>, &RunCtx) -> Result<Output, ToolError> + Send + 'static,
     ) -> LookPlan {
         LookPlan { places, title, what: At::Anything, look: Box::new(look) }
     }
@@ -51,7 +52,7 @@ impl LookPlan {
 
 impl Plan for LookPlan {
     fn reach(&self) -> Vec<Access> {
-        self.places.iter().map(Resolved::read).collect()
+        self.places.iter().map(ResolvedPath::read).collect()
     }
 
     fn title(&self) -> String {
@@ -67,12 +68,12 @@ impl Plan for LookPlan {
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
         let LookPlan { title, look, .. } = *self;
-        blocking(title, move || look(Consent::Permit(&permit), &ctx))
+        blocking(title, move || look(OpenConsent::Permit(&permit), &ctx))
     }
 }
 
 impl LookPlan {
-    fn check(&self, env: &Env, at: &Resolved, sight: Sight) -> Result<(), ToolError> {
+    fn check(&self, env: &Env, at: &ResolvedPath, sight: Sight) -> Result<(), ToolError> {
         let file = || match env.workspace.open(at, consent_of(sight)) {
             // Consent to look outside is still to come.
             Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(()),
@@ -91,8 +92,8 @@ impl LookPlan {
 /// A whole text file of at most the size that may be read at once.
 pub(super) fn load_text(
     env: &Env,
-    at: &Resolved,
-    consent: Consent<'_>,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
 ) -> Result<(TextFile, Hash), ToolError> {
     let (bytes, hash) =
         env.workspace.load(at, consent, env.limits.read_bytes).map_err(|e| env.path_error(&e))?;
@@ -104,7 +105,7 @@ pub(super) fn load_text(
     Ok((file, hash))
 }
 
-fn not_text(at: &Resolved, kind: &str, size: usize) -> ToolError {
+fn not_text(at: &ResolvedPath, kind: &str, size: usize) -> ToolError {
     ToolError::hint(
         format!("`{}` is {kind} of {size} bytes, not text", at.written),
         super::content::advice(kind),
@@ -116,8 +117,8 @@ fn not_text(at: &Resolved, kind: &str, size: usize) -> ToolError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     /// From the directory listed.
-    pub(super) relative: Relative,
-    pub(super) kind: EntryKind,
+    pub(super) relative: RelativePath,
+    pub(super) kind: WalkEntryKind,
     /// Absent where the entry could not be looked at.
     pub(super) stat: Option<RowStat>,
 }
@@ -142,12 +143,12 @@ impl RowStat {
 /// `most` entries: one more shows that there are more.
 pub(super) fn rows(
     env: &Env,
-    at: &Resolved,
-    consent: Consent<'_>,
-    (show, depth, most): (Show, usize, usize),
-) -> Result<(Vec<Row>, Skipped), ToolError> {
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+    (show, depth, most): (WalkFilter, usize, usize),
+) -> Result<(Vec<Row>, SkippedEntries), ToolError> {
     let root = walk_root(env, at, consent)?;
-    let (mut rows, mut skipped) = (Vec::new(), Skipped::default());
+    let (mut rows, mut skipped) = (Vec::new(), SkippedEntries::default());
     level(env, root, (show, depth, most), &mut rows, &mut skipped)
         .map_err(|e| env.path_error(&WorkspaceError::from_io(&at.path, e)))?;
     Ok((rows, skipped))
@@ -155,10 +156,10 @@ pub(super) fn rows(
 
 fn level(
     env: &Env,
-    dir: Dir,
-    (show, depth, most): (Show, usize, usize),
+    dir: WalkDirectory,
+    (show, depth, most): (WalkFilter, usize, usize),
     out: &mut Vec<Row>,
-    skipped: &mut Skipped,
+    skipped: &mut SkippedEntries,
 ) -> std::io::Result<()> {
     let (dir, mut entries, left_out) = dir.list(&env.workspace, show)?;
     *skipped += left_out;
@@ -172,11 +173,11 @@ fn level(
             modified: (s.st_mtime, i64::try_from(s.st_mtime_nsec).unwrap_or(0)),
         });
         out.push(Row { relative: entry.relative(), kind: entry.kind, stat });
-        if entry.kind == EntryKind::Directory && depth > 1 {
+        if entry.kind == WalkEntryKind::Directory && depth > 1 {
             let below =
                 dir.child(&entry.name).and_then(|d| level(env, d, (show, depth - 1, most), out, skipped));
             if let Err(e) = below {
-                *skipped += Skipped::of(&e);
+                *skipped += SkippedEntries::of(&e);
             }
         }
     }
@@ -186,7 +187,7 @@ fn level(
 /// `output` with a note for the model where a search or a listing is not the whole of what was asked for: for the
 /// surfaces whose form has no place for it.
 #[must_use]
-pub(super) fn with_gaps(mut output: Output, skipped: &Skipped) -> Output {
+pub(super) fn with_gaps(mut output: Output, skipped: &SkippedEntries) -> Output {
     if let Some(words) = super::list_directory::gaps(skipped) {
         output.for_model.push(Part::text(format!("\n[{words}]")));
     }
@@ -194,13 +195,13 @@ pub(super) fn with_gaps(mut output: Output, skipped: &Skipped) -> Output {
 }
 
 /// Everything of a file counts as read.
-pub(super) fn credit_all(env: &Env, at: &Resolved, file: &TextFile, hash: Hash) {
+pub(super) fn credit_all(env: &Env, at: &ResolvedPath, file: &TextFile, hash: Hash) {
     let bytes: &Arc<Vec<u8>> = file.bytes();
     env.ledger().saw(&at.path, bytes, hash, 0..file.line_count());
 }
 
 /// What stands before paths below `at` as they are shown: nothing for the working directory.
-pub(super) fn prefix(env: &Env, at: &Resolved) -> String {
+pub(super) fn prefix(env: &Env, at: &ResolvedPath) -> String {
     match env.workspace.shown(&at.path) {
         here if here == "." => String::new(),
         path => format!("{}/", path.trim_end_matches('/')),

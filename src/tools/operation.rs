@@ -6,20 +6,20 @@ use super::refusal::{bad_text, never_read};
 use super::write_file::{appended, dressed};
 use super::{CallFailure, Env, ToolError};
 use crate::text::RangeSet;
-use crate::workspace::{Consent, Resolved, Standing, TextFile, WorkspaceError};
+use crate::workspace::{OpenConsent, ReadStatus, ResolvedPath, TextFile, WorkspaceError};
 use std::sync::Arc;
 
 /// One operation, its paths resolved.
 #[derive(Clone, Debug)]
 pub(super) enum Operation {
-    Read { at: Resolved },
-    Write { at: Resolved, content: String, form: Form },
-    Create { at: Resolved, content: String },
-    Append { at: Resolved, content: String, form: Form },
-    Replace { at: Resolved, old: String, new: String, how: Replacing },
-    Delete { at: Resolved },
-    Move { from: Resolved, to: Resolved },
-    Copy { from: Resolved, to: Resolved },
+    Read { at: ResolvedPath },
+    Write { at: ResolvedPath, content: String, form: Form },
+    Create { at: ResolvedPath, content: String },
+    Append { at: ResolvedPath, content: String, form: Form },
+    Replace { at: ResolvedPath, old: String, new: String, how: Replacing },
+    Delete { at: ResolvedPath },
+    Move { from: ResolvedPath, to: ResolvedPath },
+    Copy { from: ResolvedPath, to: ResolvedPath },
 }
 
 /// How a text becomes the content of a file that exists.
@@ -51,7 +51,7 @@ pub(super) struct Done {
 }
 
 impl Operation {
-    pub(super) fn writes(&self) -> Vec<&Resolved> {
+    pub(super) fn writes(&self) -> Vec<&ResolvedPath> {
         match self {
             Operation::Read { .. } => Vec::new(),
             Operation::Write { at, .. }
@@ -64,7 +64,7 @@ impl Operation {
         }
     }
 
-    pub(super) fn reads(&self) -> Vec<&Resolved> {
+    pub(super) fn reads(&self) -> Vec<&ResolvedPath> {
         match self {
             Operation::Read { at } | Operation::Copy { from: at, .. } => vec![at],
             _ => Vec::new(),
@@ -76,7 +76,7 @@ impl Operation {
         &self,
         env: &Env,
         draft: &mut Draft,
-        consent: Consent<'_>,
+        consent: OpenConsent<'_>,
         unread: Unread,
     ) -> Result<Done, ToolError> {
         let fail = |e: WorkspaceError| in_words(env, &e);
@@ -134,7 +134,7 @@ impl Operation {
         &self,
         env: &Env,
         draft: &mut Draft,
-        (at, consent, unread): (&Resolved, Consent<'_>, Unread),
+        (at, consent, unread): (&ResolvedPath, OpenConsent<'_>, Unread),
         (old, new, how): (&str, &str, Replacing),
     ) -> Result<Done, ToolError> {
         let bytes = draft.bytes(env, at, consent).map_err(|e| in_words(env, &e))?;
@@ -172,9 +172,9 @@ impl Operation {
 fn put(
     env: &Env,
     draft: &mut Draft,
-    at: &Resolved,
+    at: &ResolvedPath,
     bytes: Vec<u8>,
-    consent: Consent<'_>,
+    consent: OpenConsent<'_>,
 ) -> Result<Done, ToolError> {
     draft.put(env, at, bytes, consent).map_err(|e| in_words(env, &e))?;
     let content = draft.bytes(env, at, consent).map_err(|e| in_words(env, &e))?;
@@ -184,8 +184,8 @@ fn put(
 fn allowed_if_there(
     env: &Env,
     draft: &mut Draft,
-    at: &Resolved,
-    consent: Consent<'_>,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
     unread: Unread,
 ) -> Result<(), ToolError> {
     draft.held(env, at, consent).map_err(|e| in_words(env, &e))?;
@@ -193,14 +193,14 @@ fn allowed_if_there(
 }
 
 /// May the content that is on disk be lost? What this batch itself wrote may always be.
-fn allowed(env: &Env, draft: &Draft, at: &Resolved, unread: Unread) -> Result<(), ToolError> {
+fn allowed(env: &Env, draft: &Draft, at: &ResolvedPath, unread: Unread) -> Result<(), ToolError> {
     let Some((bytes, hash)) = draft.original(at) else { return Ok(()) };
     let Ok(file) = TextFile::new(bytes.clone()) else { return Ok(()) };
     let index = file.index();
     let lines = |range: &std::ops::Range<usize>| file.part(index.bytes_of(range));
     match env.ledger().standing(&at.path, bytes, hash, &[], lines) {
-        Standing::Never if unread == Unread::Refuse && !bytes.is_empty() => Err(never_read(&at.written)),
-        Standing::Changed(_) => Err(ToolError::hint(
+        ReadStatus::Never if unread == Unread::Refuse && !bytes.is_empty() => Err(never_read(&at.written)),
+        ReadStatus::Changed(_) => Err(ToolError::hint(
             format!("`{}` changed since you read it", at.written),
             "read it again, then repeat the change on what is there now",
         )
@@ -210,7 +210,7 @@ fn allowed(env: &Env, draft: &Draft, at: &Resolved, unread: Unread) -> Result<()
 }
 
 /// What a batch hands out whole was seen whole.
-fn saw(env: &Env, draft: &Draft, at: &Resolved) {
+fn saw(env: &Env, draft: &Draft, at: &ResolvedPath) {
     let Some((bytes, hash)) = draft.original(at) else { return };
     if let Ok(file) = TextFile::new(bytes.clone()) {
         env.ledger().saw_all(&at.path, bytes, hash, &RangeSet::of(0..file.line_count()));

@@ -8,7 +8,7 @@ use super::operation::{Form, Operation, Replacing};
 use super::work::s;
 use super::{Env, Plan, Tool, ToolError, Touches};
 use crate::conversation::ToolSpec;
-use crate::workspace::{Consent, Resolved};
+use crate::workspace::{OpenConsent, ResolvedPath};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -96,14 +96,14 @@ impl Tool for Operations {
         let numbered = |(n, step): (usize, Step)| operation(step, env).map_err(|e| at_step(n, count, e));
         let operations: Vec<Operation> =
             args.operations.into_iter().enumerate().map(numbered).collect::<Result<_, _>>()?;
-        let owned = |all: Vec<&Resolved>| all.into_iter().cloned().collect::<Vec<_>>();
-        let writes: Vec<Resolved> = operations.iter().flat_map(|o| owned(o.writes())).collect();
-        let reads: Vec<Resolved> = operations.iter().flat_map(|o| owned(o.reads())).collect();
+        let owned = |all: Vec<&ResolvedPath>| all.into_iter().cloned().collect::<Vec<_>>();
+        let writes: Vec<ResolvedPath> = operations.iter().flat_map(|o| owned(o.writes())).collect();
+        let reads: Vec<ResolvedPath> = operations.iter().flat_map(|o| owned(o.reads())).collect();
         let title = format!("{count} operation{}", s(count));
         let unseen = operations.iter().map(|o| format!("{}\n", words(o, env))).collect();
         let unread = if args.force == Some(true) { Unread::Allow } else { Unread::Refuse };
         let failing = if args.atomic == Some(false) { Failing::GoesOn } else { Failing::Stops };
-        let work = move |env: &Env, draft: &mut Draft, consent: Consent<'_>| {
+        let work = move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
             perform(&operations, env, draft, consent, (unread, failing))
         };
         Ok(Box::new(DraftPlan::new(title, &writes, &reads, unseen, Box::new(work))))
@@ -147,7 +147,7 @@ fn perform(
     operations: &[Operation],
     env: &Env,
     draft: &mut Draft,
-    consent: Consent<'_>,
+    consent: OpenConsent<'_>,
     (unread, failing): (Unread, Failing),
 ) -> Result<Worked, ToolError> {
     let (mut text, mut failed, mut room) = (String::new(), 0, READ);
@@ -191,7 +191,7 @@ fn at_step(number: usize, count: usize, error: ToolError) -> ToolError {
 }
 
 fn words(one: &Operation, env: &Env) -> String {
-    let name = |at: &Resolved| env.workspace.shown(&at.path);
+    let name = |at: &ResolvedPath| env.workspace.shown(&at.path);
     match one {
         Operation::Read { at } => format!("read {}", name(at)),
         Operation::Write { at, content, .. } => format!("write {}: {} bytes", name(at), content.len()),

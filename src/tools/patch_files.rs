@@ -6,7 +6,7 @@
 use super::{CallFailure, Env, HintTool, ToolError, hint};
 use crate::permission::AccessLocation;
 use crate::text::patch::{FilePatch, FilePatchKind};
-use crate::workspace::{Resolved, WorkspaceError};
+use crate::workspace::{ResolvedPath, WorkspaceError};
 
 /// One file of a patch, with its places.
 #[derive(Clone, Debug)]
@@ -14,25 +14,25 @@ pub(super) struct Step {
     pub(super) patch: FilePatch,
     pub(super) kind: FilePatchKind,
     /// Where the content comes from, and where it goes: the same for an edit, one of them for a new or deleted file.
-    pub(super) from: Option<Resolved>,
-    pub(super) to: Option<Resolved>,
+    pub(super) from: Option<ResolvedPath>,
+    pub(super) to: Option<ResolvedPath>,
     /// How the file was chosen, where the names left a choice.
     pub(super) note: Option<String>,
 }
 
 impl Step {
-    pub(super) fn writes(&self) -> impl Iterator<Item = &Resolved> {
+    pub(super) fn writes(&self) -> impl Iterator<Item = &ResolvedPath> {
         let source = self.from.as_ref().filter(|_| self.kind != FilePatchKind::Copy);
         source.into_iter().chain(&self.to)
     }
 
-    pub(super) fn reads(&self) -> impl Iterator<Item = &Resolved> {
+    pub(super) fn reads(&self) -> impl Iterator<Item = &ResolvedPath> {
         self.from.as_ref().filter(|_| self.kind == FilePatchKind::Copy).into_iter()
     }
 
     /// The file's name, or both.
     pub(super) fn shown(&self, env: &Env) -> String {
-        let name = |at: &Option<Resolved>| at.as_ref().map(|at| env.workspace.shown(&at.path));
+        let name = |at: &Option<ResolvedPath>| at.as_ref().map(|at| env.workspace.shown(&at.path));
         match (name(&self.from), name(&self.to)) {
             (Some(from), Some(to)) if from != to => format!("{from} -> {to}"),
             (from, to) => to.or(from).unwrap_or_default(),
@@ -81,7 +81,7 @@ fn at_path(patch: FilePatch, path: &str, env: &Env) -> Result<Step, ToolError> {
 }
 
 fn by_names(patch: FilePatch, env: &Env, made: &[std::path::PathBuf]) -> Result<Step, ToolError> {
-    let there = |at: &Resolved| at.exists || made.contains(&at.path);
+    let there = |at: &ResolvedPath| at.exists || made.contains(&at.path);
     let (old, new) = (patch.old.clone(), patch.new.clone());
     if old.is_none() && new.is_none() {
         return Err(ToolError::hint("the patch names no file", "name it: path: \"src/main.rs\""));
@@ -112,14 +112,14 @@ fn by_names(patch: FilePatch, env: &Env, made: &[std::path::PathBuf]) -> Result<
     }
 }
 
-type Found = (Resolved, Option<String>);
+type Found = (ResolvedPath, Option<String>);
 
 /// The file of an edit whose sides may be named differently: the one that is there; of two, the one GNU patch takes.
 fn edited(
     old: Option<String>,
     new: Option<String>,
     env: &Env,
-    there: &impl Fn(&Resolved) -> bool,
+    there: &impl Fn(&ResolvedPath) -> bool,
 ) -> Result<Found, ToolError> {
     let (old, new) = match (old, new) {
         (Some(old), Some(new)) if old != new => (old, new),
@@ -142,7 +142,7 @@ fn edited(
 }
 
 /// The file of a name; `a/x` and `b/x` also mean `x` where only that is there.
-fn existing(name: &str, env: &Env, there: &impl Fn(&Resolved) -> bool) -> Result<Found, ToolError> {
+fn existing(name: &str, env: &Env, there: &impl Fn(&ResolvedPath) -> bool) -> Result<Found, ToolError> {
     let at = inside(name, env)?;
     if !there(&at)
         && let Some(rest) = name.strip_prefix("a/").or(name.strip_prefix("b/"))
@@ -154,7 +154,7 @@ fn existing(name: &str, env: &Env, there: &impl Fn(&Resolved) -> bool) -> Result
     Ok((at, None))
 }
 
-fn inside(name: &str, env: &Env) -> Result<Resolved, ToolError> {
+fn inside(name: &str, env: &Env) -> Result<ResolvedPath, ToolError> {
     let at = env.resolve(name)?;
     if at.place != AccessLocation::Outside {
         return Ok(at);

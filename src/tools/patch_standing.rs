@@ -5,7 +5,7 @@ use super::refusal::{changed, never_read, not_shown, since_read};
 use super::{Env, HintTool, ToolError, hint};
 use crate::text::RangeSet;
 use crate::text::patch::{FilePatchBody, FilePatchKind, NearestMatch, PatchedContent};
-use crate::workspace::{Hash, Resolved, Standing, TextFile};
+use crate::workspace::{Hash, ReadStatus, ResolvedPath, TextFile};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub(super) enum Judged {
 
 pub(super) fn judge(
     env: &Env,
-    at: &Resolved,
+    at: &ResolvedPath,
     step: &Step,
     bytes: &Arc<Vec<u8>>,
     applied: &PatchedContent,
@@ -50,29 +50,29 @@ pub(super) fn judge(
     let path = env.workspace.shown(&at.path);
     let standing = env.ledger().standing(&at.path, bytes, hash, &targets, |l| file.part(index.bytes_of(l)));
     match standing {
-        Standing::Seen => Ok(Judged::Fine),
-        Standing::Never | Standing::Part { .. } if targets.is_empty() => Ok(Judged::Fine),
-        Standing::Never => Err(never_read(&path)),
-        Standing::Part { seen, .. } => {
+        ReadStatus::Seen => Ok(Judged::Fine),
+        ReadStatus::Never | ReadStatus::Part { .. } if targets.is_empty() => Ok(Judged::Fine),
+        ReadStatus::Never => Err(never_read(&path)),
+        ReadStatus::Part { seen, .. } => {
             let mut touched = RangeSet::new();
             targets.into_iter().for_each(|target| touched.insert(target));
             Err(not_shown(&path, &seen, &touched.without(&seen)))
         }
-        Standing::Changed(change) if targets.is_empty() || change.intact => {
+        ReadStatus::Changed(change) if targets.is_empty() || change.intact => {
             Ok(Judged::ChangedSince(since_read(&change, &file).0))
         }
-        Standing::Changed(change) => Err(changed(env, at, &path, &file, hash, &change)),
+        ReadStatus::Changed(change) => Err(changed(env, at, &path, &file, hash, &change)),
     }
 }
 
-fn data(env: &Env, at: &Resolved) -> ToolError {
+fn data(env: &Env, at: &ResolvedPath) -> ToolError {
     let name = env.workspace.shown(&at.path);
     let hint = hint!["give the hunk exact context, or remove the file with ", HintTool::RunCommand];
     ToolError::hint(format!("`{name}` holds data, and the patch does not quote what it changes"), hint)
 }
 
 /// The lines that an error shows count as seen.
-pub(super) fn told_near(env: &Env, at: &Resolved, bytes: &Arc<Vec<u8>>, near: &NearestMatch) {
+pub(super) fn told_near(env: &Env, at: &ResolvedPath, bytes: &Arc<Vec<u8>>, near: &NearestMatch) {
     let Ok(file) = TextFile::new(bytes.clone()) else { return };
     let shown = near.shown();
     let lines = shown.start..shown.end.min(file.line_count());

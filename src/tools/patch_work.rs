@@ -13,7 +13,7 @@ use crate::text::patch::{
     FilePatch, FilePatchBody, FilePatchKind, HunkError, HunkErrorKind, Options, PatchApplyError,
     PatchedContent, apply,
 };
-use crate::workspace::{Consent, EditError, Resolved, TextFile};
+use crate::workspace::{EditError, OpenConsent, ResolvedPath, TextFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ pub(super) fn work(
     options: Options,
     env: &Env,
     draft: &mut Draft,
-    consent: Consent<'_>,
+    consent: OpenConsent<'_>,
 ) -> Result<Done, ToolError> {
     let mut working = Working::new(steps, options, env, draft, consent)?;
     let mut errors = Vec::new();
@@ -75,12 +75,12 @@ struct Working<'w> {
     options: Options,
     env: &'w Env,
     draft: &'w mut Draft,
-    consent: Consent<'w>,
+    consent: OpenConsent<'w>,
     /// Sources of renames and copies before the patch.
     sources: BTreeMap<PathBuf, Held>,
     /// What the patch takes away by the end.
     leaving: BTreeSet<PathBuf>,
-    now: BTreeMap<PathBuf, (Resolved, Held)>,
+    now: BTreeMap<PathBuf, (ResolvedPath, Held)>,
     /// Where the content of a renamed or copied file comes from.
     origins: BTreeMap<PathBuf, PathBuf>,
     /// What becomes of the right to run a file.
@@ -94,7 +94,7 @@ impl<'w> Working<'w> {
         options: Options,
         env: &'w Env,
         draft: &'w mut Draft,
-        consent: Consent<'w>,
+        consent: OpenConsent<'w>,
     ) -> Result<Working<'w>, ToolError> {
         let (mut sources, mut leaving) = (BTreeMap::new(), BTreeSet::new());
         for step in steps {
@@ -111,7 +111,7 @@ impl<'w> Working<'w> {
         Ok(Working { options, env, draft, consent, sources, leaving, now, origins, modes, done })
     }
 
-    fn held(&mut self, at: &Resolved) -> Result<Held, ToolError> {
+    fn held(&mut self, at: &ResolvedPath) -> Result<Held, ToolError> {
         if let Some((_, held)) = self.now.get(&at.path) {
             return Ok(held.clone());
         }
@@ -151,7 +151,7 @@ impl<'w> Working<'w> {
     }
 
     /// A new file must not be there already, unless the patch itself takes it away.
-    fn free(&mut self, step: &Step, to: &Resolved) -> Result<(), ToolError> {
+    fn free(&mut self, step: &Step, to: &ResolvedPath) -> Result<(), ToolError> {
         let same = step.from.as_ref().is_some_and(|from| from.path == to.path);
         let leaves = !self.now.contains_key(&to.path) && self.leaving.contains(&to.path);
         if same || leaves || self.held(to)? == Held::Absent {

@@ -15,7 +15,7 @@ use crate::conversation::{CallOutcome, Image, Part, ToolSpec};
 use crate::media::{self, MediaError, OversizePolicy};
 use crate::permission::{Access, Permit};
 use crate::text::{LineEndCounts, NotText, RangeSet};
-use crate::workspace::{Consent, Hash, Opened, Resolved, TextFile};
+use crate::workspace::{Hash, OpenConsent, OpenedFile, ResolvedPath, TextFile};
 use grep_matcher::Matcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
@@ -80,7 +80,7 @@ impl ReadPlan {
     }
 
     /// Reads the file at `at`, which messages call by the path of the call.
-    pub(super) fn at(args: Args, at: Resolved, env: &Env) -> Result<ReadPlan, ToolError> {
+    pub(super) fn at(args: Args, at: ResolvedPath, env: &Env) -> Result<ReadPlan, ToolError> {
         if args.limit == Some(0) {
             return Err(ToolError::hint(
                 "`limit` is 0: nothing would be read",
@@ -109,7 +109,7 @@ pub(super) fn regex(pattern: &str) -> Result<RegexMatcher, ToolError> {
     })
 }
 
-fn title(env: &Env, at: &Resolved, args: &Args) -> String {
+fn title(env: &Env, at: &ResolvedPath, args: &Args) -> String {
     let path = env.workspace.shown(&at.path);
     let first = args.offset.unwrap_or(0);
     match (args.offset, args.limit, &args.pattern) {
@@ -122,7 +122,7 @@ fn title(env: &Env, at: &Resolved, args: &Args) -> String {
 
 pub(super) struct ReadPlan {
     pub(super) args: Args,
-    pub(super) at: Resolved,
+    pub(super) at: ResolvedPath,
     pub(super) pattern: Option<RegexMatcher>,
     pub(super) title: String,
     /// The page has all the lines that were asked for, as far as the model's window has room for them.
@@ -154,7 +154,7 @@ impl Plan for ReadPlan {
 
 impl ReadPlan {
     fn read(&self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
-        let consent = Consent::Permit(permit);
+        let consent = OpenConsent::Permit(permit);
         let mut opened = env.workspace.open(&self.at, consent).map_err(|e| env.path_error(&e))?;
         let head = self.head(&mut opened, env)?;
         if let Some(output) = self.picture(&mut opened, &head, env)? {
@@ -179,7 +179,7 @@ impl ReadPlan {
         }
     }
 
-    fn head(&self, opened: &mut Opened, env: &Env) -> Result<Vec<u8>, ToolError> {
+    fn head(&self, opened: &mut OpenedFile, env: &Env) -> Result<Vec<u8>, ToolError> {
         use std::io::{Read, Seek};
         let mut head = Vec::new();
         let read = (&mut opened.file).take(8192).read_to_end(&mut head).and_then(|_| opened.file.rewind());
@@ -187,7 +187,7 @@ impl ReadPlan {
         Ok(head)
     }
 
-    fn picture(&self, opened: &mut Opened, head: &[u8], env: &Env) -> Result<Option<Output>, ToolError> {
+    fn picture(&self, opened: &mut OpenedFile, head: &[u8], env: &Env) -> Result<Option<Output>, ToolError> {
         let path = env.workspace.shown(&self.at.path);
         let Some(kind) = media::sniff(head, &path) else { return Ok(None) };
         let bytes = opened.read_all(&self.at.path, LARGEST_PICTURE).map_err(|e| env.path_error(&e))?;
@@ -212,7 +212,7 @@ impl ReadPlan {
     }
 
     /// A PDF as it is. Whether the model takes it is not known here: where it does not, a line stands in its place.
-    fn pdf(&self, opened: &mut Opened, env: &Env) -> Result<Output, ToolError> {
+    fn pdf(&self, opened: &mut OpenedFile, env: &Env) -> Result<Output, ToolError> {
         if opened.size > LARGEST_PDF {
             let size = opened.size;
             return Err(ToolError::hint(

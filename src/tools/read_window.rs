@@ -3,7 +3,7 @@
 use super::page::{self, Page};
 use super::read_file::{LINES, ReadPlan, past_end};
 use super::{Env, Hint, HintTool, Output, ToolError, hint};
-use crate::workspace::{FileWindow, Opened, TextFile, WorkspaceError};
+use crate::workspace::{FileWindow, OpenedFile, TextFile, WorkspaceError};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use std::path::Path;
@@ -13,7 +13,7 @@ impl ReadPlan {
     /// A window into a file that is too large to load.
     pub(super) fn read_window(
         &self,
-        mut opened: Opened,
+        mut opened: OpenedFile,
         head: &[u8],
         env: &Env,
     ) -> Result<Output, ToolError> {
@@ -40,7 +40,13 @@ impl ReadPlan {
         self.lines(&mut opened, first, limit, env)
     }
 
-    fn lines(&self, opened: &mut Opened, first: usize, limit: usize, env: &Env) -> Result<Output, ToolError> {
+    fn lines(
+        &self,
+        opened: &mut OpenedFile,
+        first: usize,
+        limit: usize,
+        env: &Env,
+    ) -> Result<Output, ToolError> {
         let most = self.budget(env);
         let path = self.at.path.as_path();
         let window = FileWindow::read(&mut opened.file, path, first, limit, most);
@@ -81,7 +87,7 @@ impl ReadPlan {
 
     fn matching_window(
         &self,
-        opened: Opened,
+        opened: OpenedFile,
         pattern: &RegexMatcher,
         env: &Env,
     ) -> Result<Output, ToolError> {
@@ -118,7 +124,7 @@ impl ReadPlan {
     }
 
     /// The answer to reading all of a file that is too large for it.
-    fn too_large(&self, opened: &mut Opened) -> ToolError {
+    fn too_large(&self, opened: &mut OpenedFile) -> ToolError {
         let window = FileWindow::read(&mut opened.file, Path::new(""), 0, 1, 1 << 20);
         let endless = window.is_ok_and(|w| !w.bytes.ends_with(b"\n"));
         let (path, size) = (&self.args.path, opened.size);

@@ -4,7 +4,7 @@ use super::work::s;
 use super::{CallFailure, Env, Hint, HintTool, ToolError, hint};
 use crate::text::secret::marks;
 use crate::text::{LineDiff, RangeSet, for_model};
-use crate::workspace::{Change, EditError, Hash, Resolved, TextFile};
+use crate::workspace::{EditError, Hash, ResolvedPath, StaleRead, TextFile};
 
 /// The longest difference told in an error, in bytes.
 const MOST: usize = 12_000;
@@ -90,11 +90,11 @@ pub(super) fn bad_text(error: &EditError) -> ToolError {
 /// Refuses because of a change, and tells it: that counts as having seen it.
 pub(super) fn changed(
     env: &Env,
-    at: &Resolved,
+    at: &ResolvedPath,
     path: &str,
     file: &TextFile,
     hash: Hash,
-    change: &Change,
+    change: &StaleRead,
 ) -> ToolError {
     if change.old.is_none() {
         return ToolError::hint(
@@ -114,7 +114,7 @@ pub(super) fn changed(
 }
 
 /// The difference between the content that was read and the one that is there, and the lines it shows.
-pub(super) fn since_read(change: &Change, file: &TextFile) -> (String, RangeSet) {
+pub(super) fn since_read(change: &StaleRead, file: &TextFile) -> (String, RangeSet) {
     let Some(old) = change.old.clone().and_then(|old| TextFile::new(old).ok()) else {
         return (String::new(), RangeSet::new());
     };

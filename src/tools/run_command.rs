@@ -15,7 +15,7 @@ use crate::permission::{Access, Permit};
 use crate::process::{CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand};
 use crate::session::ScratchpadEntry;
 use crate::text::visible;
-use crate::workspace::{Resolved, Writer};
+use crate::workspace::{ResolvedPath, WriteContext};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -149,7 +149,7 @@ impl CommandToApprove<'_> {
 
 pub(super) struct RunPlan {
     line: String,
-    cwd: Resolved,
+    cwd: ResolvedPath,
     stdin: Option<Vec<u8>>,
     timeout: Duration,
     hosts: Vec<String>,
@@ -219,7 +219,7 @@ impl RunPlan {
         )
     }
 
-    async fn execute(mut self: Box<Self>, writer: Writer, ctx: &RunCtx) -> Result<Output, ToolError> {
+    async fn execute(mut self: Box<Self>, writer: WriteContext, ctx: &RunCtx) -> Result<Output, ToolError> {
         let settings = &ctx.env.commands;
         let mut command = ShellCommand {
             line: self.line.clone(),

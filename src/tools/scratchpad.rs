@@ -16,7 +16,7 @@ use crate::media;
 use crate::permission::{Access, Permit};
 use crate::session::{MAX_ENTRY, ScratchpadEntry, ScratchpadError, check_name};
 use crate::text::{LineDiff, for_model};
-use crate::workspace::{Consent, Resolved, TextFile};
+use crate::workspace::{OpenConsent, ResolvedPath, TextFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -65,7 +65,7 @@ enum Deed {
     Rename { name: String, to: String },
     Merge { name: String, from: Vec<String> },
     Delete { name: String },
-    Load { name: String, at: Resolved },
+    Load { name: String, at: ResolvedPath },
 }
 
 pub(super) struct Scratchpad(Shape);
@@ -296,7 +296,7 @@ impl PadPlan {
             Deed::Load { name, at } => {
                 let (bytes, _) = env
                     .workspace
-                    .load(&at, Consent::Permit(permit), MAX_ENTRY as u64)
+                    .load(&at, OpenConsent::Permit(permit), MAX_ENTRY as u64)
                     .map_err(|e| env.path_error(&e))?;
                 let (entry, what) = loaded(&at.written, bytes, env)?;
                 pads.put(&name, entry).map_err(|e| pad_error(&e))?;

@@ -18,7 +18,8 @@ use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
 use crate::text::RangeSet;
 use crate::workspace::{
-    Consent, Entry, EntryKind, Relative, Resolved, Show, Skipped, TextFile, Walk, WorkspaceError,
+    DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, TextFile, WalkEntry, WalkEntryKind,
+    WalkFilter, WorkspaceError,
 };
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use schemars::JsonSchema;
@@ -118,7 +119,7 @@ fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
 
 struct SearchPlan {
     args: Args,
-    at: Resolved,
+    at: ResolvedPath,
     title: String,
     matcher: RegexMatcher,
     glob: Option<PathGlob>,
@@ -155,7 +156,7 @@ impl Plan for SearchPlan {
 /// What was found where.
 pub(super) struct Found {
     pub(super) files: Vec<FileHits>,
-    pub(super) skipped: Skipped,
+    pub(super) skipped: SkippedEntries,
     pub(super) binary: usize,
     /// Path of the directory or file searched, and what to put before relative paths.
     pub(super) base: PathBuf,
@@ -165,10 +166,10 @@ pub(super) struct Found {
 /// Searches a file, or the files below a directory that the glob takes. Ends early when cancelled.
 pub(super) fn search_below(
     ctx: &RunCtx,
-    at: &Resolved,
-    consent: Consent<'_>,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
     search: Search,
-    (glob, show): (Option<&PathGlob>, Show),
+    (glob, show): (Option<&PathGlob>, WalkFilter),
 ) -> Result<Found, ToolError> {
     let env = &ctx.env;
     let budget = env.limits.search();
@@ -179,15 +180,15 @@ pub(super) fn search_below(
     let prefix = env.workspace.shown(&at.path);
     if !env.workspace.is_dir(&at.path) {
         let opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
-        gatherer.worker(&stop).file(Relative::default(), Ok(opened.file));
+        gatherer.worker(&stop).file(RelativePath::default(), Ok(opened.file));
         let Gathering { files, binary, skipped } = gatherer.finish(budget);
         return Ok(Found { files, skipped, binary, base: at.path.clone(), prefix });
     }
     let root = walk_root(env, at, consent)?;
-    let mut skipped = Walk::new(&env.workspace, show, budget, &cancelled).run(root, || {
+    let mut skipped = DirWalk::new(&env.workspace, show, budget, &cancelled).run(root, || {
         let mut worker = gatherer.worker(&stop);
-        move |entry: &Entry| {
-            if entry.kind != EntryKind::File {
+        move |entry: &WalkEntry| {
+            if entry.kind != WalkEntryKind::File {
                 return;
             }
             let relative = entry.relative();
@@ -228,9 +229,14 @@ pub(super) fn line_matcher(
 impl SearchPlan {
     fn search(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
         let stop = || ctx.cancel.is_cancelled();
-        let show = self.glob.as_ref().map_or(Show::Usual, PathGlob::show);
-        let found =
-            search_below(ctx, &self.at, Consent::Permit(permit), self.rules(), (self.glob.as_ref(), show))?;
+        let show = self.glob.as_ref().map_or(WalkFilter::Usual, PathGlob::show);
+        let found = search_below(
+            ctx,
+            &self.at,
+            OpenConsent::Permit(permit),
+            self.rules(),
+            (self.glob.as_ref(), show),
+        )?;
         if stop() {
             return Ok(interrupted(&self.title));
         }
@@ -297,8 +303,8 @@ fn credit(env: &Env, found: &Found, view: &View) {
     for (relative, lines) in &view.whole {
         let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative.as_path()) };
         let place = env.workspace.place_of(&path);
-        let at = Resolved { path, place, written: relative.plain(), exists: true };
-        let Ok((bytes, hash)) = env.workspace.load(&at, Consent::Prepared, CREDITED) else { continue };
+        let at = ResolvedPath { path, place, written: relative.plain(), exists: true };
+        let Ok((bytes, hash)) = env.workspace.load(&at, OpenConsent::Prepared, CREDITED) else { continue };
         let Ok(file) = TextFile::new(bytes) else { continue };
         let index = file.index();
         let mut seen = RangeSet::new();
@@ -321,7 +327,7 @@ struct View {
     shown: usize,
     files: usize,
     /// By file: the lines that were shown whole.
-    whole: Vec<(Relative, Vec<(usize, String)>)>,
+    whole: Vec<(RelativePath, Vec<(usize, String)>)>,
 }
 
 impl View {

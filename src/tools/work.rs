@@ -3,7 +3,7 @@
 use super::output::failed;
 use super::{CallFailure, Env, Hint, HintTool, Output, Running, Sight, ToolError, hint};
 use crate::text::nearest;
-use crate::workspace::{Consent, Ledger, Resolved, WorkspaceError};
+use crate::workspace::{OpenConsent, ReadLedger, ResolvedPath, WorkspaceError};
 use std::path::Path;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -20,11 +20,11 @@ pub(super) fn blocking(
 }
 
 impl Env {
-    pub(super) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+    pub(super) fn ledger(&self) -> MutexGuard<'_, ReadLedger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn resolve(&self, path: &str) -> Result<Resolved, ToolError> {
+    pub(super) fn resolve(&self, path: &str) -> Result<ResolvedPath, ToolError> {
         self.mounts.ready_for(path).map_err(|e| {
             ToolError::hint(
                 format!("`{path}` is in a store that cannot be used: {e}"),
@@ -107,15 +107,15 @@ fn fault_of(error: &WorkspaceError) -> CallFailure {
 }
 
 /// How far a plan may look while it is prepared.
-pub(super) fn consent_of(sight: Sight) -> Consent<'static> {
+pub(super) fn consent_of(sight: Sight) -> OpenConsent<'static> {
     match sight {
-        Sight::InsideOnly => Consent::Inside,
-        Sight::Everywhere => Consent::Prepared,
+        Sight::InsideOnly => OpenConsent::Inside,
+        Sight::Everywhere => OpenConsent::Prepared,
     }
 }
 
 /// A note when the file touched is not the one a reader of the path would expect.
-pub(super) fn real_path_note(env: &Env, at: &Resolved) -> Option<String> {
+pub(super) fn real_path_note(env: &Env, at: &ResolvedPath) -> Option<String> {
     let plain = env.workspace.cwd().join(&at.written);
     (plain != at.path).then(|| format!("the file is {}", at.path.display()))
 }

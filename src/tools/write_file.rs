@@ -16,7 +16,8 @@ use crate::conversation::ToolSpec;
 use crate::permission::{Access, AccessLocation, Permit};
 use crate::text::{DetectedEncoding, LineDiff, LineEnd, RangeSet};
 use crate::workspace::{
-    Before, Consent, EditError, Hash, LineEdit, Resolved, Standing, TextFile, WorkspaceError,
+    EditError, ExpectedContent, Hash, LineEdit, OpenConsent, ReadStatus, ResolvedPath, TextFile,
+    WorkspaceError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -89,7 +90,7 @@ impl WritePlan {
 
     /// A text into the file at a place, which messages call by the path with it.
     pub(super) fn at(
-        (at, path): (Resolved, String),
+        (at, path): (ResolvedPath, String),
         text: String,
         mode: Mode,
         unread: Unread,
@@ -125,7 +126,7 @@ pub(super) enum Content {
 }
 
 struct Writing {
-    at: Resolved,
+    at: ResolvedPath,
     path: String,
     content: Content,
     mode: Mode,
@@ -141,7 +142,7 @@ pub(super) struct WritePlan {
 }
 
 struct Work {
-    before: Before,
+    before: ExpectedContent,
     old: Option<Arc<Vec<u8>>>,
     after: Arc<Vec<u8>>,
     /// A unified diff, where both sides are text; its lines added and removed.
@@ -161,7 +162,7 @@ impl WritePlan {
 
     /// Puts a scratchpad's entry into a file, by the same rules.
     pub(super) fn saving(
-        at: Resolved,
+        at: ResolvedPath,
         path: String,
         content: Content,
         unread: Unread,
@@ -230,7 +231,7 @@ impl WritePlan {
     fn apply(mut self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
         let work = match self.work.take() {
             Some(work) => work,
-            None => self.writing.work_out(env, Consent::Permit(permit))?,
+            None => self.writing.work_out(env, OpenConsent::Permit(permit))?,
         };
         let at = &self.writing.at;
         let written = env.workspace.write(at, permit, &work.after, work.before);
@@ -239,8 +240,10 @@ impl WritePlan {
         let path = env.workspace.shown(&at.path);
         let lines = work.counts;
         let mut text = match work.before {
-            Before::Absent => format!("created {path}: {} bytes, +{} lines", work.after.len(), lines.0),
-            Before::Content(_) => {
+            ExpectedContent::Absent => {
+                format!("created {path}: {} bytes, +{} lines", work.after.len(), lines.0)
+            }
+            ExpectedContent::Content(_) => {
                 format!("wrote {path}: {} bytes, +{} -{} lines", work.after.len(), lines.0, lines.1)
             }
         };
@@ -260,7 +263,7 @@ impl WritePlan {
 }
 
 impl Writing {
-    fn work_out(&self, env: &Env, consent: Consent<'_>) -> Result<Work, ToolError> {
+    fn work_out(&self, env: &Env, consent: OpenConsent<'_>) -> Result<Work, ToolError> {
         let loaded = env.workspace.load(&self.at, consent, LARGEST);
         if let Content::Text(text) = &self.content {
             let before = loaded.as_ref().map_or(&[] as &[u8], |(bytes, _)| bytes.as_slice());
@@ -281,7 +284,7 @@ impl Writing {
         let counts = diff.as_ref().map_or((0, 0), LineDiff::counts);
         let diff = diff.map_or_else(DiffText::default, |d| d.unified(3, DIFF).into());
         Ok(Work {
-            before: Before::Absent,
+            before: ExpectedContent::Absent,
             old: None,
             after: Arc::new(after),
             diff,
@@ -320,7 +323,15 @@ impl Writing {
             }
             _ => (DiffText::default(), (0, 0)),
         };
-        Ok(Work { before: Before::Content(hash), old: Some(bytes), after, diff, counts, edits, known })
+        Ok(Work {
+            before: ExpectedContent::Content(hash),
+            old: Some(bytes),
+            after,
+            diff,
+            counts,
+            edits,
+            known,
+        })
     }
 
     /// May the present content be lost (or, for appending, be added to)?
@@ -338,10 +349,10 @@ impl Writing {
         let standing =
             env.ledger().standing(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
         match standing {
-            Standing::Seen => Ok(()),
-            Standing::Never | Standing::Part { .. } if self.unread == Unread::Allow => Ok(()),
-            Standing::Never => Err(never_read(&self.path)),
-            Standing::Part { seen, missing } => Err(ToolError::hint(
+            ReadStatus::Seen => Ok(()),
+            ReadStatus::Never | ReadStatus::Part { .. } if self.unread == Unread::Allow => Ok(()),
+            ReadStatus::Never => Err(never_read(&self.path)),
+            ReadStatus::Part { seen, missing } => Err(ToolError::hint(
                 format!(
                     "only lines {seen} of `{}` were shown to you; writing would lose others, from line {} on",
                     self.path,
@@ -357,8 +368,8 @@ impl Writing {
                     HintTool::EditFile
                 ],
             )),
-            Standing::Changed(change) if self.mode == Mode::Append && change.old.is_some() => Ok(()),
-            Standing::Changed(change) => Err(changed(env, &self.at, &self.path, file, hash, &change)),
+            ReadStatus::Changed(change) if self.mode == Mode::Append && change.old.is_some() => Ok(()),
+            ReadStatus::Changed(change) => Err(changed(env, &self.at, &self.path, file, hash, &change)),
         }
     }
 

@@ -8,9 +8,9 @@
 //! A file with several names (hard links), or whose owner or attributes cannot be given to a new one, is written
 //! in place instead: its names stay one file, and a crash in the middle can leave it half written.
 
-use super::open::{Kind, dir_at, special};
+use super::open::{FileKind, dir_at, special};
 use super::sparse::hash_of;
-use super::{Consent, Hash, Resolved, Workspace, WorkspaceError};
+use super::{Hash, OpenConsent, ResolvedPath, Workspace, WorkspaceError};
 use crate::permission::{Permit, WritePolicy};
 use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 use rustix::io::Errno;
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What must be there for a write to go ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Before {
+pub enum ExpectedContent {
     /// Nothing: the file is created, its directories too.
     Absent,
     /// The content with this hash.
@@ -31,7 +31,7 @@ pub enum Before {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WriteOutcome {
     pub hash: Hash,
     /// It has several names, or an owner we cannot give: it was written in place.
     pub in_place: bool,
@@ -44,12 +44,12 @@ impl Workspace {
     /// leaves the file as it is, when what is there is not what `before` says.
     pub fn write(
         &self,
-        at: &Resolved,
+        at: &ResolvedPath,
         permit: &Permit,
         bytes: &[u8],
-        before: Before,
-    ) -> Result<Written, WorkspaceError> {
-        self.consented(at, Consent::Permit(permit), &at.write())?;
+        before: ExpectedContent,
+    ) -> Result<WriteOutcome, WorkspaceError> {
+        self.consented(at, OpenConsent::Permit(permit), &at.write())?;
         if let Some(view) = self.view() {
             return view.write(&at.path, bytes, before, view.writer(permit));
         }
@@ -61,16 +61,16 @@ impl Workspace {
             return Err(WorkspaceError::Directory(at.path.clone()));
         };
         let dir = match before {
-            Before::Absent => make_dirs(parent)?,
-            Before::Content(_) => dir_at(parent)?,
+            ExpectedContent::Absent => make_dirs(parent)?,
+            ExpectedContent::Content(_) => dir_at(parent)?,
         };
         let hash = blake3::hash(bytes);
-        let target = Target { dir, name, path: &at.path };
+        let target = WriteTarget { dir, name, path: &at.path };
         let in_place = match before {
-            Before::Absent => target.create(bytes, hash).map(|()| false),
-            Before::Content(before) => target.replace(bytes, hash, before),
+            ExpectedContent::Absent => target.create(bytes, hash).map(|()| false),
+            ExpectedContent::Content(before) => target.replace(bytes, hash, before),
         }?;
-        Ok(Written { hash, in_place, held: false })
+        Ok(WriteOutcome { hash, in_place, held: false })
     }
 }
 
@@ -91,20 +91,20 @@ fn make_dirs(path: &Path) -> Result<OwnedFd, WorkspaceError> {
 }
 
 /// A name in an open directory.
-struct Target<'a> {
+struct WriteTarget<'a> {
     dir: OwnedFd,
     name: &'a OsStr,
     path: &'a Path,
 }
 
 /// A synced file that is not yet where it belongs: without a name, or with one that is removed on drop.
-struct Staged<'a> {
+struct TempFile<'a> {
     dir: &'a OwnedFd,
     file: File,
     name: Option<OsString>,
 }
 
-impl Drop for Staged<'_> {
+impl Drop for TempFile<'_> {
     fn drop(&mut self) {
         if let Some(name) = &self.name {
             let _ = rustix::fs::unlinkat(self.dir, name, AtFlags::empty());
@@ -112,7 +112,7 @@ impl Drop for Staged<'_> {
     }
 }
 
-impl Target<'_> {
+impl WriteTarget<'_> {
     fn error(&self, error: impl Into<std::io::Error>) -> WorkspaceError {
         WorkspaceError::from_io(self.path, error.into())
     }
@@ -159,8 +159,8 @@ impl Target<'_> {
                 self.rename_over(&mut staged, &name, before)?
             }
             Err(e) => return Err(self.error(e)),
-            Ok(Exchange::Done) => {}
-            Ok(Exchange::Raced) => return Err(WorkspaceError::Raced(self.path.to_path_buf())),
+            Ok(ExchangeOutcome::Done) => {}
+            Ok(ExchangeOutcome::Raced) => return Err(WorkspaceError::Raced(self.path.to_path_buf())),
         }
         drop(staged);
         sync_dir(&self.dir);
@@ -168,7 +168,12 @@ impl Target<'_> {
     }
 
     /// Without an exchange: check, then rename at once.
-    fn rename_over(&self, staged: &mut Staged<'_>, name: &OsStr, before: Hash) -> Result<(), WorkspaceError> {
+    fn rename_over(
+        &self,
+        staged: &mut TempFile<'_>,
+        name: &OsStr,
+        before: Hash,
+    ) -> Result<(), WorkspaceError> {
         let (old, _) = self.open_old(OFlags::RDONLY)?;
         if hash_of(&old).map_err(|e| self.error(e))? != before {
             return Err(WorkspaceError::Raced(self.path.to_path_buf()));
@@ -201,9 +206,9 @@ impl Target<'_> {
         })?;
         let stat = rustix::fs::fstat(&fd).map_err(|e| self.error(e))?;
         match special(&stat) {
-            Kind::Regular => Ok((File::from(fd), stat)),
-            Kind::Directory => Err(WorkspaceError::Directory(self.path.to_path_buf())),
-            Kind::Special(kind) => Err(WorkspaceError::Special { path: self.path.to_path_buf(), kind }),
+            FileKind::Regular => Ok((File::from(fd), stat)),
+            FileKind::Directory => Err(WorkspaceError::Directory(self.path.to_path_buf())),
+            FileKind::Special(kind) => Err(WorkspaceError::Special { path: self.path.to_path_buf(), kind }),
         }
     }
 
@@ -213,7 +218,7 @@ impl Target<'_> {
         bytes: &[u8],
         hash: Hash,
         like: Option<(&File, &Stat)>,
-    ) -> Result<Staged<'_>, WorkspaceError> {
+    ) -> Result<TempFile<'_>, WorkspaceError> {
         let mut staged = self.empty_file()?;
         staged.file.write_all(bytes).map_err(|e| self.error(e))?;
         if let Some((old, stat)) = like {
@@ -226,7 +231,7 @@ impl Target<'_> {
         Ok(staged)
     }
 
-    fn empty_file(&self) -> Result<Staged<'_>, WorkspaceError> {
+    fn empty_file(&self) -> Result<TempFile<'_>, WorkspaceError> {
         let mode = Mode::from_raw_mode(0o666);
         #[cfg(target_os = "linux")]
         {
@@ -234,14 +239,14 @@ impl Target<'_> {
             if Path::new("/proc/self/fd").exists()
                 && let Ok(fd) = rustix::fs::openat(&self.dir, ".", flags, mode)
             {
-                return Ok(Staged { dir: &self.dir, file: File::from(fd), name: None });
+                return Ok(TempFile { dir: &self.dir, file: File::from(fd), name: None });
             }
         }
         loop {
             let name = fresh_name();
             let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
             match rustix::fs::openat(&self.dir, &name, flags, mode) {
-                Ok(fd) => return Ok(Staged { dir: &self.dir, file: File::from(fd), name: Some(name) }),
+                Ok(fd) => return Ok(TempFile { dir: &self.dir, file: File::from(fd), name: Some(name) }),
                 Err(Errno::EXIST) => {}
                 Err(e) => return Err(self.error(e)),
             }
@@ -249,7 +254,7 @@ impl Target<'_> {
     }
 
     /// Gives a staged file a name of its own for the moment of the exchange.
-    fn named(&self, staged: &mut Staged<'_>) -> Result<OsString, WorkspaceError> {
+    fn named(&self, staged: &mut TempFile<'_>) -> Result<OsString, WorkspaceError> {
         while staged.name.is_none() {
             let name = fresh_name();
             match link_fd(&staged.file, &self.dir, &name) {
@@ -270,7 +275,7 @@ pub(super) fn refuse_read_only(path: &Path, mode: u32) -> Result<(), WorkspaceEr
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Exchange {
+pub(super) enum ExchangeOutcome {
     Done,
     /// Something else was there; it is there again.
     Raced,
@@ -283,26 +288,26 @@ pub(super) fn exchange_checked(
     (dir, name): (&OwnedFd, &OsStr),
     hash: Hash,
     before: Hash,
-) -> rustix::io::Result<Exchange> {
+) -> rustix::io::Result<ExchangeOutcome> {
     let (mut put, mut expected) = (hash, before);
     for round in 0..64 {
         match rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::EXCHANGE) {
             // Somebody removed the file while theirs was in our hands: it goes back under its name.
             Err(Errno::NOENT) if round > 0 => {
                 rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::NOREPLACE)?;
-                return Ok(Exchange::Raced);
+                return Ok(ExchangeOutcome::Raced);
             }
-            Err(Errno::NOENT) => return Ok(Exchange::Raced),
+            Err(Errno::NOENT) => return Ok(ExchangeOutcome::Raced),
             other => other?,
         }
         let out = settled_hash(from, staged);
         if out == Some(expected) {
-            return Ok(if round == 0 { Exchange::Done } else { Exchange::Raced });
+            return Ok(if round == 0 { ExchangeOutcome::Done } else { ExchangeOutcome::Raced });
         }
         // What is not readable as a file (a link, a directory) has no hash and goes back as it is.
         (put, expected) = (out.unwrap_or(hash), put);
     }
-    Ok(Exchange::Raced)
+    Ok(ExchangeOutcome::Raced)
 }
 
 /// The hash of the file that came out, unless it is still being written.

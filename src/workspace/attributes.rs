@@ -1,7 +1,7 @@
 //! What a change does to mode, owner, extended attributes and access lists, each named: the bytes of a file are not all
 //! that is applied.
 
-use super::node::{Attrs, Node};
+use super::node::{FileAttrs, PathState};
 use crate::text::visible;
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ const SHOWN: usize = 60;
 
 /// What differs between `before` and `after`, a few words each. What is new is held against a plain file or directory of
 /// the person who runs placet. Rendered.
-pub(super) fn words(before: &Node, after: &Node) -> Vec<String> {
+pub(super) fn words(before: &PathState, after: &PathState) -> Vec<String> {
     let mut words: Vec<String> = becomes(before, after).into_iter().collect();
     let Some(new) = after.attrs() else { return words };
     let old = before.attrs().filter(|_| before.is_directory() == after.is_directory());
@@ -43,18 +43,18 @@ pub(super) fn words(before: &Node, after: &Node) -> Vec<String> {
 }
 
 /// What is at a path may become of another kind.
-fn becomes(before: &Node, after: &Node) -> Option<String> {
-    let kind = |node: &Node| match node {
-        Node::File { .. } => Some("a file"),
-        Node::Directory { .. } => Some("a directory"),
-        Node::Link { .. } => Some("a link"),
-        Node::Absent | Node::Special { .. } => None,
+fn becomes(before: &PathState, after: &PathState) -> Option<String> {
+    let kind = |node: &PathState| match node {
+        PathState::File { .. } => Some("a file"),
+        PathState::Directory { .. } => Some("a directory"),
+        PathState::Link { .. } => Some("a link"),
+        PathState::Absent | PathState::Special { .. } => None,
     };
     let (old, new) = (kind(before)?, kind(after)?);
     (old != new).then(|| format!("({old} becomes {new})"))
 }
 
-fn is_usual(mode: u32, node: &Node) -> bool {
+fn is_usual(mode: u32, node: &PathState) -> bool {
     let (least, most) = match node.is_directory() {
         true => (LEAST_OF_DIRECTORIES, MOST_OF_DIRECTORIES),
         false => (LEAST_OF_FILES, MOST_OF_FILES),
@@ -63,7 +63,7 @@ fn is_usual(mode: u32, node: &Node) -> bool {
 }
 
 /// Whose rights a file has from now on, whoever starts it.
-fn gains(old: u32, new: u32, node: &Node) -> &'static str {
+fn gains(old: u32, new: u32, node: &PathState) -> &'static str {
     match new & !old & (SET_OWNER | SET_GROUP) {
         0 => "",
         _ if node.is_directory() => "",
@@ -72,8 +72,8 @@ fn gains(old: u32, new: u32, node: &Node) -> &'static str {
     }
 }
 
-fn attributes(old: Option<&Attrs>, new: &Attrs) -> Vec<String> {
-    let none = Attrs::default();
+fn attributes(old: Option<&FileAttrs>, new: &FileAttrs) -> Vec<String> {
+    let none = FileAttrs::default();
     let old = old.unwrap_or(&none);
     let names: BTreeSet<&String> = old.xattrs.keys().chain(new.xattrs.keys()).collect();
     let differing = names.into_iter().filter(|name| old.xattrs.get(*name) != new.xattrs.get(*name));
@@ -134,46 +134,46 @@ fn access_list(bytes: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn file(attrs: Attrs) -> Node {
-        Node::File { hash: blake3::hash(b"x"), size: 1, attrs }
+    fn file(attrs: FileAttrs) -> PathState {
+        PathState::File { hash: blake3::hash(b"x"), size: 1, attrs }
     }
 
-    fn mine(mode: u32) -> Attrs {
+    fn mine(mode: u32) -> FileAttrs {
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        Attrs { mode, uid, gid, ..Attrs::default() }
+        FileAttrs { mode, uid, gid, ..FileAttrs::default() }
     }
 
-    fn with(name: &str, value: &[u8]) -> Attrs {
+    fn with(name: &str, value: &[u8]) -> FileAttrs {
         let xattrs = [(name.to_string(), super::super::node::to_hex(value))].into();
-        Attrs { xattrs, ..mine(0o644) }
+        FileAttrs { xattrs, ..mine(0o644) }
     }
 
     #[test]
     fn what_a_person_would_not_expect_of_a_new_file_is_named() {
-        let new = |mode| words(&Node::Absent, &file(mine(mode)));
+        let new = |mode| words(&PathState::Absent, &file(mine(mode)));
         assert_eq!([new(0o644), new(0o600), new(0o664)].concat(), Vec::<String>::new());
         assert_eq!(new(0o666), ["mode 666"]);
         assert_eq!(new(0o755), ["mode 755"]);
         assert_eq!(new(0o4755), ["mode 4755 (runs with the rights of its owner, whoever starts it)"]);
         assert_eq!(new(0o2755), ["mode 2755 (runs with the rights of its group, whoever starts it)"]);
-        let dir = |mode| words(&Node::Absent, &Node::Directory { attrs: mine(mode) });
+        let dir = |mode| words(&PathState::Absent, &PathState::Directory { attrs: mine(mode) });
         assert_eq!((dir(0o755), dir(0o2777)), (vec![], vec!["mode 2777".to_string()]));
-        let other = Attrs { uid: 4321, ..mine(0o644) };
+        let other = FileAttrs { uid: 4321, ..mine(0o644) };
         let me = rustix::process::geteuid().as_raw();
-        assert_eq!(words(&Node::Absent, &file(other.clone())), [format!("owner {me} to 4321")]);
+        assert_eq!(words(&PathState::Absent, &file(other.clone())), [format!("owner {me} to 4321")]);
         assert_eq!(words(&file(mine(0o644)), &file(other)), [format!("owner {me} to 4321")]);
     }
 
     #[test]
     fn a_kind_that_changes_and_a_mode_that_nobody_may_read_are_named() {
-        let dir = |mode| Node::Directory { attrs: mine(mode) };
+        let dir = |mode| PathState::Directory { attrs: mine(mode) };
         assert_eq!(words(&dir(0o755), &file(mine(0o000))), ["(a directory becomes a file)", "mode 0"]);
         assert_eq!(words(&file(mine(0o644)), &dir(0o755)), ["(a file becomes a directory)"]);
-        let link = Node::Link { target: "x".into() };
+        let link = PathState::Link { target: "x".into() };
         assert_eq!(words(&dir(0o755), &link), ["(a directory becomes a link)"]);
-        assert_eq!(words(&Node::Absent, &dir(0o000)), ["mode 0"]);
+        assert_eq!(words(&PathState::Absent, &dir(0o000)), ["mode 0"]);
         for usual in [file(mine(0o444)), file(mine(0o600)), dir(0o700)] {
-            assert_eq!(words(&Node::Absent, &usual), Vec::<String>::new());
+            assert_eq!(words(&PathState::Absent, &usual), Vec::<String>::new());
         }
     }
 
@@ -187,7 +187,7 @@ mod tests {
             bytes.extend(id.to_le_bytes());
             with("system.posix_acl_access", &bytes)
         };
-        let told = |attrs: Attrs| words(&file(mine(0o644)), &file(attrs)).join("; ");
+        let told = |attrs: FileAttrs| words(&file(mine(0o644)), &file(attrs)).join("; ");
         assert_eq!(told(list(65534, 6)), "access list user:65534:rw-");
         assert_eq!(told(with("user.a", b"v\x1b")), "attribute user.a \"v\u{241b}\"");
         assert_eq!(words(&file(with("user.a", b"v")), &file(mine(0o644))), ["attribute user.a removed"]);

@@ -1,24 +1,24 @@
 //! Several files written as one: all of them are, or none is.
 
-use super::open::Consent;
-use super::{Attrs, Before, Node, Resolved, Workspace, WorkspaceError, Written};
+use super::open::OpenConsent;
+use super::{ExpectedContent, FileAttrs, PathState, ResolvedPath, Workspace, WorkspaceError, WriteOutcome};
 use crate::permission::{Permit, WritePolicy};
 use std::sync::Arc;
 
 /// What becomes of one path of a batch.
 #[derive(Clone, Debug)]
-pub struct Rewrite {
-    pub at: Resolved,
-    pub before: Before,
-    pub after: After,
+pub struct FileRewrite {
+    pub at: ResolvedPath,
+    pub before: ExpectedContent,
+    pub after: RewriteAction,
 }
 
 #[derive(Clone, Debug)]
-pub enum After {
+pub enum RewriteAction {
     /// A file with this content; without `attrs` it keeps those it has, or gets those of a new file.
     Content {
         bytes: Arc<Vec<u8>>,
-        attrs: Option<Attrs>,
+        attrs: Option<FileAttrs>,
     },
     Gone,
 }
@@ -26,9 +26,13 @@ pub enum After {
 impl Workspace {
     /// Writes a batch. When any path is not what its `before` says, or cannot be written, nothing is. A path may occur
     /// once only. What has to be held and what lands at once each change in one step.
-    pub fn write_all(&self, batch: &[Rewrite], permit: &Permit) -> Result<Vec<Written>, WorkspaceError> {
+    pub fn write_all(
+        &self,
+        batch: &[FileRewrite],
+        permit: &Permit,
+    ) -> Result<Vec<WriteOutcome>, WorkspaceError> {
         for one in batch {
-            self.consented(&one.at, Consent::Permit(permit), &one.at.write())?;
+            self.consented(&one.at, OpenConsent::Permit(permit), &one.at.write())?;
         }
         match self.view() {
             Some(view) => view.write_all(batch, &view.writer(permit)),
@@ -44,8 +48,12 @@ impl Workspace {
     }
 
     /// Without a view there is no journal to land by: only a batch of one file is as good as a single write.
-    fn write_each(&self, batch: &[Rewrite], permit: &Permit) -> Result<Vec<Written>, WorkspaceError> {
-        let [Rewrite { at, before, after: After::Content { bytes, .. } }] = batch else {
+    fn write_each(
+        &self,
+        batch: &[FileRewrite],
+        permit: &Permit,
+    ) -> Result<Vec<WriteOutcome>, WorkspaceError> {
+        let [FileRewrite { at, before, after: RewriteAction::Content { bytes, .. } }] = batch else {
             let path = batch.first().map(|one| one.at.path.clone()).unwrap_or_default();
             return Err(WorkspaceError::ReadOnly(path));
         };
@@ -53,7 +61,7 @@ impl Workspace {
     }
 
     /// What is at a path, as the view has it: its kind, content hash and attributes.
-    pub fn node(&self, at: &Resolved, consent: Consent<'_>) -> Result<Node, WorkspaceError> {
+    pub fn node(&self, at: &ResolvedPath, consent: OpenConsent<'_>) -> Result<PathState, WorkspaceError> {
         self.consented(at, consent, &at.read())?;
         let node = match self.view() {
             Some(view) => view.node(&at.path),

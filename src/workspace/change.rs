@@ -2,21 +2,21 @@
 
 use super::attributes;
 use super::classify::{ChangeClass, ChangeClasses};
-use super::node::Node;
-use super::objects::Objects;
-use super::origin::{Origin, Step};
-use super::repository::{HookDirs, Repositories, RepositoryChange, RepositoryFate};
+use super::node::PathState;
+use super::objects::ObjectStore;
+use super::origin::{ChangeOrigin, OriginStep};
+use super::repository::{GitHookDirs, RepositoryChange, RepositoryFate, RepositorySet};
 use crate::text::{DetectedEncoding, LineDiff, regular, sanitize, visible};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// One path's pending change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct FileChange {
     /// Absolute, without links.
     pub path: PathBuf,
-    pub before: Node,
-    pub after: Node,
+    pub before: PathState,
+    pub after: PathState,
     /// The new file lies here.
     pub content: Option<PathBuf>,
     /// Where it was moved from, if it was: that path is deleted in the same set.
@@ -28,12 +28,12 @@ pub struct Change {
     /// A file tool made it: all names of the file change with it.
     pub by_tool: bool,
     /// The calls that changed it, in their order, with the contents that were kept between them.
-    pub steps: Vec<Step>,
+    pub steps: Vec<OriginStep>,
 }
 
 /// What happened to a path, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verb {
+pub enum ChangeKind {
     Created,
     Modified,
     Deleted,
@@ -43,78 +43,83 @@ pub enum Verb {
     Special,
 }
 
-impl Verb {
+impl ChangeKind {
     pub fn word(self) -> &'static str {
         match self {
-            Verb::Created => "created",
-            Verb::Modified => "modified",
-            Verb::Deleted => "deleted",
-            Verb::Renamed => "renamed",
-            Verb::Mode => "mode",
-            Verb::Special => "special",
+            ChangeKind::Created => "created",
+            ChangeKind::Modified => "modified",
+            ChangeKind::Deleted => "deleted",
+            ChangeKind::Renamed => "renamed",
+            ChangeKind::Mode => "mode",
+            ChangeKind::Special => "special",
         }
     }
 
     /// The letter of `git status`.
     pub fn letter(self) -> char {
         match self {
-            Verb::Created => 'A',
-            Verb::Modified | Verb::Mode => 'M',
-            Verb::Deleted => 'D',
-            Verb::Renamed => 'R',
-            Verb::Special => '!',
+            ChangeKind::Created => 'A',
+            ChangeKind::Modified | ChangeKind::Mode => 'M',
+            ChangeKind::Deleted => 'D',
+            ChangeKind::Renamed => 'R',
+            ChangeKind::Special => '!',
         }
     }
 }
 
-impl Change {
+impl FileChange {
     /// The calls that changed it, in their order; a call may stand here twice when another one came between.
-    pub fn made_by(&self) -> Vec<&Origin> {
+    pub fn made_by(&self) -> Vec<&ChangeOrigin> {
         self.steps.iter().filter_map(|step| step.origin.as_deref()).collect()
     }
 
-    pub fn verb(&self) -> Verb {
+    pub fn verb(&self) -> ChangeKind {
         match (&self.before, &self.after) {
-            (_, Node::Special { .. }) => Verb::Special,
-            (Node::Absent, _) if self.moved_from.is_some() => Verb::Renamed,
-            (Node::Absent, _) => Verb::Created,
-            (_, Node::Absent) => Verb::Deleted,
-            (before, after) if before.same_content(after) => Verb::Mode,
-            _ => Verb::Modified,
+            (_, PathState::Special { .. }) => ChangeKind::Special,
+            (PathState::Absent, _) if self.moved_from.is_some() => ChangeKind::Renamed,
+            (PathState::Absent, _) => ChangeKind::Created,
+            (_, PathState::Absent) => ChangeKind::Deleted,
+            (before, after) if before.same_content(after) => ChangeKind::Mode,
+            _ => ChangeKind::Modified,
         }
     }
 
     /// Both contents as text, if both are: a file that is not there is empty.
-    pub fn texts(&self, objects: &Objects) -> Option<(String, String)> {
+    pub fn texts(&self, objects: &ObjectStore) -> Option<(String, String)> {
         let (before, after) = self.bytes(objects)?;
         Some((as_text(&before)?, as_text(&after)?))
     }
 
     /// Both contents: of a file that is not there, nothing. `None` when one of them is no file, too large (16 MiB), or
     /// cannot be read any more.
-    pub fn bytes(&self, objects: &Objects) -> Option<(Vec<u8>, Vec<u8>)> {
+    pub fn bytes(&self, objects: &ObjectStore) -> Option<(Vec<u8>, Vec<u8>)> {
         const MOST: u64 = 16 << 20;
         if self.before.size() > MOST || self.after.size() > MOST {
             return None;
         }
         let before = match &self.before {
-            Node::Absent => Vec::new(),
-            Node::File { hash, .. } => {
+            PathState::Absent => Vec::new(),
+            PathState::File { hash, .. } => {
                 objects.get(*hash).ok().or_else(|| regular::read(&self.path, MOST).ok())?
             }
             _ => return None,
         };
         let after = match (&self.after, &self.content) {
-            (Node::Absent, _) => Vec::new(),
-            (Node::File { .. }, Some(path)) => regular::read(path, MOST).ok()?,
-            (Node::File { hash, .. }, None) => objects.get(*hash).ok()?,
+            (PathState::Absent, _) => Vec::new(),
+            (PathState::File { .. }, Some(path)) => regular::read(path, MOST).ok()?,
+            (PathState::File { hash, .. }, None) => objects.get(*hash).ok()?,
             _ => return None,
         };
-        let named = |bytes: &Vec<u8>, node: &Node| node.hash().is_none_or(|h| blake3::hash(bytes) == h);
+        let named = |bytes: &Vec<u8>, node: &PathState| node.hash().is_none_or(|h| blake3::hash(bytes) == h);
         (named(&before, &self.before) && named(&after, &self.after)).then_some((before, after))
     }
 
-    fn line(&self, from: Option<&Node>, objects: &Objects, name: &dyn Fn(&Path) -> String) -> String {
+    fn line(
+        &self,
+        from: Option<&PathState>,
+        objects: &ObjectStore,
+        name: &dyn Fn(&Path) -> String,
+    ) -> String {
         let slash = if self.after.is_directory() || self.before.is_directory() { "/" } else { "" };
         let mut line = format!("{} ", self.verb().letter());
         if let Some(from) = &self.moved_from {
@@ -122,8 +127,8 @@ impl Change {
         }
         line.push_str(&format!("{}{slash}", name(&self.path)));
         match (&self.before, &self.after) {
-            (_, Node::Special { what }) => line.push_str(&format!(" ({what}: never applied)")),
-            (_, Node::Link { target }) => {
+            (_, PathState::Special { what }) => line.push_str(&format!(" ({what}: never applied)")),
+            (_, PathState::Link { target }) => {
                 line.push_str(&format!(" -> {}", visible::path(Path::new(target))));
             }
             _ => {}
@@ -146,12 +151,12 @@ impl Change {
 
     /// What it does to mode, owner, attributes and access list, a few words each; `from` is what was at the other end of
     /// a move.
-    pub fn attribute_words(&self, from: Option<&Node>) -> Vec<String> {
+    pub fn attribute_words(&self, from: Option<&PathState>) -> Vec<String> {
         attributes::words(from.unwrap_or(&self.before), &self.after)
     }
 
     /// Lines added and removed; `None` for what is no text.
-    pub fn counts(&self, objects: &Objects) -> Option<(usize, usize)> {
+    pub fn counts(&self, objects: &ObjectStore) -> Option<(usize, usize)> {
         let (before, after) = self.texts(objects)?;
         Some(LineDiff::new(&before, &after).counts())
     }
@@ -168,28 +173,28 @@ fn as_text(bytes: &[u8]) -> Option<String> {
 /// Everything that is pending, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
-    pub changes: Vec<Change>,
+    pub changes: Vec<FileChange>,
     /// The repositories that changes lie in.
-    pub repositories: Repositories,
+    pub repositories: RepositorySet,
     /// What the set does to each of them.
     pub repository_changes: Vec<RepositoryChange>,
     /// Where git has hooks outside of repositories, before the set and after it.
-    pub(super) hook_dirs: HookDirs,
+    pub(super) hook_dirs: GitHookDirs,
 }
 
 impl ChangeSet {
     /// Finds files that moved: one that is gone and one that is new with the same content. The nearest name wins.
-    pub(super) fn new(mut changes: Vec<Change>) -> ChangeSet {
+    pub(super) fn new(mut changes: Vec<FileChange>) -> ChangeSet {
         let mut gone: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for change in &changes {
-            if let (Node::File { hash, size, .. }, Node::Absent) = (&change.before, &change.after)
+            if let (PathState::File { hash, size, .. }, PathState::Absent) = (&change.before, &change.after)
                 && *size > 0
             {
                 gone.entry(hash.to_hex().to_string()).or_default().push(change.path.clone());
             }
         }
         for change in &mut changes {
-            let (Node::Absent, Some(hash)) = (&change.before, change.after.hash()) else { continue };
+            let (PathState::Absent, Some(hash)) = (&change.before, change.after.hash()) else { continue };
             let Some(from) = gone.get_mut(hash.to_hex().as_str()) else { continue };
             let same_name = from.iter().position(|p| p.file_name() == change.path.file_name());
             let at = same_name.unwrap_or(0);
@@ -200,8 +205,8 @@ impl ChangeSet {
         changes.sort_by(|a, b| a.path.cmp(&b.path));
         // By name alone: a view adds the others.
         let paths = changes.iter().map(|c| c.path.as_path());
-        let repositories = Repositories::recognise(paths, &[], &|_| false);
-        ChangeSet { changes, repositories, repository_changes: Vec::new(), hook_dirs: HookDirs::default() }
+        let repositories = RepositorySet::recognise(paths, &[], &|_| false);
+        ChangeSet { changes, repositories, repository_changes: Vec::new(), hook_dirs: GitHookDirs::default() }
     }
 
     /// The repository that this path is applied with, as a whole.
@@ -211,7 +216,7 @@ impl ChangeSet {
 
     /// The same set with only these changes.
     #[must_use]
-    pub fn part(&self, chosen: impl Fn(&Change) -> bool) -> ChangeSet {
+    pub fn part(&self, chosen: impl Fn(&FileChange) -> bool) -> ChangeSet {
         let changes = self.changes.iter().filter(|c| chosen(c)).cloned().collect();
         ChangeSet { changes, ..self.clone() }
     }
@@ -220,7 +225,7 @@ impl ChangeSet {
     pub(super) fn with_whole_repositories(&self, mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         let whole: BTreeSet<&Path> = paths.iter().filter_map(|path| self.repositories.of(path)).collect();
         let whole: BTreeSet<PathBuf> = whole.into_iter().map(Path::to_path_buf).collect();
-        let in_one = |c: &&Change| self.repositories.of(&c.path).is_some_and(|r| whole.contains(r));
+        let in_one = |c: &&FileChange| self.repositories.of(&c.path).is_some_and(|r| whole.contains(r));
         paths.extend(self.changes.iter().filter(in_one).map(|c| c.path.clone()));
         paths
     }
@@ -246,7 +251,7 @@ impl ChangeSet {
     }
 
     /// What was where `change` comes from, if it is a move.
-    pub fn moved_node(&self, change: &Change) -> Option<&Node> {
+    pub fn moved_node(&self, change: &FileChange) -> Option<&PathState> {
         change.moved_from.as_ref().and_then(|from| self.get(from)).map(|old| &old.before)
     }
 
@@ -270,14 +275,14 @@ impl ChangeSet {
         self.changes.len()
     }
 
-    pub fn get(&self, path: &Path) -> Option<&Change> {
+    pub fn get(&self, path: &Path) -> Option<&FileChange> {
         let at = self.changes.binary_search_by(|c| c.path.as_path().cmp(path)).ok()?;
         self.changes.get(at)
     }
 
     /// The change at or above `path` that would make it a pipe, a socket or a device.
-    pub(super) fn special_at(&self, path: &Path) -> Option<&Change> {
-        let special = |dir: &Path| self.get(dir).filter(|c| matches!(c.after, Node::Special { .. }));
+    pub(super) fn special_at(&self, path: &Path) -> Option<&FileChange> {
+        let special = |dir: &Path| self.get(dir).filter(|c| matches!(c.after, PathState::Special { .. }));
         path.ancestors().find_map(special)
     }
 
@@ -301,7 +306,7 @@ impl ChangeSet {
             change.is_some_and(|c| c.before.is_directory() && !c.after.is_directory())
         };
         let mut closed = paths.clone();
-        for Change { path, before, after, .. } in &self.changes {
+        for FileChange { path, before, after, .. } in &self.changes {
             let needed = after.is_directory() && !before.is_directory() && holds_some(paths, path);
             let dragged = after.is_absent() && path.ancestors().skip(1).any(goes);
             if needed || dragged {
@@ -320,7 +325,7 @@ impl ChangeSet {
         }
         loop {
             let before = all.len();
-            for Change { path, before, after, .. } in &self.changes {
+            for FileChange { path, before, after, .. } in &self.changes {
                 let vanishes =
                     |dir: &Path| all.contains(dir) && self.get(dir).is_some_and(|c| !c.before.is_directory());
                 let holds_kept = before.is_directory() && !after.is_directory() && holds_some(&all, path);
@@ -335,7 +340,7 @@ impl ChangeSet {
     }
 
     /// Lines added and removed in all texts of the set.
-    pub fn lines(&self, objects: &Objects) -> (usize, usize) {
+    pub fn lines(&self, objects: &ObjectStore) -> (usize, usize) {
         let counts = self.changes.iter().filter_map(|c| c.counts(objects));
         counts.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
     }
@@ -345,23 +350,23 @@ impl ChangeSet {
     /// repository are one line, a directory with more than a screenful of new files is one line.
     pub fn listing(
         &self,
-        objects: &Objects,
+        objects: &ObjectStore,
         classes: &ChangeClasses,
         shown: impl Fn(&Path) -> PathBuf,
     ) -> Vec<String> {
         let name = |path: &Path| visible::path(&shown(path));
-        let line = |row: Row<'_>| {
+        let line = |row: ChangeRow<'_>| {
             let line = match row {
-                Row::Repository(repository, files) => {
+                ChangeRow::Repository(repository, files) => {
                     return self.repository_lines(&repository, files, &name);
                 }
-                Row::Directory(change, below) => {
+                ChangeRow::Directory(change, below) => {
                     let files = below.iter().filter(|c| c.before.is_file() || c.after.is_file()).count();
                     let bytes: u64 = below.iter().map(|c| c.after.size().max(c.before.size())).sum();
                     let letter = change.verb().letter();
                     format!("{letter} {}/ ({files} files, {bytes} bytes)", name(&change.path))
                 }
-                Row::One(change) => {
+                ChangeRow::One(change) => {
                     let line = change.line(self.moved_node(change), objects, &name);
                     match classes.of(&change.path) {
                         ChangeClass::RunsLater(runner) => {
@@ -418,11 +423,11 @@ impl ChangeSet {
         self.rows(classes).len()
     }
 
-    fn rows(&self, classes: &ChangeClasses) -> Vec<Row<'_>> {
+    fn rows(&self, classes: &ChangeClasses) -> Vec<ChangeRow<'_>> {
         const SCREENFUL: usize = 30;
         let apart: BTreeSet<&Path> = classes.to_approve(self).into_iter().map(|(path, _)| path).collect();
-        let mut rows: Vec<Row<'_>> =
-            self.changes.iter().filter(|c| apart.contains(c.path.as_path())).map(Row::One).collect();
+        let mut rows: Vec<ChangeRow<'_>> =
+            self.changes.iter().filter(|c| apart.contains(c.path.as_path())).map(ChangeRow::One).collect();
         let mut skip: Option<PathBuf> = None;
         let moved: BTreeSet<&PathBuf> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
         for (at, change) in self.changes.iter().enumerate() {
@@ -433,7 +438,7 @@ impl ChangeSet {
                     && self.repository_of(&change.path).is_none()
                     && classes.runner(&change.path).is_none()
                 {
-                    rows.push(Row::One(change));
+                    rows.push(ChangeRow::One(change));
                 }
                 continue;
             }
@@ -441,46 +446,46 @@ impl ChangeSet {
             if classes.runner(&change.path).is_some() {
                 continue;
             }
-            let ordinary = |c: &&Change| classes.runner(&c.path).is_none();
+            let ordinary = |c: &&FileChange| classes.runner(&c.path).is_none();
             if let Some(repository) = self.repository_of(&change.path) {
                 let inside = rest.iter().take_while(|c| c.path.starts_with(&repository)).filter(ordinary);
                 let files = inside.filter(|c| !c.before.is_directory() && !c.after.is_directory());
                 // What git does not write is named: any project can be made to look like a repository.
-                let (own, others): (Vec<&Change>, Vec<&Change>) =
+                let (own, others): (Vec<&FileChange>, Vec<&FileChange>) =
                     files.partition(|c| self.is_folded(&c.path));
-                rows.push(Row::Repository(repository.clone(), own.len()));
-                rows.extend(others.into_iter().map(Row::One));
+                rows.push(ChangeRow::Repository(repository.clone(), own.len()));
+                rows.extend(others.into_iter().map(ChangeRow::One));
                 skip = Some(repository);
                 continue;
             }
-            let below: Vec<&Change> =
+            let below: Vec<&FileChange> =
                 rest.iter().skip(1).take_while(|c| c.path.starts_with(&change.path)).collect();
-            let plain = below.iter().copied().filter(ordinary).collect::<Vec<&Change>>();
+            let plain = below.iter().copied().filter(ordinary).collect::<Vec<&FileChange>>();
             if change.before.is_directory() != change.after.is_directory() && plain.len() > SCREENFUL {
-                rows.push(Row::Directory(change, plain));
+                rows.push(ChangeRow::Directory(change, plain));
                 skip = Some(change.path.clone());
                 continue;
             }
             // A directory that has something new in it needs no line of its own.
             if change.after.is_directory() && change.before.is_absent() && !below.is_empty() && is_plain
                 || change.before.is_directory() && change.after.is_absent() && !below.is_empty()
-                || change.verb() == Verb::Deleted && moved.contains(&change.path)
+                || change.verb() == ChangeKind::Deleted && moved.contains(&change.path)
             {
                 continue;
             }
-            rows.push(Row::One(change));
+            rows.push(ChangeRow::One(change));
         }
         rows
     }
 }
 
 /// What one line of a listing is about.
-enum Row<'a> {
+enum ChangeRow<'a> {
     /// A repository's own files, and how many.
     Repository(PathBuf, usize),
     /// A directory with all that is in it.
-    Directory(&'a Change, Vec<&'a Change>),
-    One(&'a Change),
+    Directory(&'a FileChange, Vec<&'a FileChange>),
+    One(&'a FileChange),
 }
 
 /// True when something strictly below `dir` is among `paths`: it follows it at once in their order.

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 /// A damaged record: what it is, where it lies and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{part}: `{}`: {fault}", .path.display())]
-pub struct Damage {
+pub struct DamagedRecord {
     pub part: DamagedPart,
     pub path: PathBuf,
-    pub fault: Fault,
+    pub fault: DamageKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl std::fmt::Display for DamagedPart {
 
 /// What is wrong with a record.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Fault {
+pub enum DamageKind {
     #[error("the file is missing")]
     Missing,
     #[error("the file is empty")]
@@ -89,54 +89,54 @@ pub enum Fault {
     Incomplete(PathBuf),
 }
 
-impl Fault {
-    pub(super) fn of_io(error: &io::Error) -> Fault {
+impl DamageKind {
+    pub(super) fn of_io(error: &io::Error) -> DamageKind {
         match error.kind() {
-            io::ErrorKind::NotFound => Fault::Missing,
-            io::ErrorKind::NotADirectory => Fault::NotADirectory,
-            _ => Fault::Unreadable(error.to_string()),
+            io::ErrorKind::NotFound => DamageKind::Missing,
+            io::ErrorKind::NotADirectory => DamageKind::NotADirectory,
+            _ => DamageKind::Unreadable(error.to_string()),
         }
     }
 
-    pub(super) fn of_json(error: &serde_json::Error) -> Fault {
+    pub(super) fn of_json(error: &serde_json::Error) -> DamageKind {
         let why = match error.classify() {
             serde_json::error::Category::Eof => "the file ends in the middle of a value",
             serde_json::error::Category::Syntax => "this is not valid JSON",
             _ => "a field is missing or has a wrong type",
         };
-        Fault::Malformed { line: error.line(), why: why.into() }
+        DamageKind::Malformed { line: error.line(), why: why.into() }
     }
 }
 
 /// The bytes of a record. Only a regular file is opened: a pipe in its place would never end.
-pub(super) fn read_record(path: &Path) -> Result<Vec<u8>, Fault> {
-    let meta = fs::symlink_metadata(path).map_err(|e| Fault::of_io(&e))?;
+pub(super) fn read_record(path: &Path) -> Result<Vec<u8>, DamageKind> {
+    let meta = fs::symlink_metadata(path).map_err(|e| DamageKind::of_io(&e))?;
     if !meta.is_file() {
-        return Err(Fault::NotAFile);
+        return Err(DamageKind::NotAFile);
     }
     if meta.len() == 0 {
-        return Err(Fault::Empty);
+        return Err(DamageKind::Empty);
     }
-    fs::read(path).map_err(|e| Fault::of_io(&e))
+    fs::read(path).map_err(|e| DamageKind::of_io(&e))
 }
 
 /// What is in a directory of records. One that does not exist is empty.
-pub(super) fn list_records(dir: &Path) -> Result<Vec<fs::DirEntry>, Fault> {
+pub(super) fn list_records(dir: &Path) -> Result<Vec<fs::DirEntry>, DamageKind> {
     match fs::read_dir(dir).and_then(|entries| entries.collect::<io::Result<Vec<_>>>()) {
         Ok(entries) => Ok(entries),
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Fault::of_io(&e)),
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(DamageKind::of_io(&e)),
         // A link to a disk that is not mounted says that there is more.
-        Err(_) if fs::symlink_metadata(dir).is_ok() => Err(Fault::BrokenLink),
+        Err(_) if fs::symlink_metadata(dir).is_ok() => Err(DamageKind::BrokenLink),
         Err(_) => Ok(Vec::new()),
     }
 }
 
 /// The directories in `dir`, sorted, and what is wrong with the others. A file there is damage: placet makes only
 /// directories, so the file has taken the place of one.
-pub(super) fn list_directories(dir: &Path, part: DamagedPart) -> (Vec<PathBuf>, Vec<Damage>) {
+pub(super) fn list_directories(dir: &Path, part: DamagedPart) -> (Vec<PathBuf>, Vec<DamagedRecord>) {
     let entries = match list_records(dir) {
         Ok(entries) => entries,
-        Err(fault) => return (Vec::new(), vec![Damage { part, path: dir.to_path_buf(), fault }]),
+        Err(fault) => return (Vec::new(), vec![DamagedRecord { part, path: dir.to_path_buf(), fault }]),
     };
     let (mut found, mut damage) = (Vec::new(), Vec::new());
     for path in entries.into_iter().map(|entry| entry.path()) {
@@ -145,20 +145,20 @@ pub(super) fn list_directories(dir: &Path, part: DamagedPart) -> (Vec<PathBuf>, 
                 found.push(path);
                 continue;
             }
-            Ok(_) => Fault::NotADirectory,
+            Ok(_) => DamageKind::NotADirectory,
             // Another process has just removed it.
             Err(e) if e.kind() == io::ErrorKind::NotFound && fs::symlink_metadata(&path).is_err() => continue,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Fault::BrokenLink,
-            Err(e) => Fault::of_io(&e),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => DamageKind::BrokenLink,
+            Err(e) => DamageKind::of_io(&e),
         };
-        damage.push(Damage { part, path, fault });
+        damage.push(DamagedRecord { part, path, fault });
     }
     found.sort();
     (found, damage)
 }
 
-impl From<Damage> for io::Error {
-    fn from(damage: Damage) -> io::Error {
+impl From<DamagedRecord> for io::Error {
+    fn from(damage: DamagedRecord) -> io::Error {
         io::Error::new(io::ErrorKind::InvalidData, damage)
     }
 }

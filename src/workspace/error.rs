@@ -6,7 +6,7 @@ use thiserror::Error;
 
 /// A file that is no file: opening it could wait for ever or mean nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Special {
+pub enum SpecialFile {
     Fifo,
     Socket,
     CharacterDevice,
@@ -14,14 +14,14 @@ pub enum Special {
     Unknown,
 }
 
-impl Special {
+impl SpecialFile {
     pub fn words(self) -> &'static str {
         match self {
-            Special::Fifo => "a named pipe (FIFO)",
-            Special::Socket => "a socket",
-            Special::CharacterDevice => "a character device",
-            Special::BlockDevice => "a block device",
-            Special::Unknown => "not a regular file",
+            SpecialFile::Fifo => "a named pipe (FIFO)",
+            SpecialFile::Socket => "a socket",
+            SpecialFile::CharacterDevice => "a character device",
+            SpecialFile::BlockDevice => "a block device",
+            SpecialFile::Unknown => "not a regular file",
         }
     }
 }
@@ -37,7 +37,7 @@ pub enum WorkspaceError {
     #[error("`{}` is not a directory", .0.display())]
     NotDirectory(PathBuf),
     #[error("`{}` is {}: it cannot be read or written as a file", .path.display(), .kind.words())]
-    Special { path: PathBuf, kind: Special },
+    Special { path: PathBuf, kind: SpecialFile },
     #[error("`{}` is hidden from all tools by a rule", .0.display())]
     Hidden(PathBuf),
     #[error("`{}` is outside the workspace and nobody has consented to it", .0.display())]

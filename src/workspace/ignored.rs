@@ -17,8 +17,8 @@ const LARGEST: u64 = 1 << 20;
 
 /// The rules that hold in a directory: its own and those of the directories above it.
 #[derive(Debug, Default)]
-pub(super) struct Rules {
-    above: Option<Arc<Rules>>,
+pub(super) struct IgnoreRules {
+    above: Option<Arc<IgnoreRules>>,
     own: Option<Gitignore>,
     git: Option<Gitignore>,
     exclude: Option<Gitignore>,
@@ -26,13 +26,13 @@ pub(super) struct Rules {
     repository: bool,
 }
 
-impl Rules {
+impl IgnoreRules {
     /// The rules of a directory below `above`. `has` gives the open directory that has an entry of that name.
     pub(super) fn of<'a, F: AsFd + 'a>(
         path: &Path,
-        above: &Arc<Rules>,
+        above: &Arc<IgnoreRules>,
         has: impl Fn(&str) -> Option<&'a F>,
-    ) -> Arc<Rules> {
+    ) -> Arc<IgnoreRules> {
         let repository = has(".git").is_some();
         let own = has(".ignore").and_then(|dir| read(dir, ".ignore", path));
         let git = has(".gitignore").and_then(|dir| read(dir, ".gitignore", path));
@@ -40,11 +40,11 @@ impl Rules {
         if own.is_none() && git.is_none() && exclude.is_none() && !repository {
             return above.clone();
         }
-        Arc::new(Rules { above: Some(above.clone()), own, git, exclude, repository })
+        Arc::new(IgnoreRules { above: Some(above.clone()), own, git, exclude, repository })
     }
 
     /// The rules that the directories above `path` bring, up to the root of its repository or of the workspace.
-    pub(super) fn above(workspace: &Workspace, path: &Path) -> Arc<Rules> {
+    pub(super) fn above(workspace: &Workspace, path: &Path) -> Arc<IgnoreRules> {
         let roots = workspace.roots();
         let within = |dir: &&Path| roots.iter().any(|root| dir.starts_with(root));
         let mut dirs = Vec::new();
@@ -58,14 +58,14 @@ impl Rules {
         if path.join(".git").exists() {
             dirs.clear();
         }
-        let mut rules = Arc::new(Rules::default());
+        let mut rules = Arc::new(IgnoreRules::default());
         for dir in dirs.into_iter().rev() {
             let has = |name: &str| {
                 let real = workspace.real(&dir.join(name)).ok().flatten()?;
                 if real.exists() { super::open::dir_at(real.parent()?).ok() } else { None }
             };
             let [own, git, exclude] = [".ignore", ".gitignore", ".git"].map(has);
-            rules = Rules::of(dir, &rules, |name| match name {
+            rules = IgnoreRules::of(dir, &rules, |name| match name {
                 ".ignore" => own.as_ref(),
                 ".gitignore" => git.as_ref(),
                 _ => exclude.as_ref(),

@@ -7,11 +7,11 @@
 mod check;
 mod prune;
 
-pub use prune::{Keep, Needed, Pruned, prune};
+pub use prune::{PruneLimits, PruneReport, PruneRoots, prune};
 
-use super::damage::{Damage, DamagedPart, Fault, list_directories, list_records, read_record};
-use super::node::{Node, raw_option, raw_text};
-use super::origin::{Assent, Mark, Origin, Step};
+use super::damage::{DamageKind, DamagedPart, DamagedRecord, list_directories, list_records, read_record};
+use super::node::{PathState, raw_option, raw_text};
+use super::origin::{ApprovedBy, ChangeOrigin, OriginMark, OriginStep};
 use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -24,33 +24,33 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// One transaction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Entry {
+pub struct JournalEntry {
     pub id: u64,
     /// Milliseconds since 1970.
     pub at: u64,
     #[serde(flatten)]
-    pub label: Label,
-    pub kind: Kind,
-    pub state: State,
+    pub label: TransactionLabel,
+    pub kind: TransactionKind,
+    pub state: TransactionState,
     /// What the names of its temporary files have in common, which nobody could guess.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub names: String,
-    pub changes: Vec<Landed>,
+    pub changes: Vec<AppliedChange>,
     /// The calls that made the changes; their marks name them by number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub origins: Vec<Origin>,
+    pub origins: Vec<ChangeOrigin>,
     /// The state in which it left each repository whose own files it changed: undo needs it to be the same still.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub repositories: Vec<Repository>,
+    pub repositories: Vec<RepositoryState>,
     /// Directories that their mode shuts against us and that are opened for moments: after a crash they are shut again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub shut: Vec<Shut>,
+    pub shut: Vec<RestrictedDir>,
     /// What could not be written down after all of it had changed, a sentence each; known only to who made it.
     #[serde(skip)]
     pub shortfalls: Vec<String>,
 }
 
-impl Entry {
+impl JournalEntry {
     /// Gives its temporary files other names.
     pub(super) fn rename(&mut self) {
         // The standard library seeds each of these from the system's random source.
@@ -60,31 +60,31 @@ impl Entry {
     /// The turn of a conversation in which it was applied; where that was outside of a turn, the last turn that made a
     /// part of it.
     pub fn turn(&self) -> Option<&str> {
-        let made = || self.origins.iter().filter(|o| Label::is_turn(&o.turn)).max_by_key(|o| o.at);
-        let turn = match Label::is_turn(&self.label.turn) {
+        let made = || self.origins.iter().filter(|o| TransactionLabel::is_turn(&o.turn)).max_by_key(|o| o.at);
+        let turn = match TransactionLabel::is_turn(&self.label.turn) {
             true => &self.label.turn,
             false => &made()?.turn,
         };
-        Some(Label::whole_turn(turn))
+        Some(TransactionLabel::whole_turn(turn))
     }
 
     /// The calls that changed a path, with the contents that were kept between them.
-    pub fn steps(&self, change: &Landed) -> Vec<Step> {
+    pub fn steps(&self, change: &AppliedChange) -> Vec<OriginStep> {
         let origin = |by: Option<usize>| self.origins.get(by?).cloned().map(std::sync::Arc::new);
-        change.marks.iter().map(|m| Step { origin: origin(m.by), content: m.content }).collect()
+        change.marks.iter().map(|m| OriginStep { origin: origin(m.by), content: m.content }).collect()
     }
 }
 
 /// A repository as a transaction left it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repository {
+pub struct RepositoryState {
     #[serde(with = "raw_text")]
     pub path: PathBuf,
     pub state: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Shut {
+pub struct RestrictedDir {
     #[serde(with = "raw_text")]
     pub path: PathBuf,
     pub mode: u32,
@@ -92,7 +92,7 @@ pub struct Shut {
 
 /// Whose doing it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Label {
+pub struct TransactionLabel {
     /// Transactions of one turn share it; undo takes them back together.
     pub turn: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -102,12 +102,12 @@ pub struct Label {
     pub title: String,
     /// Who let it land.
     #[serde(default, skip_serializing_if = "Assent::is_unknown")]
-    pub assent: Assent,
+    pub assent: ApprovedBy,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "did")]
-pub enum Kind {
+pub enum TransactionKind {
     Apply,
     Undo { of: Vec<u64> },
     Redo { of: Vec<u64> },
@@ -115,7 +115,7 @@ pub enum Kind {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum State {
+pub enum TransactionState {
     /// New contents are being laid beside their targets; no target was touched.
     Staging,
     /// Targets are being changed; everything needed to finish is on disk.
@@ -123,7 +123,7 @@ pub enum State {
     Done,
 }
 
-impl Label {
+impl TransactionLabel {
     /// The name of the turn that begins with the message `index` of a conversation, which went back `branches` times
     /// before: another turn may have stood at that place.
     pub fn turn_of(conversation: &str, index: usize, branches: u32) -> String {
@@ -135,12 +135,12 @@ impl Label {
 
     /// The same without the branch: its place in the conversation.
     pub fn place_of(turn: &str) -> &str {
-        Label::start_of(turn, |byte| byte.is_ascii_digit())
+        TransactionLabel::start_of(turn, |byte| byte.is_ascii_digit())
     }
 
     /// The name of a turn without what is added for an undo of a part of it.
     fn whole_turn(turn: &str) -> &str {
-        Label::start_of(turn, |byte| byte.is_ascii_digit() || byte == b'.')
+        TransactionLabel::start_of(turn, |byte| byte.is_ascii_digit() || byte == b'.')
     }
 
     fn start_of(turn: &str, counts: impl Fn(u8) -> bool) -> &str {
@@ -161,11 +161,11 @@ impl Label {
 
 /// One path's change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Landed {
+pub struct AppliedChange {
     #[serde(with = "raw_text")]
     pub path: PathBuf,
-    pub before: Node,
-    pub after: Node,
+    pub before: PathState,
+    pub after: PathState,
     /// It was written in place, because it has several names or an owner that cannot be given.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_place: bool,
@@ -177,15 +177,15 @@ pub struct Landed {
     pub was_twin: Option<PathBuf>,
     /// The calls that changed it, in their order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub marks: Vec<Mark>,
+    pub marks: Vec<OriginMark>,
 }
 
-impl Landed {
+impl AppliedChange {
     /// As `git status` marks it.
     pub fn letter(&self) -> char {
         match (&self.before, &self.after) {
-            (Node::Absent, _) => 'A',
-            (_, Node::Absent) => 'D',
+            (PathState::Absent, _) => 'A',
+            (_, PathState::Absent) => 'D',
             _ => 'M',
         }
     }
@@ -199,10 +199,10 @@ pub struct Journal {
 
 /// Held while files change: transactions of one workspace come one after the other, whatever process makes them.
 #[derive(Debug)]
-pub(super) struct Lock(#[allow(dead_code, reason = "held, not read")] File);
+pub(super) struct JournalLock(#[allow(dead_code, reason = "held, not read")] File);
 
 /// The journals in `dir`, and what is wrong with the others.
-pub fn journals_in(dir: &Path) -> (Vec<Journal>, Vec<Damage>) {
+pub fn journals_in(dir: &Path) -> (Vec<Journal>, Vec<DamagedRecord>) {
     let (dirs, damage) = list_directories(dir, DamagedPart::Journal);
     (dirs.into_iter().map(Journal::at).collect(), damage)
 }
@@ -216,7 +216,7 @@ impl Journal {
         &self.dir
     }
 
-    pub(super) fn lock(&self, wait: bool) -> io::Result<Option<Lock>> {
+    pub(super) fn lock(&self, wait: bool) -> io::Result<Option<JournalLock>> {
         let path = self.dir.join("lock");
         let failed = |e: io::Error| io::Error::new(e.kind(), format!("`{}`: {e}", path.display()));
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir).map_err(failed)?;
@@ -224,20 +224,20 @@ impl Journal {
         let file = options.open(&path).map_err(failed)?;
         let how = if wait { FlockOperation::LockExclusive } else { FlockOperation::NonBlockingLockExclusive };
         match rustix::fs::flock(&file, how) {
-            Ok(()) => Ok(Some(Lock(file))),
+            Ok(()) => Ok(Some(JournalLock(file))),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(e) => Err(e.into()),
         }
     }
 
     /// The names in its directory, or why they are not known.
-    fn names(&self) -> Result<Vec<String>, Damage> {
-        let damaged = |fault| Damage { part: DamagedPart::Journal, path: self.dir.clone(), fault };
+    fn names(&self) -> Result<Vec<String>, DamagedRecord> {
+        let damaged = |fault| DamagedRecord { part: DamagedPart::Journal, path: self.dir.clone(), fault };
         let entries = list_records(&self.dir).map_err(damaged)?;
         Ok(entries.into_iter().filter_map(|entry| entry.file_name().into_string().ok()).collect())
     }
 
-    fn ids(&self, ending: &str) -> Result<Vec<u64>, Damage> {
+    fn ids(&self, ending: &str) -> Result<Vec<u64>, DamagedRecord> {
         let names = self.names()?;
         let id = |name: &String| name.strip_suffix(ending)?.parse().ok();
         let mut ids: Vec<u64> = names.iter().filter_map(id).collect();
@@ -257,20 +257,20 @@ impl Journal {
     /// The entry that is being made, under the lock.
     pub(super) fn begin(
         &self,
-        label: Label,
-        kind: Kind,
-        (changes, origins): (Vec<Landed>, Vec<Origin>),
-        shut: Vec<Shut>,
-    ) -> io::Result<Entry> {
+        label: TransactionLabel,
+        kind: TransactionKind,
+        (changes, origins): (Vec<AppliedChange>, Vec<ChangeOrigin>),
+        shut: Vec<RestrictedDir>,
+    ) -> io::Result<JournalEntry> {
         let last = self.last_number()?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let mut entry = Entry {
+        let mut entry = JournalEntry {
             id: last.saturating_add(1),
             at,
             label,
             kind,
-            state: State::Staging,
+            state: TransactionState::Staging,
             names: String::new(),
             changes,
             origins,
@@ -284,7 +284,7 @@ impl Journal {
     }
 
     /// Writes an open entry, durably.
-    pub(super) fn save(&self, entry: &Entry) -> io::Result<()> {
+    pub(super) fn save(&self, entry: &JournalEntry) -> io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
         file.write_all(&serde_json::to_vec(entry)?)?;
         file.as_file().sync_data()?;
@@ -293,8 +293,8 @@ impl Journal {
     }
 
     /// All of it is done.
-    pub(super) fn close(&self, entry: &mut Entry) -> io::Result<()> {
-        entry.state = State::Done;
+    pub(super) fn close(&self, entry: &mut JournalEntry) -> io::Result<()> {
+        entry.state = TransactionState::Done;
         super::apply::fault("close")?;
         // On a full disk the open entry will do: without repositories it has all that undo needs.
         self.save(entry).or_else(|e| if entry.repositories.is_empty() { Ok(()) } else { Err(e) })?;
@@ -315,7 +315,7 @@ impl Journal {
     }
 
     /// What an interrupted process left, without entries that are damaged.
-    pub(super) fn open_entries(&self) -> Result<Vec<Entry>, Damage> {
+    pub(super) fn open_entries(&self) -> Result<Vec<JournalEntry>, DamagedRecord> {
         let ids = self.ids(".open.json")?.into_iter();
         Ok(ids.filter_map(|id| self.read(id, ".open.json").ok()).collect())
     }
@@ -325,19 +325,19 @@ impl Journal {
         self.ids(".open.json").is_ok_and(|ids| ids.is_empty())
     }
 
-    fn read(&self, id: u64, ending: &str) -> Result<Entry, Fault> {
+    fn read(&self, id: u64, ending: &str) -> Result<JournalEntry, DamageKind> {
         let bytes = read_record(&self.file(id, ending))?;
-        let entry: Entry = serde_json::from_slice(&bytes).map_err(|e| Fault::of_json(&e))?;
-        if entry.id == id { Ok(entry) } else { Err(Fault::OtherNumber(entry.id)) }
+        let entry: JournalEntry = serde_json::from_slice(&bytes).map_err(|e| DamageKind::of_json(&e))?;
+        if entry.id == id { Ok(entry) } else { Err(DamageKind::OtherNumber(entry.id)) }
     }
 
     /// Every completed transaction that can be read, oldest first. [`Journal::damage`] has the others.
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<JournalEntry> {
         self.done_ids().into_iter().filter_map(|id| self.read(id, ".json").ok()).collect()
     }
 
     /// The transactions of a turn that goes on or has just ended, oldest first.
-    pub fn entries_of(&self, turn: &str) -> Vec<Entry> {
+    pub fn entries_of(&self, turn: &str) -> Vec<JournalEntry> {
         /// Others write here as well, but not this many transactions between two of one turn.
         const OTHERS: usize = 500;
         let (mut found, mut others) = (Vec::new(), 0);
@@ -357,51 +357,55 @@ impl Journal {
     }
 
     /// A completed transaction. `None` when there is none of this number.
-    pub fn entry(&self, id: u64) -> Result<Option<Entry>, Damage> {
+    pub fn entry(&self, id: u64) -> Result<Option<JournalEntry>, DamagedRecord> {
         match self.read(id, ".json") {
             Ok(entry) => Ok(Some(entry)),
-            Err(Fault::Missing) => {
+            Err(DamageKind::Missing) => {
                 let missing =
-                    |d: &Damage| matches!(d.part, DamagedPart::Entries(a, b) if (a..=b).contains(&id));
+                    |d: &DamagedRecord| matches!(d.part, DamagedPart::Entries(a, b) if (a..=b).contains(&id));
                 self.missing().into_iter().find(missing).map_or(Ok(None), Err)
             }
-            Err(fault) => Err(Damage { part: DamagedPart::Entry(id), path: self.file(id, ".json"), fault }),
+            Err(fault) => {
+                Err(DamagedRecord { part: DamagedPart::Entry(id), path: self.file(id, ".json"), fault })
+            }
         }
     }
 
     /// The newest completed transaction, if it can be read.
-    pub fn newest(&self) -> Option<Entry> {
+    pub fn newest(&self) -> Option<JournalEntry> {
         self.read(*self.done_ids().last()?, ".json").ok()
     }
 
     /// What undo would take back: the transactions of the last turn that still stands.
-    pub fn to_undo(&self) -> Vec<Entry> {
+    pub fn to_undo(&self) -> Vec<JournalEntry> {
         let entries = self.entries();
         let undone = undone(&entries);
-        let stands = |e: &&Entry| e.kind == Kind::Apply && !undone.contains(&e.id);
+        let stands = |e: &&JournalEntry| e.kind == TransactionKind::Apply && !undone.contains(&e.id);
         let Some(last) = entries.iter().rev().find(stands) else { return Vec::new() };
         let turn = last.label.turn.clone();
         entries.iter().filter(|e| stands(e) && e.label.turn == turn).cloned().collect()
     }
 
     /// What redo would put back: the last undo, if nothing was applied since.
-    pub fn to_redo(&self) -> Option<Entry> {
+    pub fn to_redo(&self) -> Option<JournalEntry> {
         let entries = self.entries();
         let undone = undone(&entries);
         let last = entries.iter().rev().find(|e| match &e.kind {
-            Kind::Apply => true,
-            Kind::Undo { of } => of.iter().any(|id| undone.contains(id)),
-            Kind::Redo { .. } => false,
+            TransactionKind::Apply => true,
+            TransactionKind::Undo { of } => of.iter().any(|id| undone.contains(id)),
+            TransactionKind::Redo { .. } => false,
         });
-        last.filter(|e| matches!(e.kind, Kind::Undo { .. })).cloned()
+        last.filter(|e| matches!(e.kind, TransactionKind::Undo { .. })).cloned()
     }
 
     /// The turns that stand, newest first, each with its transactions.
-    pub fn turns(&self) -> Vec<Vec<Entry>> {
+    pub fn turns(&self) -> Vec<Vec<JournalEntry>> {
         let entries = self.entries();
         let undone = undone(&entries);
-        let mut turns: Vec<Vec<Entry>> = Vec::new();
-        for entry in entries.into_iter().rev().filter(|e| e.kind == Kind::Apply && !undone.contains(&e.id)) {
+        let mut turns: Vec<Vec<JournalEntry>> = Vec::new();
+        for entry in
+            entries.into_iter().rev().filter(|e| e.kind == TransactionKind::Apply && !undone.contains(&e.id))
+        {
             match turns.iter_mut().find(|t| t.first().is_some_and(|f| f.label.turn == entry.label.turn)) {
                 Some(turn) => turn.insert(0, entry),
                 None => turns.push(vec![entry]),
@@ -422,13 +426,13 @@ impl Journal {
 }
 
 /// Transactions that an undo took back and no redo put back again.
-fn undone(entries: &[Entry]) -> BTreeSet<u64> {
+fn undone(entries: &[JournalEntry]) -> BTreeSet<u64> {
     let mut undone = BTreeSet::new();
     for entry in entries {
         match &entry.kind {
-            Kind::Apply => {}
-            Kind::Undo { of } => undone.extend(of.iter().copied()),
-            Kind::Redo { of } => {
+            TransactionKind::Apply => {}
+            TransactionKind::Undo { of } => undone.extend(of.iter().copied()),
+            TransactionKind::Redo { of } => {
                 for id in of {
                     undone.remove(id);
                 }

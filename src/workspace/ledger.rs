@@ -5,7 +5,7 @@
 //! content itself is kept while there is room, so that a change can be told as a difference; when there is none,
 //! a change is still noticed, only not shown.
 
-use super::{Hash, Turns};
+use super::{Hash, LinesByTurn};
 use crate::text::{DetectedEncoding, LineDiff, RangeSet};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -18,8 +18,8 @@ const KEEP_ONE: usize = 4 << 20;
 const KEEP_ALL: usize = 64 << 20;
 
 #[derive(Debug, Default)]
-pub struct Ledger {
-    entries: BTreeMap<PathBuf, Seen>,
+pub struct ReadLedger {
+    entries: BTreeMap<PathBuf, LedgerEntry>,
     kept: usize,
     clock: u64,
     /// The turn that goes on, or the next one; 0 while nobody counts.
@@ -27,22 +27,22 @@ pub struct Ledger {
 }
 
 #[derive(Clone, Debug)]
-struct Seen {
-    what: What,
+struct LedgerEntry {
+    what: SeenContent,
     used: u64,
 }
 
 #[derive(Clone, Debug)]
-enum What {
+enum SeenContent {
     /// The whole content is known by hash; `lines` of it were shown.
-    Content { hash: Hash, lines: RangeSet, turns: Turns, content: Option<Arc<Vec<u8>>> },
+    Content { hash: Hash, lines: RangeSet, turns: LinesByTurn, content: Option<Arc<Vec<u8>>> },
     /// Windows into a file too large to hash at each read: each by its lines and their hash.
-    Windows(Vec<Window>),
+    Windows(Vec<SeenWindow>),
 }
 
 /// Lines of a large file as they were shown, and the turn in which that was; 0 where it is not known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct SeenWindow {
     pub lines: Range<usize>,
     pub hash: Hash,
     pub turn: u32,
@@ -50,14 +50,14 @@ pub struct Window {
 
 /// What of a file the model has seen as it is now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SeenNow {
+pub struct SeenLines {
     pub lines: RangeSet,
-    pub turns: Turns,
+    pub turns: LinesByTurn,
 }
 
 /// How a file stands now against what was seen of it.
 #[derive(Debug)]
-pub enum Standing {
+pub enum ReadStatus {
     /// The target lines were seen in the content that is there.
     Seen,
     Never,
@@ -67,11 +67,11 @@ pub enum Standing {
         missing: Range<usize>,
     },
     /// Another content is there.
-    Changed(Change),
+    Changed(StaleRead),
 }
 
 #[derive(Debug)]
-pub struct Change {
+pub struct StaleRead {
     /// The content that was seen, if it was kept.
     pub old: Option<Arc<Vec<u8>>>,
     /// Lines of the present content that were seen before and stand unchanged.
@@ -87,7 +87,7 @@ pub struct LineEdit {
     pub new_len: usize,
 }
 
-impl Ledger {
+impl ReadLedger {
     /// `lines` of `content` were shown.
     pub fn saw(&mut self, path: &Path, content: &Arc<Vec<u8>>, hash: Hash, lines: Range<usize>) {
         self.saw_all(path, content, hash, &RangeSet::of(lines));
@@ -95,7 +95,7 @@ impl Ledger {
 
     pub fn saw_all(&mut self, path: &Path, content: &Arc<Vec<u8>>, hash: Hash, lines: &RangeSet) {
         let mut seen = lines.clone();
-        if let Some(Seen { what: What::Content { hash: known, lines: before, .. }, .. }) =
+        if let Some(LedgerEntry { what: SeenContent::Content { hash: known, lines: before, .. }, .. }) =
             self.entries.get(path)
             && *known == hash
         {
@@ -106,17 +106,20 @@ impl Ledger {
 
     /// Lines of a file that is too large to be known by its whole content.
     pub fn saw_window(&mut self, path: &Path, lines: Range<usize>, bytes: &[u8]) {
-        let window = Window { lines, hash: blake3::hash(bytes), turn: self.turn };
+        let window = SeenWindow { lines, hash: blake3::hash(bytes), turn: self.turn };
         let used = self.tick();
         match self.entries.get_mut(path) {
-            Some(Seen { what: What::Windows(windows), used: last }) => {
+            Some(LedgerEntry { what: SeenContent::Windows(windows), used: last }) => {
                 *last = used;
                 windows.retain(|known| known.lines != window.lines);
                 windows.push(window);
             }
             _ => {
                 self.forget(path);
-                self.entries.insert(path.to_path_buf(), Seen { what: What::Windows(vec![window]), used });
+                self.entries.insert(
+                    path.to_path_buf(),
+                    LedgerEntry { what: SeenContent::Windows(vec![window]), used },
+                );
             }
         }
     }
@@ -129,21 +132,23 @@ impl Ledger {
         hash: Hash,
         targets: &[Range<usize>],
         line_bytes: impl Fn(&Range<usize>) -> &'a [u8],
-    ) -> Standing {
+    ) -> ReadStatus {
         match self.entries.get(path).map(|seen| &seen.what) {
-            None => Standing::Never,
-            Some(What::Content { hash: known, lines, .. }) if *known == hash => part_or_seen(lines, targets),
-            Some(What::Content { lines, content: old, .. }) => {
-                Standing::Changed(Change::of(old.clone(), lines, content, targets))
+            None => ReadStatus::Never,
+            Some(SeenContent::Content { hash: known, lines, .. }) if *known == hash => {
+                part_or_seen(lines, targets)
             }
-            Some(What::Windows(windows)) => {
+            Some(SeenContent::Content { lines, content: old, .. }) => {
+                ReadStatus::Changed(StaleRead::of(old.clone(), lines, content, targets))
+            }
+            Some(SeenContent::Windows(windows)) => {
                 let lines = intact_windows(windows, line_bytes);
                 let changed = |t: &Range<usize>| {
                     let meets = |r: &Range<usize>| r.start < t.end && t.start < r.end;
                     windows.iter().any(|w| meets(&w.lines) && !lines.covers(&w.lines))
                 };
                 match targets.iter().any(changed) {
-                    true => Standing::Changed(Change { old: None, carried: lines, intact: false }),
+                    true => ReadStatus::Changed(StaleRead { old: None, carried: lines, intact: false }),
                     false => part_or_seen(&lines, targets),
                 }
             }
@@ -175,24 +180,24 @@ impl Ledger {
     ) -> RangeSet {
         match self.entries.get(path).map(|seen| &seen.what) {
             None => RangeSet::new(),
-            Some(What::Content { hash: known, lines, .. }) if *known == hash => lines.clone(),
-            Some(What::Content { lines, content: old, .. }) => {
-                Change::of(old.clone(), lines, content, &[]).carried
+            Some(SeenContent::Content { hash: known, lines, .. }) if *known == hash => lines.clone(),
+            Some(SeenContent::Content { lines, content: old, .. }) => {
+                StaleRead::of(old.clone(), lines, content, &[]).carried
             }
-            Some(What::Windows(windows)) => intact_windows(windows, line_bytes),
+            Some(SeenContent::Windows(windows)) => intact_windows(windows, line_bytes),
         }
     }
 
     /// The same with the turn in which each line was shown.
-    pub fn shown_now(&self, path: &Path, content: &[u8], hash: Hash) -> SeenNow {
+    pub fn shown_now(&self, path: &Path, content: &[u8], hash: Hash) -> SeenLines {
         match self.entries.get(path).map(|seen| &seen.what) {
-            Some(What::Content { hash: known, lines, turns, .. }) if *known == hash => {
-                SeenNow { lines: lines.clone(), turns: turns.clone() }
+            Some(SeenContent::Content { hash: known, lines, turns, .. }) if *known == hash => {
+                SeenLines { lines: lines.clone(), turns: turns.clone() }
             }
-            Some(What::Content { lines, turns, content: old, .. }) => {
+            Some(SeenContent::Content { lines, turns, content: old, .. }) => {
                 carried(old.as_deref().map(Vec::as_slice), content, lines, turns)
             }
-            Some(What::Windows(_)) | None => SeenNow::default(),
+            Some(SeenContent::Windows(_)) | None => SeenLines::default(),
         }
     }
 
@@ -222,22 +227,22 @@ impl Ledger {
     /// The lines seen of the content with this hash.
     pub fn lines_seen(&self, path: &Path, hash: Hash) -> Option<&RangeSet> {
         match self.entries.get(path).map(|s| &s.what) {
-            Some(What::Content { hash: known, lines, .. }) if *known == hash => Some(lines),
+            Some(SeenContent::Content { hash: known, lines, .. }) if *known == hash => Some(lines),
             _ => None,
         }
     }
 
     /// What was shown of a file too large to be known as a whole: lines, and the hash they had.
-    pub fn windows(&self, path: &Path) -> &[Window] {
+    pub fn windows(&self, path: &Path) -> &[SeenWindow] {
         match self.entries.get(path).map(|s| &s.what) {
-            Some(What::Windows(windows)) => windows,
+            Some(SeenContent::Windows(windows)) => windows,
             _ => &[],
         }
     }
 
     /// Forgets one file.
     pub fn forget(&mut self, path: &Path) {
-        if let Some(Seen { what: What::Content { content: Some(content), .. }, .. }) =
+        if let Some(LedgerEntry { what: SeenContent::Content { content: Some(content), .. }, .. }) =
             self.entries.remove(path)
         {
             self.kept -= content.len();
@@ -251,7 +256,7 @@ impl Ledger {
 
     /// Forgets everything: after a rewind the model has none of it in view.
     pub fn drop_all(&mut self) {
-        *self = Ledger { clock: self.clock, turn: self.turn, ..Ledger::default() };
+        *self = ReadLedger { clock: self.clock, turn: self.turn, ..ReadLedger::default() };
     }
 
     fn tick(&mut self) -> u64 {
@@ -276,15 +281,15 @@ impl Ledger {
         path: &Path,
         hash: Hash,
         lines: RangeSet,
-        turns: Turns,
+        turns: LinesByTurn,
         content: Option<&Arc<Vec<u8>>>,
     ) {
         self.forget(path);
         let content = content.filter(|c| c.len() <= KEEP_ONE).cloned();
         self.kept += content.as_ref().map_or(0, |c| c.len());
         let used = self.tick();
-        let what = What::Content { hash, lines, turns, content };
-        self.entries.insert(path.to_path_buf(), Seen { what, used });
+        let what = SeenContent::Content { hash, lines, turns, content };
+        self.entries.insert(path.to_path_buf(), LedgerEntry { what, used });
         self.make_room();
     }
 
@@ -295,18 +300,18 @@ impl Ledger {
         hash: Hash,
         (lines, now): (&RangeSet, &RangeSet),
         content: Option<&Arc<Vec<u8>>>,
-    ) -> Turns {
+    ) -> LinesByTurn {
         let mut turns = match self.entries.get(path).map(|seen| &seen.what) {
-            Some(What::Content { hash: known, turns, .. }) if *known == hash => turns.clone(),
-            Some(What::Content { turns, .. }) if turns.is_only(self.turn) => {
-                let mut turns = Turns::default();
+            Some(SeenContent::Content { hash: known, turns, .. }) if *known == hash => turns.clone(),
+            Some(SeenContent::Content { turns, .. }) if turns.is_only(self.turn) => {
+                let mut turns = LinesByTurn::default();
                 turns.show(lines, self.turn);
                 turns
             }
-            Some(What::Content { lines, turns, content: Some(old), .. }) => {
+            Some(SeenContent::Content { lines, turns, content: Some(old), .. }) => {
                 content.map(|new| carried(Some(old), new, lines, turns).turns).unwrap_or_default()
             }
-            _ => Turns::default(),
+            _ => LinesByTurn::default(),
         };
         turns.keep(|of| of.within(lines));
         turns.show(now, self.turn);
@@ -316,50 +321,55 @@ impl Ledger {
     /// Lets go of the contents used longest ago.
     fn make_room(&mut self) {
         while self.kept > KEEP_ALL {
-            let holds = |s: &Seen| matches!(&s.what, What::Content { content: Some(_), .. });
+            let holds = |s: &LedgerEntry| matches!(&s.what, SeenContent::Content { content: Some(_), .. });
             let oldest = self.entries.values_mut().filter(|s| holds(s)).min_by_key(|s| s.used);
-            let Some(Seen { what: What::Content { content, .. }, .. }) = oldest else { return };
+            let Some(LedgerEntry { what: SeenContent::Content { content, .. }, .. }) = oldest else { return };
             self.kept -= content.take().map_or(0, |c| c.len());
         }
     }
 }
 
 /// The windows that still hold what they held when they were shown.
-fn intact_windows<'a>(windows: &[Window], line_bytes: impl Fn(&Range<usize>) -> &'a [u8]) -> RangeSet {
+fn intact_windows<'a>(windows: &[SeenWindow], line_bytes: impl Fn(&Range<usize>) -> &'a [u8]) -> RangeSet {
     let mut lines = RangeSet::new();
     let intact = windows.iter().filter(|window| blake3::hash(line_bytes(&window.lines)) == window.hash);
     intact.for_each(|window| lines.insert(window.lines.clone()));
     lines
 }
 
-fn part_or_seen(lines: &RangeSet, targets: &[Range<usize>]) -> Standing {
+fn part_or_seen(lines: &RangeSet, targets: &[Range<usize>]) -> ReadStatus {
     match targets.iter().find_map(|t| lines.first_gap(t)) {
-        None => Standing::Seen,
-        Some(missing) => Standing::Part { seen: lines.clone(), missing },
+        None => ReadStatus::Seen,
+        Some(missing) => ReadStatus::Part { seen: lines.clone(), missing },
     }
 }
 
-impl Change {
-    fn of(old: Option<Arc<Vec<u8>>>, lines: &RangeSet, content: &[u8], targets: &[Range<usize>]) -> Change {
+impl StaleRead {
+    fn of(
+        old: Option<Arc<Vec<u8>>>,
+        lines: &RangeSet,
+        content: &[u8],
+        targets: &[Range<usize>],
+    ) -> StaleRead {
         let texts = old.as_ref().and_then(|old| Some((as_text(old)?, as_text(content)?)));
         let carried = match &texts {
             Some((old, new)) => LineDiff::new(old, new).carry(lines),
             None => RangeSet::new(),
         };
         let intact = texts.is_some() && targets.iter().all(|t| carried.covers(t));
-        Change { old, carried, intact }
+        StaleRead { old, carried, intact }
     }
 }
 
 /// What stands unchanged in a new content of what was seen of the old one.
-fn carried(old: Option<&[u8]>, new: &[u8], lines: &RangeSet, turns: &Turns) -> SeenNow {
+fn carried(old: Option<&[u8]>, new: &[u8], lines: &RangeSet, turns: &LinesByTurn) -> SeenLines {
     let Some((old, new)) = old.and_then(|old| Some((as_text(old)?, as_text(new)?))) else {
-        return SeenNow::default();
+        return SeenLines::default();
     };
     let diff = LineDiff::new(&old, &new);
     let mut turns = turns.clone();
     turns.keep(|of| diff.carry(of));
-    SeenNow { lines: diff.carry(lines), turns }
+    SeenLines { lines: diff.carry(lines), turns }
 }
 
 fn as_text(bytes: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
@@ -370,18 +380,18 @@ fn as_text(bytes: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
 /// The ledger as it is saved with a session: hashes and lines, no contents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LedgerSnapshot {
-    files: Vec<SavedFile>,
+    files: Vec<SavedLedgerEntry>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct SavedFile {
+struct SavedLedgerEntry {
     path: PathBuf,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hash: Option<String>,
     #[serde(default, skip_serializing_if = "RangeSet::is_empty")]
     lines: RangeSet,
     #[serde(default, skip_serializing_if = "Turns::is_empty")]
-    turns: Turns,
+    turns: LinesByTurn,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     windows: Vec<(usize, usize, String)>,
     /// The turn of each window.
@@ -389,20 +399,20 @@ struct SavedFile {
     window_turns: Vec<u32>,
 }
 
-impl Ledger {
+impl ReadLedger {
     pub fn snapshot(&self) -> LedgerSnapshot {
-        let file = |(path, seen): (&PathBuf, &Seen)| {
-            let blank = SavedFile { path: path.clone(), ..SavedFile::default() };
+        let file = |(path, seen): (&PathBuf, &LedgerEntry)| {
+            let blank = SavedLedgerEntry { path: path.clone(), ..SavedLedgerEntry::default() };
             match &seen.what {
-                What::Content { hash, lines, turns, .. } => SavedFile {
+                SeenContent::Content { hash, lines, turns, .. } => SavedLedgerEntry {
                     hash: Some(hash.to_hex().to_string()),
                     lines: lines.clone(),
                     turns: turns.clone(),
                     ..blank
                 },
-                What::Windows(windows) => {
-                    let window = |w: &Window| (w.lines.start, w.lines.end, w.hash.to_hex().to_string());
-                    SavedFile {
+                SeenContent::Windows(windows) => {
+                    let window = |w: &SeenWindow| (w.lines.start, w.lines.end, w.hash.to_hex().to_string());
+                    SavedLedgerEntry {
                         windows: windows.iter().map(window).collect(),
                         window_turns: windows.iter().map(|w| w.turn).collect(),
                         ..blank
@@ -415,8 +425,8 @@ impl Ledger {
 
     /// A ledger that knows what `snapshot` knew. An entry whose file has changed since stands as changed; one that
     /// cannot be read is left out, which only means reading that file again.
-    pub fn restore(snapshot: &LedgerSnapshot) -> Ledger {
-        let mut ledger = Ledger::default();
+    pub fn restore(snapshot: &LedgerSnapshot) -> ReadLedger {
+        let mut ledger = ReadLedger::default();
         for file in &snapshot.files {
             if let Some(hash) = &file.hash {
                 if let Ok(hash) = Hash::from_hex(hash) {
@@ -426,11 +436,13 @@ impl Ledger {
             }
             let turns = file.window_turns.iter().copied().chain(std::iter::repeat(0));
             let window = |((from, to, hash), turn): (&(usize, usize, String), u32)| {
-                Some(Window { lines: *from..*to, hash: Hash::from_hex(hash).ok()?, turn })
+                Some(SeenWindow { lines: *from..*to, hash: Hash::from_hex(hash).ok()?, turn })
             };
-            let windows: Vec<Window> = file.windows.iter().zip(turns).filter_map(window).collect();
+            let windows: Vec<SeenWindow> = file.windows.iter().zip(turns).filter_map(window).collect();
             let used = ledger.tick();
-            ledger.entries.insert(file.path.clone(), Seen { what: What::Windows(windows), used });
+            ledger
+                .entries
+                .insert(file.path.clone(), LedgerEntry { what: SeenContent::Windows(windows), used });
         }
         ledger
     }

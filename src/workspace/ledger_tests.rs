@@ -8,40 +8,40 @@ fn content(text: &str) -> (Arc<Vec<u8>>, Hash) {
     (bytes, hash)
 }
 
-fn standing(ledger: &Ledger, text: &str, targets: &[Range<usize>]) -> Standing {
+fn standing(ledger: &ReadLedger, text: &str, targets: &[Range<usize>]) -> ReadStatus {
     let (bytes, hash) = content(text);
     ledger.standing(Path::new("/f"), &bytes, hash, targets, |_| &[])
 }
 
 #[test]
 fn lines_not_shown_are_not_seen() {
-    let mut ledger = Ledger::default();
-    assert!(matches!(standing(&ledger, "a\nb\nc\n", &[]), Standing::Never));
+    let mut ledger = ReadLedger::default();
+    assert!(matches!(standing(&ledger, "a\nb\nc\n", &[]), ReadStatus::Never));
     let (bytes, hash) = content("a\nb\nc\n");
     ledger.saw(Path::new("/f"), &bytes, hash, 0..1);
     ledger.saw(Path::new("/f"), &bytes, hash, 2..3);
-    assert!(matches!(standing(&ledger, "a\nb\nc\n", &[0..1, 2..3]), Standing::Seen));
-    let Standing::Part { seen, missing } = standing(&ledger, "a\nb\nc\n", &[1..3]) else { panic!() };
+    assert!(matches!(standing(&ledger, "a\nb\nc\n", &[0..1, 2..3]), ReadStatus::Seen));
+    let ReadStatus::Part { seen, missing } = standing(&ledger, "a\nb\nc\n", &[1..3]) else { panic!() };
     assert_eq!((seen.to_string(), missing), ("1, 3".into(), 1..2));
 }
 
 #[test]
 fn a_change_elsewhere_leaves_the_target_intact_and_one_inside_does_not() {
-    let mut ledger = Ledger::default();
+    let mut ledger = ReadLedger::default();
     let (bytes, hash) = content("a\nb\nc\nd\n");
     ledger.saw(Path::new("/f"), &bytes, hash, 0..3);
-    let Standing::Changed(change) = standing(&ledger, "A\nb\nc\nd\n", &[1..3]) else { panic!() };
+    let ReadStatus::Changed(change) = standing(&ledger, "A\nb\nc\nd\n", &[1..3]) else { panic!() };
     assert!(change.intact);
     assert_eq!(change.carried.to_string(), "2-3");
-    let Standing::Changed(change) = standing(&ledger, "A\nb\nc\nd\n", &[0..1]) else { panic!() };
+    let ReadStatus::Changed(change) = standing(&ledger, "A\nb\nc\nd\n", &[0..1]) else { panic!() };
     assert!(!change.intact);
-    let Standing::Changed(change) = standing(&ledger, "A\nb\nc\nd\n", &[3..4]) else { panic!() };
+    let ReadStatus::Changed(change) = standing(&ledger, "A\nb\nc\nd\n", &[3..4]) else { panic!() };
     assert!(!change.intact, "line 4 was never shown");
 }
 
 #[test]
 fn our_own_writing_counts_as_seen_and_moves_the_rest_along() {
-    let mut ledger = Ledger::default();
+    let mut ledger = ReadLedger::default();
     let (before, hash) = content("a\nb\nc\nd\ne\n");
     ledger.saw(Path::new("/f"), &before, hash, 1..3);
     let (after, after_hash) = content("a\nB1\nB2\nc\nd\ne\n");
@@ -53,40 +53,41 @@ fn our_own_writing_counts_as_seen_and_moves_the_rest_along() {
 
 #[test]
 fn what_was_saved_stands_after_it_is_restored_as_long_as_the_hash_does() {
-    let mut ledger = Ledger::default();
+    let mut ledger = ReadLedger::default();
     let (bytes, hash) = content("a\nb\n");
     ledger.saw(Path::new("/f"), &bytes, hash, 0..2);
     ledger.saw_window(Path::new("/big"), 10..12, b"x\ny\n");
     let json = serde_json::to_string(&ledger.snapshot()).unwrap();
-    let back = Ledger::restore(&serde_json::from_str(&json).unwrap());
+    let back = ReadLedger::restore(&serde_json::from_str(&json).unwrap());
     assert_eq!(back.snapshot(), ledger.snapshot());
-    assert!(matches!(standing(&back, "a\nb\n", &[0..2]), Standing::Seen));
-    let Standing::Changed(change) = standing(&back, "a\nB\n", &[0..1]) else { panic!() };
+    assert!(matches!(standing(&back, "a\nb\n", &[0..2]), ReadStatus::Seen));
+    let ReadStatus::Changed(change) = standing(&back, "a\nB\n", &[0..1]) else { panic!() };
     assert!(change.old.is_none() && !change.intact);
 }
 
 #[test]
 fn windows_into_large_files_are_known_by_their_own_lines() {
-    let mut ledger = Ledger::default();
+    let mut ledger = ReadLedger::default();
     ledger.saw_window(Path::new("/f"), 10..12, b"x\ny\n");
     let stands = |lines: &'static [u8], target: Range<usize>| {
         let (bytes, hash) = content("whatever");
         ledger.standing(Path::new("/f"), &bytes, hash, &[target], |_| lines)
     };
-    assert!(matches!(stands(b"x\ny\n", 10..11), Standing::Seen));
-    assert!(matches!(stands(b"x\ny\n", 12..13), Standing::Part { .. }));
-    assert!(matches!(stands(b"x\nz\n", 10..11), Standing::Changed(_)));
+    assert!(matches!(stands(b"x\ny\n", 10..11), ReadStatus::Seen));
+    assert!(matches!(stands(b"x\ny\n", 12..13), ReadStatus::Part { .. }));
+    assert!(matches!(stands(b"x\nz\n", 10..11), ReadStatus::Changed(_)));
 }
 
 #[test]
 fn contents_are_let_go_when_there_are_too_many() {
-    let mut ledger = Ledger::default();
+    let mut ledger = ReadLedger::default();
     for n in 0..40u8 {
         let bytes = Arc::new(vec![n; 3 << 20]);
         ledger.saw(&PathBuf::from(format!("/{n}")), &bytes, blake3::hash(&bytes), 0..1);
     }
     assert!(ledger.kept <= KEEP_ALL);
-    let kept = ledger.entries.values().filter(|s| matches!(&s.what, What::Content { content: Some(_), .. }));
+    let kept =
+        ledger.entries.values().filter(|s| matches!(&s.what, SeenContent::Content { content: Some(_), .. }));
     assert_eq!(kept.count(), KEEP_ALL / (3 << 20));
     ledger.drop_all();
     assert_eq!((ledger.entries.len(), ledger.kept), (0, 0));
@@ -95,8 +96,8 @@ fn contents_are_let_go_when_there_are_too_many() {
 #[test]
 fn each_line_keeps_the_turn_in_which_it_was_shown_last_through_edits_and_a_restart() {
     let path = Path::new("/f");
-    let mut ledger = Ledger::default();
-    let turns = |ledger: &Ledger, text: &str| {
+    let mut ledger = ReadLedger::default();
+    let turns = |ledger: &ReadLedger, text: &str| {
         let (bytes, hash) = content(text);
         let now = ledger.shown_now(path, &bytes, hash);
         let line = |n| match (now.lines.covers(&(n..n + 1)), now.turns.of(n)) {
@@ -123,7 +124,7 @@ fn each_line_keeps_the_turn_in_which_it_was_shown_last_through_edits_and_a_resta
     ledger.wrote(path, (&new, new_hash), &[LineEdit { old: 1..2, new_len: 2 }], &known);
     assert_eq!(turns(&ledger, after), "133122.");
     let saved = serde_json::to_string(&ledger.snapshot()).unwrap();
-    let back = Ledger::restore(&serde_json::from_str(&saved).unwrap());
+    let back = ReadLedger::restore(&serde_json::from_str(&saved).unwrap());
     assert_eq!(turns(&back, after), "133122.");
     // A refusal shows what changed.
     let changed = "a\nB1\nX\nc\nd\ne\nf\n";
@@ -140,8 +141,8 @@ fn a_ledger_saved_without_turns_is_read() {
     let json = format!(
         r#"{{"files":[{{"path":"/f","hash":"{hash}","lines":[[0,1]]}},{{"path":"/g","windows":[[1,2,"{hash}"]]}}]}}"#
     );
-    let ledger = Ledger::restore(&serde_json::from_str(&json).unwrap());
+    let ledger = ReadLedger::restore(&serde_json::from_str(&json).unwrap());
     let now = ledger.shown_now(Path::new("/f"), &bytes, hash);
-    assert_eq!((now.lines, now.turns), (RangeSet::of(0..1), Turns::default()));
-    assert_eq!(ledger.windows(Path::new("/g")), [Window { lines: 1..2, hash, turn: 0 }]);
+    assert_eq!((now.lines, now.turns), (RangeSet::of(0..1), LinesByTurn::default()));
+    assert_eq!(ledger.windows(Path::new("/g")), [SeenWindow { lines: 1..2, hash, turn: 0 }]);
 }

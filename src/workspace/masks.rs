@@ -3,8 +3,8 @@
 //! A pattern with wildcards is looked up in an index of directories that is brought up to date by their change times,
 //! so that a large tree costs one question for each directory and is listed once.
 
-use super::repository::GitPlaces;
-use super::{Hidden, Workspace};
+use super::repository::GitDirs;
+use super::{HiddenPattern, Workspace};
 use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,15 +12,15 @@ use std::sync::PoisonError;
 
 /// A directory as it was last listed: when, what in it is hidden, and the directories below.
 #[derive(Debug)]
-struct Listed {
+struct DirListing {
     stamp: (i64, i64, i64, i64),
     hidden: Vec<PathBuf>,
     below: Vec<PathBuf>,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Index {
-    dirs: HashMap<PathBuf, Listed>,
+pub(super) struct MaskIndex {
+    dirs: HashMap<PathBuf, DirListing>,
 }
 
 impl Workspace {
@@ -29,8 +29,8 @@ impl Workspace {
         let (mut found, mut globs) = (Vec::new(), false);
         for hidden in self.0.hidden.read().unwrap_or_else(PoisonError::into_inner).iter() {
             match hidden {
-                Hidden::Below(path) => found.push(path.clone()),
-                Hidden::Glob { .. } => globs = true,
+                HiddenPattern::Below(path) => found.push(path.clone()),
+                HiddenPattern::Glob { .. } => globs = true,
             }
         }
         let veiled = self.0.veil.get().is_some();
@@ -63,7 +63,7 @@ impl Workspace {
 /// what these borrow from.
 fn repository_dirs(git: &Path) -> Vec<PathBuf> {
     let read = |file: &Path, most: u64| crate::text::regular::read(file, most).ok();
-    let GitPlaces { dirs, borrowed } = GitPlaces::of(git, &read);
+    let GitDirs { dirs, borrowed } = GitDirs::of(git, &read);
     let inside = |dir: PathBuf| {
         ["", "objects", "lfs", "rr-cache", "modules"]
             .map(|name| if name.is_empty() { dir.clone() } else { dir.join(name) })
@@ -72,7 +72,7 @@ fn repository_dirs(git: &Path) -> Vec<PathBuf> {
     all.filter_map(|dir| std::fs::canonicalize(dir).ok()).collect()
 }
 
-impl Index {
+impl MaskIndex {
     fn look(&mut self, workspace: &Workspace, root: &Path, found: &mut Vec<PathBuf>) {
         let mut todo = vec![root.to_path_buf()];
         while let Some(dir) = todo.pop() {
@@ -96,8 +96,8 @@ impl Index {
     }
 }
 
-fn list(workspace: &Workspace, dir: &Path, stamp: (i64, i64, i64, i64)) -> Listed {
-    let mut listed = Listed { stamp, hidden: Vec::new(), below: Vec::new() };
+fn list(workspace: &Workspace, dir: &Path, stamp: (i64, i64, i64, i64)) -> DirListing {
+    let mut listed = DirListing { stamp, hidden: Vec::new(), below: Vec::new() };
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
         if workspace.is_hidden(&path) {

@@ -37,38 +37,41 @@ mod view;
 mod walk;
 mod window;
 
-pub use apply::{ApplyError, Recovered, recover};
-pub use atomic::{Before, Written};
-pub use batch::{After, Rewrite};
-pub use blame::{Blame, Claim, Line as BlameLine, Standing as LineStanding};
-pub use change::{Change as PathChange, ChangeSet, Verb};
-pub use classify::{Approval, ChangeClass, ChangeClasses, LargeLoss, Permitted};
-pub use damage::{Damage, DamagedPart, Fault};
-pub use error::{Special, WorkspaceError};
+pub use apply::{ApplyError, RecoveryReport, recover};
+pub use atomic::{ExpectedContent, WriteOutcome};
+pub use batch::{FileRewrite, RewriteAction};
+pub use blame::{BlameLine, FileBlame, LineAttribution, LineStatus as LineStanding};
+pub use change::{ChangeKind, ChangeSet, FileChange as PathChange};
+pub use classify::{ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges};
+pub use damage::{DamageKind, DamagedPart, DamagedRecord};
+pub use error::{SpecialFile, WorkspaceError};
 pub use journal::{
-    Entry as JournalEntry, Journal, Keep, Kind as JournalKind, Label, Landed, Needed, Pruned, journals_in,
-    prune,
+    AppliedChange, Journal, JournalEntry, PruneLimits, PruneReport, PruneRoots,
+    TransactionKind as JournalKind, TransactionLabel, journals_in, prune,
 };
-pub use ledger::{Change, Ledger, LedgerSnapshot, LineEdit, SeenNow, Standing, Window as SeenWindow};
+pub use ledger::{LedgerSnapshot, LineEdit, ReadLedger, ReadStatus, SeenLines, SeenWindow, StaleRead};
 pub use line_index::LineIndex;
-pub use node::{Attrs, Node};
-pub use objects::Objects;
-pub use open::{Consent, Opened};
-pub use origin::{Assent, InCall, Mark, Origin, Step as OriginStep, Writer};
+pub use node::{FileAttrs, PathState};
+pub use objects::ObjectStore;
+pub use open::{OpenConsent, OpenedFile};
+pub use origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, OriginStep, WriteContext};
 pub use patch::{patch, patches, without_repositories};
-pub use relative::Relative;
-pub use repair::{Mended, Repaired, repair};
-pub use repository::{GitFile, Repositories, RepositoryChange, RepositoryFact, RepositoryFate};
-pub use resolve::Resolved;
-pub use text_file::{EditError, Spliced, TextFile};
-pub use turns::Turns;
+pub use relative::RelativePath;
+pub use repair::{RepairOutcome, RepairReport, repair};
+pub use repository::{GitFileKind, RepositoryChange, RepositoryFact, RepositoryFate, RepositorySet};
+pub use resolve::ResolvedPath;
+pub use text_file::{EditError, SpliceResult, TextFile};
+pub use turns::LinesByTurn;
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
-    Applied, Aside, Brake, Braked, Choice, CommandView, Discarded, Effects, Mount, Part, Places,
-    RestoreError, Shelf, Snapshot, UndoPlan, View, contents_needed, discard_damage_at_start, keeps_pending,
-    pending_damage, pending_damage_at_start, repository_of, roots_of, views_in,
+    ApplyOutcome, ChangeSelection, CommandEffects, CommandView, DiscardBackup, DiscardRecord, LayerKind,
+    LossLimit, OverlayMount, PendingReason, RestoreError, SelectedPart, UndoPlan, View, ViewPaths,
+    WorkspaceSnapshot, contents_needed, discard_damage_at_start, keeps_pending, pending_damage,
+    pending_damage_at_start, repository_of, roots_of, views_in,
 };
-pub use walk::{Budget, Dir, Entry, EntryKind, OutOfTime, Show, Skipped, Walk};
+pub use walk::{
+    DirWalk, SkippedEntries, WalkBudget, WalkDirectory, WalkEntry, WalkEntryKind, WalkFilter, WalkTimeout,
+};
 pub use window::{FileWindow, WINDOW_CHUNK};
 
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};
@@ -85,36 +88,36 @@ pub type Hash = blake3::Hash;
 
 /// The roots and what is hidden in them. Cheap to clone; clones share everything.
 #[derive(Clone, Debug)]
-pub struct Workspace(Arc<Shared>, Option<View>);
+pub struct Workspace(Arc<WorkspaceInner>, Option<View>);
 
 #[derive(Debug)]
-struct Shared {
+struct WorkspaceInner {
     /// Canonical, in the order given; the first is the working directory.
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
     /// Prefixes of paths that stand for a root elsewhere, the longest first: `/memories/`.
     aliases: Vec<(String, PathBuf)>,
-    hidden: RwLock<Vec<Hidden>>,
+    hidden: RwLock<Vec<HiddenPattern>>,
     /// What is hidden for now: see [`Workspace::set_veil`].
-    veil: std::sync::OnceLock<Veil>,
+    veil: std::sync::OnceLock<PathFilter>,
     /// What is protected, if it is more than the built-in list.
     protected: std::sync::OnceLock<ProtectedPaths>,
-    index: Mutex<masks::Index>,
+    index: Mutex<masks::MaskIndex>,
 }
 
 /// Answers for a path whether it is hidden at this moment.
-type Hides = dyn Fn(&Path) -> bool + Send + Sync;
+type PathPredicate = dyn Fn(&Path) -> bool + Send + Sync;
 
-struct Veil(Box<Hides>);
+struct PathFilter(Box<PathPredicate>);
 
-impl std::fmt::Debug for Veil {
+impl std::fmt::Debug for PathFilter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Veil")
     }
 }
 
 #[derive(Debug)]
-enum Hidden {
+enum HiddenPattern {
     /// An absolute path without wildcards, and all below it: by far the most common, and compared as bytes, because
     /// every path of every walk is asked about.
     Below(PathBuf),
@@ -158,7 +161,7 @@ impl Workspace {
         aliases.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
         let home = std::env::var_os("HOME").map(PathBuf::from).filter(|h| h.is_absolute());
         Ok(Workspace(
-            Arc::new(Shared {
+            Arc::new(WorkspaceInner {
                 roots,
                 home,
                 aliases,
@@ -235,7 +238,7 @@ impl Workspace {
         for raw in globs {
             let plain = raw.strip_suffix("/**").unwrap_or(raw);
             if plain.starts_with('/') && !plain.contains(['*', '?', '[', ']', '{', '}', '\\']) {
-                hidden.push(Hidden::Below(PathBuf::from(plain)));
+                hidden.push(HiddenPattern::Below(PathBuf::from(plain)));
                 continue;
             }
             let glob = GlobBuilder::new(raw)
@@ -243,7 +246,7 @@ impl Workspace {
                 .backslash_escape(true)
                 .build()
                 .map_err(|e| WorkspaceError::Glob { glob: raw.clone(), reason: e.kind().to_string() })?;
-            hidden.push(Hidden::Glob { glob: glob.compile_matcher(), anywhere: !raw.contains('/') });
+            hidden.push(HiddenPattern::Glob { glob: glob.compile_matcher(), anywhere: !raw.contains('/') });
         }
         *self.0.hidden.write().unwrap_or_else(PoisonError::into_inner) = hidden;
         self.0.index.lock().unwrap_or_else(PoisonError::into_inner).forget();
@@ -257,22 +260,22 @@ impl Workspace {
     }
 
     /// Hides more, as long as `hides` says so: what is classified higher than the session has been. Once only.
-    pub fn set_veil(&self, hides: Box<Hides>) {
+    pub fn set_veil(&self, hides: Box<PathPredicate>) {
         // Whoever came first stays.
-        let _ = self.0.veil.set(Veil(hides));
+        let _ = self.0.veil.set(PathFilter(hides));
     }
 
     fn is_veiled(&self, path: &Path) -> bool {
         self.0.veil.get().is_some_and(|veil| (veil.0)(path))
     }
 
-    fn matches_hidden(&self, hidden: &Hidden, path: &Path) -> bool {
+    fn matches_hidden(&self, hidden: &HiddenPattern, path: &Path) -> bool {
         let (glob, anywhere) = match hidden {
-            Hidden::Below(dir) => {
+            HiddenPattern::Below(dir) => {
                 let (path, dir) = (path.as_os_str().as_encoded_bytes(), dir.as_os_str().as_encoded_bytes());
                 return path.strip_prefix(dir).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
             }
-            Hidden::Glob { glob, anywhere } => (glob, *anywhere),
+            HiddenPattern::Glob { glob, anywhere } => (glob, *anywhere),
         };
         let below_root = |at: &Path| {
             let relatives = self.0.roots.iter().filter_map(|root| at.strip_prefix(root).ok());

@@ -8,20 +8,20 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// A text to look for, line by line in the file's encoding.
-pub(super) struct Needle {
+pub(super) struct LinePattern {
     segments: Vec<Vec<u8>>,
     /// The longest segment: the one worth searching for.
     anchor: usize,
 }
 
-impl Needle {
-    pub(super) fn new(old: &str, encoding: TextEncoding) -> Result<Needle, UnencodableChar> {
+impl LinePattern {
+    pub(super) fn new(old: &str, encoding: TextEncoding) -> Result<LinePattern, UnencodableChar> {
         let segments: Result<Vec<Vec<u8>>, UnencodableChar> =
             old.split('\n').map(|s| encoding.encode(s).map(Cow::into_owned)).collect();
         let segments = segments?;
         let longest = segments.iter().enumerate().max_by_key(|(at, s)| (s.len(), std::cmp::Reverse(*at)));
         let anchor = longest.map_or(0, |(at, _)| at);
-        Ok(Needle { segments, anchor })
+        Ok(LinePattern { segments, anchor })
     }
 
     pub(super) fn find(&self, file: &TextFile, most: usize) -> Vec<Range<usize>> {

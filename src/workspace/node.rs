@@ -16,14 +16,14 @@ use std::path::Path;
 /// of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Node {
+pub enum PathState {
     Absent,
     File {
         #[serde(with = "hash_text")]
         hash: Hash,
         size: u64,
         #[serde(flatten)]
-        attrs: Attrs,
+        attrs: FileAttrs,
     },
     Link {
         #[serde(with = "raw_text")]
@@ -31,7 +31,7 @@ pub enum Node {
     },
     Directory {
         #[serde(flatten)]
-        attrs: Attrs,
+        attrs: FileAttrs,
     },
     /// A pipe, a socket or a device: told, never applied.
     Special {
@@ -40,7 +40,7 @@ pub enum Node {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Attrs {
+pub struct FileAttrs {
     /// The twelve bits of `chmod`.
     pub mode: u32,
     pub uid: u32,
@@ -50,89 +50,89 @@ pub struct Attrs {
     pub xattrs: BTreeMap<String, String>,
 }
 
-impl Node {
+impl PathState {
     pub fn is_absent(&self) -> bool {
-        matches!(self, Node::Absent)
+        matches!(self, PathState::Absent)
     }
 
     pub fn is_directory(&self) -> bool {
-        matches!(self, Node::Directory { .. })
+        matches!(self, PathState::Directory { .. })
     }
 
     pub fn is_file(&self) -> bool {
-        matches!(self, Node::File { .. })
+        matches!(self, PathState::File { .. })
     }
 
     pub fn hash(&self) -> Option<Hash> {
         match self {
-            Node::File { hash, .. } => Some(*hash),
+            PathState::File { hash, .. } => Some(*hash),
             _ => None,
         }
     }
 
     pub fn size(&self) -> u64 {
         match self {
-            Node::File { size, .. } => *size,
+            PathState::File { size, .. } => *size,
             _ => 0,
         }
     }
 
-    pub fn attrs(&self) -> Option<&Attrs> {
+    pub fn attrs(&self) -> Option<&FileAttrs> {
         match self {
-            Node::File { attrs, .. } | Node::Directory { attrs } => Some(attrs),
+            PathState::File { attrs, .. } | PathState::Directory { attrs } => Some(attrs),
             _ => None,
         }
     }
 
     /// The same kind of thing with the same content, whatever its mode and owner.
-    pub fn same_content(&self, other: &Node) -> bool {
+    pub fn same_content(&self, other: &PathState) -> bool {
         match (self, other) {
-            (Node::File { hash: a, .. }, Node::File { hash: b, .. }) => a == b,
-            (Node::Directory { .. }, Node::Directory { .. }) => true,
+            (PathState::File { hash: a, .. }, PathState::File { hash: b, .. }) => a == b,
+            (PathState::Directory { .. }, PathState::Directory { .. }) => true,
             (a, b) => a == b,
         }
     }
 
     /// Reads what `name` is in an open directory. Follows no link and opens no device.
-    pub(super) fn read(dir: impl AsFd, name: &OsStr) -> std::io::Result<Node> {
-        match Node::read_in(&dir, name) {
+    pub(super) fn read(dir: impl AsFd, name: &OsStr) -> std::io::Result<PathState> {
+        match PathState::read_in(&dir, name) {
             // The directory may forbid its owner to look names up in it.
             Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
-                let _eased = Eased::of(&dir);
-                Node::read_in(&dir, name)
+                let _eased = WritableDirGuard::of(&dir);
+                PathState::read_in(&dir, name)
             }
             other => other,
         }
     }
 
-    fn read_in(dir: &impl AsFd, name: &OsStr) -> std::io::Result<Node> {
+    fn read_in(dir: &impl AsFd, name: &OsStr) -> std::io::Result<PathState> {
         let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
-            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Node::Absent),
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(PathState::Absent),
             Err(e) => return Err(e.into()),
         };
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {
                 let (file, mode) = open_anyway(dir, name, OFlags::NONBLOCK)?;
-                Ok(with_mode(Node::of_file(&file)?, mode))
+                Ok(with_mode(PathState::of_file(&file)?, mode))
             }
             FileType::Directory => {
                 let (file, mode) = open_anyway(dir, name, OFlags::DIRECTORY)?;
-                Ok(with_mode(Node::Directory { attrs: Attrs::of(&file, &stat) }, mode))
+                Ok(with_mode(PathState::Directory { attrs: FileAttrs::of(&file, &stat) }, mode))
             }
             FileType::Symlink => {
                 let target = rustix::fs::readlinkat(dir, name, Vec::new())?;
-                Ok(Node::Link { target: OsString::from_vec(target.into_bytes()) })
+                Ok(PathState::Link { target: OsString::from_vec(target.into_bytes()) })
             }
-            _ => Ok(Node::Special { what: super::open::special_words(&stat).into() }),
+            _ => Ok(PathState::Special { what: super::open::special_words(&stat).into() }),
         }
     }
 
-    pub(super) fn of_file(file: &File) -> std::io::Result<Node> {
+    pub(super) fn of_file(file: &File) -> std::io::Result<PathState> {
         let stat = rustix::fs::fstat(file)?;
         let hash = super::sparse::hash_of(file)?;
         let size = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok(Node::File { hash, size, attrs: Attrs::of(file, &stat) })
+        Ok(PathState::File { hash, size, attrs: FileAttrs::of(file, &stat) })
     }
 }
 
@@ -149,7 +149,7 @@ pub(super) fn open_anyway(
         other => return Ok((File::from(other?), None)),
     }
     // It may be the directory that forbids it.
-    let _eased = Eased::of(&dir);
+    let _eased = WritableDirGuard::of(&dir);
     let held = rustix::fs::openat(&dir, name, flags | OFlags::PATH, Mode::empty())?;
     let stat = rustix::fs::fstat(&held)?;
     let kind = FileType::from_raw_mode(stat.st_mode);
@@ -183,7 +183,7 @@ pub(super) fn search_anyway(path: &Path) -> Result<OwnedFd, WorkspaceError> {
     match (super::open::search_at(path), path.parent(), path.file_name()) {
         (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
             let parent = search_anyway(parent)?;
-            let _eased = Eased::of(&parent);
+            let _eased = WritableDirGuard::of(&parent);
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let opened = rustix::fs::openat(&parent, name, flags, Mode::empty());
             opened.map_err(|e| WorkspaceError::from_io(path, e.into()))
@@ -204,8 +204,8 @@ pub(super) fn file_anyway(path: &Path) -> std::io::Result<File> {
     }
 }
 
-fn with_mode(mut node: Node, known: Option<u32>) -> Node {
-    if let (Node::File { attrs, .. } | Node::Directory { attrs }, Some(mode)) = (&mut node, known) {
+fn with_mode(mut node: PathState, known: Option<u32>) -> PathState {
+    if let (PathState::File { attrs, .. } | PathState::Directory { attrs }, Some(mode)) = (&mut node, known) {
         attrs.mode = mode;
     }
     node
@@ -213,10 +213,10 @@ fn with_mode(mut node: Node, known: Option<u32>) -> Node {
 
 /// Keeps a directory of ours writable as long as it lives, though its mode forbids that.
 #[derive(Debug)]
-pub(super) struct Eased(Option<(OwnedFd, u32)>);
+pub(super) struct WritableDirGuard(Option<(OwnedFd, u32)>);
 
-impl Eased {
-    pub(super) fn of(dir: impl AsFd) -> Eased {
+impl WritableDirGuard {
+    pub(super) fn of(dir: impl AsFd) -> WritableDirGuard {
         let eased = || {
             let stat = rustix::fs::fstat(&dir).ok()?;
             let user = rustix::process::geteuid();
@@ -226,7 +226,7 @@ impl Eased {
             set_mode(&copy, stat.st_mode & 0o7777 | 0o300).ok()?;
             Some((copy, stat.st_mode & 0o7777))
         };
-        Eased(eased())
+        WritableDirGuard(eased())
     }
 }
 
@@ -235,7 +235,7 @@ fn set_mode(held: &OwnedFd, mode: u32) -> rustix::io::Result<()> {
     rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::from_raw_mode(mode))
 }
 
-impl Drop for Eased {
+impl Drop for WritableDirGuard {
     fn drop(&mut self) {
         if let Some((dir, mode)) = &self.0 {
             let _ = set_mode(dir, *mode);
@@ -243,25 +243,25 @@ impl Drop for Eased {
     }
 }
 
-impl Attrs {
+impl FileAttrs {
     /// What a directory that placet makes looks like: as `mkdir` would make it.
-    pub(super) fn of_new_directory() -> Attrs {
-        Attrs::of_new(0o777)
+    pub(super) fn of_new_directory() -> FileAttrs {
+        FileAttrs::of_new(0o777)
     }
 
     /// What a file that placet makes looks like.
-    pub fn of_new_file() -> Attrs {
-        Attrs::of_new(0o666)
+    pub fn of_new_file() -> FileAttrs {
+        FileAttrs::of_new(0o666)
     }
 
-    fn of_new(mode: u32) -> Attrs {
+    fn of_new(mode: u32) -> FileAttrs {
         let mask = rustix::process::umask(Mode::from_raw_mode(0o022));
         rustix::process::umask(mask);
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-        Attrs { mode: mode & !mask.as_raw_mode(), uid, gid, ..Attrs::default() }
+        FileAttrs { mode: mode & !mask.as_raw_mode(), uid, gid, ..FileAttrs::default() }
     }
 
-    pub(super) fn of(file: &File, stat: &Stat) -> Attrs {
+    pub(super) fn of(file: &File, stat: &Stat) -> FileAttrs {
         let mut xattrs = BTreeMap::new();
         for name in attributes(file).unwrap_or_default() {
             let Ok(text) = name.to_str() else { continue };
@@ -271,7 +271,7 @@ impl Attrs {
                 xattrs.insert(text.to_string(), to_hex(&value));
             }
         }
-        Attrs { mode: stat.st_mode & 0o7777, uid: stat.st_uid, gid: stat.st_gid, xattrs }
+        FileAttrs { mode: stat.st_mode & 0o7777, uid: stat.st_uid, gid: stat.st_gid, xattrs }
     }
 
     /// Gives an open file or directory these attributes; what it has too many of goes.
@@ -362,14 +362,14 @@ pub(super) mod raw_option {
     use std::path::PathBuf;
 
     #[derive(Serialize, Deserialize)]
-    struct Raw(#[serde(with = "raw_text")] PathBuf);
+    struct RawPath(#[serde(with = "raw_text")] PathBuf);
 
     pub(crate) fn serialize<S: Serializer>(path: &Option<PathBuf>, out: S) -> Result<S::Ok, S::Error> {
-        path.clone().map(Raw).serialize(out)
+        path.clone().map(RawPath).serialize(out)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
-        Ok(Option::<Raw>::deserialize(from)?.map(|raw| raw.0))
+        Ok(Option::<RawPath>::deserialize(from)?.map(|raw| raw.0))
     }
 }
 
@@ -381,11 +381,11 @@ mod tests {
     #[test]
     fn names_that_are_no_text_survive_json() {
         #[derive(Serialize, Deserialize)]
-        struct Named(#[serde(with = "raw_text")] PathBuf);
+        struct NamedPath(#[serde(with = "raw_text")] PathBuf);
         for raw in [&b"plain"[..], b"new\nline", b"\xff\xfe", b"hex:00", b""] {
             let json =
-                serde_json::to_string(&Named(PathBuf::from(OsString::from_vec(raw.to_vec())))).unwrap();
-            let back: Named = serde_json::from_str(&json).unwrap();
+                serde_json::to_string(&NamedPath(PathBuf::from(OsString::from_vec(raw.to_vec())))).unwrap();
+            let back: NamedPath = serde_json::from_str(&json).unwrap();
             assert_eq!(back.0.as_os_str().as_bytes(), raw, "{json}");
         }
     }
@@ -395,13 +395,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("f"), "x").unwrap();
         let fd = File::open(dir.path()).unwrap();
-        let node = Node::read(&fd, OsStr::new("f")).unwrap();
-        let back: Node = serde_json::from_str(&serde_json::to_string(&node).unwrap()).unwrap();
+        let node = PathState::read(&fd, OsStr::new("f")).unwrap();
+        let back: PathState = serde_json::from_str(&serde_json::to_string(&node).unwrap()).unwrap();
         assert_eq!(node, back);
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(dir.path().join("f"), std::fs::Permissions::from_mode(0o755)).unwrap();
-        let after = Node::read(&fd, OsStr::new("f")).unwrap();
+        let after = PathState::read(&fd, OsStr::new("f")).unwrap();
         assert!(after != node && after.same_content(&node));
-        assert_eq!(Node::read(&fd, OsStr::new("none")).unwrap(), Node::Absent);
+        assert_eq!(PathState::read(&fd, OsStr::new("none")).unwrap(), PathState::Absent);
     }
 }

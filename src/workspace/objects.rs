@@ -4,7 +4,7 @@
 //! workspace moves here as it is, which costs nothing. Every read checks that the bytes still have their name.
 
 use super::Hash;
-use super::damage::{Damage, DamagedPart, Fault, list_records};
+use super::damage::{DamageKind, DamagedPart, DamagedRecord, list_records};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -16,13 +16,13 @@ const COMPRESS_UP_TO: u64 = 8 << 20;
 const BETWEEN: u64 = 1 << 20;
 
 #[derive(Clone, Debug)]
-pub struct Objects {
+pub struct ObjectStore {
     dir: PathBuf,
 }
 
-impl Objects {
-    pub fn new(dir: PathBuf) -> Objects {
-        Objects { dir }
+impl ObjectStore {
+    pub fn new(dir: PathBuf) -> ObjectStore {
+        ObjectStore { dir }
     }
 
     pub(super) fn dir(&self) -> &Path {
@@ -47,11 +47,11 @@ impl Objects {
     }
 
     /// Reads a stored content and compares it with its name.
-    pub(super) fn check(&self, hash: Hash) -> Result<(), Fault> {
+    pub(super) fn check(&self, hash: Hash) -> Result<(), DamageKind> {
         let path = self.path(hash);
-        let meta = fs::symlink_metadata(&path).map_err(|e| Fault::of_io(&e))?;
+        let meta = fs::symlink_metadata(&path).map_err(|e| DamageKind::of_io(&e))?;
         if !meta.is_file() {
-            return Err(Fault::NotAFile);
+            return Err(DamageKind::NotAFile);
         }
         let packed = path.extension().is_some_and(|e| e == "zst");
         let found = match packed {
@@ -61,10 +61,10 @@ impl Objects {
         match found {
             Ok(found) if found == hash => Ok(()),
             // What is packed may also be no frame any more, or one of a size that is never packed.
-            Ok(_) => Err(Fault::WrongHash),
-            Err(_) if packed && meta.len() == 0 => Err(Fault::Empty),
-            Err(e) if packed && e.kind() != io::ErrorKind::PermissionDenied => Err(Fault::WrongHash),
-            Err(e) => Err(Fault::of_io(&e)),
+            Ok(_) => Err(DamageKind::WrongHash),
+            Err(_) if packed && meta.len() == 0 => Err(DamageKind::Empty),
+            Err(e) if packed && e.kind() != io::ErrorKind::PermissionDenied => Err(DamageKind::WrongHash),
+            Err(e) => Err(DamageKind::of_io(&e)),
         }
     }
 
@@ -73,7 +73,7 @@ impl Objects {
     fn has_whole(&self, hash: Hash) -> bool {
         match self.check(hash) {
             Ok(()) => true,
-            Err(Fault::Missing | Fault::Unreadable(_)) => false,
+            Err(DamageKind::Missing | DamageKind::Unreadable(_)) => false,
             Err(_) => {
                 self.remove(hash);
                 false
@@ -82,7 +82,7 @@ impl Objects {
     }
 
     /// Every stored content that does not match its name, until `deadline`; and how many were not looked at by then.
-    pub fn damage(&self, deadline: std::time::Instant) -> (Vec<Damage>, usize) {
+    pub fn damage(&self, deadline: std::time::Instant) -> (Vec<DamagedRecord>, usize) {
         let (all, mut found) = self.list();
         let mut seen = 0;
         for (hash, _) in &all {
@@ -90,15 +90,15 @@ impl Objects {
                 break;
             }
             seen += 1;
-            found.extend(self.damage_of(*hash).filter(|d| d.fault != Fault::Missing));
+            found.extend(self.damage_of(*hash).filter(|d| d.fault != DamageKind::Missing));
         }
         (found, all.len() - seen)
     }
 
     /// What is wrong with one stored content.
-    pub fn damage_of(&self, hash: Hash) -> Option<Damage> {
+    pub fn damage_of(&self, hash: Hash) -> Option<DamagedRecord> {
         let fault = self.check(hash).err()?;
-        Some(Damage { part: DamagedPart::Content(hash), path: self.path(hash), fault })
+        Some(DamagedRecord { part: DamagedPart::Content(hash), path: self.path(hash), fault })
     }
 
     fn shard(&self, place: &Path) -> io::Result<()> {
@@ -133,7 +133,7 @@ impl Objects {
     /// [`BETWEEN`] bytes. `None` when it was not kept.
     pub(super) fn keep_between(
         &self,
-        node: &super::Node,
+        node: &super::PathState,
         open: impl FnOnce() -> io::Result<File>,
     ) -> Option<Hash> {
         let hash = node.hash().filter(|_| node.size() <= BETWEEN)?;
@@ -214,9 +214,9 @@ impl Objects {
     }
 
     /// Every stored content: its hash and the bytes it takes on disk; and what cannot be listed.
-    pub fn list(&self) -> (Vec<(Hash, u64)>, Vec<Damage>) {
+    pub fn list(&self) -> (Vec<(Hash, u64)>, Vec<DamagedRecord>) {
         let (mut found, mut damage) = (Vec::new(), Vec::new());
-        let damaged = |path: PathBuf, fault| Damage { part: DamagedPart::Contents, path, fault };
+        let damaged = |path: PathBuf, fault| DamagedRecord { part: DamagedPart::Contents, path, fault };
         let shards = list_records(&self.dir).unwrap_or_else(|fault| {
             damage.push(damaged(self.dir.clone(), fault));
             Vec::new()
@@ -272,10 +272,10 @@ fn stored(entry: &fs::DirEntry) -> Option<(Hash, u64)> {
 
 thread_local! {
     /// Made once: making one costs more than packing a small file with it.
-    static PACKERS: std::cell::RefCell<Packers> = const { std::cell::RefCell::new(Packers { pack: None, unpack: None }) };
+    static PACKERS: std::cell::RefCell<ZstdCodec> = const { std::cell::RefCell::new(ZstdCodec { pack: None, unpack: None }) };
 }
 
-struct Packers {
+struct ZstdCodec {
     pack: Option<zstd::bulk::Compressor<'static>>,
     unpack: Option<zstd::bulk::Decompressor<'static>>,
 }
@@ -319,7 +319,7 @@ mod tests {
     #[test]
     fn what_is_stored_comes_back_and_damage_is_noticed() {
         let dir = tempfile::tempdir().unwrap();
-        let objects = Objects::new(dir.path().join("o"));
+        let objects = ObjectStore::new(dir.path().join("o"));
         for bytes in [Vec::new(), b"short".to_vec(), vec![b'a'; 100_000], (0..=255).collect()] {
             let hash = objects.put(&bytes).unwrap();
             assert_eq!(objects.put(&bytes).unwrap(), hash);

@@ -5,7 +5,7 @@
 //! way a directory that became a link since it was resolved is an error and never another file. This is stricter
 //! than letting links resolve inside a root, and it needs no re-rooting of absolute links: resolving did that.
 
-use super::{Hash, Resolved, Special, Workspace, WorkspaceError};
+use super::{Hash, ResolvedPath, SpecialFile, Workspace, WorkspaceError};
 use crate::permission::{Access, AccessLocation, Permit};
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// On whose word a path is opened.
 #[derive(Clone, Copy, Debug)]
-pub enum Consent<'a> {
+pub enum OpenConsent<'a> {
     /// Nobody's yet: what is inside the workspace may be read.
     Inside,
     /// The policy allowed the call and the permit exists: reading while the call is prepared.
@@ -28,7 +28,7 @@ pub enum Consent<'a> {
 
 /// An open regular file.
 #[derive(Debug)]
-pub struct Opened {
+pub struct OpenedFile {
     pub file: File,
     pub size: u64,
     pub stat: Stat,
@@ -36,7 +36,7 @@ pub struct Opened {
 
 impl Workspace {
     /// Opens a regular file for reading. Never waits: a pipe, a device or a directory is its own error.
-    pub fn open(&self, at: &Resolved, consent: Consent<'_>) -> Result<Opened, WorkspaceError> {
+    pub fn open(&self, at: &ResolvedPath, consent: OpenConsent<'_>) -> Result<OpenedFile, WorkspaceError> {
         self.consented(at, consent, &at.read())?;
         let real = self.lies(at)?;
         open_regular(&real, OFlags::RDONLY).map_err(|e| e.about(&at.path))
@@ -45,8 +45,8 @@ impl Workspace {
     /// Reads a regular file of at most `most` bytes, and names its content.
     pub fn load(
         &self,
-        at: &Resolved,
-        consent: Consent<'_>,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
         most: u64,
     ) -> Result<(Arc<Vec<u8>>, Hash), WorkspaceError> {
         let mut opened = self.open(at, consent)?;
@@ -56,7 +56,11 @@ impl Workspace {
     }
 
     /// Opens the directories that make up a directory, topmost first.
-    pub fn open_dirs(&self, at: &Resolved, consent: Consent<'_>) -> Result<Vec<OwnedFd>, WorkspaceError> {
+    pub fn open_dirs(
+        &self,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<Vec<OwnedFd>, WorkspaceError> {
         self.consented(at, consent, &at.read())?;
         let dirs = match self.view() {
             Some(view) => view.dirs(&at.path).map_err(|e| WorkspaceError::from_io(&at.path, e))?,
@@ -72,7 +76,7 @@ impl Workspace {
     }
 
     /// Where the content of a path lies on disk.
-    fn lies(&self, at: &Resolved) -> Result<std::path::PathBuf, WorkspaceError> {
+    fn lies(&self, at: &ResolvedPath) -> Result<std::path::PathBuf, WorkspaceError> {
         let real = self.real(&at.path).map_err(|e| WorkspaceError::from_io(&at.path, e))?;
         real.ok_or_else(|| WorkspaceError::Missing(at.path.clone()))
     }
@@ -80,17 +84,19 @@ impl Workspace {
     /// Fails unless `reach`, which is about `at`, was consented to.
     pub(super) fn consented(
         &self,
-        at: &Resolved,
-        consent: Consent<'_>,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
         reach: &Access,
     ) -> Result<(), WorkspaceError> {
         if self.is_hidden(&at.path) {
             return Err(WorkspaceError::Hidden(at.path.clone()));
         }
         let allowed = match consent {
-            Consent::Inside => at.place != AccessLocation::Outside && matches!(reach, Access::Read { .. }),
-            Consent::Prepared => matches!(reach, Access::Read { .. }),
-            Consent::Permit(permit) => {
+            OpenConsent::Inside => {
+                at.place != AccessLocation::Outside && matches!(reach, Access::Read { .. })
+            }
+            OpenConsent::Prepared => matches!(reach, Access::Read { .. }),
+            OpenConsent::Permit(permit) => {
                 permit.covers(reach) || matches!(reach, Access::Read { .. }) && permit.covers(&at.write())
             }
         };
@@ -98,7 +104,7 @@ impl Workspace {
     }
 }
 
-impl Opened {
+impl OpenedFile {
     pub fn read_all(&mut self, path: &Path, most: u64) -> Result<Vec<u8>, WorkspaceError> {
         let large = |size| WorkspaceError::TooLarge { path: path.to_path_buf(), size, most };
         if self.size > most {
@@ -113,41 +119,41 @@ impl Opened {
 }
 
 /// Opens a regular file at a path without links.
-pub(super) fn open_regular(path: &Path, flags: OFlags) -> Result<Opened, WorkspaceError> {
+pub(super) fn open_regular(path: &Path, flags: OFlags) -> Result<OpenedFile, WorkspaceError> {
     let fd = open_plain(path, flags | OFlags::NONBLOCK | OFlags::NOCTTY)?;
     let stat = rustix::fs::fstat(&fd).map_err(|e| WorkspaceError::from_io(path, e.into()))?;
     match special(&stat) {
-        Kind::Regular => {
-            Ok(Opened { file: File::from(fd), size: u64::try_from(stat.st_size).unwrap_or(0), stat })
+        FileKind::Regular => {
+            Ok(OpenedFile { file: File::from(fd), size: u64::try_from(stat.st_size).unwrap_or(0), stat })
         }
-        Kind::Directory => Err(WorkspaceError::Directory(path.to_path_buf())),
-        Kind::Special(kind) => Err(WorkspaceError::Special { path: path.to_path_buf(), kind }),
+        FileKind::Directory => Err(WorkspaceError::Directory(path.to_path_buf())),
+        FileKind::Special(kind) => Err(WorkspaceError::Special { path: path.to_path_buf(), kind }),
     }
 }
 
-pub(super) enum Kind {
+pub(super) enum FileKind {
     Regular,
     Directory,
-    Special(Special),
+    Special(SpecialFile),
 }
 
-pub(super) fn special(stat: &Stat) -> Kind {
+pub(super) fn special(stat: &Stat) -> FileKind {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Kind::Regular,
-        FileType::Directory => Kind::Directory,
-        FileType::Fifo => Kind::Special(Special::Fifo),
-        FileType::Socket => Kind::Special(Special::Socket),
-        FileType::CharacterDevice => Kind::Special(Special::CharacterDevice),
-        FileType::BlockDevice => Kind::Special(Special::BlockDevice),
-        FileType::Symlink | FileType::Unknown => Kind::Special(Special::Unknown),
+        FileType::RegularFile => FileKind::Regular,
+        FileType::Directory => FileKind::Directory,
+        FileType::Fifo => FileKind::Special(SpecialFile::Fifo),
+        FileType::Socket => FileKind::Special(SpecialFile::Socket),
+        FileType::CharacterDevice => FileKind::Special(SpecialFile::CharacterDevice),
+        FileType::BlockDevice => FileKind::Special(SpecialFile::BlockDevice),
+        FileType::Symlink | FileType::Unknown => FileKind::Special(SpecialFile::Unknown),
     }
 }
 
 /// What a file that is neither file, directory nor link is called.
 pub(super) fn special_words(stat: &Stat) -> &'static str {
     match special(stat) {
-        Kind::Special(kind) => kind.words(),
-        _ => Special::Unknown.words(),
+        FileKind::Special(kind) => kind.words(),
+        _ => SpecialFile::Unknown.words(),
     }
 }
 
@@ -171,7 +177,9 @@ fn open_plain(path: &Path, flags: OFlags) -> Result<OwnedFd, WorkspaceError> {
         Ok(fd) => Ok(fd),
         Err(Errno::LOOP | Errno::XDEV) => Err(WorkspaceError::Moved(path.to_path_buf())),
         // A directory swapped for a link shows as ENOTDIR when it is opened with O_NOFOLLOW.
-        Err(Errno::NXIO) => Err(WorkspaceError::Special { path: path.to_path_buf(), kind: Special::Socket }),
+        Err(Errno::NXIO) => {
+            Err(WorkspaceError::Special { path: path.to_path_buf(), kind: SpecialFile::Socket })
+        }
         Err(e) => Err(WorkspaceError::from_io(path, e.into())),
     }
 }
@@ -182,7 +190,7 @@ fn refuse_special(path: &Path) -> Result<(), WorkspaceError> {
     };
     let Ok(stat) = rustix::fs::fstat(&fd) else { return Ok(()) };
     match special(&stat) {
-        Kind::Special(kind) if kind != Special::Unknown => {
+        FileKind::Special(kind) if kind != SpecialFile::Unknown => {
             Err(WorkspaceError::Special { path: path.to_path_buf(), kind })
         }
         _ => Ok(()),

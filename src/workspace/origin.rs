@@ -17,7 +17,7 @@ const TITLE: usize = 200;
 
 /// What changed a path: one call of one turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
+pub struct ChangeOrigin {
     /// The turn, as the journal names it.
     pub turn: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -34,14 +34,14 @@ pub struct Origin {
     pub at: u64,
 }
 
-impl Origin {
+impl ChangeOrigin {
     /// An origin of now. `title` may come from a model: its first line is cleaned and cut.
-    pub fn new(label: &super::Label, call: &str, tool: &str, title: &str) -> Origin {
+    pub fn new(label: &super::TransactionLabel, call: &str, tool: &str, title: &str) -> ChangeOrigin {
         let title = sanitize::line(title.lines().next().unwrap_or_default()).into_owned();
         let cut = title.floor_char_boundary(TITLE);
         let title = title.get(..cut).unwrap_or_default().to_string();
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Origin {
+        ChangeOrigin {
             turn: label.turn.clone(),
             session: label.session.clone(),
             call: call.into(),
@@ -55,7 +55,7 @@ impl Origin {
 /// Who let a transaction land.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "by")]
-pub enum Assent {
+pub enum ApprovedBy {
     /// It was written before this was recorded.
     #[default]
     Unknown,
@@ -67,56 +67,56 @@ pub enum Assent {
     Mode { mode: String },
 }
 
-impl Assent {
-    pub fn you(how: &str) -> Assent {
-        Assent::You { how: how.into() }
+impl ApprovedBy {
+    pub fn you(how: &str) -> ApprovedBy {
+        ApprovedBy::You { how: how.into() }
     }
 
     pub(super) fn is_unknown(&self) -> bool {
-        *self == Assent::Unknown
+        *self == ApprovedBy::Unknown
     }
 
     /// This, or the person's own doing where nothing was said.
     #[must_use]
-    pub(super) fn or_you(self, how: &str) -> Assent {
-        if self.is_unknown() { Assent::you(how) } else { self }
+    pub(super) fn or_you(self, how: &str) -> ApprovedBy {
+        if self.is_unknown() { ApprovedBy::you(how) } else { self }
     }
 
     /// A few words for a column: `you, /apply`.
     pub fn words(&self) -> String {
         match self {
-            Assent::Unknown => "not recorded".into(),
-            Assent::You { how } => format!("you, {}", sanitize::line(how)),
-            Assent::Rule { rule } => format!("rule {}", sanitize::line(rule)),
-            Assent::Mode { mode } => format!("{} mode", sanitize::line(mode)),
+            ApprovedBy::Unknown => "not recorded".into(),
+            ApprovedBy::You { how } => format!("you, {}", sanitize::line(how)),
+            ApprovedBy::Rule { rule } => format!("rule {}", sanitize::line(rule)),
+            ApprovedBy::Mode { mode } => format!("{} mode", sanitize::line(mode)),
         }
     }
 }
 
-impl From<&PermitReason> for Assent {
-    fn from(why: &PermitReason) -> Assent {
+impl From<&PermitReason> for ApprovedBy {
+    fn from(why: &PermitReason) -> ApprovedBy {
         match why {
-            PermitReason::Mode(mode) => Assent::Mode { mode: (*mode).into() },
-            PermitReason::Rule { rule, .. } => Assent::Rule { rule: rule.clone() },
-            PermitReason::Person => Assent::you("the question"),
-            PermitReason::Grant { words, .. } => Assent::You { how: format!("always: {words}") },
-            PermitReason::ReadOnly | PermitReason::Several(_) => Assent::Rule { rule: why.to_string() },
+            PermitReason::Mode(mode) => ApprovedBy::Mode { mode: (*mode).into() },
+            PermitReason::Rule { rule, .. } => ApprovedBy::Rule { rule: rule.clone() },
+            PermitReason::Person => ApprovedBy::you("the question"),
+            PermitReason::Grant { words, .. } => ApprovedBy::You { how: format!("always: {words}") },
+            PermitReason::ReadOnly | PermitReason::Several(_) => ApprovedBy::Rule { rule: why.to_string() },
         }
     }
 }
 
 /// One call's share in a path: steps stand in the order in which the calls changed it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct OriginStep {
     /// Absent for changes that were made before origins were recorded.
-    pub origin: Option<Arc<Origin>>,
+    pub origin: Option<Arc<ChangeOrigin>>,
     /// The content it left, if that was kept. The last step left what is there now.
     pub content: Option<Hash>,
 }
 
 /// A step as it is written down: its origin by number, because one command changes many paths.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct OriginMark {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<usize>,
     #[serde(default, with = "hash_option", skip_serializing_if = "Option::is_none")]
@@ -125,11 +125,11 @@ pub struct Mark {
 
 /// The origins that marks name by number.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Origins(Vec<Arc<Origin>>);
+pub(super) struct OriginTable(Vec<Arc<ChangeOrigin>>);
 
-impl Origins {
+impl OriginTable {
     /// The number of `origin`, and whether it is new here.
-    pub(super) fn number(&mut self, origin: &Arc<Origin>) -> (usize, bool) {
+    pub(super) fn number(&mut self, origin: &Arc<ChangeOrigin>) -> (usize, bool) {
         // The one that writes now is nearly always the last that wrote.
         match self.0.iter().rposition(|known| known == origin) {
             Some(at) => (at, false),
@@ -140,7 +140,7 @@ impl Origins {
         }
     }
 
-    pub(super) fn push(&mut self, origin: Origin) {
+    pub(super) fn push(&mut self, origin: ChangeOrigin) {
         self.0.push(Arc::new(origin));
     }
 
@@ -148,40 +148,40 @@ impl Origins {
         self.0.clear();
     }
 
-    pub(super) fn get(&self, by: Option<usize>) -> Option<Arc<Origin>> {
+    pub(super) fn get(&self, by: Option<usize>) -> Option<Arc<ChangeOrigin>> {
         self.0.get(by?).cloned()
     }
 
-    pub(super) fn steps(&self, marks: &[Mark]) -> Vec<Step> {
-        marks.iter().map(|m| Step { origin: self.get(m.by), content: m.content }).collect()
+    pub(super) fn steps(&self, marks: &[OriginMark]) -> Vec<OriginStep> {
+        marks.iter().map(|m| OriginStep { origin: self.get(m.by), content: m.content }).collect()
     }
 
-    pub(super) fn marks(&mut self, steps: &[Step]) -> Vec<Mark> {
-        let mark = |step: &Step| Mark {
+    pub(super) fn marks(&mut self, steps: &[OriginStep]) -> Vec<OriginMark> {
+        let mark = |step: &OriginStep| OriginMark {
             by: step.origin.as_ref().map(|origin| self.number(origin).0),
             content: step.content,
         };
         steps.iter().map(mark).collect()
     }
 
-    pub(super) fn into_vec(self) -> Vec<Origin> {
+    pub(super) fn into_vec(self) -> Vec<ChangeOrigin> {
         self.0.into_iter().map(Arc::unwrap_or_clone).collect()
     }
 }
 
 /// The calls that run now, by their ids.
 #[derive(Debug, Default)]
-pub(super) struct Running(Arc<Mutex<HashMap<String, Arc<Origin>>>>);
+pub(super) struct RunningCalls(Arc<Mutex<HashMap<String, Arc<ChangeOrigin>>>>);
 
-impl Running {
-    pub(super) fn enter(&self, origin: Origin) -> InCall {
+impl RunningCalls {
+    pub(super) fn enter(&self, origin: ChangeOrigin) -> OriginGuard {
         let call = origin.call.clone();
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         running.insert(call.clone(), Arc::new(origin));
-        InCall { running: Arc::clone(&self.0), call }
+        OriginGuard { running: Arc::clone(&self.0), call }
     }
 
-    pub(super) fn get(&self, call: &str) -> Option<Arc<Origin>> {
+    pub(super) fn get(&self, call: &str) -> Option<Arc<ChangeOrigin>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
     }
 }
@@ -189,12 +189,12 @@ impl Running {
 /// While it lives, what is written with the call's permit bears the call's origin.
 #[derive(Debug)]
 #[must_use = "the origin is forgotten when this is dropped"]
-pub struct InCall {
-    running: Arc<Mutex<HashMap<String, Arc<Origin>>>>,
+pub struct OriginGuard {
+    running: Arc<Mutex<HashMap<String, Arc<ChangeOrigin>>>>,
     call: String,
 }
 
-impl Drop for InCall {
+impl Drop for OriginGuard {
     fn drop(&mut self) {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.call);
     }
@@ -202,15 +202,15 @@ impl Drop for InCall {
 
 /// Who writes, who let it, and what becomes of it.
 #[derive(Clone, Debug)]
-pub struct Writer {
+pub struct WriteContext {
     pub landing: WritePolicy,
-    pub origin: Option<Arc<Origin>>,
-    pub assent: Assent,
+    pub origin: Option<Arc<ChangeOrigin>>,
+    pub assent: ApprovedBy,
 }
 
-impl From<WritePolicy> for Writer {
-    fn from(landing: WritePolicy) -> Writer {
-        Writer { landing, origin: None, assent: Assent::Unknown }
+impl From<WritePolicy> for WriteContext {
+    fn from(landing: WritePolicy) -> WriteContext {
+        WriteContext { landing, origin: None, assent: ApprovedBy::Unknown }
     }
 }
 
@@ -219,13 +219,13 @@ mod hash_option {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Serialize, Deserialize)]
-    struct Text(#[serde(with = "hash_text")] Hash);
+    struct HashText(#[serde(with = "hash_text")] Hash);
 
     pub(super) fn serialize<S: Serializer>(hash: &Option<Hash>, out: S) -> Result<S::Ok, S::Error> {
-        hash.map(Text).serialize(out)
+        hash.map(HashText).serialize(out)
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Hash>, D::Error> {
-        Ok(Option::<Text>::deserialize(from)?.map(|text| text.0))
+        Ok(Option::<HashText>::deserialize(from)?.map(|text| text.0))
     }
 }

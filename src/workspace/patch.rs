@@ -3,9 +3,9 @@
 //! The form is git's extended diff. Contents that are no text become git binary patches, which GNU `patch` passes over.
 //! Directories on their own have no form in it: they stand in comments.
 
-use super::change::{Change, ChangeSet};
-use super::node::Node;
-use super::objects::Objects;
+use super::change::{ChangeSet, FileChange};
+use super::node::PathState;
+use super::objects::ObjectStore;
 use crate::text::patch::{quoted, unified, write_binary};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -19,13 +19,13 @@ pub fn without_repositories(set: &ChangeSet) -> (ChangeSet, usize) {
 }
 
 /// The whole of `set`, with paths relative to `root`; those elsewhere are named in a comment.
-pub fn patch(set: &ChangeSet, objects: &Objects, root: &Path) -> Vec<u8> {
+pub fn patch(set: &ChangeSet, objects: &ObjectStore, root: &Path) -> Vec<u8> {
     patches(set, objects, root).into_iter().flat_map(|(_, patch)| patch).collect()
 }
 
 /// The patch of each path of `set`.
-pub fn patches(set: &ChangeSet, objects: &Objects, root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let each = |change: &Change| {
+pub fn patches(set: &ChangeSet, objects: &ObjectStore, root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let each = |change: &FileChange| {
         let mut out = Vec::new();
         match change.path.strip_prefix(root) {
             Ok(rel) => {
@@ -44,7 +44,7 @@ pub fn patches(set: &ChangeSet, objects: &Objects, root: &Path) -> Vec<(PathBuf,
 }
 
 /// What the patch itself has no form for: a new file that its owner may run is in it.
-fn beyond_git(change: &Change, from: Option<&Node>) -> Vec<String> {
+fn beyond_git(change: &FileChange, from: Option<&PathState>) -> Vec<String> {
     let mut words = change.attribute_words(from);
     words.retain(|words| words != "mode 755" || change.after.is_directory());
     words
@@ -55,27 +55,31 @@ fn comment(out: &mut Vec<u8>, text: &str) {
 }
 
 /// The content of a node as git sees it, and its mode.
-fn side(node: &Node, bytes: Option<Vec<u8>>) -> Option<(Vec<u8>, &'static str)> {
+fn side(node: &PathState, bytes: Option<Vec<u8>>) -> Option<(Vec<u8>, &'static str)> {
     match node {
-        Node::Link { target } => Some((target.as_bytes().to_vec(), "120000")),
-        Node::File { attrs, .. } => Some((bytes?, if attrs.mode & 0o100 != 0 { "100755" } else { "100644" })),
+        PathState::Link { target } => Some((target.as_bytes().to_vec(), "120000")),
+        PathState::File { attrs, .. } => {
+            Some((bytes?, if attrs.mode & 0o100 != 0 { "100755" } else { "100644" }))
+        }
         _ => None,
     }
 }
 
-fn one(change: &Change, rel: &Path, objects: &Objects, out: &mut Vec<u8>) {
+fn one(change: &FileChange, rel: &Path, objects: &ObjectStore, out: &mut Vec<u8>) {
     let shown = rel.display();
     match (&change.before, &change.after) {
-        (Node::Directory { .. }, Node::Directory { .. }) => {
+        (PathState::Directory { .. }, PathState::Directory { .. }) => {
             return comment(out, &format!("mode of {shown}/"));
         }
-        (Node::Directory { .. }, Node::Absent) => {
+        (PathState::Directory { .. }, PathState::Absent) => {
             return comment(out, &format!("directory removed: {shown}/"));
         }
-        (Node::Absent, Node::Directory { .. }) => {
+        (PathState::Absent, PathState::Directory { .. }) => {
             return comment(out, &format!("directory created: {shown}/"));
         }
-        (_, Node::Special { what }) => return comment(out, &format!("{shown} is {what}: not in this patch")),
+        (_, PathState::Special { what }) => {
+            return comment(out, &format!("{shown} is {what}: not in this patch"));
+        }
         _ => {}
     }
     let bytes = contents(change, objects);
@@ -94,15 +98,15 @@ fn one(change: &Change, rel: &Path, objects: &Objects, out: &mut Vec<u8>) {
     }
 }
 
-type Both = (Option<Vec<u8>>, Option<Vec<u8>>);
+type ContentPair = (Option<Vec<u8>>, Option<Vec<u8>>);
 
-fn contents(change: &Change, objects: &Objects) -> Option<Both> {
-    let file = |node: &Node| node.is_file();
+fn contents(change: &FileChange, objects: &ObjectStore) -> Option<ContentPair> {
+    let file = |node: &PathState| node.is_file();
     if !file(&change.before) && !file(&change.after) {
         return Some((None, None));
     }
-    let half = |node: &Node| if file(node) { node.clone() } else { Node::Absent };
-    let files = Change { before: half(&change.before), after: half(&change.after), ..change.clone() };
+    let half = |node: &PathState| if file(node) { node.clone() } else { PathState::Absent };
+    let files = FileChange { before: half(&change.before), after: half(&change.after), ..change.clone() };
     let (before, after) = files.bytes(objects)?;
     Some((file(&change.before).then_some(before), file(&change.after).then_some(after)))
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 
 /// See the module. Sorted by bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Relative(OsString);
+pub struct RelativePath(OsString);
 
-impl Relative {
-    pub(super) fn new(path: OsString) -> Relative {
-        Relative(path)
+impl RelativePath {
+    pub(super) fn new(path: OsString) -> RelativePath {
+        RelativePath(path)
     }
 
     pub fn as_path(&self) -> &Path {

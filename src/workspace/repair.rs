@@ -1,8 +1,8 @@
 //! Repair: what is damaged is moved aside, never removed, and what can be made again is made again.
 
-use super::damage::{Damage, DamagedPart};
+use super::damage::{DamagedPart, DamagedRecord};
 use super::journal::{Journal, journals_in};
-use super::objects::Objects;
+use super::objects::ObjectStore;
 use super::view::{
     contents_needed, keeps_pending, mend_record, mend_roots, pending_damage, roots_of, views_in, write_roots,
 };
@@ -17,7 +17,7 @@ const COMPARING: Duration = Duration::from_secs(300);
 
 /// What became of one damaged record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mended {
+pub enum RepairOutcome {
     /// It lies here now.
     MovedTo(PathBuf),
     /// Transactions of which there is no file: that is noted, and not reported again.
@@ -39,16 +39,21 @@ pub enum Mended {
 
 /// What a repair did, record by record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Repaired {
-    pub all: Vec<(Damage, Mended)>,
+pub struct RepairReport {
+    pub all: Vec<(DamagedRecord, RepairOutcome)>,
     /// Stored contents that were not looked at in time.
     pub unseen: usize,
 }
 
 /// Mends the journals below `journals`, the contents in `objects` and the views below `views`. Damaged files go to
 /// `aside`.
-pub fn repair(journals: &Path, objects: &Objects, views: &[PathBuf], aside: &Path) -> io::Result<Repaired> {
-    let mut done = Repaired::default();
+pub fn repair(
+    journals: &Path,
+    objects: &ObjectStore,
+    views: &[PathBuf],
+    aside: &Path,
+) -> io::Result<RepairReport> {
+    let mut done = RepairReport::default();
     let (readable, unread) = journals_in(journals);
     for damage in unread {
         let mended = mend_place(&damage, &aside.join("journal"));
@@ -79,23 +84,23 @@ pub fn repair(journals: &Path, objects: &Objects, views: &[PathBuf], aside: &Pat
     Ok(done)
 }
 
-fn mend_journal(journal: &Journal, aside: &Path, done: &mut Repaired) -> io::Result<()> {
+fn mend_journal(journal: &Journal, aside: &Path, done: &mut RepairReport) -> io::Result<()> {
     let damage = journal.damage();
     if damage.is_empty() {
         return Ok(());
     }
     if let Some(unlisted) = journal.unlisted() {
-        done.all.push((unlisted, Mended::Unreadable));
+        done.all.push((unlisted, RepairOutcome::Unreadable));
         return Ok(());
     }
     let lock = journal.lock(false)?;
     for damage in damage {
         let mended = match &lock {
-            None => Mended::Busy,
+            None => RepairOutcome::Busy,
             Some(_) => match journal.set_aside(&damage, aside) {
-                Ok(Some(to)) => Mended::MovedTo(to),
-                Ok(None) => Mended::Noted,
-                Err(e) => Mended::Failed(e.to_string()),
+                Ok(Some(to)) => RepairOutcome::MovedTo(to),
+                Ok(None) => RepairOutcome::Noted,
+                Err(e) => RepairOutcome::Failed(e.to_string()),
             },
         };
         done.all.push((damage, mended));
@@ -103,49 +108,55 @@ fn mend_journal(journal: &Journal, aside: &Path, done: &mut Repaired) -> io::Res
     Ok(())
 }
 
-fn mend_content(objects: &Objects, damage: &Damage, entries: &[super::JournalEntry], aside: &Path) -> Mended {
+fn mend_content(
+    objects: &ObjectStore,
+    damage: &DamagedRecord,
+    entries: &[super::JournalEntry],
+    aside: &Path,
+) -> RepairOutcome {
     let DamagedPart::Content(hash) = damage.part else { return mend_place(damage, aside) };
     let to = aside.join(damage.path.file_name().unwrap_or_default());
     let moved = crate::private::make_dir(aside).and_then(|()| fs::rename(&damage.path, &to));
     if let Err(e) = moved {
-        return Mended::Failed(e.to_string());
+        return RepairOutcome::Failed(e.to_string());
     }
     // A file that has this content today is as good as the copy was.
-    let named =
-        |change: &&super::Landed| [&change.before, &change.after].into_iter().any(|n| n.hash() == Some(hash));
+    let named = |change: &&super::AppliedChange| {
+        [&change.before, &change.after].into_iter().any(|n| n.hash() == Some(hash))
+    };
     for change in entries.iter().flat_map(|entry| &entry.changes).filter(named) {
         let meta = fs::symlink_metadata(&change.path);
         let Some(size) = meta.ok().filter(fs::Metadata::is_file).map(|meta| meta.len()) else { continue };
         let stored = File::open(&change.path).and_then(|mut file| objects.put_file(&mut file, hash, size));
         if stored.is_ok() {
-            return Mended::StoredAgain(change.path.clone());
+            return RepairOutcome::StoredAgain(change.path.clone());
         }
     }
-    Mended::MovedTo(to)
+    RepairOutcome::MovedTo(to)
 }
 
 /// A file in the place of a directory goes aside. Anything else stays: what cannot be read is not lost.
-fn mend_place(damage: &Damage, aside: &Path) -> Mended {
+fn mend_place(damage: &DamagedRecord, aside: &Path) -> RepairOutcome {
     let to = aside.join(damage.path.file_name().unwrap_or_default());
     match fs::symlink_metadata(&damage.path) {
         Ok(meta) if !meta.is_dir() && !meta.is_symlink() => {
             match crate::private::make_dir(aside).and_then(|()| fs::rename(&damage.path, &to)) {
-                Ok(()) => Mended::MovedTo(to),
-                Err(e) => Mended::Failed(e.to_string()),
+                Ok(()) => RepairOutcome::MovedTo(to),
+                Err(e) => RepairOutcome::Failed(e.to_string()),
             }
         }
-        _ => Mended::Unreadable,
+        _ => RepairOutcome::Unreadable,
     }
 }
 
 /// A discard of which a record is damaged goes aside whole: no part of it can be brought back by itself.
-fn mend_discards(view: &Path, aside: &Path, done: &mut Repaired) {
+fn mend_discards(view: &Path, aside: &Path, done: &mut RepairReport) {
     let all = view.join("discarded");
     for damage in contents_needed(view).1 {
         let shelf = damage.path.strip_prefix(&all).ok().and_then(|rel| rel.components().next());
         let mended = match (claimed(view), shelf) {
-            (Err(e), _) => Mended::Failed(e.to_string()),
-            (Ok(None), _) => Mended::Busy,
+            (Err(e), _) => RepairOutcome::Failed(e.to_string()),
+            (Ok(None), _) => RepairOutcome::Busy,
             (Ok(Some(_lock)), None) => mend_place(&damage, aside),
             (Ok(Some(_lock)), Some(number)) => {
                 let to = aside.join("discarded").join(number);
@@ -155,8 +166,8 @@ fn mend_discards(view: &Path, aside: &Path, done: &mut Repaired) {
                 let rename = || fs::rename(all.join(number), &to);
                 match crate::private::make_dir(&parent).and_then(|()| if moved() { Ok(()) } else { rename() })
                 {
-                    Ok(()) => Mended::MovedTo(to),
-                    Err(e) => Mended::Failed(e.to_string()),
+                    Ok(()) => RepairOutcome::MovedTo(to),
+                    Err(e) => RepairOutcome::Failed(e.to_string()),
                 }
             }
         };
@@ -164,11 +175,11 @@ fn mend_discards(view: &Path, aside: &Path, done: &mut Repaired) {
     }
 }
 
-fn mend_view(view: &Path, objects: &Objects, aside: &Path, done: &mut Repaired) {
+fn mend_view(view: &Path, objects: &ObjectStore, aside: &Path, done: &mut RepairReport) {
     for damage in pending_damage(view) {
         let mended = match claimed(view) {
-            Err(e) => Mended::Failed(e.to_string()),
-            Ok(None) => Mended::Busy,
+            Err(e) => RepairOutcome::Failed(e.to_string()),
+            Ok(None) => RepairOutcome::Busy,
             Ok(Some(_lock)) => match damage.part {
                 DamagedPart::Roots => found_roots(view, &damage, aside),
                 _ => made_records(view, objects, aside),
@@ -178,8 +189,8 @@ fn mend_view(view: &Path, objects: &Objects, aside: &Path, done: &mut Repaired) 
     }
 }
 
-fn found_roots(view: &Path, damage: &Damage, aside: &Path) -> Mended {
-    let Some(roots) = mend_roots(view) else { return Mended::InDoubt };
+fn found_roots(view: &Path, damage: &DamagedRecord, aside: &Path) -> RepairOutcome {
+    let Some(roots) = mend_roots(view) else { return RepairOutcome::InDoubt };
     let written = || {
         if damage.path.exists() {
             crate::private::make_dir(aside)?;
@@ -188,16 +199,16 @@ fn found_roots(view: &Path, damage: &Damage, aside: &Path) -> Mended {
         write_roots(view, &roots)
     };
     match written() {
-        Ok(()) => Mended::RootsFound(roots),
-        Err(e) => Mended::Failed(e.to_string()),
+        Ok(()) => RepairOutcome::RootsFound(roots),
+        Err(e) => RepairOutcome::Failed(e.to_string()),
     }
 }
 
-fn made_records(view: &Path, objects: &Objects, aside: &Path) -> Mended {
+fn made_records(view: &Path, objects: &ObjectStore, aside: &Path) -> RepairOutcome {
     match roots_of(view).map_err(io::Error::from).and_then(|roots| mend_record(view, &roots, objects, aside))
     {
-        Ok(count) => Mended::RecordsMade(count, aside.to_path_buf()),
-        Err(e) => Mended::Failed(e.to_string()),
+        Ok(count) => RepairOutcome::RecordsMade(count, aside.to_path_buf()),
+        Err(e) => RepairOutcome::Failed(e.to_string()),
     }
 }
 

@@ -17,7 +17,7 @@ const MOST_LINKS: usize = 40;
 
 /// A path, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedPath {
     /// Absolute, without links: what the kernel would open.
     pub path: PathBuf,
     pub place: AccessLocation,
@@ -26,7 +26,7 @@ pub struct Resolved {
     pub exists: bool,
 }
 
-impl Resolved {
+impl ResolvedPath {
     pub fn read(&self) -> Access {
         Access::Read { path: self.path.clone(), place: self.place }
     }
@@ -38,7 +38,7 @@ impl Resolved {
 
 impl Workspace {
     /// Resolves a path from a call: absolute, relative to the working directory, or below `~/`. Touches no content.
-    pub fn resolve(&self, written: &str) -> Result<Resolved, WorkspaceError> {
+    pub fn resolve(&self, written: &str) -> Result<ResolvedPath, WorkspaceError> {
         if written.is_empty() {
             return Err(WorkspaceError::Empty);
         }
@@ -48,7 +48,7 @@ impl Workspace {
             (Some(listed), Ok((_, false)) | Err(_)) => listed,
             (_, found) => found?,
         };
-        Ok(Resolved { place: self.place_of_call(&path), path, written: written.into(), exists })
+        Ok(ResolvedPath { place: self.place_of_call(&path), path, written: written.into(), exists })
     }
 
     /// What a path means that is written as lists show it, where it means something: names that are not UTF-8 cannot be

@@ -33,7 +33,7 @@ fn hash_from(mut file: &File, large: u64) -> io::Result<Hash> {
         hasher.update_reader(file)?;
         return Ok(hasher.finalize());
     }
-    let mut parts = Parts::default();
+    let mut parts = SparseHasher::default();
     let mut at = 0;
     let mut buffer = vec![0; usize::try_from(READ).unwrap_or(1 << 20)];
     while at < size {
@@ -58,7 +58,7 @@ fn hash_from(mut file: &File, large: u64) -> io::Result<Hash> {
 
 /// What is hashed of a large content.
 #[derive(Default)]
-struct Parts {
+struct SparseHasher {
     data: blake3::Hasher,
     /// Begin and length of each run of zeros.
     runs: blake3::Hasher,
@@ -67,7 +67,7 @@ struct Parts {
     has_runs: bool,
 }
 
-impl Parts {
+impl SparseHasher {
     fn block(&mut self, at: u64, bytes: &[u8]) {
         if bytes.iter().all(|byte| *byte == 0) {
             self.zeros(at, bytes.len() as u64);

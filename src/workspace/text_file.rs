@@ -5,7 +5,7 @@
 //! ends of its surroundings.
 
 use super::line_index::{LineIndex, feeds, line_feeds};
-use super::needle::Needle;
+use super::needle::LinePattern;
 use crate::text::{DetectedEncoding, LineEnd, LineEndCounts, NotText, TextEncoding, UnencodableChar};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub enum EditError {
 
 /// A file with replacements made.
 #[derive(Clone, Debug)]
-pub struct Spliced {
+pub struct SpliceResult {
     pub bytes: Vec<u8>,
     /// What was really replaced: byte ranges of the old content and the lengths of what took their place.
     pub changes: Vec<(Range<usize>, usize)>,
@@ -147,7 +147,7 @@ impl TextFile {
     /// Every place where `old` stands, overlapping ones too, at most `most` of them.
     pub fn find(&self, old: &str, most: usize) -> Result<Vec<Range<usize>>, EditError> {
         let old = old.replace("\r\n", "\n");
-        let Ok(needle) = Needle::new(&old, self.encoding()) else { return Ok(Vec::new()) };
+        let Ok(needle) = LinePattern::new(&old, self.encoding()) else { return Ok(Vec::new()) };
         let found = needle.find(self, most);
         if found.is_empty() && self.detected.stray && old.contains('\u{FFFD}') {
             let text = self.text().replace("\r\n", "\n");
@@ -161,7 +161,7 @@ impl TextFile {
     }
 
     /// Replaces the text at `spans`, which are occurrences of `old` that do not overlap, by `new`.
-    pub fn splice(&self, spans: &[Range<usize>], old: &str, new: &str) -> Result<Spliced, EditError> {
+    pub fn splice(&self, spans: &[Range<usize>], old: &str, new: &str) -> Result<SpliceResult, EditError> {
         if self.detected.stray && new.matches('\u{FFFD}').count() > old.matches('\u{FFFD}').count() {
             return Err(EditError::Placeholder);
         }
@@ -178,7 +178,7 @@ impl TextFile {
             changes.push((range, put.len()));
         }
         bytes.extend_from_slice(self.part(kept..self.bytes.len()));
-        Ok(Spliced { bytes, changes })
+        Ok(SpliceResult { bytes, changes })
     }
 
     /// The smallest run of lines in `span` that differs between `old` and `new`, and the bytes that take its place.

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 /// Lines by turn, counted from 1. A line belongs to one turn at most.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Turns(BTreeMap<u32, RangeSet>);
+pub struct LinesByTurn(BTreeMap<u32, RangeSet>);
 
-impl Turns {
+impl LinesByTurn {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_line_belongs_to_the_turn_that_showed_it_last() {
-        let mut turns = Turns::default();
+        let mut turns = LinesByTurn::default();
         turns.show(&RangeSet::of(0..10), 1);
         turns.show(&RangeSet::of(4..6), 3);
         turns.show(&RangeSet::of(8..9), 0);

@@ -4,9 +4,9 @@
 //! counted, as is what lies in file systems that the kernel makes up and what a walk had no time for, because an empty answer and a filtered one are not the same. Entries come in no order; whoever collects
 //! them sorts.
 
-use super::ignored::Rules;
+use super::ignored::IgnoreRules;
 use super::kernel_fs::{is_kernel_made, is_place};
-use super::{Consent, Relative, Resolved, Workspace, WorkspaceError};
+use super::{OpenConsent, RelativePath, ResolvedPath, Workspace, WorkspaceError};
 use crate::text::visible;
 use rustix::fs::{AtFlags, Dir as Listing, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 const BATCH: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryKind {
+pub enum WalkEntryKind {
     File,
     Directory,
     Link,
@@ -33,7 +33,7 @@ pub enum EntryKind {
 
 /// Entries that were left out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Skipped {
+pub struct SkippedEntries {
     /// Names that begin with a dot.
     pub dotted: usize,
     pub ignored: usize,
@@ -43,12 +43,12 @@ pub struct Skipped {
     /// Directories, and files where contents are wanted, of file systems that the kernel makes up.
     pub kernel: usize,
     /// What was left when the time was over.
-    pub late: Option<OutOfTime>,
+    pub late: Option<WalkTimeout>,
 }
 
 /// A walk that took too long.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OutOfTime {
+pub struct WalkTimeout {
     pub after: Duration,
     /// Directories that were not looked into, each with all that is below it.
     pub directories: usize,
@@ -59,18 +59,18 @@ pub struct OutOfTime {
 /// How many of those are named.
 const NAMED: usize = 5;
 
-impl Skipped {
+impl SkippedEntries {
     /// A directory or a file that could not be opened.
-    pub fn of(error: &std::io::Error) -> Skipped {
+    pub fn of(error: &std::io::Error) -> SkippedEntries {
         match error.raw_os_error() == Some(Errno::XDEV.raw_os_error()) {
-            true => Skipped { kernel: 1, ..Skipped::default() },
-            false => Skipped { unreadable: 1, ..Skipped::default() },
+            true => SkippedEntries { kernel: 1, ..SkippedEntries::default() },
+            false => SkippedEntries { unreadable: 1, ..SkippedEntries::default() },
         }
     }
 }
 
-impl AddAssign for Skipped {
-    fn add_assign(&mut self, other: Skipped) {
+impl AddAssign for SkippedEntries {
+    fn add_assign(&mut self, other: SkippedEntries) {
         self.dotted += other.dotted;
         self.ignored += other.ignored;
         self.hidden += other.hidden;
@@ -89,7 +89,7 @@ impl AddAssign for Skipped {
 
 /// What a walk shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Show {
+pub enum WalkFilter {
     /// Neither dotted nor ignored entries.
     Usual,
     /// Dotted entries too, but for `.git`.
@@ -100,35 +100,35 @@ pub enum Show {
     All,
 }
 
-impl Show {
+impl WalkFilter {
     fn dotted(self) -> bool {
-        matches!(self, Show::Dotted | Show::All)
+        matches!(self, WalkFilter::Dotted | WalkFilter::All)
     }
 
     fn ignored(self) -> bool {
-        matches!(self, Show::Ignored | Show::All)
+        matches!(self, WalkFilter::Ignored | WalkFilter::All)
     }
 }
 
 /// An open directory in a walk.
 #[derive(Debug)]
-pub struct Dir {
+pub struct WalkDirectory {
     /// The directories it is made of, topmost first: one, but for what is pending.
     fds: Vec<OwnedFd>,
     path: PathBuf,
     /// From where the walk began, with a slash at the end unless it is empty.
     relative: OsString,
-    rules: Arc<Rules>,
+    rules: Arc<IgnoreRules>,
     /// It is of a file system that the kernel makes up.
     kernel: bool,
 }
 
 /// A thing in a directory.
 #[derive(Clone, Debug)]
-pub struct Entry {
-    pub dir: Arc<Dir>,
+pub struct WalkEntry {
+    pub dir: Arc<WalkDirectory>,
     pub name: OsString,
-    pub kind: EntryKind,
+    pub kind: WalkEntryKind,
     /// Which of the directory's descriptors has it.
     at: usize,
 }
@@ -141,12 +141,12 @@ fn below(relative: &OsStr, name: &OsStr) -> OsString {
     path
 }
 
-impl Entry {
+impl WalkEntry {
     /// The path from where the walk began.
-    pub fn relative(&self) -> Relative {
+    pub fn relative(&self) -> RelativePath {
         let mut relative = self.dir.relative.clone();
         relative.push(&self.name);
-        Relative::new(relative)
+        RelativePath::new(relative)
     }
 
     pub fn path(&self) -> PathBuf {
@@ -160,7 +160,7 @@ impl Entry {
             return Err(Errno::XDEV.into());
         }
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NOCTTY;
-        if self.kind != EntryKind::File {
+        if self.kind != WalkEntryKind::File {
             return Err(Errno::INVAL.into());
         }
         let file = File::from(rustix::fs::openat(self.dir.fd(self.at)?, &self.name, flags, Mode::empty())?);
@@ -179,9 +179,9 @@ impl Entry {
     }
 }
 
-impl Dir {
+impl WalkDirectory {
     /// Opens the directory below this one; `XDEV` for one where a file system begins that the kernel makes up.
-    pub fn child(&self, name: &OsStr) -> std::io::Result<Dir> {
+    pub fn child(&self, name: &OsStr) -> std::io::Result<WalkDirectory> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
         let mut fds = Vec::new();
         for fd in &self.fds {
@@ -208,21 +208,21 @@ impl Dir {
         if kernel && !self.kernel {
             return Err(Errno::XDEV.into());
         }
-        Ok(Dir { fds, path, relative, rules: self.rules.clone(), kernel: kernel || self.kernel })
+        Ok(WalkDirectory { fds, path, relative, rules: self.rules.clone(), kernel: kernel || self.kernel })
     }
 
     /// Lists the directory: what is to be shown, and how much is left out. Reads its ignore files on the way.
     pub fn list(
         mut self,
         workspace: &Workspace,
-        show: Show,
-    ) -> std::io::Result<(Arc<Dir>, Vec<Entry>, Skipped)> {
+        show: WalkFilter,
+    ) -> std::io::Result<(Arc<WalkDirectory>, Vec<WalkEntry>, SkippedEntries)> {
         let found = self.names()?;
         let has = |name: &str| found.iter().find(|(n, ..)| n == name).and_then(|f| self.fds.get(f.2));
-        self.rules = Rules::of(&self.path, &self.rules, has);
+        self.rules = IgnoreRules::of(&self.path, &self.rules, has);
         let dir = Arc::new(self);
         let hides = workspace.hides_anything();
-        let (mut entries, mut skipped) = (Vec::with_capacity(found.len()), Skipped::default());
+        let (mut entries, mut skipped) = (Vec::with_capacity(found.len()), SkippedEntries::default());
         let mut path = dir.path.join("x");
         for (name, file_type, at) in found {
             path.set_file_name(&name);
@@ -232,10 +232,10 @@ impl Dir {
                 skipped.hidden += 1;
             } else if dotted {
                 skipped.dotted += 1;
-            } else if !show.ignored() && dir.rules.ignores(&path, kind == EntryKind::Directory) {
+            } else if !show.ignored() && dir.rules.ignores(&path, kind == WalkEntryKind::Directory) {
                 skipped.ignored += 1;
             } else {
-                entries.push(Entry { dir: dir.clone(), name, kind, at });
+                entries.push(WalkEntry { dir: dir.clone(), name, kind, at });
             }
         }
         Ok((dir, entries, skipped))
@@ -275,7 +275,7 @@ impl Dir {
         Ok(found)
     }
 
-    fn kind_of(&self, name: &OsStr, file_type: FileType, at: usize) -> EntryKind {
+    fn kind_of(&self, name: &OsStr, file_type: FileType, at: usize) -> WalkEntryKind {
         let stat = || rustix::fs::statat(self.fd(at)?, name, AtFlags::SYMLINK_NOFOLLOW);
         let known = match file_type {
             // Some file systems do not tell.
@@ -285,22 +285,26 @@ impl Dir {
             known => known,
         };
         match known {
-            FileType::RegularFile => EntryKind::File,
-            FileType::Directory => EntryKind::Directory,
-            FileType::Symlink => EntryKind::Link,
-            _ => EntryKind::Special,
+            FileType::RegularFile => WalkEntryKind::File,
+            FileType::Directory => WalkEntryKind::Directory,
+            FileType::Symlink => WalkEntryKind::Link,
+            _ => WalkEntryKind::Special,
         }
     }
 }
 
 impl Workspace {
     /// Opens the directory a walk begins in.
-    pub fn walk_root(&self, at: &Resolved, consent: Consent<'_>) -> Result<Dir, WorkspaceError> {
+    pub fn walk_root(
+        &self,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<WalkDirectory, WorkspaceError> {
         let fds = self.open_dirs(at, consent)?;
-        let rules = Rules::above(self, &at.path);
+        let rules = IgnoreRules::above(self, &at.path);
         // Whoever names one wants to look into it.
         let kernel = fds.iter().any(|fd| is_kernel_made(fd, &at.path));
-        Ok(Dir { fds, path: at.path.clone(), relative: OsString::new(), rules, kernel })
+        Ok(WalkDirectory { fds, path: at.path.clone(), relative: OsString::new(), rules, kernel })
     }
 
     fn hides_anything(&self) -> bool {
@@ -310,24 +314,24 @@ impl Workspace {
 }
 
 /// A walk over everything below a directory.
-pub struct Walk<'a> {
+pub struct DirWalk<'a> {
     workspace: &'a Workspace,
-    show: Show,
+    show: WalkFilter,
     stop: &'a (dyn Fn() -> bool + Sync),
-    budget: Budget,
+    budget: WalkBudget,
 }
 
 /// How long a walk may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Budget {
+pub struct WalkBudget {
     since: Instant,
     most: Duration,
 }
 
-impl Budget {
+impl WalkBudget {
     /// From now on.
-    pub fn of(most: Duration) -> Budget {
-        Budget { since: Instant::now(), most }
+    pub fn of(most: Duration) -> WalkBudget {
+        WalkBudget { since: Instant::now(), most }
     }
 
     pub fn is_spent(&self) -> bool {
@@ -335,43 +339,47 @@ impl Budget {
     }
 
     /// The report where these files were not searched to their end.
-    pub fn spent_on(&self, mut names: Vec<String>) -> OutOfTime {
+    pub fn spent_on(&self, mut names: Vec<String>) -> WalkTimeout {
         names.sort_unstable();
         names.truncate(NAMED);
-        OutOfTime { after: self.most, directories: 0, names }
+        WalkTimeout { after: self.most, directories: 0, names }
     }
 }
 
-enum Work {
-    Root(Dir),
-    Below(Arc<Dir>, OsString),
-    Batch(Vec<Entry>),
+enum WalkTask {
+    Root(WalkDirectory),
+    Below(Arc<WalkDirectory>, OsString),
+    Batch(Vec<WalkEntry>),
 }
 
 #[derive(Default)]
-struct Queue {
-    work: Vec<Work>,
+struct WalkQueue {
+    work: Vec<WalkTask>,
     busy: usize,
-    skipped: Skipped,
+    skipped: SkippedEntries,
     /// The time was over while there was work.
     is_late: bool,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> DirWalk<'a> {
     /// A walk that ends early once `stop` says so or the time is over; the latter is in the result.
     pub fn new(
         workspace: &'a Workspace,
-        show: Show,
-        budget: Budget,
+        show: WalkFilter,
+        budget: WalkBudget,
         stop: &'a (dyn Fn() -> bool + Sync),
-    ) -> Walk<'a> {
-        Walk { workspace, show, stop, budget }
+    ) -> DirWalk<'a> {
+        DirWalk { workspace, show, stop, budget }
     }
 
     /// Visits every entry below `root`, directories included, from several threads; `visitor` makes one function for
     /// each thread.
-    pub fn run<V: FnMut(&Entry)>(&self, root: Dir, visitor: impl Fn() -> V + Sync) -> Skipped {
-        let queue = Mutex::new(Queue { work: vec![Work::Root(root)], ..Queue::default() });
+    pub fn run<V: FnMut(&WalkEntry)>(
+        &self,
+        root: WalkDirectory,
+        visitor: impl Fn() -> V + Sync,
+    ) -> SkippedEntries {
+        let queue = Mutex::new(WalkQueue { work: vec![WalkTask::Root(root)], ..WalkQueue::default() });
         let ready = Condvar::new();
         let threads = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 12);
         std::thread::scope(|scope| {
@@ -393,13 +401,15 @@ impl<'a> Walk<'a> {
     }
 
     /// What nobody took from the queue.
-    fn left(&self, work: &[Work]) -> OutOfTime {
+    fn left(&self, work: &[WalkTask]) -> WalkTimeout {
         let mut places: Vec<OsString> = work
             .iter()
             .map(|work| match work {
-                Work::Root(dir) => dir.relative.clone(),
-                Work::Below(dir, name) => below(&dir.relative, name),
-                Work::Batch(entries) => entries.first().map(|e| e.dir.relative.clone()).unwrap_or_default(),
+                WalkTask::Root(dir) => dir.relative.clone(),
+                WalkTask::Below(dir, name) => below(&dir.relative, name),
+                WalkTask::Batch(entries) => {
+                    entries.first().map(|e| e.dir.relative.clone()).unwrap_or_default()
+                }
             })
             .collect();
         places.sort_unstable();
@@ -407,20 +417,20 @@ impl<'a> Walk<'a> {
         let directories = places.len();
         places.truncate(NAMED);
         let names = places.iter().map(|place| visible::path_name(Path::new(place))).collect();
-        OutOfTime { after: self.budget.most, directories, names }
+        WalkTimeout { after: self.budget.most, directories, names }
     }
 
-    fn labour(&self, queue: &Mutex<Queue>, ready: &Condvar, mut visit: impl FnMut(&Entry)) {
+    fn labour(&self, queue: &Mutex<WalkQueue>, ready: &Condvar, mut visit: impl FnMut(&WalkEntry)) {
         while let Some(work) = self.take(queue, ready) {
             let (more, skipped) = match work {
-                Work::Batch(entries) => {
+                WalkTask::Batch(entries) => {
                     entries.iter().for_each(&mut visit);
-                    (Vec::new(), Skipped::default())
+                    (Vec::new(), SkippedEntries::default())
                 }
-                Work::Root(dir) => self.list(dir, &mut visit),
-                Work::Below(dir, name) => match dir.child(&name) {
+                WalkTask::Root(dir) => self.list(dir, &mut visit),
+                WalkTask::Below(dir, name) => match dir.child(&name) {
                     Ok(dir) => self.list(dir, &mut visit),
-                    Err(e) => (Vec::new(), Skipped::of(&e)),
+                    Err(e) => (Vec::new(), SkippedEntries::of(&e)),
                 },
             };
             let mut queue = lock(queue);
@@ -434,7 +444,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn take(&self, queue: &Mutex<Queue>, ready: &Condvar) -> Option<Work> {
+    fn take(&self, queue: &Mutex<WalkQueue>, ready: &Condvar) -> Option<WalkTask> {
         let mut queue = lock(queue);
         loop {
             if (self.stop)() {
@@ -458,34 +468,38 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn list(&self, dir: Dir, visit: &mut impl FnMut(&Entry)) -> (Vec<Work>, Skipped) {
+    fn list(
+        &self,
+        dir: WalkDirectory,
+        visit: &mut impl FnMut(&WalkEntry),
+    ) -> (Vec<WalkTask>, SkippedEntries) {
         let Ok((dir, entries, mut skipped)) = dir.list(self.workspace, self.show) else {
-            return (Vec::new(), Skipped { unreadable: 1, ..Skipped::default() });
+            return (Vec::new(), SkippedEntries { unreadable: 1, ..SkippedEntries::default() });
         };
-        let (dirs, files): (Vec<Entry>, Vec<Entry>) =
-            entries.into_iter().partition(|e| e.kind == EntryKind::Directory);
+        let (dirs, files): (Vec<WalkEntry>, Vec<WalkEntry>) =
+            entries.into_iter().partition(|e| e.kind == WalkEntryKind::Directory);
         let mut work = Vec::new();
         dirs.iter().for_each(&mut *visit);
         for entry in dirs {
             // Known by their names, so that a walk without time for them reports them as what they are.
             match !dir.kernel && is_place(&dir.path.join(&entry.name)) {
                 true => skipped.kernel += 1,
-                false => work.push(Work::Below(dir.clone(), entry.name)),
+                false => work.push(WalkTask::Below(dir.clone(), entry.name)),
             }
         }
         // A directory of many files is shared out.
         let mut files = files.into_iter();
         loop {
-            let batch: Vec<Entry> = files.by_ref().take(BATCH).collect();
+            let batch: Vec<WalkEntry> = files.by_ref().take(BATCH).collect();
             if batch.is_empty() {
                 break;
             }
-            work.push(Work::Batch(batch));
+            work.push(WalkTask::Batch(batch));
         }
         (work, skipped)
     }
 }
 
-fn lock(queue: &Mutex<Queue>) -> MutexGuard<'_, Queue> {
+fn lock(queue: &Mutex<WalkQueue>) -> MutexGuard<'_, WalkQueue> {
     queue.lock().unwrap_or_else(PoisonError::into_inner)
 }

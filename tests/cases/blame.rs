@@ -6,8 +6,8 @@ use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
 use placet::sandbox::SandboxBackend;
 use placet::workspace::{
-    Applied, Assent, BlameLine, Choice, JournalKind, Keep, Label, LineStanding, Needed, Origin, Part, Shelf,
-    View, prune,
+    ApplyOutcome, ApprovedBy, BlameLine, ChangeOrigin, ChangeSelection, JournalKind, LayerKind, LineStanding,
+    PruneLimits, PruneRoots, SelectedPart, TransactionLabel, View, prune,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -32,7 +32,11 @@ impl Desk {
     }
 
     fn turn(&self, name: &str) {
-        let label = Label { turn: name.into(), title: format!("turn {name}"), ..Label::default() };
+        let label = TransactionLabel {
+            turn: name.into(),
+            title: format!("turn {name}"),
+            ..TransactionLabel::default()
+        };
         self.view().begin_turn(label);
     }
 
@@ -51,30 +55,33 @@ impl Desk {
     /// What a command would leave in its layer.
     fn command(&self, title: &str, make: impl FnOnce(&Path)) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let command = runtime.block_on(self.view().begin(Shelf::Pending, None)).unwrap();
+        let command = runtime.block_on(self.view().begin(LayerKind::Pending, None)).unwrap();
         let label = self.view().label();
-        let command = command.made_by(Some(Arc::new(Origin::new(&label, "c", "run_command", title))));
+        let command = command.made_by(Some(Arc::new(ChangeOrigin::new(&label, "c", "run_command", title))));
         make(&command.mounts[0].upper);
         self.view().finish(command, &|_| false).unwrap();
     }
 
     fn apply(&self, how: &str) {
-        let set = self.view().changes(Shelf::Pending).unwrap();
-        let label = Label { assent: Assent::you(how), ..self.view().label() };
+        let set = self.view().changes(LayerKind::Pending).unwrap();
+        let label = TransactionLabel { assent: ApprovedBy::you(how), ..self.view().label() };
         let applied = self.view().apply(&View::everything(&set), label).unwrap();
-        assert!(matches!(applied, Applied::Landed(_)), "{applied:?}");
+        assert!(matches!(applied, ApplyOutcome::Landed(_)), "{applied:?}");
     }
 
     fn undo(&self) {
         let entries = self.view().journal().to_undo();
-        let label = Label { turn: "u".into(), ..Label::default() };
+        let label = TransactionLabel { turn: "u".into(), ..TransactionLabel::default() };
         let plan = self.view().plan_undo(&entries, None, label).unwrap();
         self.view().carry_out(plan).unwrap().unwrap();
     }
 
     fn redo(&self) {
         let undo = self.view().journal().to_redo().unwrap();
-        let plan = self.view().plan_redo(&undo, Label { turn: "r".into(), ..Label::default() }).unwrap();
+        let plan = self
+            .view()
+            .plan_redo(&undo, TransactionLabel { turn: "r".into(), ..TransactionLabel::default() })
+            .unwrap();
         self.view().carry_out(plan).unwrap().unwrap();
     }
 
@@ -124,7 +131,7 @@ fn two_calls_of_one_turn_each_have_their_own_lines() {
         "four: second in t1, pending",
     ];
     assert_eq!(desk.whose("a.txt"), pending);
-    let set = desk.view().changes(Shelf::Pending).unwrap();
+    let set = desk.view().changes(LayerKind::Pending).unwrap();
     let made: Vec<&str> = set.changes[0].made_by().iter().map(|o| o.title.as_str()).collect();
     assert_eq!(made, ["first", "second"]);
     desk.apply("/apply");
@@ -150,7 +157,7 @@ fn a_commands_effect_is_told_by_the_command() {
         desk.whose("a.txt"),
         ["1: run sed -i 1s/one/1/ a.txt in t1, pending", "2: edit a.txt in t1, pending"]
     );
-    let set = desk.view().changes(Shelf::Pending).unwrap();
+    let set = desk.view().changes(LayerKind::Pending).unwrap();
     let made: Vec<&str> = set.changes[0].made_by().iter().map(|o| o.tool.as_str()).collect();
     assert_eq!(made, ["edit_file", "run_command"]);
 }
@@ -218,10 +225,10 @@ fn part_of_a_turn_taken_back_gives_its_lines_back_too() {
     desk.replace("a", "a.txt", "one", "two");
     desk.replace("b", "b.txt", "one", "two");
     let entries = desk.view().journal().to_undo();
-    let label = Label { turn: "u".into(), ..Label::default() };
+    let label = TransactionLabel { turn: "u".into(), ..TransactionLabel::default() };
     let plan = desk.view().plan_undo(&entries, Some(&desk.0.path("a.txt")), label).unwrap();
     let entry = desk.view().carry_out(plan).unwrap().unwrap();
-    assert_eq!((entry.kind, entry.label.assent), (JournalKind::Apply, Assent::you("undo")));
+    assert_eq!((entry.kind, entry.label.assent), (JournalKind::Apply, ApprovedBy::you("undo")));
     assert_eq!(desk.whose("a.txt"), ["one: before"]);
     assert_eq!(desk.whose("b.txt"), ["two: b in t1, write mode"]);
 }
@@ -233,13 +240,13 @@ fn what_lands_hunk_by_hunk_keeps_its_calls() {
     desk.turn("t1");
     desk.replace("first", "a.txt", "one", "1");
     desk.replace("second", "a.txt", "three", "3");
-    let some = Choice::from([(desk.0.path("a.txt"), Part::Hunks(BTreeSet::from([1])))]);
-    let label = Label { assent: Assent::you("/review"), ..desk.view().label() };
-    assert!(matches!(desk.view().apply(&some, label).unwrap(), Applied::Landed(_)));
+    let some = ChangeSelection::from([(desk.0.path("a.txt"), SelectedPart::Hunks(BTreeSet::from([1])))]);
+    let label = TransactionLabel { assent: ApprovedBy::you("/review"), ..desk.view().label() };
+    assert!(matches!(desk.view().apply(&some, label).unwrap(), ApplyOutcome::Landed(_)));
     assert_eq!(desk.0.text("a.txt"), "one\ntwo\n3\n");
     let whose = ["1: first in t1, pending", "two: before", "3: second in t1, you, /review"];
     assert_eq!(desk.whose("a.txt"), whose);
-    desk.view().discard_all(Shelf::Pending).unwrap();
+    desk.view().discard_all(LayerKind::Pending).unwrap();
     assert_eq!(desk.whose("a.txt"), ["one: before", "two: before", "3: second in t1, you, /review"]);
 }
 
@@ -322,9 +329,12 @@ fn a_pending_change_merged_with_the_persons_own_keeps_both_apart() {
     desk.replace("first", "a.txt", "one", "1");
     desk.replace("second", "a.txt", "three", "3");
     desk.0.write("a.txt", "one\ntwo\nthree\nfour\nmine\n");
-    let set = desk.view().changes(Shelf::Pending).unwrap();
+    let set = desk.view().changes(LayerKind::Pending).unwrap();
     let applied = desk.view().apply(&View::everything(&set), desk.view().label()).unwrap();
-    assert!(matches!(applied, Applied::Changed { ref conflicts, .. } if conflicts.is_empty()), "{applied:?}");
+    assert!(
+        matches!(applied, ApplyOutcome::Changed { ref conflicts, .. } if conflicts.is_empty()),
+        "{applied:?}"
+    );
     desk.apply("/apply");
     let whose = [
         "1: first in t1, you, /apply",
@@ -357,8 +367,8 @@ fn what_was_pruned_is_unknown_and_says_why() {
         ]
     );
     let journals = desk.view().journal().dir().parent().unwrap().to_path_buf();
-    let none = Keep { max_bytes: 0, max_age: Duration::ZERO };
-    let gone = prune(&journals, desk.view().objects(), none, &Needed::default());
+    let none = PruneLimits { max_bytes: 0, max_age: Duration::ZERO };
+    let gone = prune(&journals, desk.view().objects(), none, &PruneRoots::default());
     assert!(gone.unwrap().entries > 0);
     let blame = desk.view().blame(&desk.0.path("a.txt")).unwrap();
     let why = "the transactions that could tell were pruned from the journal".to_string();
@@ -499,7 +509,7 @@ fn records_from_before_origins_still_open() {
     lines.iter_mut().for_each(aged);
     assert_eq!(lines.len(), 1);
     std::fs::write(&records, format!("{}\n", lines[0])).unwrap();
-    let places = placet::workspace::Places {
+    let places = placet::workspace::ViewPaths {
         view: old.view().dir().to_path_buf(),
         layers: Vec::new(),
         objects: old.view().dir().join("../../objects"),
@@ -507,7 +517,7 @@ fn records_from_before_origins_still_open() {
         scratch: old.view().dir().join("../../scratch"),
     };
     let again = View::at(places, std::slice::from_ref(&old.0.root));
-    let set = again.changes(Shelf::Pending).unwrap();
+    let set = again.changes(LayerKind::Pending).unwrap();
     assert_eq!((set.len(), set.changes[0].made_by().len()), (1, 0));
     let lines = again.blame(&old.0.path("a.txt")).unwrap().lines;
     assert_eq!(
@@ -564,11 +574,11 @@ impl Played {
     }
 
     fn is_pending(&self) -> bool {
-        if !self.desk.view().changes(Shelf::Pending).unwrap().is_empty() {
+        if !self.desk.view().changes(LayerKind::Pending).unwrap().is_empty() {
             return true;
         }
         // Calls that undid each other leave a copy in the layer, which would hide what the person writes next.
-        self.desk.view().discard_all(Shelf::Pending).unwrap();
+        self.desk.view().discard_all(LayerKind::Pending).unwrap();
         false
     }
 
@@ -588,7 +598,7 @@ impl Played {
                 self.desk.turn(&format!("turn {number}"));
             }
             5 if self.is_pending() => {
-                self.desk.view().discard_all(Shelf::Pending).unwrap();
+                self.desk.view().discard_all(LayerKind::Pending).unwrap();
                 (self.model, self.name) = self.landed.clone();
                 self.moved = false;
             }

@@ -2,7 +2,7 @@
 
 use placet::conversation::CallId;
 use placet::permission::{Access, AccessLocation, Decision, Mode, ModeCell, Policy, WritePolicy};
-use placet::workspace::Brake;
+use placet::workspace::LossLimit;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -137,7 +137,7 @@ fn the_table_of_protected_files_is_what_file_tools_and_commands_do() {
 
 #[test]
 fn the_loss_limit_of_the_guide_is_that_of_the_code() {
-    let limit = Brake::default();
+    let limit = LossLimit::default();
     let rows = table(&page("guide/modes.md"), "| stays pending | |");
     let loss = rows.iter().find(|row| row[0] == "a loss").unwrap();
     assert!(loss[1].contains(&format!("brake.files ({})", limit.files)), "{loss:?}");

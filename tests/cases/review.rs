@@ -6,7 +6,7 @@ use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
 use placet::repl::{carry_out, review_of};
 use placet::ui::review::{Body, Mark, Review};
-use placet::workspace::{Label, View};
+use placet::workspace::{TransactionLabel, View};
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -200,7 +200,8 @@ fn view(bench: &Bench) -> &View {
 }
 
 fn carry(bench: &Bench, review: &Review) {
-    let carried = carry_out(&bench.env.workspace, view(bench), review, |_| true, Label::default()).unwrap();
+    let carried =
+        carry_out(&bench.env.workspace, view(bench), review, |_| true, TransactionLabel::default()).unwrap();
     for (_, told) in carried.steps {
         assert!(told.done, "{told:?}");
     }
@@ -285,7 +286,7 @@ proptest! {
 /// Puts a content where a command would leave it.
 fn layered(bench: &Bench, name: &str, bytes: &[u8]) {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let command = runtime.block_on(view(bench).begin(placet::workspace::Shelf::Pending, None)).unwrap();
+    let command = runtime.block_on(view(bench).begin(placet::workspace::LayerKind::Pending, None)).unwrap();
     let path = command.mounts[0].upper.join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, bytes).unwrap();
@@ -437,7 +438,7 @@ fn a_file_that_was_changed_and_changed_back_is_the_persons_again() {
     bench.write("a.txt", "the person's\n");
     assert!(bench.call("read_file", json!({"path": "a.txt"})).done().contains("the person's"));
     assert!(bench.call("read_file", json!({"path": "b.txt"})).done().contains('B'));
-    assert_eq!(view.changes(placet::workspace::Shelf::Pending).unwrap().len(), 1);
+    assert_eq!(view.changes(placet::workspace::LayerKind::Pending).unwrap().len(), 1);
 }
 
 #[test]

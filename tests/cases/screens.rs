@@ -20,7 +20,7 @@ use placet::ui::review::{self, Body, Desk, Doc, File, Lines, Review, ReviewPane,
 use placet::ui::scratchpads::{self, Browser, Kind, Listed};
 use placet::ui::transcript::{self, Transcript};
 use placet::ui::viewer::{self, FileText, Viewer};
-use placet::workspace::SeenNow;
+use placet::workspace::SeenLines;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
@@ -91,7 +91,7 @@ fn viewer(theme: &Theme) -> Viewer<'static> {
         copy: Box::new(|_| String::new()),
         edit: Box::new(|_| Ok(())),
     };
-    let mut seen = SeenNow { lines: RangeSet::of(2..6), ..SeenNow::default() };
+    let mut seen = SeenLines { lines: RangeSet::of(2..6), ..SeenLines::default() };
     seen.turns.show(&RangeSet::of(2..4), 3);
     seen.turns.show(&RangeSet::of(4..5), 12);
     let text = FileText::in_memory(CODE.into());
@@ -383,7 +383,7 @@ fn state(screen_name: &str, keys: &[KeyEvent], rows: u16) -> (String, Vec<String
                 }),
             };
             let text = FileText::in_memory(CODE.repeat(20).as_str().into());
-            let mut seen = SeenNow { lines: RangeSet::of(80..90), ..SeenNow::default() };
+            let mut seen = SeenLines { lines: RangeSet::of(80..90), ..SeenLines::default() };
             seen.turns.show(&RangeSet::of(80..90), 2);
             let pane = Viewer::new(text, "a.rs", None, &theme, hands).with_seen(seen);
             Box::new(pane.with_provenance(Box::new(|| vec!["3 you edit_file".into()])))

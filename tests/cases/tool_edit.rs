@@ -200,7 +200,7 @@ fn what_was_seen_survives_a_restart_as_long_as_the_content_does() {
     bench.write("b", "three\n");
     bench.call("read_file", json!({"path": "b"})).done();
     let saved = serde_json::to_string(&bench.env.ledger.lock().unwrap().snapshot()).unwrap();
-    let restored = placet::workspace::Ledger::restore(&serde_json::from_str(&saved).unwrap());
+    let restored = placet::workspace::ReadLedger::restore(&serde_json::from_str(&saved).unwrap());
     *bench.env.ledger.lock().unwrap() = restored;
     bench.write("b", "THREE\n");
     bench.call("edit_file", edit("a", "two", "2")).done();

@@ -3,7 +3,7 @@
 
 use super::txn_races::{Bench, label};
 use crate::support::txn::{differences, full, snap};
-use placet::workspace::{Applied, Choice, Part, Shelf, View, hunks, with_hunks};
+use placet::workspace::{ApplyOutcome, ChangeSelection, LayerKind, SelectedPart, View, hunks, with_hunks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -163,8 +163,8 @@ fn changed(model: &Model, random: &mut Random) -> (Model, BTreeSet<PathBuf>) {
     (new, recreated)
 }
 
-fn all(b: &Bench) -> Choice {
-    View::everything(&b.view.changes(Shelf::Pending).unwrap())
+fn all(b: &Bench) -> ChangeSelection {
+    View::everything(&b.view.changes(LayerKind::Pending).unwrap())
 }
 
 fn case(seed: u64) {
@@ -187,25 +187,25 @@ fn case(seed: u64) {
     let wanted = snap(&wanted);
     if random.below(2) == 0 {
         // Some of it goes, or lands before the rest: what stays must still be possible.
-        let set = b.view.changes(Shelf::Pending).unwrap();
-        let part: Choice = set
+        let set = b.view.changes(LayerKind::Pending).unwrap();
+        let part: ChangeSelection = set
             .changes
             .iter()
             .filter(|_| random.below(3) == 0)
-            .map(|c| (c.path.clone(), Part::Whole))
+            .map(|c| (c.path.clone(), SelectedPart::Whole))
             .collect();
         let gone = random.below(2) == 0;
         if gone {
             b.view.discard(&part).unwrap();
         } else if !part.is_empty() {
-            assert!(matches!(b.view.apply(&part, label()).unwrap(), Applied::Landed(_)));
+            assert!(matches!(b.view.apply(&part, label()).unwrap(), ApplyOutcome::Landed(_)));
         }
         let rest = all(&b);
         if !gone {
             assert!(rest.keys().all(|path| !part.contains_key(path)), "it landed and is pending still");
         }
         let applied = b.view.apply(&rest, label()).unwrap();
-        assert_eq!(rest.is_empty(), matches!(applied, Applied::Nothing), "{applied:?}");
+        assert_eq!(rest.is_empty(), matches!(applied, ApplyOutcome::Nothing), "{applied:?}");
         let now = snap(&b.root);
         for (path, words) in &now {
             let known = [original.get(path), wanted.get(path)].contains(&Some(words));
@@ -221,7 +221,7 @@ fn case(seed: u64) {
     } else {
         let everything = all(&b);
         let applied = b.view.apply(&everything, label()).unwrap();
-        assert_eq!(everything.is_empty(), matches!(applied, Applied::Nothing));
+        assert_eq!(everything.is_empty(), matches!(applied, ApplyOutcome::Nothing));
         assert_eq!(differences(&wanted, &snap(&b.root)), [], "applied");
     }
     assert!(all(&b).is_empty());
@@ -280,7 +280,7 @@ fn any_subset_of_hunks_lands_as_exactly_those() {
         let all = hunks(&before, &after);
         let chosen: BTreeSet<usize> = (0..all.len()).filter(|_| random.below(2) == 0).collect();
         let expected = with_hunks(&before, &after, &all, |n| chosen.contains(&n));
-        let part = Choice::from([(path.clone(), Part::Hunks(chosen.clone()))]);
+        let part = ChangeSelection::from([(path.clone(), SelectedPart::Hunks(chosen.clone()))]);
         if random.below(2) == 0 {
             b.view.apply(&part, label()).unwrap();
             assert_eq!(std::fs::read(&path).unwrap(), expected);

@@ -1,7 +1,7 @@
 //! Pains 6 and 18: others write the same files, and swap directories for links, while changes land and come back.
 
 use crate::support::txn::{fast_dir, full};
-use placet::workspace::{Applied, ApplyError, Label, Places, Shelf, View, recover};
+use placet::workspace::{ApplyError, ApplyOutcome, LayerKind, TransactionLabel, View, ViewPaths, recover};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ impl Bench {
         let base = std::fs::canonicalize(dir.path()).unwrap();
         let root = base.join("w");
         std::fs::create_dir(&root).unwrap();
-        let places = Places {
+        let places = ViewPaths {
             view: base.join("state/view"),
             layers: Vec::new(),
             objects: base.join("state/objects"),
@@ -34,13 +34,13 @@ impl Bench {
     /// What a command would have left in its layer, folded.
     pub fn fold(&self, make: impl FnOnce(&Path)) -> std::io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let command = runtime.block_on(self.view.begin(Shelf::Pending, None))?;
+        let command = runtime.block_on(self.view.begin(LayerKind::Pending, None))?;
         make(&command.mounts[0].upper);
         self.view.finish(command, &|_| false).map(drop)
     }
 
-    pub fn apply(&self) -> Result<Applied, ApplyError> {
-        let set = self.view.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
+    pub fn apply(&self) -> Result<ApplyOutcome, ApplyError> {
+        let set = self.view.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
         self.view.apply(&View::everything(&set), label())
     }
 
@@ -50,9 +50,12 @@ impl Bench {
     }
 }
 
-pub fn label() -> Label {
+pub fn label() -> TransactionLabel {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    Label { turn: format!("t{}", COUNT.fetch_add(1, Ordering::Relaxed)), ..Label::default() }
+    TransactionLabel {
+        turn: format!("t{}", COUNT.fetch_add(1, Ordering::Relaxed)),
+        ..TransactionLabel::default()
+    }
 }
 
 fn times(usual: u64, all: u64) -> u64 {
@@ -93,14 +96,14 @@ fn a_directory_swapped_for_a_link_leads_nowhere_outside() {
             if !full() && started.elapsed() > patience {
                 break;
             }
-            let _ = b.view.discard_all(Shelf::Pending);
+            let _ = b.view.discard_all(LayerKind::Pending);
             let folded = b.fold(|upper| {
                 std::fs::create_dir_all(upper.join("d/sub")).unwrap();
                 std::fs::write(upper.join("d/f"), format!("ours {round}\n")).unwrap();
                 std::fs::write(upper.join("d/sub/g"), format!("ours {round}\n")).unwrap();
                 std::fs::write(upper.join("d/new"), "n").unwrap();
             });
-            if folded.is_ok() && matches!(b.apply(), Ok(Applied::Landed(_))) {
+            if folded.is_ok() && matches!(b.apply(), Ok(ApplyOutcome::Landed(_))) {
                 landed += 1;
                 if !b.undo() {
                     refused += 1;
@@ -181,21 +184,21 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
             b.fold(|upper| std::fs::write(upper.join("f"), format!("{first}\nours {round}\n")).unwrap())
                 .unwrap();
             // What was shown is bound to what was there: only the base that was recorded counts.
-            let set = b.view.changes(Shelf::Pending).unwrap();
+            let set = b.view.changes(LayerKind::Pending).unwrap();
             let from = format!("{first}\n");
             let honest = set.changes.iter().all(|c| {
                 c.bytes(b.view.objects()).is_some_and(|(before, _)| before.starts_with(from.as_bytes()))
             });
             if !honest {
-                b.view.discard_all(Shelf::Pending).unwrap();
+                b.view.discard_all(LayerKind::Pending).unwrap();
                 continue;
             }
             match b.view.apply(&View::everything(&set), label()) {
-                Ok(Applied::Landed(_)) => landed += 1,
+                Ok(ApplyOutcome::Landed(_)) => landed += 1,
                 Ok(_) | Err(ApplyError::Changed(_)) => refused += 1,
                 Err(e) => panic!("{e}"),
             }
-            b.view.discard_all(Shelf::Pending).unwrap();
+            b.view.discard_all(LayerKind::Pending).unwrap();
         }
         done.store(true, Ordering::Relaxed);
         theirs.join().unwrap()

@@ -2,7 +2,7 @@
 
 use placet::conversation::CallId;
 use placet::permission::{Access, AccessLocation, Decision, Mode, ModeCell, Permit, Policy};
-use placet::workspace::{Before, Consent, Special, Workspace, WorkspaceError};
+use placet::workspace::{ExpectedContent, OpenConsent, SpecialFile, Workspace, WorkspaceError};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -103,13 +103,16 @@ fn a_root_may_be_a_link_and_the_deepest_of_several_counts_for_protection() {
 fn outside_opens_only_with_consent_to_exactly_that() {
     let g = ground();
     let secret = g.workspace.resolve("../outside/secret").unwrap();
-    assert!(matches!(g.workspace.open(&secret, Consent::Inside), Err(WorkspaceError::Outside(_))));
+    assert!(matches!(g.workspace.open(&secret, OpenConsent::Inside), Err(WorkspaceError::Outside(_))));
     let other = g.workspace.resolve("../outside/sub").unwrap();
     let wrong = permit(vec![other.read()]);
-    assert!(matches!(g.workspace.open(&secret, Consent::Permit(&wrong)), Err(WorkspaceError::Outside(_))));
-    assert!(g.workspace.open(&secret, Consent::Permit(&permit(vec![secret.read()]))).is_ok());
+    assert!(matches!(
+        g.workspace.open(&secret, OpenConsent::Permit(&wrong)),
+        Err(WorkspaceError::Outside(_))
+    ));
+    assert!(g.workspace.open(&secret, OpenConsent::Permit(&permit(vec![secret.read()]))).is_ok());
     // Consent to read is none to write.
-    let write = g.workspace.write(&secret, &permit(vec![secret.read()]), b"x", Before::Absent);
+    let write = g.workspace.write(&secret, &permit(vec![secret.read()]), b"x", ExpectedContent::Absent);
     assert!(matches!(write, Err(WorkspaceError::Outside(_))));
 }
 
@@ -120,15 +123,15 @@ fn what_is_no_file_is_never_waited_for() {
     let _socket = std::os::unix::net::UnixListener::bind(g.root.join("socket")).unwrap();
     let kind = |path: &str| {
         let at = g.workspace.resolve(path).unwrap();
-        match g.workspace.open(&at, Consent::Prepared) {
+        match g.workspace.open(&at, OpenConsent::Prepared) {
             Err(WorkspaceError::Special { kind, .. }) => Some(kind),
             Err(WorkspaceError::Directory(_)) => None,
             other => panic!("{path}: {other:?}"),
         }
     };
-    assert_eq!(kind("fifo"), Some(Special::Fifo));
-    assert_eq!(kind("socket"), Some(Special::Socket));
-    assert_eq!(kind("/dev/zero"), Some(Special::CharacterDevice));
+    assert_eq!(kind("fifo"), Some(SpecialFile::Fifo));
+    assert_eq!(kind("socket"), Some(SpecialFile::Socket));
+    assert_eq!(kind("/dev/zero"), Some(SpecialFile::CharacterDevice));
     assert_eq!(kind("d"), None);
 }
 
@@ -162,23 +165,23 @@ fn a_swapped_directory_never_leads_outside() {
             if at.place == AccessLocation::Outside {
                 continue;
             }
-            if let Ok((bytes, hash)) = g.workspace.load(&at, Consent::Inside, 100) {
+            if let Ok((bytes, hash)) = g.workspace.load(&at, OpenConsent::Inside, 100) {
                 assert_ne!(bytes.as_slice(), b"secret");
                 if round % 10 == 0 {
                     let permit = permit(vec![at.write()]);
-                    let _ = g.workspace.write(&at, &permit, b"written", Before::Content(hash));
+                    let _ = g.workspace.write(&at, &permit, b"written", ExpectedContent::Content(hash));
                 }
             }
             let Ok(at) = g.workspace.resolve("x/new/file") else { continue };
             if at.place == AccessLocation::Inside && round % 10 == 5 {
-                let _ = g.workspace.write(&at, &permit(vec![at.write()]), b"made", Before::Absent);
+                let _ = g.workspace.write(&at, &permit(vec![at.write()]), b"made", ExpectedContent::Absent);
             }
         }
         stop.store(true, Ordering::Relaxed);
     });
     // How many reads found the directory in place is the scheduler's affair; with the swapper gone the next one does.
     let at = g.workspace.resolve("x/secret").unwrap();
-    let (bytes, _) = g.workspace.load(&at, Consent::Inside, 100).unwrap();
+    let (bytes, _) = g.workspace.load(&at, OpenConsent::Inside, 100).unwrap();
     assert!(matches!(bytes.as_slice(), b"harmless" | b"written"), "{bytes:?}");
     assert_eq!(std::fs::read(g.outside.join("secret")).unwrap(), b"secret");
     assert!(!g.outside.join("new").exists());

@@ -1,7 +1,7 @@
 //! Pain 6: somebody else writes the same file at the same time, and nothing they wrote is lost.
 
 use super::workspace_paths::permit;
-use placet::workspace::{Before, Consent, Workspace, WorkspaceError};
+use placet::workspace::{ExpectedContent, OpenConsent, Workspace, WorkspaceError};
 use std::io::{Seek, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +43,7 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
             number + 1
         });
         for _ in 0..rounds {
-            let (bytes, hash) = match workspace.load(&at, Consent::Inside, 1000) {
+            let (bytes, hash) = match workspace.load(&at, OpenConsent::Inside, 1000) {
                 Ok(loaded) => loaded,
                 Err(WorkspaceError::Missing(_)) => continue,
                 Err(e) => panic!("{e}"),
@@ -51,7 +51,7 @@ fn contest(outsider: Outsider, rounds: u64) -> (u64, u64) {
             // An edit keeps every line there is and adds one.
             let after = [&bytes[..], b"ours\n"].concat();
             let after = if after.len() > 200 { b"ours\n".to_vec() } else { after };
-            match workspace.write(&at, &permit(vec![at.write()]), &after, Before::Content(hash)) {
+            match workspace.write(&at, &permit(vec![at.write()]), &after, ExpectedContent::Content(hash)) {
                 Ok(_) => won += 1,
                 Err(WorkspaceError::Raced(_) | WorkspaceError::Missing(_)) => raced += 1,
                 Err(e) => panic!("{e}"),
@@ -114,11 +114,11 @@ fn lines_that_somebody_appends_under_a_lock_of_their_own_survive_our_edits() {
             number
         });
         for round in 0..rounds() {
-            let Ok((bytes, hash)) = workspace.load(&at, Consent::Inside, 10_000_000) else { continue };
+            let Ok((bytes, hash)) = workspace.load(&at, OpenConsent::Inside, 10_000_000) else { continue };
             std::thread::yield_now();
             let _turn = ours.lock().unwrap();
             let after = [&bytes[..], format!("ours {round}\n").as_bytes()].concat();
-            let _ = workspace.write(&at, &permit(vec![at.write()]), &after, Before::Content(hash));
+            let _ = workspace.write(&at, &permit(vec![at.write()]), &after, ExpectedContent::Content(hash));
         }
         done.store(true, Ordering::Relaxed);
         let count = theirs.join().unwrap();
@@ -136,7 +136,7 @@ fn a_file_that_appears_is_not_overwritten_by_one_that_is_created() {
     let at = workspace.resolve("new/f").unwrap();
     std::fs::create_dir(root.join("new")).unwrap();
     std::fs::write(root.join("new/f"), "theirs").unwrap();
-    let made = workspace.write(&at, &permit(vec![at.write()]), b"ours", Before::Absent);
+    let made = workspace.write(&at, &permit(vec![at.write()]), b"ours", ExpectedContent::Absent);
     assert!(matches!(made, Err(WorkspaceError::Exists(_))));
     assert_eq!(std::fs::read(root.join("new/f")).unwrap(), b"theirs");
 }

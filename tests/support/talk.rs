@@ -13,7 +13,7 @@ use placet::tools::{
     CommandSettings, Env, Jobs, Limits, Output, Plan, Preview, Registry, RunCtx, Running, Sight, Summary,
     Tool, ToolError, Touches,
 };
-use placet::workspace::{Brake, Ledger, Workspace};
+use placet::workspace::{LossLimit, ReadLedger, Workspace};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -171,7 +171,7 @@ impl Talk {
             jobs: Jobs::default(),
             mode: self.mode.clone(),
             workspace,
-            ledger: Mutex::new(Ledger::default()),
+            ledger: Mutex::new(ReadLedger::default()),
             scratchpads: Arc::new(placet::session::Scratchpads::in_memory()),
             limits: Limits::default(),
             commands: CommandSettings {
@@ -179,7 +179,7 @@ impl Talk {
                 timeout: Duration::from_secs(20),
                 withheld: Vec::new(),
                 confining: None,
-                brake: Brake::default(),
+                brake: LossLimit::default(),
             },
         };
         Parts {

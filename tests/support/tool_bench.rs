@@ -7,7 +7,7 @@ use placet::tools::{
     CommandSettings, Dialect, DialectSettings, Enquire, Env, Inspect, Jobs, Limits, Output, Progress,
     Registry, RunCtx, Said, Sight,
 };
-use placet::workspace::{Brake, Ledger, Places, View, Workspace};
+use placet::workspace::{LossLimit, ReadLedger, View, ViewPaths, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -37,7 +37,7 @@ pub enum Person {
 /// The workspace seen through a view whose state lies in `beside`.
 pub fn viewed(workspace: Workspace, beside: &Path) -> Workspace {
     let state = beside.join("view-state");
-    let places = Places {
+    let places = ViewPaths {
         view: state.join("views/test"),
         layers: Vec::new(),
         objects: state.join("objects"),
@@ -62,7 +62,7 @@ impl Bench {
             jobs: Jobs::default(),
             mode: ModeCell::new(Mode::Unrestricted),
             workspace: viewed(Workspace::new(root.clone(), Vec::new()).unwrap(), root.parent().unwrap()),
-            ledger: Mutex::new(Ledger::default()),
+            ledger: Mutex::new(ReadLedger::default()),
             scratchpads: Arc::new(Scratchpads::in_memory()),
             limits,
             commands: CommandSettings {
@@ -70,7 +70,7 @@ impl Bench {
                 timeout: Duration::from_secs(20),
                 withheld: vec!["PLACET_TEST_KEY".into()],
                 confining: None,
-                brake: Brake::default(),
+                brake: LossLimit::default(),
             },
         };
         let runtime =

@@ -9,7 +9,8 @@ use crate::conversation::CallId;
 use crate::text::{sanitize, visible};
 use crate::tools::{Detail, Preview};
 use crate::workspace::{
-    Approval, Aside, ChangeClasses, ChangeSet, Choice as PathChoice, Part, PathChange, Shelf, View, Workspace,
+    ChangeApproval, ChangeClasses, ChangeSelection as PathChoice, ChangeSet, DiscardBackup, LayerKind,
+    PathChange, SelectedPart, View, Workspace,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -53,7 +54,7 @@ impl Agent {
     ) -> Settled {
         let mut asked: BTreeSet<PathBuf> = BTreeSet::new();
         loop {
-            let Ok(set) = view.changes(Shelf::Pending) else { return settled };
+            let Ok(set) = view.changes(LayerKind::Pending) else { return settled };
             let classes = view.classify(&set);
             let Some(path) = self.waiting(&set, &classes).into_iter().find(|path| !asked.contains(path))
             else {
@@ -64,18 +65,19 @@ impl Agent {
             drop(events.send(Event::Choice(about_one(&set, &classes, change, (view, workspace), reply))));
             let answer = answer.await.unwrap_or('k');
             let _still = view.hold_still().await;
-            let now = view.changes(Shelf::Pending).ok();
+            let now = view.changes(LayerKind::Pending).ok();
             if now.and_then(|now| now.get(&path).cloned()).as_ref() != Some(change) {
                 let words = "what is pending has changed while you looked; here it is again";
                 drop(events.send(Event::Notice(words.into())));
                 continue;
             }
             asked.insert(path.clone());
-            let only: PathChoice = set.below(&path).into_iter().map(|path| (path, Part::Whole)).collect();
+            let only: PathChoice =
+                set.below(&path).into_iter().map(|path| (path, SelectedPart::Whole)).collect();
             match answer {
                 'y' => {
                     // All that goes with a directory was shown with it.
-                    let approval = Approval::none().shown(change);
+                    let approval = ChangeApproval::none().shown(change);
                     let losses = classes.unapproved_losses(&set, &only, &approval);
                     let approval = approval.seen(&losses);
                     if let Some(Settled::Applied) =
@@ -96,7 +98,7 @@ impl Agent {
                 _ => break,
             }
         }
-        if let Ok(set) = view.changes(Shelf::Pending)
+        if let Ok(set) = view.changes(LayerKind::Pending)
             && !set.is_empty()
         {
             let said = format!("{} pending: /changes, /apply, /discard", counted(&set, &view.classify(&set)));
@@ -107,8 +109,8 @@ impl Agent {
 
     fn discard_one(&self, view: &View, only: &PathChoice, name: &str) -> String {
         let back = match view.set_aside(only) {
-            Ok(Aside::Kept) => "/undo brings it back",
-            Ok(Aside::TooLarge) => "too large to be kept for undo",
+            Ok(DiscardBackup::Kept) => "/undo brings it back",
+            Ok(DiscardBackup::TooLarge) => "too large to be kept for undo",
             Err(e) => return format!("could not be discarded: {e}"),
         };
         self.wrote_down(AuditKind::Discard, format!("discarded: {name}; {back}"))

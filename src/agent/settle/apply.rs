@@ -6,7 +6,8 @@ use super::Settled;
 use crate::audit::AuditKind;
 use crate::text::visible;
 use crate::workspace::{
-    Applied, ApplyError, Approval, Assent, ChangeSet, Choice as PathChoice, Label, Node, View, Workspace,
+    ApplyError, ApplyOutcome, ApprovedBy, ChangeApproval, ChangeSelection as PathChoice, ChangeSet,
+    PathState, TransactionLabel, View, Workspace,
 };
 use std::path::PathBuf;
 use tokio::sync::mpsc::UnboundedSender;
@@ -31,13 +32,13 @@ impl Agent {
     pub(super) async fn apply_all(
         &self,
         shown: &ChangeSet,
-        approval: &Approval,
+        approval: &ChangeApproval,
         view: &View,
         workspace: &Workspace,
         events: &UnboundedSender<Event>,
     ) -> Option<Settled> {
         let mut chosen = View::everything(shown);
-        let special = shown.changes.iter().filter(|c| matches!(c.after, Node::Special { .. }));
+        let special = shown.changes.iter().filter(|c| matches!(c.after, PathState::Special { .. }));
         let special: PathChoice = special.filter_map(|c| chosen.remove_entry(&c.path)).collect();
         let chosen = view.classify(shown).permitted(shown, &chosen, approval).choice;
         self.apply_chosen(chosen, special, approval, view, workspace, events).await
@@ -47,23 +48,23 @@ impl Agent {
         &self,
         chosen: PathChoice,
         special: PathChoice,
-        approval: &Approval,
+        approval: &ChangeApproval,
         view: &View,
         workspace: &Workspace,
         events: &UnboundedSender<Event>,
     ) -> Option<Settled> {
-        let label = Label { assent: Assent::you("the question"), ..view.turn().label.clone() };
+        let label = TransactionLabel { assent: ApprovedBy::you("the question"), ..view.turn().label.clone() };
         let (view, approval) = (view.clone(), approval.clone());
         let dropped: Vec<PathBuf> = special.keys().cloned().collect();
         let done = tokio::task::spawn_blocking(move || {
             let mut applied = view.apply_approved(&chosen, &approval, label)?;
             // Pipes, sockets and devices are never applied: they would be pending for ever.
             let discarded = match applied {
-                Applied::Changed { .. } => Ok(()),
+                ApplyOutcome::Changed { .. } => Ok(()),
                 _ => view.discard(&special),
             };
             match (&mut applied, discarded) {
-                (Applied::Landed(entry), Err(e)) => {
+                (ApplyOutcome::Landed(entry), Err(e)) => {
                     entry.shortfalls.push(format!("pipes, sockets and devices are still pending: {e}"));
                 }
                 (_, discarded) => discarded.map_err(ApplyError::Journal)?,
@@ -71,7 +72,7 @@ impl Agent {
             Ok::<_, ApplyError>(applied)
         });
         let (said, settled) = match done.await {
-            Ok(Ok(Applied::Landed(entry))) => {
+            Ok(Ok(ApplyOutcome::Landed(entry))) => {
                 let s = if entry.changes.len() == 1 { "" } else { "s" };
                 let count = entry.changes.len();
                 let mut said = match entry.shortfalls.is_empty() {
@@ -94,8 +95,10 @@ impl Agent {
                 }
                 (self.wrote_down(AuditKind::Apply, said), Some(Settled::Applied))
             }
-            Ok(Ok(Applied::Nothing)) => ("there was nothing left to apply".into(), Some(Settled::Nothing)),
-            Ok(Ok(Applied::Changed { merged, conflicts })) => changed(&merged, &conflicts, workspace),
+            Ok(Ok(ApplyOutcome::Nothing)) => {
+                ("there was nothing left to apply".into(), Some(Settled::Nothing))
+            }
+            Ok(Ok(ApplyOutcome::Changed { merged, conflicts })) => changed(&merged, &conflicts, workspace),
             Ok(Err(e)) => (format!("not applied: {e}"), Some(Settled::Kept)),
             Err(e) => (format!("not applied: {e}"), Some(Settled::Kept)),
         };

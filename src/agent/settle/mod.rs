@@ -9,7 +9,7 @@ use super::event::{Choice, ChoiceQuestion, Event};
 use crate::audit::AuditKind;
 use crate::permission::Mode;
 use crate::tools::Detail;
-use crate::workspace::{Approval, Aside, ChangeClasses, ChangeSet, Shelf, View, Workspace};
+use crate::workspace::{ChangeApproval, ChangeClasses, ChangeSet, DiscardBackup, LayerKind, View, Workspace};
 use std::path::PathBuf;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -56,7 +56,7 @@ impl Agent {
         events: &UnboundedSender<Event>,
     ) -> Option<Settled> {
         let notice = |words: String| drop(events.send(Event::Notice(words)));
-        let set = match view.changes(Shelf::Pending) {
+        let set = match view.changes(LayerKind::Pending) {
             Ok(set) => set,
             Err(e) => {
                 notice(format!("what is pending cannot be read: {e}"));
@@ -82,7 +82,7 @@ impl Agent {
         // What was shown is what is decided on: a background command may have ended under the question, and none puts
         // anything there until this is done.
         let still = view.hold_still().await;
-        if matches!(answer, 'a' | 'd') && view.changes(Shelf::Pending).is_ok_and(|now| now != set) {
+        if matches!(answer, 'a' | 'd') && view.changes(LayerKind::Pending).is_ok_and(|now| now != set) {
             let words = "what is pending has changed while you looked; here it is again";
             drop(events.send(Event::Notice(words.into())));
             return None;
@@ -105,8 +105,8 @@ impl Agent {
 
     fn discard_all(&self, view: &View, set: &ChangeSet, classes: &ChangeClasses) -> String {
         let back = match view.set_aside(&View::everything(set)) {
-            Ok(Aside::Kept) => "/undo brings it back",
-            Ok(Aside::TooLarge) => "too large to be kept for undo",
+            Ok(DiscardBackup::Kept) => "/undo brings it back",
+            Ok(DiscardBackup::TooLarge) => "too large to be kept for undo",
             Err(e) => return format!("not discarded: {e}"),
         };
         self.wrote_down(AuditKind::Discard, format!("discarded: {}; {back}", counted(set, classes)))
@@ -120,14 +120,14 @@ impl Agent {
         }
     }
 
-    fn approval_of_mode(&self, set: &ChangeSet, classes: &ChangeClasses) -> Approval {
+    fn approval_of_mode(&self, set: &ChangeSet, classes: &ChangeClasses) -> ChangeApproval {
         match self.env().mode.load() {
             Mode::Unrestricted => set
                 .changes
                 .iter()
                 .filter(|c| classes.runner(&c.path).is_some())
-                .fold(Approval::none(), Approval::shown),
-            _ => Approval::none(),
+                .fold(ChangeApproval::none(), ChangeApproval::shown),
+            _ => ChangeApproval::none(),
         }
     }
 }

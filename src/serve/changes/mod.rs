@@ -2,8 +2,8 @@
 
 use crate::text::{sanitize, visible};
 use crate::workspace::{
-    Applied, ApplyError, Approval, Aside, ChangeClasses, ChangeSet, Choice, Label, LargeLoss, Node, Part,
-    Permitted, Shelf, View,
+    ApplyError, ApplyOutcome, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup,
+    LargeLoss, LayerKind, PathState, PermittedChanges, SelectedPart, TransactionLabel, View,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ fn s(count: usize) -> &'static str {
 }
 
 /// What is pending at or below `paths`, with both ends of a file that was moved; everything, if there are none. The error names a path with nothing pending.
-pub fn choice(set: &ChangeSet, paths: &[PathBuf], shown: Shown<'_>) -> Result<Choice, String> {
+pub fn choice(set: &ChangeSet, paths: &[PathBuf], shown: Shown<'_>) -> Result<ChangeSelection, String> {
     if paths.is_empty() {
         return Ok(View::everything(set));
     }
@@ -95,7 +95,7 @@ pub fn choice(set: &ChangeSet, paths: &[PathBuf], shown: Shown<'_>) -> Result<Ch
         }
         chosen.extend(below);
     }
-    Ok(set.with_other_ends(chosen).into_iter().map(|path| (path, Part::Whole)).collect())
+    Ok(set.with_other_ends(chosen).into_iter().map(|path| (path, SelectedPart::Whole)).collect())
 }
 
 /// What is to be applied.
@@ -104,15 +104,15 @@ pub struct Wanted {
     /// At or below these paths; everything, if there are none.
     pub paths: Vec<PathBuf>,
     /// What the person approved by itself: its paths are wanted as well.
-    pub approval: Approval,
+    pub approval: ChangeApproval,
     /// Nothing but what was approved.
     pub only_approved: bool,
 }
 
 /// Applies what is wanted. What runs later and was not named stays pending, and is listed with the reason; so does a
 /// large loss that was not approved.
-pub fn apply(view: &View, wanted: &Wanted, label: Label, shown: Shown<'_>) -> Told {
-    let set = match view.changes(Shelf::Pending) {
+pub fn apply(view: &View, wanted: &Wanted, label: TransactionLabel, shown: Shown<'_>) -> Told {
+    let set = match view.changes(LayerKind::Pending) {
         Ok(set) => set,
         Err(e) => return Told::failed(format!("what is pending cannot be read: {e}")),
     };
@@ -122,7 +122,7 @@ pub fn apply(view: &View, wanted: &Wanted, label: Label, shown: Shown<'_>) -> To
         Err(why) => return Told::failed(why),
     };
     let special = without_special(&set, &mut chosen);
-    let Permitted { choice, waiting, losses, repositories } =
+    let PermittedChanges { choice, waiting, losses, repositories } =
         classes.permitted(&set, &chosen, &wanted.approval);
     let stays = !waiting.is_empty() || !losses.is_empty();
     let mut told = match choice.is_empty() && stays {
@@ -153,7 +153,7 @@ pub fn apply(view: &View, wanted: &Wanted, label: Label, shown: Shown<'_>) -> To
 
 /// What `wanted` would take away on a large scale without an approval.
 pub fn losses_of(view: &View, wanted: &Wanted, shown: Shown<'_>) -> Vec<LargeLoss> {
-    let Ok(set) = view.changes(Shelf::Pending) else { return Vec::new() };
+    let Ok(set) = view.changes(LayerKind::Pending) else { return Vec::new() };
     let classes = view.classify(&set);
     let Ok(chosen) = wanted.choice(&set, &classes, shown) else { return Vec::new() };
     classes.permitted(&set, &chosen, &wanted.approval).losses
@@ -161,9 +161,14 @@ pub fn losses_of(view: &View, wanted: &Wanted, shown: Shown<'_>) -> Vec<LargeLos
 
 impl Wanted {
     /// What is wanted of `set`. The error names a path with nothing pending.
-    fn choice(&self, set: &ChangeSet, classes: &ChangeClasses, shown: Shown<'_>) -> Result<Choice, String> {
+    fn choice(
+        &self,
+        set: &ChangeSet,
+        classes: &ChangeClasses,
+        shown: Shown<'_>,
+    ) -> Result<ChangeSelection, String> {
         let mut chosen = match self.only_approved {
-            true => Choice::new(),
+            true => ChangeSelection::new(),
             false => choice(set, &self.paths, shown)?,
         };
         for path in self.approval.paths() {
@@ -171,11 +176,11 @@ impl Wanted {
             if belongs.is_empty() {
                 return Err(format!("nothing is pending at `{}`", named(path, shown)));
             }
-            chosen.extend(belongs.into_iter().map(|path| (path, Part::Whole)));
+            chosen.extend(belongs.into_iter().map(|path| (path, SelectedPart::Whole)));
         }
         if self.only_approved {
             let removed = classes.removed_files(set, &self.approval);
-            chosen.extend(removed.into_iter().map(|path| (path, Part::Whole)));
+            chosen.extend(removed.into_iter().map(|path| (path, SelectedPart::Whole)));
         }
         Ok(chosen)
     }
@@ -187,20 +192,20 @@ fn waits(classes: &ChangeClasses, path: &Path, shown: Shown<'_>) -> String {
 }
 
 /// Takes pipes, sockets and devices out of `chosen`, and gives them back: they can only be thrown away.
-pub fn without_special(set: &ChangeSet, chosen: &mut Choice) -> Choice {
-    let special = set.changes.iter().filter(|c| matches!(c.after, Node::Special { .. }));
+pub fn without_special(set: &ChangeSet, chosen: &mut ChangeSelection) -> ChangeSelection {
+    let special = set.changes.iter().filter(|c| matches!(c.after, PathState::Special { .. }));
     special.filter_map(|change| chosen.remove_entry(&change.path)).collect()
 }
 
 pub fn apply_choice(
     view: &View,
-    choice: &Choice,
-    approval: &Approval,
-    label: Label,
+    choice: &ChangeSelection,
+    approval: &ChangeApproval,
+    label: TransactionLabel,
     shown: Shown<'_>,
 ) -> Told {
     match view.apply_approved(choice, approval, label) {
-        Ok(Applied::Landed(entry)) => {
+        Ok(ApplyOutcome::Landed(entry)) => {
             let count = entry.changes.len();
             let mut told = Told::done(format!("applied {count} change{}", s(count))).but(&entry.shortfalls);
             for change in entry.changes.iter().filter(|c| c.in_place) {
@@ -209,8 +214,8 @@ pub fn apply_choice(
             }
             told
         }
-        Ok(Applied::Nothing) => Told::done("nothing is pending"),
-        Ok(Applied::Changed { merged, conflicts }) => {
+        Ok(ApplyOutcome::Nothing) => Told::done("nothing is pending"),
+        Ok(ApplyOutcome::Changed { merged, conflicts }) => {
             let mut told = Told::failed("nothing was applied: files changed since");
             for path in merged {
                 told = told.and(format!(
@@ -238,17 +243,17 @@ fn failure(error: &ApplyError) -> Told {
 
 /// Throws away what is pending at or below `paths`; `undo` is the command that brings it back.
 pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: Shown<'_>) -> Told {
-    let done = view.changes(Shelf::Pending).and_then(|set| {
+    let done = view.changes(LayerKind::Pending).and_then(|set| {
         let chosen = choice(&set, paths, shown).map_err(std::io::Error::other)?;
         let aside = view.set_aside(&chosen)?;
-        Ok((set.len() - view.changes(Shelf::Pending)?.len(), aside))
+        Ok((set.len() - view.changes(LayerKind::Pending)?.len(), aside))
     });
     match done {
         Ok((0, _)) => Told::done("nothing is pending"),
-        Ok((count, Aside::Kept)) => {
+        Ok((count, DiscardBackup::Kept)) => {
             Told::done(format!("discarded {count} change{}; {undo} brings {} back", s(count), them(count)))
         }
-        Ok((count, Aside::TooLarge)) => {
+        Ok((count, DiscardBackup::TooLarge)) => {
             let why = "too large to be kept for undo";
             Told::done(format!("discarded {count} change{} for good: {why}", s(count)))
         }
@@ -261,7 +266,7 @@ fn them(count: usize) -> &'static str {
 }
 
 /// Turns whose work is pending in `chosen`; changes of which nobody knows the turn count as one.
-pub fn turns_in(set: &ChangeSet, chosen: &Choice) -> usize {
+pub fn turns_in(set: &ChangeSet, chosen: &ChangeSelection) -> usize {
     let chosen = set.changes.iter().filter(|change| chosen.contains_key(&change.path));
     let turns = chosen.flat_map(|change| {
         let known = change.steps.iter().map(|step| step.origin.as_ref().map(|origin| origin.turn.clone()));

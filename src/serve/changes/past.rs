@@ -3,7 +3,8 @@
 use super::{Shown, named, s};
 use crate::text::sanitize;
 use crate::workspace::{
-    Damage, DamagedPart, Journal, JournalEntry, JournalKind, Mended, Node, Repaired, View, repository_of,
+    DamagedPart, DamagedRecord, Journal, JournalEntry, JournalKind, PathState, RepairOutcome, RepairReport,
+    View, repository_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -16,15 +17,15 @@ pub fn figures(view: &View, entries: &[JournalEntry]) -> (usize, usize, usize) {
         if change.before.is_file() || change.after.is_file() {
             files.insert(&change.path);
         }
-        let content = |node: &Node| match node {
-            Node::File { hash, size, .. } if *size < 4 << 20 => {
+        let content = |node: &PathState| match node {
+            PathState::File { hash, size, .. } if *size < 4 << 20 => {
                 let on_disk = || {
                     let bytes = crate::text::regular::read(&change.path, *size).ok();
                     bytes.filter(|b| blake3::hash(b) == *hash)
                 };
                 String::from_utf8(view.objects().get(*hash).ok().or_else(on_disk)?).ok()
             }
-            Node::Absent => Some(String::new()),
+            PathState::Absent => Some(String::new()),
             _ => None,
         };
         if let (Some(before), Some(after)) = (content(&change.before), content(&change.after)) {
@@ -35,10 +36,10 @@ pub fn figures(view: &View, entries: &[JournalEntry]) -> (usize, usize, usize) {
     (files.len(), added, removed)
 }
 
-pub(super) fn letter(before: &Node, after: &Node) -> char {
+pub(super) fn letter(before: &PathState, after: &PathState) -> char {
     match (before, after) {
-        (Node::Absent, _) => 'A',
-        (_, Node::Absent) => 'D',
+        (PathState::Absent, _) => 'A',
+        (_, PathState::Absent) => 'D',
         _ => 'M',
     }
 }
@@ -109,7 +110,7 @@ pub fn journal_lines(journal: &Journal, limit: usize) -> Vec<String> {
 }
 
 /// What is damaged, as one line: the first record by name, and how many more there are.
-pub fn damage_line(damage: &[Damage]) -> Option<String> {
+pub fn damage_line(damage: &[DamagedRecord]) -> Option<String> {
     let first = sanitize::line(&damage.first()?.to_string()).into_owned();
     let more = match damage.len() - 1 {
         0 => String::new(),
@@ -121,27 +122,27 @@ pub fn damage_line(damage: &[Damage]) -> Option<String> {
 }
 
 /// What a repair did, line by line.
-pub fn repair_lines(repaired: &Repaired) -> Vec<String> {
-    let one = |(damage, mended): &(Damage, Mended)| {
+pub fn repair_lines(repaired: &RepairReport) -> Vec<String> {
+    let one = |(damage, mended): &(DamagedRecord, RepairOutcome)| {
         let what = match mended {
-            Mended::MovedTo(to) => format!("moved to `{}`", to.display()),
-            Mended::Noted => "noted; it is not reported again".into(),
-            Mended::StoredAgain(from) => format!("stored again from `{}`", from.display()),
-            Mended::RootsFound(roots) => {
+            RepairOutcome::MovedTo(to) => format!("moved to `{}`", to.display()),
+            RepairOutcome::Noted => "noted; it is not reported again".into(),
+            RepairOutcome::StoredAgain(from) => format!("stored again from `{}`", from.display()),
+            RepairOutcome::RootsFound(roots) => {
                 let roots: Vec<String> = roots.iter().map(|root| format!("`{}`", root.display())).collect();
                 format!("found again: {}", roots.join(", "))
             }
-            Mended::RecordsMade(count, aside) => {
+            RepairOutcome::RecordsMade(count, aside) => {
                 let s = s(*count);
                 format!("{count} record{s} made again; the old file is in `{}`", aside.display())
             }
-            Mended::Busy => "not repaired: another placet uses it; close that one first".into(),
-            Mended::InDoubt => "not repaired: the files do not show which directories it belongs to".into(),
-            Mended::Unreadable => {
+            RepairOutcome::Busy => "not repaired: another placet uses it; close that one first".into(),
+            RepairOutcome::InDoubt => "not repaired: the files do not show which directories it belongs to".into(),
+            RepairOutcome::Unreadable => {
                 "not repaired: it stays where it is; check that its owner may read it (mode 700), and the disk"
                     .into()
             }
-            Mended::Failed(why) => format!("not repaired: {why}"),
+            RepairOutcome::Failed(why) => format!("not repaired: {why}"),
         };
         sanitize::line(&format!("{damage}: {what}")).into_owned()
     };

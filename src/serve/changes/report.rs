@@ -1,7 +1,7 @@
 //! The changes of a turn for a program: what each is, what it means, and whether it was applied.
 
 use crate::permission::Runner;
-use crate::workspace::{ChangeClass, ChangeClasses, ChangeSet, PathChange, Shelf, View};
+use crate::workspace::{ChangeClass, ChangeClasses, ChangeSet, LayerKind, PathChange, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -57,7 +57,7 @@ pub struct TurnChanges {
 
 impl TurnChanges {
     pub fn of(view: &View) -> TurnChanges {
-        let set = view.changes(Shelf::Pending).unwrap_or_default();
+        let set = view.changes(LayerKind::Pending).unwrap_or_default();
         let classes = view.classify(&set);
         TurnChanges { set, classes }
     }

@@ -2,7 +2,9 @@
 
 use super::past::{letter, list};
 use super::{REPAIR, Shown, Told, failure, named, s};
-use crate::workspace::{Damage, JournalEntry, Label, RestoreError, UndoPlan, View, recover};
+use crate::workspace::{
+    DamagedRecord, JournalEntry, RestoreError, TransactionLabel, UndoPlan, View, recover,
+};
 use std::path::{Path, PathBuf};
 
 /// Brings back the newest discard of `views`, if nothing that stands was applied after it. `journal` is a view of the
@@ -38,7 +40,7 @@ pub fn undo_discard(views: &[View], journal: &View, shown: Shown<'_>) -> Option<
 }
 
 /// The answer of an undo that cannot know what comes first.
-pub fn nothing_undone(damage: &Damage) -> Told {
+pub fn nothing_undone(damage: &DamagedRecord) -> Told {
     Told::failed(format!("nothing was changed: {damage}")).and(REPAIR)
 }
 
@@ -52,12 +54,18 @@ pub enum Back {
 }
 
 /// Takes back. What cannot be brought back is told instead of doing anything, unless `rest` says to do the others.
-pub fn undo(view: &View, back: &Back, rest: bool, label: &Label, shown: Shown<'_>) -> Told {
+pub fn undo(view: &View, back: &Back, rest: bool, label: &TransactionLabel, shown: Shown<'_>) -> Told {
     undo_saying(view, back, (rest, "/undo rest"), label, shown)
 }
 
 /// The same where another word than `/undo rest` stands for "the others".
-pub fn undo_saying(view: &View, back: &Back, rest: (bool, &str), label: &Label, shown: Shown<'_>) -> Told {
+pub fn undo_saying(
+    view: &View,
+    back: &Back,
+    rest: (bool, &str),
+    label: &TransactionLabel,
+    shown: Shown<'_>,
+) -> Told {
     if let Some(told) = incomplete(view) {
         return told;
     }
@@ -83,11 +91,13 @@ pub fn undo_entries(
     entries: &[JournalEntry],
     only: Option<&Path>,
     rest: (bool, &str),
-    label: &Label,
+    label: &TransactionLabel,
     shown: Shown<'_>,
 ) -> Told {
     let label = match only {
-        Some(_) => Label { turn: format!("{}-undo-{}", label.turn, last_id(view)), ..label.clone() },
+        Some(_) => {
+            TransactionLabel { turn: format!("{}-undo-{}", label.turn, last_id(view)), ..label.clone() }
+        }
         None => label.clone(),
     };
     let first = entries.iter().map(|entry| entry.id).min().unwrap_or(0);
@@ -129,12 +139,12 @@ fn last_id(view: &View) -> u64 {
 }
 
 /// Puts back what the last undo took away.
-pub fn redo(view: &View, rest: bool, label: &Label, shown: Shown<'_>) -> Told {
+pub fn redo(view: &View, rest: bool, label: &TransactionLabel, shown: Shown<'_>) -> Told {
     redo_saying(view, (rest, "/redo rest"), label, shown)
 }
 
 /// The same where another word than `/redo rest` stands for "the others".
-pub fn redo_saying(view: &View, rest: (bool, &str), label: &Label, shown: Shown<'_>) -> Told {
+pub fn redo_saying(view: &View, rest: (bool, &str), label: &TransactionLabel, shown: Shown<'_>) -> Told {
     if let Some(told) = incomplete(view) {
         return told;
     }

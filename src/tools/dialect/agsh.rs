@@ -16,7 +16,7 @@ use super::super::search_contents::{line_matcher, search_below};
 use super::super::write_file::{Mode, WritePlan};
 use super::super::{Env, Facts, HintTool, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError, hint};
 use super::foreign::{Foreign, reads, writes};
-use crate::workspace::{Consent, Show};
+use crate::workspace::{OpenConsent, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -175,7 +175,7 @@ fn find(args: &Find, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolE
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("find {} in {}", args.pattern, env.workspace.shown(&at.path));
     let place = at.clone();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
         let (found, skipped) = find_paths(ctx, &place, consent, &glob, glob.show())?;
         let base = prefix(&ctx.env, &place);
         let mut text: String = found.iter().take(PATHS).map(|p| format!("{base}{}\n", p.shown())).collect();
@@ -196,9 +196,9 @@ fn search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("search {}", args.pattern);
     let place = at.clone();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
         let search = Search { matcher, context: 0, names_only: false, most: MATCHES };
-        let found = search_below(ctx, &place, consent, search, (glob.as_ref(), Show::Ignored))?;
+        let found = search_below(ctx, &place, consent, search, (glob.as_ref(), WalkFilter::Ignored))?;
         let kept =
             |path: &std::path::Path| !path.iter().any(|part| LEFT_OUT.iter().any(|name| part == *name));
         let (mut text, mut shown, mut all) = (String::new(), 0, 0);

@@ -11,7 +11,7 @@ use super::super::work::s;
 use super::super::write_file::{Mode, WritePlan};
 use super::super::{CallFailure, Changed, Env, Facts, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError};
 use super::foreign::{Foreign, Said, reads, writes};
-use crate::workspace::{Consent, EntryKind, Resolved, Show, TextFile};
+use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -117,7 +117,7 @@ fn view(args: &Args, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
     let at = env.resolve(&args.path)?;
     let title = format!("view {}", env.workspace.shown(&at.path));
     let (place, range) = (at.clone(), args.view_range.clone());
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| match ctx.env.workspace.is_dir(&place.path) {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| match ctx.env.workspace.is_dir(&place.path) {
         true if range.is_some() => {
             Err(ToolError::hint("`view_range` is for files", "view the directory without it"))
         }
@@ -127,11 +127,11 @@ fn view(args: &Args, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
     Ok(Box::new(LookPlan::new(at, title, At::Either, look)))
 }
 
-fn directory(at: &Resolved, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {
-    let (rows, skipped) = rows(env, at, consent, (Show::Usual, 2, ENTRIES))?;
+fn directory(at: &ResolvedPath, consent: OpenConsent<'_>, env: &Env) -> Result<Output, ToolError> {
+    let (rows, skipped) = rows(env, at, consent, (WalkFilter::Usual, 2, ENTRIES))?;
     let mut text = format!("{}/\n", at.path.display());
     for row in rows.iter().take(ENTRIES) {
-        let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
+        let slash = if row.kind == WalkEntryKind::Directory { "/" } else { "" };
         let _ = writeln!(text, "{}/{}{slash}", at.path.display(), row.relative.shown());
     }
     if rows.len() > ENTRIES {
@@ -141,7 +141,12 @@ fn directory(at: &Resolved, consent: Consent<'_>, env: &Env) -> Result<Output, T
     Ok(with_gaps(Output::done(text.clone(), Summary::text(line, text)), &skipped))
 }
 
-fn lines(at: &Resolved, range: Option<&[i64]>, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {
+fn lines(
+    at: &ResolvedPath,
+    range: Option<&[i64]>,
+    consent: OpenConsent<'_>,
+    env: &Env,
+) -> Result<Output, ToolError> {
     let (file, hash) = load_text(env, at, consent)?;
     let total = file.line_count();
     let (first, last) = match range {
@@ -183,11 +188,11 @@ fn lines(at: &Resolved, range: Option<&[i64]>, consent: Consent<'_>, env: &Env) 
     Ok(Output::done(text.clone(), Summary::text(line, text)))
 }
 
-fn insert(at: Resolved, line: i64, text: String, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+fn insert(at: ResolvedPath, line: i64, text: String, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
     let title = format!("insert into {}", env.workspace.shown(&at.path));
     let places = [at.clone()];
     let unseen = format!("after line {line}:\n{text}");
-    let work = move |env: &Env, draft: &mut Draft, consent: Consent<'_>| {
+    let work = move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
         let bytes = draft.bytes(env, &at, consent).map_err(|e| env.path_error(&e))?;
         let file = TextFile::new(bytes).map_err(|_| ToolError::new("only text can be edited"))?;
         let total = file.line_count();
@@ -215,14 +220,14 @@ fn insert(at: Resolved, line: i64, text: String, env: &Env) -> Result<Box<dyn Pl
     Ok(Box::new(DraftPlan::new(title, &places, &[], unseen, Box::new(work))))
 }
 
-fn undo(at: Resolved, env: &Env, past: &Arc<Past>) -> Result<Box<dyn Plan>, ToolError> {
+fn undo(at: ResolvedPath, env: &Env, past: &Arc<Past>) -> Result<Box<dyn Plan>, ToolError> {
     let title = format!("undo edit of {}", env.workspace.shown(&at.path));
     let last = past.last(&at.path);
     let Some(last) = last else {
         return Err(ToolError::worded(format!("Error: No edit history found for {}", at.written)));
     };
     let places = [at.clone()];
-    let work = move |env: &Env, draft: &mut Draft, consent: Consent<'_>| {
+    let work = move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
         let now = draft.held(env, &at, consent).map_err(|e| env.path_error(&e))?.bytes().cloned();
         if now != last.after {
             return Err(ToolError::hint(

@@ -6,7 +6,9 @@ use super::file::{Body, File, Lines, Pictures, Whole};
 use super::renames::renames;
 use crate::media::{self, sniff};
 use crate::text::{DetectedEncoding, LineDiff, sanitize, visible};
-use crate::workspace::{ChangeClasses, ChangeSet, GitFile, Node, Objects, PathChange, Verb};
+use crate::workspace::{
+    ChangeClasses, ChangeKind, ChangeSet, GitFileKind, ObjectStore, PathChange, PathState,
+};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +23,7 @@ const SHOWN: usize = 2000;
 pub fn pending(
     set: &ChangeSet,
     classes: &ChangeClasses,
-    objects: &Objects,
+    objects: &ObjectStore,
     shown: &dyn Fn(&Path) -> PathBuf,
 ) -> Vec<File> {
     let name = |path: &Path| visible::path_name(&shown(path));
@@ -42,7 +44,9 @@ pub fn pending(
         files.push(file);
     }
     for change in &set.changes {
-        if taken.contains(&change.path) || change.verb() == Verb::Deleted && moved.contains(&change.path) {
+        if taken.contains(&change.path)
+            || change.verb() == ChangeKind::Deleted && moved.contains(&change.path)
+        {
             continue;
         }
         if renames.values().any(|old| *old == change.path) {
@@ -82,7 +86,7 @@ fn together(
     set: &ChangeSet,
     unit: &Path,
     group: &BTreeSet<PathBuf>,
-    objects: &Objects,
+    objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
 ) -> File {
@@ -125,22 +129,22 @@ fn together(
 }
 
 /// True for what git itself writes in a repository, and for directories: there is nothing in them to read.
-fn is_gits_own(set: &ChangeSet, change: &PathChange, objects: &Objects) -> bool {
-    let is_directory = |node: &Node| node.is_directory() || node.is_absent();
+fn is_gits_own(set: &ChangeSet, change: &PathChange, objects: &ObjectStore) -> bool {
+    let is_directory = |node: &PathState| node.is_directory() || node.is_absent();
     if is_directory(&change.before) && is_directory(&change.after) {
         return true;
     }
     // A `.git` that is a file or a link names another directory, and is read.
     let Some(own) = set.repositories.git_file(&change.path) else { return false };
-    let is_file = |node: &Node| node.is_file() || node.is_absent();
+    let is_file = |node: &PathState| node.is_file() || node.is_absent();
     let holds = || change.bytes(objects).is_some_and(|(a, b)| own.holds(&a) && own.holds(&b));
-    is_file(&change.before) && is_file(&change.after) && (own == GitFile::Data || holds())
+    is_file(&change.before) && is_file(&change.after) && (own == GitFileKind::Data || holds())
 }
 
 /// A file that is decided with others, as rows: what there is to know of it, and all of its lines as a difference.
 fn as_words(
     change: &PathChange,
-    objects: &Objects,
+    objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
     left_out: &mut usize,
@@ -163,12 +167,12 @@ fn as_words(
 /// A change by itself; `from` is what was at the other end of a move.
 fn one(
     change: &PathChange,
-    from: Option<&Node>,
-    objects: &Objects,
+    from: Option<&PathState>,
+    objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
 ) -> File {
-    let parts = matches!(change.verb(), Verb::Modified) || from.is_some();
+    let parts = matches!(change.verb(), ChangeKind::Modified) || from.is_some();
     let with = if parts { ", with whatever part is accepted" } else { "" };
     let mut facts: Vec<String> =
         change.attribute_words(from).into_iter().map(|words| format!("{words}{with}")).collect();
@@ -205,7 +209,7 @@ fn one(
 fn renamed(
     change: &PathChange,
     old: &PathChange,
-    objects: &Objects,
+    objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
 ) -> Option<File> {
@@ -224,34 +228,38 @@ fn renamed(
 
 fn body(
     change: &PathChange,
-    objects: &Objects,
+    objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
     facts: &mut Vec<String>,
 ) -> Body {
     let words = |words: Vec<String>| Body::Whole(Whole { words, ..Whole::default() });
     match (&change.before, &change.after) {
-        (_, Node::Special { what }) => {
+        (_, PathState::Special { what }) => {
             return words(vec![format!(
                 "a {}: it is never applied; accepting throws it away",
                 sanitize::line(what)
             )]);
         }
-        (before, Node::Link { target }) => {
+        (before, PathState::Link { target }) => {
             let was = match before {
-                Node::Link { target } => format!(", was -> {}", visible::path(Path::new(target))),
-                Node::Absent => String::new(),
-                Node::File { size, .. } => format!(", was a file of {size} bytes"),
+                PathState::Link { target } => format!(", was -> {}", visible::path(Path::new(target))),
+                PathState::Absent => String::new(),
+                PathState::File { size, .. } => format!(", was a file of {size} bytes"),
                 _ => ", was something else".into(),
             };
             return words(vec![format!("link -> {}{was}", visible::path(Path::new(target)))]);
         }
-        (Node::Link { target }, Node::Absent) => {
+        (PathState::Link { target }, PathState::Absent) => {
             return words(vec![format!("link, was -> {}", visible::path(Path::new(target)))]);
         }
-        (Node::Absent, Node::Directory { .. }) => return words(vec!["a new empty directory".into()]),
-        (Node::Directory { .. }, Node::Absent) => return words(vec!["an empty directory that goes".into()]),
-        (Node::Directory { .. }, Node::Directory { .. }) => {
+        (PathState::Absent, PathState::Directory { .. }) => {
+            return words(vec!["a new empty directory".into()]);
+        }
+        (PathState::Directory { .. }, PathState::Absent) => {
+            return words(vec!["an empty directory that goes".into()]);
+        }
+        (PathState::Directory { .. }, PathState::Directory { .. }) => {
             return words(facts.drain(..).chain(["the directory's own mode or owner".into()]).collect());
         }
         _ => {}
@@ -259,7 +267,7 @@ fn body(
     if let Some(from) = &change.moved_from {
         return words(vec![format!("renamed from {}, content unchanged", name(from))]);
     }
-    if change.verb() == Verb::Mode {
+    if change.verb() == ChangeKind::Mode {
         let said = std::mem::take(facts);
         return words(if said.is_empty() { vec!["owner or attributes change".into()] } else { said });
     }
@@ -339,7 +347,7 @@ fn sizes(change: &PathChange) -> String {
 /// The same of a picture, with its kind and its pixels where its head tells them.
 fn picture_sizes(change: &PathChange, before: &[u8], after: &[u8]) -> String {
     let file = change.path.to_string_lossy();
-    let side = |node: &Node, bytes: &[u8]| {
+    let side = |node: &PathState, bytes: &[u8]| {
         let kind = sniff(bytes.get(..64).unwrap_or(bytes), &file);
         let known = kind.and_then(|kind| Some((kind, media::size(kind, bytes)?)));
         match known {
@@ -350,21 +358,21 @@ fn picture_sizes(change: &PathChange, before: &[u8], after: &[u8]) -> String {
     format!("picture: {} becomes {}", side(&change.before, before), side(&change.after, after))
 }
 
-fn size(node: &Node) -> String {
+fn size(node: &PathState) -> String {
     match node {
-        Node::File { hash, size, .. } => {
+        PathState::File { hash, size, .. } => {
             let hash = hash.to_hex();
             format!("{size} bytes ({})", hash.get(..12).unwrap_or_default())
         }
-        Node::Absent => "nothing".into(),
-        Node::Link { target } => format!("a link -> {}", visible::path(Path::new(target))),
-        Node::Directory { .. } => "a directory".into(),
-        Node::Special { what } => what.clone(),
+        PathState::Absent => "nothing".into(),
+        PathState::Link { target } => format!("a link -> {}", visible::path(Path::new(target))),
+        PathState::Directory { .. } => "a directory".into(),
+        PathState::Special { what } => what.clone(),
     }
 }
 
 fn own_key(change: &PathChange) -> String {
-    let side = |node: &Node| serde_json::to_string(node).unwrap_or_default();
+    let side = |node: &PathState| serde_json::to_string(node).unwrap_or_default();
     let text = format!("{}\0{}\0{}", change.path.display(), side(&change.before), side(&change.after));
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }

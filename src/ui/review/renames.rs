@@ -3,7 +3,7 @@
 //! It is a guess that decides only what is shown beside each other and decided together, made as git makes it: more than
 //! half of the longer text is in the shorter one too. Where it guesses nothing, both files are there by themselves.
 
-use crate::workspace::{ChangeSet, Objects, PathChange, Verb};
+use crate::workspace::{ChangeKind, ChangeSet, ObjectStore, PathChange};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -12,13 +12,13 @@ const MOST: usize = 300;
 const LARGEST: u64 = 1 << 20;
 
 /// The new path of each file that was renamed and changed, with the one it had.
-pub(super) fn renames(set: &ChangeSet, objects: &Objects) -> HashMap<PathBuf, PathBuf> {
+pub(super) fn renames(set: &ChangeSet, objects: &ObjectStore) -> HashMap<PathBuf, PathBuf> {
     let moved: Vec<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
-    let of = |verb: Verb| {
+    let of = |verb: ChangeKind| {
         let all = set.changes.iter().filter(move |c| c.verb() == verb && fits(c));
         all.filter(|c| !moved.contains(&&c.path)).take(MOST)
     };
-    let gone: Vec<(&Path, Lines)> = of(Verb::Deleted)
+    let gone: Vec<(&Path, Lines)> = of(ChangeKind::Deleted)
         .filter(|change| change.before.is_file())
         .filter_map(|change| Some((change.path.as_path(), lines(&change.bytes(objects)?.0)?)))
         .collect();
@@ -26,7 +26,7 @@ pub(super) fn renames(set: &ChangeSet, objects: &Objects) -> HashMap<PathBuf, Pa
         return HashMap::new();
     }
     let mut pairs: Vec<(bool, u64, &Path, &Path)> = Vec::new();
-    for change in of(Verb::Created).filter(|change| change.after.is_file()) {
+    for change in of(ChangeKind::Created).filter(|change| change.after.is_file()) {
         let Some(new) = change.bytes(objects).and_then(|(_, after)| lines(&after)) else { continue };
         for (path, old) in &gone {
             let same = old.shared(&new);

@@ -23,7 +23,7 @@ use crate::ui::keymap::{Keymap, Row, row};
 use crate::ui::pager::{self, Left, Scroll, Source, Taken, Wrap, bar};
 use crate::ui::reading::Help;
 use crate::ui::talk::Talk;
-use crate::workspace::{SeenNow, SeenWindow};
+use crate::workspace::{SeenLines, SeenWindow};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -101,7 +101,7 @@ impl<'h> Viewer<'h> {
 
     /// Lines the model has seen as they are now.
     #[must_use]
-    pub fn with_seen(mut self, seen: SeenNow) -> Viewer<'h> {
+    pub fn with_seen(mut self, seen: SeenLines) -> Viewer<'h> {
         self.lines.seen = seen;
         self
     }

@@ -7,7 +7,7 @@ use crate::text::{sanitize, width};
 use crate::ui::Theme;
 use crate::ui::pager::{Cursor, Pos, Source};
 use crate::ui::tint::{DocId, Tint};
-use crate::workspace::SeenNow;
+use crate::workspace::SeenLines;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::cell::RefCell;
@@ -31,7 +31,7 @@ pub(super) enum Column {
 
 pub(super) struct Lines {
     pub(super) text: FileText,
-    pub(super) seen: SeenNow,
+    pub(super) seen: SeenLines,
     pub(super) who: Who,
     pub(super) column: Column,
     name: String,
@@ -46,7 +46,7 @@ impl Lines {
     pub(super) fn new(text: FileText, name: &str, theme: &Theme) -> Lines {
         Lines {
             text,
-            seen: SeenNow::default(),
+            seen: SeenLines::default(),
             who: Who::Unknown,
             column: Column::Hidden,
             name: name.into(),

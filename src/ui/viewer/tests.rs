@@ -83,8 +83,8 @@ fn screen(pane: &Viewer<'_>) -> String {
 }
 
 /// Lines with the turn in which they were seen; 0 where that is not known.
-fn seen(all: &[(Range<usize>, u32)]) -> SeenNow {
-    let mut seen = SeenNow::default();
+fn seen(all: &[(Range<usize>, u32)]) -> SeenLines {
+    let mut seen = SeenLines::default();
     for (lines, turn) in all {
         seen.lines.insert(lines.clone());
         seen.turns.show(&RangeSet::of(lines.clone()), *turn);

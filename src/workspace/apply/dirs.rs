@@ -2,8 +2,8 @@
 //!
 //! Each phase opens them anew, so that a directory that was moved away meanwhile is noticed.
 
-use super::super::node::{Node, dir_anyway};
-use super::Step;
+use super::super::node::{PathState, dir_anyway};
+use super::ApplyStep;
 use rustix::fs::AtFlags;
 use std::collections::HashMap;
 use std::io;
@@ -15,9 +15,9 @@ use std::rc::Rc;
 const MOST: usize = 64;
 
 #[derive(Default)]
-pub(super) struct Dirs(HashMap<PathBuf, Rc<OwnedFd>>);
+pub(super) struct OpenDirs(HashMap<PathBuf, Rc<OwnedFd>>);
 
-impl Dirs {
+impl OpenDirs {
     pub(super) fn at(&mut self, path: &Path) -> io::Result<Rc<OwnedFd>> {
         if let Some(dir) = self.0.get(path) {
             return Ok(dir.clone());
@@ -31,15 +31,19 @@ impl Dirs {
     }
 
     /// What lies at a path.
-    pub(super) fn node(&mut self, path: &Path) -> io::Result<Node> {
+    pub(super) fn node(&mut self, path: &Path) -> io::Result<PathState> {
         match (path.parent().and_then(|parent| self.at(parent).ok()), path.file_name()) {
-            (Some(dir), Some(name)) => Node::read(&*dir, name),
+            (Some(dir), Some(name)) => PathState::read(&*dir, name),
             _ => super::node_at(path),
         }
     }
 
     /// The name of this transaction that is the same file as this one, if there was one before it.
-    pub(super) fn twin(&mut self, step: &Step, names: &mut HashMap<(u64, u64), PathBuf>) -> Option<PathBuf> {
+    pub(super) fn twin(
+        &mut self,
+        step: &ApplyStep,
+        names: &mut HashMap<(u64, u64), PathBuf>,
+    ) -> Option<PathBuf> {
         if !step.before.is_file() {
             return None;
         }

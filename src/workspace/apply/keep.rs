@@ -1,13 +1,13 @@
 //! Old contents: made sure of before anything changes, and taken into the store afterwards.
 
 use super::super::Hash;
-use super::super::journal::Entry;
-use super::super::node::{Eased, Node, open_anyway};
-use super::super::objects::Objects;
-use super::commit::{Act, acts_of};
-use super::dirs::Dirs;
+use super::super::journal::JournalEntry;
+use super::super::node::{PathState, WritableDirGuard, open_anyway};
+use super::super::objects::ObjectStore;
+use super::commit::{CommitAction, acts_of};
+use super::dirs::OpenDirs;
 use super::fault::fault;
-use super::{Step, anchor, temp_name};
+use super::{ApplyStep, anchor, temp_name};
 use rustix::fs::{AtFlags, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -16,7 +16,7 @@ use std::os::fd::OwnedFd;
 
 /// Makes sure that the old content of a step can be kept: where the store is on the same file system, a rename is all
 /// that is left to do; elsewhere the content is copied now.
-pub(super) fn make_sure(objects: &Objects, dirs: &mut Dirs, step: &Step) -> io::Result<()> {
+pub(super) fn make_sure(objects: &ObjectStore, dirs: &mut OpenDirs, step: &ApplyStep) -> io::Result<()> {
     let Some(hash) = step.before.hash().filter(|_| !step.before.same_content(&step.after)) else {
         return Ok(());
     };
@@ -25,14 +25,14 @@ pub(super) fn make_sure(objects: &Objects, dirs: &mut Dirs, step: &Step) -> io::
     make_sure_of(objects, dirs, step, hash).map_err(failed)
 }
 
-fn make_sure_of(objects: &Objects, dirs: &mut Dirs, step: &Step, hash: Hash) -> io::Result<()> {
+fn make_sure_of(objects: &ObjectStore, dirs: &mut OpenDirs, step: &ApplyStep, hash: Hash) -> io::Result<()> {
     fault("make sure")?;
     let device = objects.prepare(hash)?;
     let (Some(parent), Some(name)) = (step.path.parent(), step.path.file_name()) else {
         return Err(io::ErrorKind::InvalidInput.into());
     };
     let dir = dirs.at(parent)?;
-    let _eased = Eased::of(&dir);
+    let _eased = WritableDirGuard::of(&dir);
     if rustix::fs::statat(&*dir, name, AtFlags::SYMLINK_NOFOLLOW)?.st_dev == device {
         return Ok(());
     }
@@ -44,8 +44,8 @@ fn make_sure_of(objects: &Objects, dirs: &mut Dirs, step: &Step, hash: Hash) -> 
 /// each temporary file that is left, because it could not be stored or removed.
 ///
 /// `checked`: committing has just seen that each has the content it should have, and that nobody can write to it any more.
-pub(super) fn keep_displaced(objects: &Objects, entry: &Entry, checked: bool) -> Vec<String> {
-    let mut dirs = Dirs::default();
+pub(super) fn keep_displaced(objects: &ObjectStore, entry: &JournalEntry, checked: bool) -> Vec<String> {
+    let mut dirs = OpenDirs::default();
     let mut left = Vec::new();
     for (index, change) in entry.changes.iter().enumerate() {
         if change.before.same_content(&change.after) || change.before.is_absent() {
@@ -58,7 +58,7 @@ pub(super) fn keep_displaced(objects: &Objects, entry: &Entry, checked: bool) ->
         };
         let known = change.before.hash().filter(|_| checked && !change.in_place);
         let names: &[&str] = match (known, acts_of(change).first()) {
-            (Some(_), Some(&Act::Exchange)) => &["new"],
+            (Some(_), Some(&CommitAction::Exchange)) => &["new"],
             (Some(_), _) => &["old"],
             (None, _) => &["old", "new"],
         };
@@ -73,7 +73,7 @@ pub(super) fn keep_displaced(objects: &Objects, entry: &Entry, checked: bool) ->
                 continue;
             }
         };
-        let _eased = Eased::of(&dir);
+        let _eased = WritableDirGuard::of(&dir);
         for what in names {
             let name = temp_name(entry, index, what);
             let kept = match known {
@@ -89,16 +89,18 @@ pub(super) fn keep_displaced(objects: &Objects, entry: &Entry, checked: bool) ->
 }
 
 /// Keeps what a crash left under a temporary name, if that is an old content.
-fn keep_found(objects: &Objects, dir: &OwnedFd, name: &OsStr, before: Option<Hash>) -> io::Result<()> {
-    match Node::read(dir, name)? {
-        Node::Absent => Ok(()),
-        Node::File { hash, size, .. } if Some(hash) == before => keep_one(objects, dir, name, hash, size),
+fn keep_found(objects: &ObjectStore, dir: &OwnedFd, name: &OsStr, before: Option<Hash>) -> io::Result<()> {
+    match PathState::read(dir, name)? {
+        PathState::Absent => Ok(()),
+        PathState::File { hash, size, .. } if Some(hash) == before => {
+            keep_one(objects, dir, name, hash, size)
+        }
         // A staged content that was copied in place, a link: what it was is in the journal.
         _ => remove(dir, name),
     }
 }
 
-fn keep_one(objects: &Objects, dir: &OwnedFd, name: &OsStr, hash: Hash, size: u64) -> io::Result<()> {
+fn keep_one(objects: &ObjectStore, dir: &OwnedFd, name: &OsStr, hash: Hash, size: u64) -> io::Result<()> {
     fault("keep")?;
     let names = rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW)?.st_nlink;
     // A file with other names still belongs to those. What cannot be moved is copied.

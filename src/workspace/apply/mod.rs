@@ -16,18 +16,21 @@ mod stage;
 #[cfg(test)]
 pub(super) use fault::fail_at;
 pub(super) use fault::fault;
-pub use recover::{Recovered, recover};
+pub use recover::{RecoveryReport, recover};
 
 use super::Hash;
 use super::classify::LargeLoss;
-use super::damage::Damage;
-use super::journal::{Entry, Journal, Kind, Label, Landed, Repository, Shut, State};
-use super::node::Node;
-use super::objects::Objects;
-use super::origin::{Origins, Step as OriginStep};
-use super::repository::Repositories;
+use super::damage::DamagedRecord;
+use super::journal::{
+    AppliedChange, Journal, JournalEntry, RepositoryState, RestrictedDir, TransactionKind, TransactionLabel,
+    TransactionState,
+};
+use super::node::PathState;
+use super::objects::ObjectStore;
+use super::origin::{OriginStep, OriginTable};
+use super::repository::RepositorySet;
 use super::view::node_at;
-use dirs::Dirs;
+use dirs::OpenDirs;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
@@ -42,12 +45,12 @@ const SYNC_EACH: usize = 16;
 
 /// One path that is to change from exactly `before` to `after`.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct ApplyStep {
     /// Absolute, without links.
     pub path: PathBuf,
-    pub before: Node,
-    pub after: Node,
-    pub source: Source,
+    pub before: PathState,
+    pub after: PathState,
+    pub source: ContentSource,
     /// Make it another name of this file, if that has the same content.
     pub twin: Option<PathBuf>,
     /// It is another name of this file now, if nothing better is known.
@@ -62,7 +65,7 @@ pub(super) struct Step {
 
 /// Where the new content of a file comes from.
 #[derive(Clone, Debug)]
-pub(super) enum Source {
+pub(super) enum ContentSource {
     Nothing,
     Object(Hash),
     Bytes(Arc<Vec<u8>>),
@@ -91,7 +94,7 @@ pub enum ApplyError {
     Loss(LargeLoss),
     /// A record of placet's own cannot be read, so that the journal cannot be continued. Nothing was changed.
     #[error("{0}")]
-    Damage(Damage),
+    Damage(DamagedRecord),
     #[error("the repository is in use or moved on meanwhile: {0}")]
     Repository(String),
     /// Nothing was changed, but the journal says that it is being done.
@@ -112,19 +115,19 @@ fn list(paths: &[PathBuf]) -> String {
 /// Makes all of `steps`, or none. What is there now is compared with each step's `before` first.
 pub(super) fn land(
     journal: &Journal,
-    objects: &Objects,
-    label: Label,
-    kind: Kind,
-    mut steps: Vec<Step>,
-    repositories: &Repositories,
-) -> Result<Entry, ApplyError> {
+    objects: &ObjectStore,
+    label: TransactionLabel,
+    kind: TransactionKind,
+    mut steps: Vec<ApplyStep>,
+    repositories: &RepositorySet,
+) -> Result<JournalEntry, ApplyError> {
     // Entries are searched by path, in the journal as well: a crash may come before anything else.
     steps.sort_by(|a, b| a.path.cmp(&b.path));
     // Before the lock, which such a journal may not have either.
     journal.last_number().map_err(ApplyError::Damage)?;
     let _lock = journal.lock(true).map_err(ApplyError::Journal)?;
     for step in &steps {
-        if let Node::Special { what } = &step.after {
+        if let PathState::Special { what } = &step.after {
             return Err(ApplyError::Special { path: step.path.clone(), what: what.clone() });
         }
     }
@@ -132,17 +135,17 @@ pub(super) fn land(
     let before = recover::locked(journal, objects);
     before
         .map_err(|e| ApplyError::Journal(io::Error::other(format!("an earlier apply is incomplete: {e}"))))?;
-    let mut dirs = Dirs::default();
+    let mut dirs = OpenDirs::default();
     let mut changed = Vec::new();
     let mut names: HashMap<(u64, u64), PathBuf> = HashMap::new();
-    let (mut changes, mut origins) = (Vec::with_capacity(steps.len()), Origins::default());
+    let (mut changes, mut origins) = (Vec::with_capacity(steps.len()), OriginTable::default());
     for step in &steps {
         let now = dirs.node(&step.path);
         if !now.is_ok_and(|now| now == step.before) {
             changed.push(step.path.clone());
             continue;
         }
-        changes.push(Landed {
+        changes.push(AppliedChange {
             path: step.path.clone(),
             before: step.before.clone(),
             after: step.after.clone(),
@@ -166,7 +169,7 @@ pub(super) fn land(
         drop(journal.drop_open(entry.id));
         return Err(ApplyError::Failed { path, error });
     }
-    entry.state = State::Committing;
+    entry.state = TransactionState::Committing;
     entry.repositories = touched_repositories(&entry, repositories);
     if let Err(e) = journal.save(&entry) {
         abandon(journal, &mut entry, made)?;
@@ -197,10 +200,10 @@ pub(super) fn land(
 /// a staged content now.
 fn staged(
     journal: &Journal,
-    objects: &Objects,
-    entry: &mut Entry,
-    steps: &[Step],
-) -> (Result<(), stage::Failure>, Vec<usize>) {
+    objects: &ObjectStore,
+    entry: &mut JournalEntry,
+    steps: &[ApplyStep],
+) -> (Result<(), stage::PathError>, Vec<usize>) {
     const TRIES: usize = 4;
     let mut tries = 1;
     loop {
@@ -221,8 +224,8 @@ fn staged(
 
 /// Nothing is changed, or not any more: staged contents and the open entry go. While the entry says that targets are
 /// being changed, the next start would do so, and needs what is staged.
-fn abandon(journal: &Journal, entry: &mut Entry, made: Vec<usize>) -> Result<(), ApplyError> {
-    entry.state = State::Staging;
+fn abandon(journal: &Journal, entry: &mut JournalEntry, made: Vec<usize>) -> Result<(), ApplyError> {
+    entry.state = TransactionState::Staging;
     if journal.save(entry).is_ok() {
         stage::clear(entry, made);
         drop(journal.drop_open(entry.id));
@@ -235,8 +238,8 @@ fn abandon(journal: &Journal, entry: &mut Entry, made: Vec<usize>) -> Result<(),
 
 /// Everything has changed, and nothing that fails from here on takes it back. `left` are temporary files that the next
 /// start has to remove: while there are any, the entry stays open.
-fn close(journal: &Journal, entry: &mut Entry, left: Vec<String>) {
-    entry.state = State::Done;
+fn close(journal: &Journal, entry: &mut JournalEntry, left: Vec<String>) {
+    entry.state = TransactionState::Done;
     let noted = match left.is_empty() {
         true => journal.close(entry),
         false => journal.save(entry),
@@ -252,7 +255,7 @@ fn close(journal: &Journal, entry: &mut Entry, left: Vec<String>) {
 }
 
 /// Directories whose own mode keeps us from changing what is in them.
-fn shut_dirs(steps: &[Step]) -> Vec<Shut> {
+fn shut_dirs(steps: &[ApplyStep]) -> Vec<RestrictedDir> {
     if rustix::process::geteuid().is_root() {
         return Vec::new();
     }
@@ -265,20 +268,20 @@ fn shut_dirs(steps: &[Step]) -> Vec<Shut> {
     };
     let shut = |dir: &Path| {
         let mode = mode(dir).filter(|mode| mode & 0o300 != 0o300)?;
-        Some(Shut { path: dir.to_path_buf(), mode })
+        Some(RestrictedDir { path: dir.to_path_buf(), mode })
     };
     above.into_iter().filter_map(shut).collect()
 }
 
 /// The repositories whose own files `entry` changes; their state is known when it is done.
-fn touched_repositories(entry: &Entry, all: &Repositories) -> Vec<Repository> {
+fn touched_repositories(entry: &JournalEntry, all: &RepositorySet) -> Vec<RepositoryState> {
     let touched: BTreeSet<&Path> = entry.changes.iter().filter_map(|c| all.of(&c.path)).collect();
-    let without_state = |path: &Path| Repository { path: path.to_path_buf(), state: String::new() };
+    let without_state = |path: &Path| RepositoryState { path: path.to_path_buf(), state: String::new() };
     touched.into_iter().map(without_state).collect()
 }
 
 /// The same with the state in which they are now.
-fn states_of(entry: &Entry) -> Vec<Repository> {
+fn states_of(entry: &JournalEntry) -> Vec<RepositoryState> {
     let known = entry.repositories.iter().map(|r| r.path.clone());
     // Entries that an earlier version left open name none.
     let named = entry.changes.iter().filter_map(|c| super::view::repository_of(&c.path));
@@ -286,7 +289,7 @@ fn states_of(entry: &Entry) -> Vec<Repository> {
         if entry.repositories.is_empty() { named.collect() } else { known.collect() };
     // A state that cannot be read equals none: then an undo leaves the repository as it is.
     let state = |path: &Path| super::view::repository_state(path).unwrap_or_default();
-    all.into_iter().map(|path| Repository { state: state(&path), path }).collect()
+    all.into_iter().map(|path| RepositoryState { state: state(&path), path }).collect()
 }
 
 /// In a debug build the process ends here at the N-th time when `PLACET_CRASH_AT=N`: tests go through all of them.
@@ -316,7 +319,7 @@ pub(super) fn sync_file_system(at: &File) {
 }
 
 /// The names that staged and displaced contents have while a transaction is open: nobody else can know them before.
-fn temp_name(entry: &Entry, index: usize, what: &str) -> std::ffi::OsString {
+fn temp_name(entry: &JournalEntry, index: usize, what: &str) -> std::ffi::OsString {
     match entry.names.as_str() {
         // An earlier version left it open.
         "" => format!(".placet-{}-{index}.{what}", entry.id).into(),
@@ -325,7 +328,7 @@ fn temp_name(entry: &Entry, index: usize, what: &str) -> std::ffi::OsString {
 }
 
 /// The directory in which a change's temporary names lie: the nearest one that is there now and stays.
-fn anchor(entry: &Entry, index: usize) -> Option<PathBuf> {
+fn anchor(entry: &JournalEntry, index: usize) -> Option<PathBuf> {
     let change = entry.changes.get(index)?;
     let goes = |dir: &Path| {
         let found = entry.changes.binary_search_by(|c| c.path.as_path().cmp(dir));

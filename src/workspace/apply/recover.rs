@@ -1,11 +1,11 @@
 //! After a crash: what was begun is finished, or cleared away where no target had been touched.
 
-use super::super::journal::{Entry, Journal, State};
-use super::super::node::{Node, dir_anyway};
-use super::super::objects::Objects;
+use super::super::journal::{Journal, JournalEntry, TransactionState};
+use super::super::node::{PathState, dir_anyway};
+use super::super::objects::ObjectStore;
 use super::super::view::node_at;
-use super::commit::{Act, acts, copy_over, perform};
-use super::dirs::Dirs;
+use super::commit::{CommitAction, acts, copy_over, perform};
+use super::dirs::OpenDirs;
 use super::keep::keep_displaced;
 use super::{anchor, stage, temp_name};
 use std::io;
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 /// What the next start found and did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Recovered {
+pub struct RecoveryReport {
     /// Transactions that were finished, by their number in the journal.
     pub finished: Vec<u64>,
     /// Transactions of which nothing had been done.
@@ -22,7 +22,7 @@ pub struct Recovered {
     pub kept: Vec<PathBuf>,
 }
 
-impl Recovered {
+impl RecoveryReport {
     pub fn is_empty(&self) -> bool {
         self.finished.is_empty() && self.cleared.is_empty()
     }
@@ -47,8 +47,8 @@ impl Recovered {
 }
 
 /// Finishes what a crash left open in this journal. While another process applies something, nothing is touched.
-pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
-    let recovered = Recovered::default();
+pub fn recover(journal: &Journal, objects: &ObjectStore) -> io::Result<RecoveryReport> {
+    let recovered = RecoveryReport::default();
     if journal.open_entries()?.is_empty() {
         return Ok(recovered);
     }
@@ -57,25 +57,25 @@ pub fn recover(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
 }
 
 /// The same for who holds the lock.
-pub(super) fn locked(journal: &Journal, objects: &Objects) -> io::Result<Recovered> {
-    let mut recovered = Recovered::default();
+pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<RecoveryReport> {
+    let mut recovered = RecoveryReport::default();
     for mut entry in journal.open_entries()? {
         match entry.state {
-            State::Staging => {
+            TransactionState::Staging => {
                 stage::clear(&entry, 0..entry.changes.len());
                 shut_again(&entry);
                 journal.drop_open(entry.id)?;
                 recovered.cleared.push(entry.id);
             }
-            State::Committing | State::Done => {
+            TransactionState::Committing | TransactionState::Done => {
                 // What is done once is not done again: the person may have worked on it since.
-                if entry.state == State::Committing {
+                if entry.state == TransactionState::Committing {
                     finish(objects, &entry, &mut recovered.kept)?;
                 }
                 let left = keep_displaced(objects, &entry, false);
                 shut_again(&entry);
                 if !left.is_empty() {
-                    entry.state = State::Done;
+                    entry.state = TransactionState::Done;
                     drop(journal.save(&entry));
                     return Err(io::Error::other(left.join("; ")));
                 }
@@ -89,9 +89,10 @@ pub(super) fn locked(journal: &Journal, objects: &Objects) -> io::Result<Recover
 }
 
 /// A directory that was open for the moment of the crash gets its own mode again, unless it was to have another one.
-fn shut_again(entry: &Entry) {
+fn shut_again(entry: &JournalEntry) {
     for shut in &entry.shut {
-        let dressed = entry.changes.iter().any(|c| c.path == shut.path && entry.state != State::Staging);
+        let dressed =
+            entry.changes.iter().any(|c| c.path == shut.path && entry.state != TransactionState::Staging);
         let Some(dir) = dir_anyway(&shut.path).ok().filter(|_| !dressed) else { continue };
         let mode = rustix::fs::fstat(&dir).map_or(0, |stat| stat.st_mode & 0o7777);
         if mode == shut.mode | 0o300 {
@@ -100,35 +101,37 @@ fn shut_again(entry: &Entry) {
     }
 }
 
-fn finish(objects: &Objects, entry: &Entry, kept: &mut Vec<PathBuf>) -> io::Result<()> {
+fn finish(objects: &ObjectStore, entry: &JournalEntry, kept: &mut Vec<PathBuf>) -> io::Result<()> {
     for (index, act) in acts(entry) {
         let Some(change) = entry.changes.get(index) else { continue };
         let now = node_at(&change.path)?;
         let displaced = || {
             let dir = anchor(entry, index).and_then(|place| dir_anyway(&place).ok());
             dir.is_some_and(|dir| {
-                Node::read(&dir, &temp_name(entry, index, "old")).is_ok_and(|node| node == change.before)
+                PathState::read(&dir, &temp_name(entry, index, "old")).is_ok_and(|node| node == change.before)
             })
         };
         let to_do = match act {
-            Act::Displace => now == change.before,
-            Act::RemoveDir => now.is_directory(),
-            Act::MakeDir => now.is_absent(),
-            Act::Place => now.is_absent(),
-            Act::Exchange => now.same_content(&change.before),
-            Act::Overwrite => !now.same_content(&change.after),
-            Act::Dress => now.same_content(&change.after) && now != change.after,
+            CommitAction::Displace => now == change.before,
+            CommitAction::RemoveDir => now.is_directory(),
+            CommitAction::MakeDir => now.is_absent(),
+            CommitAction::Place => now.is_absent(),
+            CommitAction::Exchange => now.same_content(&change.before),
+            CommitAction::Overwrite => !now.same_content(&change.after),
+            CommitAction::Dress => now.same_content(&change.after) && now != change.after,
         };
         let as_meant = match act {
-            Act::Displace => now.same_content(&change.after) || displaced(),
-            Act::RemoveDir => !now.is_directory(),
-            Act::MakeDir => now.is_directory(),
-            Act::Place | Act::Exchange | Act::Overwrite => now.same_content(&change.after),
-            Act::Dress => now.same_content(&change.after),
+            CommitAction::Displace => now.same_content(&change.after) || displaced(),
+            CommitAction::RemoveDir => !now.is_directory(),
+            CommitAction::MakeDir => now.is_directory(),
+            CommitAction::Place | CommitAction::Exchange | CommitAction::Overwrite => {
+                now.same_content(&change.after)
+            }
+            CommitAction::Dress => now.same_content(&change.after),
         };
         let done = match (to_do, act) {
-            (true, Act::Overwrite) => over_again(objects, entry, index, &change.path),
-            (true, _) => perform(&mut Dirs::default(), entry, index, change, act),
+            (true, CommitAction::Overwrite) => over_again(objects, entry, index, &change.path),
+            (true, _) => perform(&mut OpenDirs::default(), entry, index, change, act),
             (false, _) => Ok(()),
         };
         if done.is_err() || !to_do && !as_meant {
@@ -140,9 +143,14 @@ fn finish(objects: &Objects, entry: &Entry, kept: &mut Vec<PathBuf>) -> io::Resu
 }
 
 /// A file that was being written into may hold half of it; what it holds is kept, then it is written again.
-fn over_again(objects: &Objects, entry: &Entry, index: usize, path: &std::path::Path) -> io::Result<()> {
+fn over_again(
+    objects: &ObjectStore,
+    entry: &JournalEntry,
+    index: usize,
+    path: &std::path::Path,
+) -> io::Result<()> {
     let mut target = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
-    if let Node::File { hash, size, .. } = Node::of_file(&target)? {
+    if let PathState::File { hash, size, .. } = PathState::of_file(&target)? {
         objects.put_file(&mut target, hash, size)?;
     }
     let place = anchor(entry, index).ok_or(io::ErrorKind::NotFound)?;

@@ -2,11 +2,11 @@
 
 use super::super::Hash;
 use super::super::atomic::exchange_checked;
-use super::super::journal::{Entry, Landed};
-use super::super::node::Node;
-use super::super::objects::Objects;
-use super::commit::{Act, Spot, Trouble, copy_over, dress, for_writing};
-use super::dirs::Dirs;
+use super::super::journal::{AppliedChange, JournalEntry};
+use super::super::node::PathState;
+use super::super::objects::ObjectStore;
+use super::commit::{CommitAction, CommitFailure, CommitTarget, copy_over, dress, for_writing};
+use super::dirs::OpenDirs;
 use rustix::fs::{AtFlags, Mode, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -15,13 +15,17 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 /// Undoes what was done, last first: the act that failed, as far as it got, and then those before it.
-pub(super) fn take_back(objects: &Objects, entry: &Entry, trouble: &Trouble) -> io::Result<()> {
+pub(super) fn take_back(
+    objects: &ObjectStore,
+    entry: &JournalEntry,
+    trouble: &CommitFailure,
+) -> io::Result<()> {
     let mut failed = Ok(());
-    let mut dirs = Dirs::default();
+    let mut dirs = OpenDirs::default();
     let begun = trouble.begun.iter().map(|act| (act, true));
     for (&(index, act), begun) in begun.chain(trouble.done.iter().rev().map(|act| (act, false))) {
         let Some(change) = entry.changes.get(index) else { continue };
-        let spot = Spot::of(&mut dirs, entry, index, &change.path);
+        let spot = CommitTarget::of(&mut dirs, entry, index, &change.path);
         let back = spot.and_then(|spot| match begun {
             true => back_from_half(&spot, objects, change, act),
             false => back(&spot, objects, change, act),
@@ -31,9 +35,9 @@ pub(super) fn take_back(objects: &Objects, entry: &Entry, trouble: &Trouble) -> 
         }
     }
     // Last, the deepest first: the mode of a directory that is there again may forbid to put back what was in it.
-    for &(index, _) in trouble.done.iter().filter(|(_, act)| *act == Act::RemoveDir) {
+    for &(index, _) in trouble.done.iter().filter(|(_, act)| *act == CommitAction::RemoveDir) {
         let Some(change) = entry.changes.get(index) else { continue };
-        let dressed = Spot::of(&mut Dirs::default(), entry, index, &change.path)
+        let dressed = CommitTarget::of(&mut OpenDirs::default(), entry, index, &change.path)
             .and_then(|spot| dress(&spot, &change.before));
         if failed.is_ok() {
             failed = dressed;
@@ -42,20 +46,27 @@ pub(super) fn take_back(objects: &Objects, entry: &Entry, trouble: &Trouble) -> 
     failed
 }
 
-fn back(spot: &Spot<'_>, objects: &Objects, change: &Landed, act: Act) -> io::Result<()> {
+fn back(
+    spot: &CommitTarget<'_>,
+    objects: &ObjectStore,
+    change: &AppliedChange,
+    act: CommitAction,
+) -> io::Result<()> {
     let free = RenameFlags::NOREPLACE;
     match act {
-        Act::Displace => {
+        CommitAction::Displace => {
             Ok(rustix::fs::renameat_with(&*spot.anchor, &spot.old, &*spot.dir, spot.name, free)?)
         }
-        Act::RemoveDir => Ok(rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))?),
-        Act::MakeDir => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR)?),
-        Act::Place => match &change.after {
-            Node::Link { .. } => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?),
+        CommitAction::RemoveDir => {
+            Ok(rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))?)
+        }
+        CommitAction::MakeDir => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::REMOVEDIR)?),
+        CommitAction::Place => match &change.after {
+            PathState::Link { .. } => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?),
             _ => Ok(rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, &spot.new, free)?),
         },
         // Whatever the person wrote since is theirs: it is exchanged back only if it is still ours.
-        Act::Exchange => match (change.before.hash(), change.after.hash()) {
+        CommitAction::Exchange => match (change.before.hash(), change.after.hash()) {
             (Some(before), Some(after)) => {
                 exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), before, after)?;
                 Ok(())
@@ -63,7 +74,7 @@ fn back(spot: &Spot<'_>, objects: &Objects, change: &Landed, act: Act) -> io::Re
             _ => Ok(()),
         },
         // Its old content was stored before it was written over.
-        Act::Overwrite => match (change.before.hash(), change.after.hash()) {
+        CommitAction::Overwrite => match (change.before.hash(), change.after.hash()) {
             (Some(before), Some(after)) => {
                 let mut target = for_writing(spot)?;
                 if super::super::sparse::hash_of(&target)? != after {
@@ -73,23 +84,28 @@ fn back(spot: &Spot<'_>, objects: &Objects, change: &Landed, act: Act) -> io::Re
             }
             _ => Ok(()),
         },
-        Act::Dress => dress(spot, &change.before),
+        CommitAction::Dress => dress(spot, &change.before),
     }
 }
 
-fn write_old(objects: &Objects, before: Hash, target: &mut File) -> io::Result<()> {
+fn write_old(objects: &ObjectStore, before: Hash, target: &mut File) -> io::Result<()> {
     let old = tempfile::tempfile_in(objects.dir())?;
     objects.copy_to(before, &old)?;
     copy_over(&mut { old }, target)
 }
 
 /// Undoes an act that failed: it did nothing, or a part of what it should, and which of them has to be looked at.
-fn back_from_half(spot: &Spot<'_>, objects: &Objects, change: &Landed, act: Act) -> io::Result<()> {
-    let read = |dir: &OwnedFd, name: &OsStr| Node::read(dir, name);
+fn back_from_half(
+    spot: &CommitTarget<'_>,
+    objects: &ObjectStore,
+    change: &AppliedChange,
+    act: CommitAction,
+) -> io::Result<()> {
+    let read = |dir: &OwnedFd, name: &OsStr| PathState::read(dir, name);
     match act {
         // Each is a single call, which did nothing when it failed.
-        Act::RemoveDir | Act::MakeDir => Ok(()),
-        Act::Displace => {
+        CommitAction::RemoveDir | CommitAction::MakeDir => Ok(()),
+        CommitAction::Displace => {
             if matches!(stat(&spot.anchor, &spot.old), Err(Errno::NOENT)) {
                 return Ok(());
             }
@@ -100,13 +116,13 @@ fn back_from_half(spot: &Spot<'_>, objects: &Objects, change: &Landed, act: Act)
             }
         }
         // Where it is placed by a hard link, the staged name may be there still.
-        Act::Place => match (stat(&spot.anchor, &spot.new), stat(&spot.dir, spot.name)) {
+        CommitAction::Place => match (stat(&spot.anchor, &spot.new), stat(&spot.dir, spot.name)) {
             (Ok(new), Ok(now)) if (new.st_dev, new.st_ino) == (now.st_dev, now.st_ino) => {
                 Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?)
             }
             _ => Ok(()),
         },
-        Act::Exchange => {
+        CommitAction::Exchange => {
             let out = read(&spot.anchor, &spot.new)?;
             match (change.before.hash(), change.after.hash()) {
                 (Some(before), Some(after)) if !out.is_absent() && out.hash() != Some(after) => {
@@ -117,7 +133,7 @@ fn back_from_half(spot: &Spot<'_>, objects: &Objects, change: &Landed, act: Act)
                 _ => Ok(()),
             }
         }
-        Act::Overwrite => {
+        CommitAction::Overwrite => {
             let Some(before) = change.before.hash() else { return Ok(()) };
             let now = read(&spot.dir, spot.name)?;
             if now.hash() == Some(before) {
@@ -129,8 +145,8 @@ fn back_from_half(spot: &Spot<'_>, objects: &Objects, change: &Landed, act: Act)
             }
             write_old(objects, before, &mut target)
         }
-        Act::Dress if read(&spot.dir, spot.name)? == change.before => Ok(()),
-        Act::Dress => dress(spot, &change.before),
+        CommitAction::Dress if read(&spot.dir, spot.name)? == change.before => Ok(()),
+        CommitAction::Dress => dress(spot, &change.before),
     }
 }
 

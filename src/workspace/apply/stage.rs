@@ -1,11 +1,13 @@
 //! Staging: every new content beside its target, complete, synced and read back.
 
-use super::super::journal::Entry;
-use super::super::node::{Eased, Node, dir_anyway, file_anyway, open_anyway};
-use super::super::objects::Objects;
-use super::dirs::Dirs;
+use super::super::journal::JournalEntry;
+use super::super::node::{PathState, WritableDirGuard, dir_anyway, file_anyway, open_anyway};
+use super::super::objects::ObjectStore;
+use super::dirs::OpenDirs;
 use super::fault::fault;
-use super::{MERGEABLE, SYNC_EACH, Source, Step, anchor, crash_point, sync_file_system, temp_name};
+use super::{
+    ApplyStep, ContentSource, MERGEABLE, SYNC_EACH, anchor, crash_point, sync_file_system, temp_name,
+};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -15,7 +17,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-pub(super) type Failure = (PathBuf, io::Error);
+pub(super) type PathError = (PathBuf, io::Error);
 
 /// The largest new file whose content is kept beside it.
 const NEW: u64 = 1 << 20;
@@ -24,14 +26,14 @@ const FEW: usize = 64;
 
 /// Stages the new contents of `steps`. `made` are the changes of which there is one, or a part of one, also after a failure.
 pub(super) fn all(
-    objects: &Objects,
-    entry: &mut Entry,
-    steps: &[Step],
+    objects: &ObjectStore,
+    entry: &mut JournalEntry,
+    steps: &[ApplyStep],
     made: &mut Vec<usize>,
-) -> Result<(), Failure> {
+) -> Result<(), PathError> {
     let each = steps.len() <= SYNC_EACH;
     let mut last = None;
-    let mut dirs = Dirs::default();
+    let mut dirs = OpenDirs::default();
     // Other names of a file come after the file itself.
     let (first, then): (Vec<_>, Vec<_>) = steps.iter().enumerate().partition(|(_, s)| s.twin.is_none());
     for (index, step) in first.into_iter().chain(then) {
@@ -50,11 +52,11 @@ pub(super) fn all(
         if needs_content(step) {
             let place = anchor(entry, index).ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
             let dir = dirs.at(&place).map_err(fail)?;
-            let _eased = Eased::of(&dir);
+            let _eased = WritableDirGuard::of(&dir);
             let name = temp_name(entry, index, "new");
             made.push(index);
             let staged = fault("stage").and_then(|()| match twin(entry, step, &dir, &name)? {
-                Some(file) => Ok(Staged { file, in_place: false }),
+                Some(file) => Ok(StagedContent { file, in_place: false }),
                 None => one(objects, step, &dir, &name),
             });
             if staged.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::AlreadyExists) {
@@ -62,7 +64,7 @@ pub(super) fn all(
                 made.pop();
             }
             let staged = staged.map_err(fail)?;
-            let node = Node::of_file(&staged.file).map_err(fail)?;
+            let node = PathState::of_file(&staged.file).map_err(fail)?;
             if node.hash() != step.after.hash() {
                 return Err(fail(io::Error::other("the new content is not the one that was shown")));
             }
@@ -92,61 +94,63 @@ pub(super) fn all(
 }
 
 /// The content that will be written over: it cannot be taken over afterwards, as a displaced file is.
-fn keep_before(objects: &Objects, step: &Step) -> io::Result<()> {
+fn keep_before(objects: &ObjectStore, step: &ApplyStep) -> io::Result<()> {
     let Some(before) = step.before.hash() else { return Ok(()) };
     objects.put_file(&mut file_anyway(&step.path)?, before, step.before.size())
 }
 
 /// The new content of a file of at most `most` bytes: for the merge that a later undo may need, and so that what the
 /// person changes in it later can be told from what was written here.
-fn keep_after(objects: &Objects, step: &Step, most: u64) -> io::Result<()> {
+fn keep_after(objects: &ObjectStore, step: &ApplyStep, most: u64) -> io::Result<()> {
     let Some(after) = step.after.hash() else { return Ok(()) };
     if step.before.hash() != Some(after) && step.after.size() <= most && !objects.has(after) {
         match &step.source {
-            Source::Bytes(bytes) => drop(objects.put(bytes)?),
-            Source::Layer(path) => {
+            ContentSource::Bytes(bytes) => drop(objects.put(bytes)?),
+            ContentSource::Layer(path) => {
                 objects.put_file(&mut file_anyway(path)?, after, step.after.size())?;
             }
-            Source::Object(_) | Source::Nothing => {}
+            ContentSource::Object(_) | ContentSource::Nothing => {}
         }
     }
     Ok(())
 }
 
 /// A file whose content changes, or that is new.
-pub(super) fn needs_content(step: &Step) -> bool {
+pub(super) fn needs_content(step: &ApplyStep) -> bool {
     step.after.is_file() && !step.before.same_content(&step.after)
 }
 
-struct Staged {
+struct StagedContent {
     file: File,
     in_place: bool,
 }
 
-fn one(objects: &Objects, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Result<Staged> {
+fn one(objects: &ObjectStore, step: &ApplyStep, dir: &OwnedFd, name: &OsStr) -> io::Result<StagedContent> {
     let several = step.keep_names && step.before.is_file() && has_more_names(&step.path);
-    if let (Source::Layer(path), false) = (&step.source, several)
+    if let (ContentSource::Layer(path), false) = (&step.source, several)
         && link(path, dir, name)?
     {
         let file = open_named(dir, name)?;
-        return Ok(Staged { file, in_place: false });
+        return Ok(StagedContent { file, in_place: false });
     }
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o666))?);
     match &step.source {
-        Source::Nothing => {}
-        Source::Bytes(bytes) => file.write_all(bytes)?,
-        Source::Object(hash) => objects.copy_to(*hash, &file)?,
-        Source::Layer(path) => super::super::sparse::copy(&file_anyway(path)?, &file)?,
+        ContentSource::Nothing => {}
+        ContentSource::Bytes(bytes) => file.write_all(bytes)?,
+        ContentSource::Object(hash) => objects.copy_to(*hash, &file)?,
+        ContentSource::Layer(path) => super::super::sparse::copy(&file_anyway(path)?, &file)?,
     }
     if step.fresh || several {
-        return Ok(Staged { file, in_place: several });
+        return Ok(StagedContent { file, in_place: several });
     }
     let given = step.after.attrs().map_or(Ok(()), |attrs| attrs.give(&file));
     match given {
-        Ok(()) => Ok(Staged { file, in_place: false }),
+        Ok(()) => Ok(StagedContent { file, in_place: false }),
         // An owner or a label that only the old file can have: it is kept by writing into it.
-        Err(Errno::PERM | Errno::NOTSUP) if step.before.is_file() => Ok(Staged { file, in_place: true }),
+        Err(Errno::PERM | Errno::NOTSUP) if step.before.is_file() => {
+            Ok(StagedContent { file, in_place: true })
+        }
         Err(e) => Err(e.into()),
     }
 }
@@ -156,7 +160,7 @@ fn has_more_names(path: &Path) -> bool {
 }
 
 /// Another name of a file that is there, or is staged, and has this very content.
-fn twin(entry: &Entry, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Result<Option<File>> {
+fn twin(entry: &JournalEntry, step: &ApplyStep, dir: &OwnedFd, name: &OsStr) -> io::Result<Option<File>> {
     let Some(twin) = &step.twin else { return Ok(None) };
     let staged = entry.changes.binary_search_by(|c| c.path.cmp(twin)).ok();
     let staged = staged.and_then(|at| Some((at, entry.changes.get(at)?)));
@@ -172,7 +176,7 @@ fn twin(entry: &Entry, step: &Step, dir: &OwnedFd, name: &OsStr) -> io::Result<O
         }
     };
     let Ok(from) = from else { return Ok(None) };
-    if Node::read(&from, &as_name)? != step.after {
+    if PathState::read(&from, &as_name)? != step.after {
         return Ok(None);
     }
     match rustix::fs::linkat(&from, &as_name, dir, name, AtFlags::empty()) {
@@ -195,11 +199,11 @@ fn open_named(dir: &OwnedFd, name: &OsStr) -> io::Result<File> {
 }
 
 /// Removes the staged contents of these changes.
-pub(super) fn clear(entry: &Entry, made: impl IntoIterator<Item = usize>) {
-    let mut dirs = Dirs::default();
+pub(super) fn clear(entry: &JournalEntry, made: impl IntoIterator<Item = usize>) {
+    let mut dirs = OpenDirs::default();
     for index in made {
         let Some(dir) = anchor(entry, index).and_then(|place| dirs.at(&place).ok()) else { continue };
-        let _eased = Eased::of(&dir);
+        let _eased = WritableDirGuard::of(&dir);
         let _ = rustix::fs::unlinkat(&*dir, temp_name(entry, index, "new"), AtFlags::empty());
     }
 }

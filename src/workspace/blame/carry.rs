@@ -13,16 +13,16 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A content, each of whose lines bears a mark.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Marked {
+pub(super) struct AnnotatedContent {
     pub(super) bytes: Arc<Vec<u8>>,
     pub(super) marks: Arc<Vec<usize>>,
 }
 
-impl Marked {
+impl AnnotatedContent {
     /// All of it bears one mark.
-    pub(super) fn all(bytes: Arc<Vec<u8>>, mark: usize) -> Marked {
+    pub(super) fn all(bytes: Arc<Vec<u8>>, mark: usize) -> AnnotatedContent {
         let count = lines(&bytes).len();
-        Marked { bytes, marks: Arc::new(vec![mark; count]) }
+        AnnotatedContent { bytes, marks: Arc::new(vec![mark; count]) }
     }
 
     /// The marks that the lines of `next` have from here; none for those that are not here.
@@ -45,9 +45,9 @@ impl Marked {
     }
 
     /// The next content: lines that were here keep their marks, new ones get `mark`.
-    pub(super) fn next(&self, next: Arc<Vec<u8>>, mark: usize) -> Marked {
+    pub(super) fn next(&self, next: Arc<Vec<u8>>, mark: usize) -> AnnotatedContent {
         let marks = self.kept(&next).into_iter().map(|kept| kept.unwrap_or(mark)).collect();
-        Marked { bytes: next, marks: Arc::new(marks) }
+        AnnotatedContent { bytes: next, marks: Arc::new(marks) }
     }
 }
 

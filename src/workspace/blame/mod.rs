@@ -9,12 +9,12 @@ mod carry;
 mod past;
 mod replay;
 
-use super::origin::{Assent, Origin};
+use super::origin::{ApprovedBy, ChangeOrigin};
 use super::text_file::TextFile;
-use super::{Shelf, View};
+use super::{LayerKind, View};
 use crate::text::visible;
-use past::Past;
-use replay::Replay;
+use past::FileHistory;
+use replay::BlameReplay;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,36 +24,36 @@ const MOST: u64 = 16 << 20;
 
 /// A file's lines as the view has them, each with whoever wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blame {
+pub struct FileBlame {
     pub path: PathBuf,
-    pub lines: Vec<Line>,
+    pub lines: Vec<BlameLine>,
     /// What makes the answer less than whole.
     pub notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct BlameLine {
     /// From 1.
     pub number: usize,
     /// Decoded, without its end.
     pub text: String,
-    pub claim: Arc<Claim>,
+    pub claim: Arc<LineAttribution>,
 }
 
 /// Whose a line is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Claim {
-    pub standing: Standing,
+pub struct LineAttribution {
+    pub standing: LineStatus,
     /// The call; absent where none is known.
-    pub origin: Option<Arc<Origin>>,
-    pub assent: Assent,
+    pub origin: Option<Arc<ChangeOrigin>>,
+    pub assent: ApprovedBy,
     /// The transaction in the journal by which it landed.
     pub entry: Option<u64>,
 }
 
 /// How a line came to stand where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum LineStatus {
     /// It is older than every transaction of this file: nobody wrote it by placet.
     Before,
     /// It landed.
@@ -66,24 +66,27 @@ pub enum Standing {
     Unknown { why: String },
 }
 
-impl Claim {
-    fn nobody(standing: Standing) -> Claim {
-        Claim { standing, origin: None, assent: Assent::Unknown, entry: None }
+impl LineAttribution {
+    fn nobody(standing: LineStatus) -> LineAttribution {
+        LineAttribution { standing, origin: None, assent: ApprovedBy::Unknown, entry: None }
     }
 }
 
 impl View {
     /// Who wrote each line of the file at a canonical path, as it is in this view.
-    pub fn blame(&self, path: &Path) -> io::Result<Blame> {
+    pub fn blame(&self, path: &Path) -> io::Result<FileBlame> {
         let bytes = self.text_to_blame(path)?;
         let text = TextFile::new(Arc::clone(&bytes));
         let text = text.map_err(|_| refused(path, "is no text, so it has no lines"))?;
-        let set =
-            if self.is_empty(Shelf::Pending) { Default::default() } else { self.changes(Shelf::Pending)? };
+        let set = if self.is_empty(LayerKind::Pending) {
+            Default::default()
+        } else {
+            self.changes(LayerKind::Pending)?
+        };
         let (entries, damage) = (self.journal().entries(), self.journal().damage());
         // What a damaged transaction did is as unknown as what a pruned one did.
         let pruned = self.journal().was_pruned() || !damage.is_empty();
-        let past = Past::of(path, &set, &entries);
+        let past = FileHistory::of(path, &set, &entries);
         let mut notes: Vec<String> = damage.iter().map(ToString::to_string).collect();
         if self.journal().was_pruned() {
             notes.push(match entries.first() {
@@ -93,16 +96,21 @@ impl View {
                 None => "the journal was pruned".to_string(),
             });
         }
-        let (claims, marks) = Replay::new(self.objects(), path, Arc::clone(&bytes), pruned).run(&past);
+        let (claims, marks) = BlameReplay::new(self.objects(), path, Arc::clone(&bytes), pruned).run(&past);
         let claim = |at: usize| marks.get(at).and_then(|mark| claims.get(*mark)).cloned();
-        let unknown =
-            || Arc::new(Claim::nobody(Standing::Unknown { why: "it could not be followed".into() }));
-        let line = |(at, span): (usize, std::ops::Range<usize>)| Line {
+        let unknown = || {
+            Arc::new(LineAttribution::nobody(LineStatus::Unknown { why: "it could not be followed".into() }))
+        };
+        let line = |(at, span): (usize, std::ops::Range<usize>)| BlameLine {
             number: at + 1,
             text: text.line_text(&span).into_owned(),
             claim: claim(at).unwrap_or_else(unknown),
         };
-        Ok(Blame { path: path.to_path_buf(), lines: text.lines(0).enumerate().map(line).collect(), notes })
+        Ok(FileBlame {
+            path: path.to_path_buf(),
+            lines: text.lines(0).enumerate().map(line).collect(),
+            notes,
+        })
     }
 
     fn text_to_blame(&self, path: &Path) -> io::Result<Arc<Vec<u8>>> {

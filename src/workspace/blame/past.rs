@@ -5,46 +5,46 @@
 
 use crate::workspace::Hash;
 use crate::workspace::change::ChangeSet;
-use crate::workspace::journal::{Entry, Kind, Label};
-use crate::workspace::node::Node;
-use crate::workspace::origin::Step;
+use crate::workspace::journal::{JournalEntry, TransactionKind, TransactionLabel};
+use crate::workspace::node::PathState;
+use crate::workspace::origin::OriginStep;
 use std::path::{Path, PathBuf};
 
 /// One transaction's share in the file; what is pending comes last and has no number.
 #[derive(Debug)]
-pub(super) struct Moment {
+pub(super) struct FileRevision {
     pub(super) entry: Option<u64>,
     /// Milliseconds since 1970; 0 for what is pending.
     pub(super) at: u64,
-    pub(super) label: Label,
-    pub(super) kind: Kind,
+    pub(super) label: TransactionLabel,
+    pub(super) kind: TransactionKind,
     /// The name it had before.
     pub(super) path: PathBuf,
-    pub(super) before: Node,
-    pub(super) after: Node,
-    pub(super) steps: Vec<Step>,
+    pub(super) before: PathState,
+    pub(super) after: PathState,
+    pub(super) steps: Vec<OriginStep>,
 }
 
 /// Oldest first.
 #[derive(Debug, Default)]
-pub(super) struct Past(pub(super) Vec<Moment>);
+pub(super) struct FileHistory(pub(super) Vec<FileRevision>);
 
 /// One path's change in a transaction, wherever that is.
-struct Share {
+struct PathRevision {
     path: PathBuf,
-    before: Node,
-    after: Node,
-    steps: Vec<Step>,
+    before: PathState,
+    after: PathState,
+    steps: Vec<OriginStep>,
 }
 
-impl Past {
-    pub(super) fn of(path: &Path, set: &ChangeSet, entries: &[Entry]) -> Past {
+impl FileHistory {
+    pub(super) fn of(path: &Path, set: &ChangeSet, entries: &[JournalEntry]) -> FileHistory {
         let mut past = Vec::new();
         let mut name = path.to_path_buf();
         let pending = |name: &Path| {
             let change = set.get(name)?;
             let (before, after, steps) = (change.before.clone(), change.after.clone(), change.steps.clone());
-            Some(Share { path: name.to_path_buf(), before, after, steps })
+            Some(PathRevision { path: name.to_path_buf(), before, after, steps })
         };
         if let Some(share) = pending(&name) {
             let share = moved(share, set.changes.iter().map(|c| c.path.as_path()), pending);
@@ -55,7 +55,7 @@ impl Past {
             let landed = |name: &Path| {
                 let change = entry.changes.iter().find(|c| c.path == name)?;
                 let (before, after) = (change.before.clone(), change.after.clone());
-                Some(Share { path: name.to_path_buf(), before, after, steps: entry.steps(change) })
+                Some(PathRevision { path: name.to_path_buf(), before, after, steps: entry.steps(change) })
             };
             let Some(share) = landed(&name) else { continue };
             let share = moved(share, entry.changes.iter().map(|c| c.path.as_path()), landed);
@@ -63,17 +63,17 @@ impl Past {
             past.push(moment(share, Some(entry)));
         }
         past.reverse();
-        Past(past)
+        FileHistory(past)
     }
 }
 
-fn moment(share: Share, entry: Option<&Entry>) -> Moment {
-    let Share { path, before, after, steps } = share;
-    Moment {
+fn moment(share: PathRevision, entry: Option<&JournalEntry>) -> FileRevision {
+    let PathRevision { path, before, after, steps } = share;
+    FileRevision {
         entry: entry.map(|e| e.id),
         at: entry.map_or(0, |e| e.at),
         label: entry.map(|e| e.label.clone()).unwrap_or_default(),
-        kind: entry.map_or(Kind::Apply, |e| e.kind.clone()),
+        kind: entry.map_or(TransactionKind::Apply, |e| e.kind.clone()),
         path,
         before,
         after,
@@ -83,10 +83,10 @@ fn moment(share: Share, entry: Option<&Entry>) -> Moment {
 
 /// `share` with the past of the file that it was before, if its transaction moved one here.
 fn moved<'a>(
-    share: Share,
+    share: PathRevision,
     paths: impl Iterator<Item = &'a Path>,
-    of: impl Fn(&Path) -> Option<Share>,
-) -> Share {
+    of: impl Fn(&Path) -> Option<PathRevision>,
+) -> PathRevision {
     if !share.before.is_absent() || !share.after.is_file() {
         return share;
     }
@@ -94,7 +94,7 @@ fn moved<'a>(
     let gone = paths.filter_map(of).filter(|other| other.before.is_file() && other.after.is_absent());
     let from = gone.filter(|other| other.before.size() > 0 && contents(other).any(|c| had.contains(&c)));
     // Of several files with one content the one with the likest name.
-    let alike = |other: &Share| {
+    let alike = |other: &PathRevision| {
         let (one, two) = (other.path.components().rev(), share.path.components().rev());
         one.zip(two).take_while(|(a, b)| a == b).count()
     };
@@ -102,11 +102,11 @@ fn moved<'a>(
     // Its last step took it away from there.
     from.steps.pop();
     from.steps.extend(share.steps);
-    Share { after: share.after, ..from }
+    PathRevision { after: share.after, ..from }
 }
 
 /// Every content that a path is known to have had, without the empty one.
-fn contents(share: &Share) -> impl Iterator<Item = Hash> {
+fn contents(share: &PathRevision) -> impl Iterator<Item = Hash> {
     let ends = [share.before.hash(), share.after.hash()].into_iter().flatten();
     ends.chain(share.steps.iter().filter_map(|s| s.content)).filter(|hash| *hash != blake3::hash(b""))
 }

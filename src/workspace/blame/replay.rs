@@ -5,61 +5,61 @@
 //! back was not written. An undo gives the lines back the marks they had; nothing is guessed where a content is missing.
 
 use super::super::sparse::read_small_at;
-use super::carry::Marked;
-use super::past::{Moment, Past};
-use super::{Claim, MOST, Standing};
+use super::carry::AnnotatedContent;
+use super::past::{FileHistory, FileRevision};
+use super::{LineAttribution, LineStatus, MOST};
 use crate::workspace::Hash;
-use crate::workspace::journal::Kind;
-use crate::workspace::node::Node;
-use crate::workspace::objects::Objects;
-use crate::workspace::origin::{Assent, Origin, Step};
+use crate::workspace::journal::TransactionKind;
+use crate::workspace::node::PathState;
+use crate::workspace::objects::ObjectStore;
+use crate::workspace::origin::{ApprovedBy, ChangeOrigin, OriginStep};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 /// What is known of the file at one moment.
 #[derive(Clone, Debug)]
-enum Now {
+enum ContentState {
     Gone,
-    Here(Marked),
+    Here(AnnotatedContent),
     /// Its content is not known; this is the last one that is.
-    Lost(Option<Marked>),
+    Lost(Option<AnnotatedContent>),
 }
 
 /// The file before and after a transaction, for an undo and a redo of it.
-struct Saved {
-    before: Now,
-    after: Now,
+struct RevisionContents {
+    before: ContentState,
+    after: ContentState,
 }
 
-pub(super) struct Replay<'a> {
-    objects: &'a Objects,
+pub(super) struct BlameReplay<'a> {
+    objects: &'a ObjectStore,
     path: &'a Path,
     current: Arc<Vec<u8>>,
     current_hash: Hash,
-    claims: Vec<Arc<Claim>>,
-    saved: BTreeMap<u64, Saved>,
+    claims: Vec<Arc<LineAttribution>>,
+    saved: BTreeMap<u64, RevisionContents>,
     /// Lines without a transaction may be of one that was pruned.
     pruned: bool,
     /// The transaction that came last.
     last: Option<u64>,
 }
 
-impl<'a> Replay<'a> {
+impl<'a> BlameReplay<'a> {
     pub(super) fn new(
-        objects: &'a Objects,
+        objects: &'a ObjectStore,
         path: &'a Path,
         current: Arc<Vec<u8>>,
         pruned: bool,
-    ) -> Replay<'a> {
+    ) -> BlameReplay<'a> {
         let current_hash = blake3::hash(&current);
         let (claims, saved) = (Vec::new(), BTreeMap::new());
-        Replay { objects, path, current, current_hash, claims, saved, pruned, last: None }
+        BlameReplay { objects, path, current, current_hash, claims, saved, pruned, last: None }
     }
 
     /// The claims, and for each line of the current content the number of its claim.
-    pub(super) fn run(mut self, past: &Past) -> (Vec<Arc<Claim>>, Vec<usize>) {
-        let mut now: Option<Now> = None;
+    pub(super) fn run(mut self, past: &FileHistory) -> (Vec<Arc<LineAttribution>>, Vec<usize>) {
+        let mut now: Option<ContentState> = None;
         for moment in &past.0 {
             let before = match now {
                 None => self.beginning(moment),
@@ -67,7 +67,7 @@ impl<'a> Replay<'a> {
             };
             let after = self.played(&before, moment);
             if let Some(id) = moment.entry {
-                self.saved.insert(id, Saved { before, after: after.clone() });
+                self.saved.insert(id, RevisionContents { before, after: after.clone() });
                 self.last = Some(id);
             }
             now = Some(after);
@@ -76,14 +76,14 @@ impl<'a> Replay<'a> {
         let end = match now {
             None => {
                 let mark = self.before_all();
-                Marked::all(current, mark)
+                AnnotatedContent::all(current, mark)
             }
             Some(now) => self.outside(&now, current, None),
         };
         (self.claims, end.marks.to_vec())
     }
 
-    fn mark(&mut self, claim: Claim) -> usize {
+    fn mark(&mut self, claim: LineAttribution) -> usize {
         if let Some(at) = self.claims.iter().rposition(|known| **known == claim) {
             return at;
         }
@@ -92,13 +92,13 @@ impl<'a> Replay<'a> {
     }
 
     fn unknown(&mut self, why: impl Into<String>) -> usize {
-        self.mark(Claim::nobody(Standing::Unknown { why: why.into() }))
+        self.mark(LineAttribution::nobody(LineStatus::Unknown { why: why.into() }))
     }
 
     fn before_all(&mut self) -> usize {
         match self.pruned {
             true => self.unknown("the transactions that could tell were pruned from the journal"),
-            false => self.mark(Claim::nobody(Standing::Before)),
+            false => self.mark(LineAttribution::nobody(LineStatus::Before)),
         }
     }
 
@@ -116,36 +116,40 @@ impl<'a> Replay<'a> {
     }
 
     /// The file as its first transaction found it.
-    fn beginning(&mut self, moment: &Moment) -> Now {
-        let Node::File { hash, size, .. } = &moment.before else { return Now::Gone };
+    fn beginning(&mut self, moment: &FileRevision) -> ContentState {
+        let PathState::File { hash, size, .. } = &moment.before else { return ContentState::Gone };
         let mark = self.before_all();
         match self.content(*hash, *size, &moment.path) {
-            Some(bytes) => Now::Here(Marked::all(bytes, mark)),
-            None => Now::Lost(None),
+            Some(bytes) => ContentState::Here(AnnotatedContent::all(bytes, mark)),
+            None => ContentState::Lost(None),
         }
     }
 
     /// The file as the next transaction found it: what differs from how the last one left it came past placet.
-    fn reconciled(&mut self, known: Now, moment: &Moment) -> Now {
-        let Node::File { hash, size, .. } = &moment.before else { return Now::Gone };
+    fn reconciled(&mut self, known: ContentState, moment: &FileRevision) -> ContentState {
+        let PathState::File { hash, size, .. } = &moment.before else { return ContentState::Gone };
         match (self.content(*hash, *size, &moment.path), known) {
-            (Some(bytes), known) => Now::Here(self.outside(&known, bytes, moment.entry)),
-            (None, Now::Here(last) | Now::Lost(Some(last))) => Now::Lost(Some(last)),
-            (None, Now::Gone | Now::Lost(None)) => Now::Lost(None),
+            (Some(bytes), known) => ContentState::Here(self.outside(&known, bytes, moment.entry)),
+            (None, ContentState::Here(last) | ContentState::Lost(Some(last))) => {
+                ContentState::Lost(Some(last))
+            }
+            (None, ContentState::Gone | ContentState::Lost(None)) => ContentState::Lost(None),
         }
     }
 
     /// `bytes` as they follow on `now` without a transaction in between.
-    fn outside(&mut self, now: &Now, bytes: Arc<Vec<u8>>, before: Option<u64>) -> Marked {
-        let past_placet = Claim::nobody(Standing::Outside { after: self.last, before });
+    fn outside(&mut self, now: &ContentState, bytes: Arc<Vec<u8>>, before: Option<u64>) -> AnnotatedContent {
+        let past_placet = LineAttribution::nobody(LineStatus::Outside { after: self.last, before });
         match now {
-            Now::Here(last) if last.bytes == bytes => last.clone(),
-            Now::Here(last) => last.next(bytes, self.mark(past_placet)),
-            Now::Gone => Marked::all(bytes, self.mark(past_placet)),
-            Now::Lost(last) => {
+            ContentState::Here(last) if last.bytes == bytes => last.clone(),
+            ContentState::Here(last) => last.next(bytes, self.mark(past_placet)),
+            ContentState::Gone => AnnotatedContent::all(bytes, self.mark(past_placet)),
+            ContentState::Lost(last) => {
                 let mark = self.unknown(self.lost());
-                last.as_ref()
-                    .map_or_else(|| Marked::all(Arc::clone(&bytes), mark), |l| l.next(bytes.clone(), mark))
+                last.as_ref().map_or_else(
+                    || AnnotatedContent::all(Arc::clone(&bytes), mark),
+                    |l| l.next(bytes.clone(), mark),
+                )
             }
         }
     }
@@ -158,24 +162,24 @@ impl<'a> Replay<'a> {
     }
 
     /// The file after a transaction.
-    fn played(&mut self, before: &Now, moment: &Moment) -> Now {
-        let Node::File { hash, size, .. } = &moment.after else { return Now::Gone };
+    fn played(&mut self, before: &ContentState, moment: &FileRevision) -> ContentState {
+        let PathState::File { hash, size, .. } = &moment.after else { return ContentState::Gone };
         let Some(bytes) = self.content(*hash, *size, &moment.path) else {
-            return Now::Lost(match before {
-                Now::Here(last) | Now::Lost(Some(last)) => Some(last.clone()),
-                Now::Gone | Now::Lost(None) => None,
+            return ContentState::Lost(match before {
+                ContentState::Here(last) | ContentState::Lost(Some(last)) => Some(last.clone()),
+                ContentState::Gone | ContentState::Lost(None) => None,
             });
         };
         let (begin, sure) = match before {
-            Now::Here(last) => (last.clone(), true),
-            Now::Gone => (Marked::default(), true),
-            Now::Lost(last) => (last.clone().unwrap_or_default(), false),
+            ContentState::Here(last) => (last.clone(), true),
+            ContentState::Gone => (AnnotatedContent::default(), true),
+            ContentState::Lost(last) => (last.clone().unwrap_or_default(), false),
         };
         if !sure {
             // What the transaction found and what it wrote cannot be told apart.
             let why = format!("{}, so what came after it cannot be told from it", self.lost());
             let mark = self.unknown(why);
-            return Now::Here(begin.next(bytes, mark));
+            return ContentState::Here(begin.next(bytes, mark));
         }
         let written = match self.brought_back(moment) {
             Some(saved) => saved.kept(&bytes),
@@ -187,33 +191,38 @@ impl<'a> Replay<'a> {
             stayed.or(back).or_else(|| by_calls.marks.get(at).copied()).unwrap_or(0)
         });
         let marks = Arc::new(marks.collect());
-        Now::Here(Marked { bytes, marks })
+        ContentState::Here(AnnotatedContent { bytes, marks })
     }
 
     /// The content whose marks come back: what an undo or a redo goes back to.
-    fn brought_back(&self, moment: &Moment) -> Option<Marked> {
-        let here = |now: &Now| match now {
-            Now::Here(marked) => Some(marked.clone()),
-            Now::Gone | Now::Lost(_) => None,
+    fn brought_back(&self, moment: &FileRevision) -> Option<AnnotatedContent> {
+        let here = |now: &ContentState| match now {
+            ContentState::Here(marked) => Some(marked.clone()),
+            ContentState::Gone | ContentState::Lost(_) => None,
         };
         let saved = |id: &u64| self.saved.get(id);
         match &moment.kind {
-            Kind::Undo { of } => of.iter().filter_map(saved).find_map(|s| here(&s.before)),
-            Kind::Redo { of } => of.iter().rev().filter_map(saved).find_map(|s| here(&s.after)),
+            TransactionKind::Undo { of } => of.iter().filter_map(saved).find_map(|s| here(&s.before)),
+            TransactionKind::Redo { of } => of.iter().rev().filter_map(saved).find_map(|s| here(&s.after)),
             // Part of a turn taken back is an apply like any other, only that no call made it.
-            Kind::Apply if moment.steps.is_empty() => {
+            TransactionKind::Apply if moment.steps.is_empty() => {
                 let hash = moment.after.hash();
-                let same = |now: &Now| here(now).filter(|m| Some(blake3::hash(&m.bytes)) == hash);
+                let same = |now: &ContentState| here(now).filter(|m| Some(blake3::hash(&m.bytes)) == hash);
                 self.saved.values().rev().find_map(|s| same(&s.before))
             }
-            Kind::Apply => None,
+            TransactionKind::Apply => None,
         }
     }
 
     /// Every line with the mark of the call that wrote it, as far as the contents between the calls are kept.
-    fn by_calls(&mut self, begin: &Marked, moment: &Moment, after: &Arc<Vec<u8>>) -> Marked {
+    fn by_calls(
+        &mut self,
+        begin: &AnnotatedContent,
+        moment: &FileRevision,
+        after: &Arc<Vec<u8>>,
+    ) -> AnnotatedContent {
         let mut now = begin.clone();
-        let mut open: Vec<&Step> = Vec::new();
+        let mut open: Vec<&OriginStep> = Vec::new();
         let last = moment.steps.len().saturating_sub(1);
         for (at, step) in moment.steps.iter().enumerate() {
             open.push(step);
@@ -229,15 +238,15 @@ impl<'a> Replay<'a> {
     }
 
     /// The mark of lines that one of these steps wrote.
-    fn claimed(&mut self, steps: &[&Step], moment: &Moment) -> usize {
-        let mut origins: Vec<&Option<Arc<Origin>>> = steps.iter().map(|s| &s.origin).collect();
+    fn claimed(&mut self, steps: &[&OriginStep], moment: &FileRevision) -> usize {
+        let mut origins: Vec<&Option<Arc<ChangeOrigin>>> = steps.iter().map(|s| &s.origin).collect();
         origins.dedup();
-        let standing = if moment.entry.is_some() { Standing::Workspace } else { Standing::Pending };
+        let standing = if moment.entry.is_some() { LineStatus::Workspace } else { LineStatus::Pending };
         let origin = match origins.as_slice() {
             [one] => (*one).clone(),
             [] => None,
             several => {
-                let name = |o: &&Option<Arc<Origin>>| {
+                let name = |o: &&Option<Arc<ChangeOrigin>>| {
                     o.as_ref().map_or_else(
                         || "an unrecorded call".to_string(),
                         |o| format!("{} ({})", o.title, o.call),
@@ -249,20 +258,20 @@ impl<'a> Replay<'a> {
         };
         let label = &moment.label;
         let of_entry = || {
-            let Assent::You { how } = &label.assent else { return label.title.clone() };
-            if matches!(moment.kind, Kind::Apply) { label.title.clone() } else { how.clone() }
+            let ApprovedBy::You { how } = &label.assent else { return label.title.clone() };
+            if matches!(moment.kind, TransactionKind::Apply) { label.title.clone() } else { how.clone() }
         };
         let origin = origin.or_else(|| {
             moment.entry.map(|_| {
-                Arc::new(Origin {
+                Arc::new(ChangeOrigin {
                     turn: label.turn.clone(),
                     session: label.session.clone(),
                     title: of_entry(),
                     at: moment.at,
-                    ..Origin::default()
+                    ..ChangeOrigin::default()
                 })
             })
         });
-        self.mark(Claim { standing, origin, assent: label.assent.clone(), entry: moment.entry })
+        self.mark(LineAttribution { standing, origin, assent: label.assent.clone(), entry: moment.entry })
     }
 }

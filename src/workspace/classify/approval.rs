@@ -2,17 +2,17 @@
 
 use super::loss::{self, LargeLoss};
 use super::{ChangeClasses, Runner};
-use crate::workspace::change::{Change, ChangeSet};
-use crate::workspace::node::Node;
-use crate::workspace::view::Choice;
+use crate::workspace::change::{ChangeSet, FileChange};
+use crate::workspace::node::PathState;
+use crate::workspace::view::ChangeSelection;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::path::{Path, PathBuf};
 
 /// Paths that run later and losses that a person approved, each by itself. Without it an apply refuses them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Approval {
-    paths: BTreeMap<PathBuf, Option<Node>>,
+pub struct ChangeApproval {
+    paths: BTreeMap<PathBuf, Option<PathState>>,
     /// Repositories and roots that may go.
     losses: BTreeSet<PathBuf>,
     files: ApprovedFiles,
@@ -29,15 +29,15 @@ enum ApprovedFiles {
     AtMost { files: usize, bytes: u64 },
 }
 
-impl Approval {
+impl ChangeApproval {
     /// Nothing that runs later, and no large loss.
-    pub fn none() -> Approval {
-        Approval::default()
+    pub fn none() -> ChangeApproval {
+        ChangeApproval::default()
     }
 
     /// The person named exactly this path: a file that runs later, a repository that goes, or a root that is emptied.
     #[must_use]
-    pub fn named(mut self, path: &Path) -> Approval {
+    pub fn named(mut self, path: &Path) -> ChangeApproval {
         self.losses.insert(path.to_path_buf());
         self.paths.insert(path.to_path_buf(), None);
         self
@@ -45,21 +45,21 @@ impl Approval {
 
     /// The person saw this change: another content at the path needs another approval.
     #[must_use]
-    pub fn shown(mut self, change: &Change) -> Approval {
+    pub fn shown(mut self, change: &FileChange) -> ChangeApproval {
         self.paths.insert(change.path.clone(), Some(change.after.clone()));
         self
     }
 
     /// The person gave the number of files that may go, without seeing them now.
     #[must_use]
-    pub fn removal_of(mut self, files: usize) -> Approval {
+    pub fn removal_of(mut self, files: usize) -> ChangeApproval {
         self.files = ApprovedFiles::Exactly(files);
         self
     }
 
     /// The person saw these losses, and typed the word that stands for them.
     #[must_use]
-    pub fn seen(mut self, losses: &[LargeLoss]) -> Approval {
+    pub fn seen(mut self, losses: &[LargeLoss]) -> ChangeApproval {
         for loss in losses {
             match loss {
                 LargeLoss::Repository { path, .. }
@@ -80,11 +80,11 @@ impl Approval {
     }
 
     pub fn is_none(&self) -> bool {
-        *self == Approval::default()
+        *self == ChangeApproval::default()
     }
 
     /// True for the path itself, and for what goes with a directory whose removal was approved.
-    pub fn covers(&self, change: &Change) -> bool {
+    pub fn covers(&self, change: &FileChange) -> bool {
         let exact = self.paths.get(&change.path);
         exact.is_some_and(|seen| seen.as_ref().is_none_or(|seen| *seen == change.after))
             || change.after.is_absent()
@@ -115,8 +115,8 @@ impl Approval {
 
 /// What may be applied of a choice, and what stays pending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Permitted {
-    pub choice: Choice,
+pub struct PermittedChanges {
+    pub choice: ChangeSelection,
     /// Paths that run later.
     pub waiting: Vec<PathBuf>,
     /// Losses that nobody approved: all that goes with them stays.
@@ -153,19 +153,24 @@ impl ChangeClasses {
 
     /// The files of a loss that was approved by their number, and the directories that go with them; none if the number
     /// is another.
-    pub fn removed_files(&self, set: &ChangeSet, approval: &Approval) -> BTreeSet<PathBuf> {
+    pub fn removed_files(&self, set: &ChangeSet, approval: &ChangeApproval) -> BTreeSet<PathBuf> {
         let part = set.part(|c| self.runner(&c.path).is_none() || approval.covers(c));
         let counted = |path: &Path| !approval.accounts_for(path);
         let mut losses = loss::losses(&part, &self.roots, self.limit, &counted);
         losses.retain(|loss| matches!(loss, LargeLoss::Files { .. }) && approval.allows(loss));
         let files = loss::paths_of(&part, &losses, &counted);
-        let goes = |c: &&Change| c.before.is_directory() && c.after.is_absent() && holds(&files, &c.path);
+        let goes = |c: &&FileChange| c.before.is_directory() && c.after.is_absent() && holds(&files, &c.path);
         let dirs = part.changes.iter().filter(goes).map(|c| c.path.clone());
         dirs.chain(files.iter().map(|path| path.to_path_buf())).collect()
     }
 
     /// The losses in `choice` that `approval` does not allow, the gravest first.
-    pub fn unapproved_losses(&self, set: &ChangeSet, choice: &Choice, approval: &Approval) -> Vec<LargeLoss> {
+    pub fn unapproved_losses(
+        &self,
+        set: &ChangeSet,
+        choice: &ChangeSelection,
+        approval: &ChangeApproval,
+    ) -> Vec<LargeLoss> {
         let chosen = set.part(|c| choice.contains_key(&c.path));
         let counted = |path: &Path| !approval.accounts_for(path);
         let losses = loss::losses(&chosen, &self.roots, self.limit, &counted);
@@ -173,8 +178,12 @@ impl ChangeClasses {
     }
 
     /// The root of which `choice` removes everything.
-    pub(in crate::workspace) fn emptied_root(&self, set: &ChangeSet, choice: &Choice) -> Option<PathBuf> {
-        let losses = self.unapproved_losses(set, choice, &Approval::none());
+    pub(in crate::workspace) fn emptied_root(
+        &self,
+        set: &ChangeSet,
+        choice: &ChangeSelection,
+    ) -> Option<PathBuf> {
+        let losses = self.unapproved_losses(set, choice, &ChangeApproval::none());
         losses.into_iter().find_map(|loss| match loss {
             LargeLoss::Root { path, .. } => Some(path),
             _ => None,
@@ -186,9 +195,14 @@ impl ChangeClasses {
     ///
     /// With a path that stays, the directories that only it needs stay as well, and so does the removal of a directory
     /// that it lies in, and of the file that it was moved from.
-    pub fn permitted(&self, set: &ChangeSet, choice: &Choice, approval: &Approval) -> Permitted {
+    pub fn permitted(
+        &self,
+        set: &ChangeSet,
+        choice: &ChangeSelection,
+        approval: &ChangeApproval,
+    ) -> PermittedChanges {
         let chosen = |path: &Path| choice.contains_key(path);
-        let waits = |c: &&Change| self.runner(&c.path).is_some() && !approval.covers(c);
+        let waits = |c: &&FileChange| self.runner(&c.path).is_some() && !approval.covers(c);
         let later: BTreeSet<&Path> =
             set.changes.iter().filter(|c| chosen(&c.path)).filter(waits).map(|c| c.path.as_path()).collect();
         let mut left = stay(set, choice.clone(), &later);
@@ -210,12 +224,12 @@ impl ChangeClasses {
         let shown = self.to_approve(set);
         let waiting = later.into_iter().filter(|p| shown.iter().any(|(path, _)| path == p));
         let waiting = waiting.map(Path::to_path_buf).collect();
-        Permitted { choice: left, waiting, losses, repositories }
+        PermittedChanges { choice: left, waiting, losses, repositories }
     }
 }
 
 /// `choice` without `staying` and without what makes no sense alone.
-fn stay(set: &ChangeSet, mut choice: Choice, staying: &BTreeSet<&Path>) -> Choice {
+fn stay(set: &ChangeSet, mut choice: ChangeSelection, staying: &BTreeSet<&Path>) -> ChangeSelection {
     if staying.is_empty() {
         return choice;
     }

@@ -28,17 +28,17 @@ const FILLED: [&str; 4] = ["node_modules", "target", "__pycache__", "site-packag
 /// The same in a repository.
 const FILLED_IN_GIT: [&str; 4] = ["objects", "refs", "logs", "lfs"];
 
-struct Known {
+struct CachedLinks {
     until: Instant,
     links: Arc<Vec<TargetAndLink>>,
 }
 
-static KNOWN: Mutex<BTreeMap<PathBuf, Known>> = Mutex::new(BTreeMap::new());
+static KNOWN: Mutex<BTreeMap<PathBuf, CachedLinks>> = Mutex::new(BTreeMap::new());
 
 /// The links below `root`.
 pub(super) fn links(root: &Path) -> Arc<Vec<TargetAndLink>> {
     let begun = Instant::now();
-    let fresh = |known: &&Known| begun < known.until;
+    let fresh = |known: &&CachedLinks| begun < known.until;
     if let Some(known) = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).get(root).filter(fresh) {
         return Arc::clone(&known.links);
     }
@@ -51,7 +51,7 @@ pub(super) fn links(root: &Path) -> Arc<Vec<TargetAndLink>> {
     });
     let links = Arc::new(found);
     let until = Instant::now() + REMEMBERED.max(begun.elapsed() * TIMES_ITS_DURATION);
-    let known = Known { until, links: Arc::clone(&links) };
+    let known = CachedLinks { until, links: Arc::clone(&links) };
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(root.to_path_buf(), known);
     links
 }

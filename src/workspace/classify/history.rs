@@ -1,9 +1,9 @@
 //! A repository that stays and loses its history: `rm -r .git/objects`, `: > .git/HEAD`, `rm -rf .git; git init`.
 
 use super::loss::{LargeLoss, removes_repository};
-use crate::workspace::change::{Change, ChangeSet};
-use crate::workspace::node::Node;
-use crate::workspace::repository::{GitFile, is_damaged};
+use crate::workspace::change::{ChangeSet, FileChange};
+use crate::workspace::node::PathState;
+use crate::workspace::repository::{GitFileKind, is_damaged};
 use std::path::Path;
 
 /// Without one of them git does not see a repository.
@@ -32,10 +32,10 @@ pub(super) fn lost_in(set: &ChangeSet) -> impl Iterator<Item = LargeLoss> {
 }
 
 /// True when what git needs is not there any more, or is of another kind, or is a file with nothing in it.
-fn is_broken(change: &Change) -> bool {
+fn is_broken(change: &FileChange) -> bool {
     match &change.before {
-        Node::Absent => false,
-        Node::Directory { .. } => !change.after.is_directory(),
+        PathState::Absent => false,
+        PathState::Directory { .. } => !change.after.is_directory(),
         _ => {
             change.after.is_absent()
                 || change.after.is_directory()
@@ -70,5 +70,5 @@ pub(super) fn is_judged_there(set: &ChangeSet, path: &Path) -> bool {
         let outermost = set.repositories.of(path);
         set.repository_changes.iter().any(|change| Some(change.path.as_path()) == outermost)
     };
-    (rel.starts_with("objects") || rel == Path::new("index")) && GitFile::at(rel).is_some() && is_known()
+    (rel.starts_with("objects") || rel == Path::new("index")) && GitFileKind::at(rel).is_some() && is_known()
 }

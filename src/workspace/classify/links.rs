@@ -5,10 +5,10 @@
 //! a bounded walk of the rest of the workspace.
 
 use super::far::{self, FileId};
-use super::{Classifier, PathClass};
+use super::{ChangeClassifier, PathClass};
 use crate::permission::Runner;
-use crate::workspace::change::Change;
-use crate::workspace::node::Node;
+use crate::workspace::change::FileChange;
+use crate::workspace::node::PathState;
 use crate::workspace::repository::flat;
 use crate::workspace::resolve::without_links;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,22 +23,22 @@ const MOST_NAMES: usize = 1000;
 const SKIPPED: [&str; 5] = ["objects", "refs", "logs", "node_modules", "cache"];
 
 #[derive(Debug, Default)]
-pub(super) struct Links {
+pub(super) struct LinkIndex {
     /// What links lead to, and the links.
     targets: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
     /// Files that have several names, and those names.
     names: BTreeMap<FileId, BTreeSet<PathBuf>>,
 }
 
-impl Links {
-    pub(super) fn find(classifier: &Classifier<'_>) -> Links {
-        let mut links = Links::default();
+impl LinkIndex {
+    pub(super) fn find(classifier: &ChangeClassifier<'_>) -> LinkIndex {
+        let mut links = LinkIndex::default();
         let mut left = MOST;
         for dir in dirs_above(classifier) {
             links.look_in(&dir, 2, classifier, &mut left);
         }
         for change in &classifier.set.changes {
-            if let Node::Link { target } = &change.after {
+            if let PathState::Link { target } = &change.after {
                 let to = change.path.parent().unwrap_or(Path::new("/")).join(target);
                 links.add(flat(&to), change.path.clone());
             }
@@ -52,9 +52,10 @@ impl Links {
     }
 
     /// Where the change gives a path a content, its other names may be anywhere.
-    fn look_far(&mut self, classifier: &Classifier<'_>) {
-        let comes = |change: &&Change| matches!(change.after, Node::File { .. } | Node::Link { .. });
-        let changes: Vec<&Change> = classifier.set.changes.iter().filter(comes).collect();
+    fn look_far(&mut self, classifier: &ChangeClassifier<'_>) {
+        let comes =
+            |change: &&FileChange| matches!(change.after, PathState::File { .. } | PathState::Link { .. });
+        let changes: Vec<&FileChange> = classifier.set.changes.iter().filter(comes).collect();
         if changes.is_empty() {
             return;
         }
@@ -69,7 +70,7 @@ impl Links {
         }
     }
 
-    fn look_in(&mut self, dir: &Path, depth: usize, classifier: &Classifier<'_>, left: &mut usize) {
+    fn look_in(&mut self, dir: &Path, depth: usize, classifier: &ChangeClassifier<'_>, left: &mut usize) {
         for entry in std::fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
             if *left == 0 {
                 return;
@@ -96,7 +97,7 @@ impl Links {
     }
 
     /// Who runs the file later by another of its names.
-    pub(super) fn of(&self, change: &Change, classifier: &Classifier<'_>) -> Option<Runner> {
+    pub(super) fn of(&self, change: &FileChange, classifier: &ChangeClassifier<'_>) -> Option<Runner> {
         let later = |path: &Path| match classifier.of_path(path) {
             PathClass::RunsLater(runner) => Some(runner),
             _ => None,
@@ -135,7 +136,7 @@ impl Links {
 
 /// The file of the workspace into which the change is written in place: by a file tool, or because only its mode or
 /// owner changes. All names of such a file change.
-fn file_of(change: &Change) -> Option<FileId> {
+fn file_of(change: &FileChange) -> Option<FileId> {
     if !(change.by_tool || change.before.is_file() && change.before.same_content(&change.after)) {
         return None;
     }
@@ -144,7 +145,7 @@ fn file_of(change: &Change) -> Option<FileId> {
 }
 
 /// The directories above changed paths, as far as they are in the workspace.
-fn dirs_above(classifier: &Classifier<'_>) -> BTreeSet<PathBuf> {
+fn dirs_above(classifier: &ChangeClassifier<'_>) -> BTreeSet<PathBuf> {
     let mut dirs: BTreeSet<PathBuf> = BTreeSet::new();
     for change in &classifier.set.changes {
         for dir in change.path.ancestors().skip(1) {

@@ -2,8 +2,8 @@
 
 use super::history;
 use crate::text::visible;
-use crate::workspace::change::{Change, ChangeSet};
-use crate::workspace::view::Brake;
+use crate::workspace::change::{ChangeSet, FileChange};
+use crate::workspace::view::LossLimit;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -65,7 +65,7 @@ impl LargeLoss {
 }
 
 /// The repository that `change` removes, with all that goes with it.
-pub(super) fn removed_repository(set: &ChangeSet, change: &Change) -> Option<LargeLoss> {
+pub(super) fn removed_repository(set: &ChangeSet, change: &FileChange) -> Option<LargeLoss> {
     if !removes_repository(set, change) {
         return None;
     }
@@ -74,7 +74,7 @@ pub(super) fn removed_repository(set: &ChangeSet, change: &Change) -> Option<Lar
     Some(LargeLoss::Repository { path: path.clone(), files })
 }
 
-pub(super) fn removes_repository(set: &ChangeSet, change: &Change) -> bool {
+pub(super) fn removes_repository(set: &ChangeSet, change: &FileChange) -> bool {
     let is_one = set.repositories.of(&change.path).is_some_and(|repository| repository == change.path);
     is_one && change.before.is_directory() && !change.after.is_directory()
 }
@@ -83,7 +83,7 @@ pub(super) fn removes_repository(set: &ChangeSet, change: &Change) -> bool {
 pub(super) fn losses(
     set: &ChangeSet,
     roots: &[PathBuf],
-    limit: Brake,
+    limit: LossLimit,
     counted: &dyn Fn(&Path) -> bool,
 ) -> Vec<LargeLoss> {
     let mut losses: Vec<LargeLoss> =
@@ -116,8 +116,9 @@ pub(super) fn paths_of<'a>(
             LargeLoss::Root { path, .. } => {
                 // What is there under another name is not lost.
                 let moved = moved(set);
-                let goes =
-                    |c: &&Change| c.after.is_absent() && c.path.starts_with(path) && !moved.contains(&c.path);
+                let goes = |c: &&FileChange| {
+                    c.after.is_absent() && c.path.starts_with(path) && !moved.contains(&c.path)
+                };
                 paths.extend(set.changes.iter().filter(goes).map(|c| c.path.as_path()));
             }
             LargeLoss::Files { .. } => {
@@ -129,7 +130,7 @@ pub(super) fn paths_of<'a>(
 }
 
 /// Files that are gone or hardly there any more: an edit of many files is no loss, and a file that is emptied is one.
-fn lost(set: &ChangeSet) -> impl Iterator<Item = &Change> {
+fn lost(set: &ChangeSet) -> impl Iterator<Item = &FileChange> {
     let moved = moved(set);
     let others = set.changes.iter().filter(|c| !history::is_judged_there(set, &c.path));
     others.filter(move |c| {

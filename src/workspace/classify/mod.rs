@@ -10,16 +10,16 @@ mod history;
 mod links;
 mod loss;
 
-pub use approval::{Approval, Permitted};
+pub use approval::{ChangeApproval, PermittedChanges};
 pub(super) use far::forget as forget_links;
 pub use loss::LargeLoss;
 
-use super::change::{Change, ChangeSet};
-use super::node::Node;
-use super::repository::{HookDirs, RepositoryChange, RepositoryFate, is_repository};
-use super::view::{Brake, View};
+use super::change::{ChangeSet, FileChange};
+use super::node::PathState;
+use super::repository::{GitHookDirs, RepositoryChange, RepositoryFate, is_repository};
+use super::view::{LossLimit, View};
 use crate::permission::{PathClass, ProtectedPaths, Runner};
-use links::Links;
+use links::LinkIndex;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -43,7 +43,7 @@ pub struct ChangeClasses {
     /// What the whole set takes away, the gravest first.
     pub losses: Vec<LargeLoss>,
     roots: Vec<PathBuf>,
-    limit: Brake,
+    limit: LossLimit,
 }
 
 impl ChangeClasses {
@@ -73,11 +73,11 @@ impl ChangeClasses {
 }
 
 /// What is needed to classify a set, collected once for all of its changes.
-pub(super) struct Classifier<'a> {
+pub(super) struct ChangeClassifier<'a> {
     pub(super) set: &'a ChangeSet,
     pub(super) roots: &'a [PathBuf],
     pub(super) protected: &'a ProtectedPaths,
-    links: Links,
+    links: LinkIndex,
     /// Repositories that `set` completes, and what git runs in them that was there before.
     completed: BTreeMap<&'a Path, Runner>,
 }
@@ -85,26 +85,27 @@ pub(super) struct Classifier<'a> {
 /// What makes a directory a repository.
 const COMPLETING: [&str; 5] = ["HEAD", "commondir", "objects", "refs", "reftable"];
 
-impl<'a> Classifier<'a> {
+impl<'a> ChangeClassifier<'a> {
     pub(super) fn new(
         set: &'a ChangeSet,
         roots: &'a [PathBuf],
         protected: &'a ProtectedPaths,
-    ) -> Classifier<'a> {
+    ) -> ChangeClassifier<'a> {
         let completed = completed_repositories(set);
-        let mut classifier = Classifier { set, roots, protected, links: Links::default(), completed };
-        classifier.links = Links::find(&classifier);
+        let mut classifier =
+            ChangeClassifier { set, roots, protected, links: LinkIndex::default(), completed };
+        classifier.links = LinkIndex::find(&classifier);
         classifier
     }
 
-    pub(super) fn classify(&self, change: &Change) -> ChangeClass {
+    pub(super) fn classify(&self, change: &FileChange) -> ChangeClass {
         if let Some(loss) = loss::removed_repository(self.set, change) {
             return ChangeClass::LargeLoss(loss);
         }
         if let Some(runner) = self.completes_repository(change) {
             return ChangeClass::RunsLater(runner.clone());
         }
-        let plain = |node: &Node| node.is_directory() || node.is_absent();
+        let plain = |node: &PathState| node.is_directory() || node.is_absent();
         if plain(&change.before) && plain(&change.after) {
             // A directory by itself runs nothing. One that goes takes what runs with it, and stands for all of it.
             let class = if change.after.is_absent() { self.of_deleted(&change.path) } else { None };
@@ -138,7 +139,7 @@ impl<'a> Classifier<'a> {
     }
 
     /// A directory may get hooks and settings first, as ordinary files, and become a repository in a later turn.
-    fn completes_repository(&self, change: &Change) -> Option<&Runner> {
+    fn completes_repository(&self, change: &FileChange) -> Option<&Runner> {
         if self.completed.is_empty() || change.after.is_absent() {
             return None;
         }
@@ -209,10 +210,10 @@ impl<'a> Classifier<'a> {
         best
     }
 
-    fn on_path(&self, change: &Change) -> Option<Runner> {
+    fn on_path(&self, change: &FileChange) -> Option<Runner> {
         let runs = match &change.after {
-            Node::File { attrs, .. } => attrs.mode & 0o111 != 0,
-            Node::Link { .. } => true,
+            PathState::File { attrs, .. } => attrs.mode & 0o111 != 0,
+            PathState::Link { .. } => true,
             _ => false,
         };
         self.protected.on_path(&change.path).filter(|_| runs)
@@ -270,11 +271,11 @@ fn rank(class: &PathClass) -> u8 {
 pub(super) fn is_reached(path: &Path, roots: &[PathBuf], protected: &ProtectedPaths) -> bool {
     use std::os::unix::fs::MetadataExt;
     let mode = std::fs::symlink_metadata(path).map_or(0o644, |meta| meta.mode() & 0o7777);
-    let attrs = super::node::Attrs { mode, ..super::node::Attrs::default() };
-    let after = Node::File { hash: blake3::hash(b""), size: 0, attrs };
-    let change = Change {
+    let attrs = super::node::FileAttrs { mode, ..super::node::FileAttrs::default() };
+    let after = PathState::File { hash: blake3::hash(b""), size: 0, attrs };
+    let change = FileChange {
         path: path.to_path_buf(),
-        before: Node::Absent,
+        before: PathState::Absent,
         after,
         content: None,
         moved_from: None,
@@ -286,9 +287,9 @@ pub(super) fn is_reached(path: &Path, roots: &[PathBuf], protected: &ProtectedPa
     let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
     let is = |dir: &Path| exists(dir) && is_repository(dir, &exists);
     let read = |file: &Path, most| crate::text::regular::read(file, most).ok();
-    let hook_dirs = HookDirs::find([path], &is, &[&read]);
+    let hook_dirs = GitHookDirs::find([path], &is, &[&read]);
     let set = ChangeSet { hook_dirs, ..ChangeSet::new(vec![change]) };
-    let classifier = Classifier::new(&set, roots, protected);
+    let classifier = ChangeClassifier::new(&set, roots, protected);
     set.changes.first().is_some_and(|c| matches!(classifier.classify(c), ChangeClass::RunsLater(_)))
 }
 
@@ -296,7 +297,7 @@ impl View {
     /// What each change of `set` means.
     pub fn classify(&self, set: &ChangeSet) -> ChangeClasses {
         let protected = self.protected();
-        let classifier = Classifier::new(set, self.roots(), &protected);
+        let classifier = ChangeClassifier::new(set, self.roots(), &protected);
         let mut by_path = BTreeMap::new();
         for change in &set.changes {
             match classifier.classify(change) {

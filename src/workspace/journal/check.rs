@@ -4,7 +4,7 @@
 //! it. The file `pruned` holds the number up to which pruning removed everything, and `last` the newest number, so that the
 //! loss of the oldest and of the newest is seen too.
 
-use super::super::damage::{Damage, DamagedPart, Fault, read_record};
+use super::super::damage::{DamageKind, DamagedPart, DamagedRecord, read_record};
 use super::Journal;
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,17 +16,17 @@ const AT_START: u64 = 256 << 10;
 
 /// What a note of the journal says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Noted {
+enum JournalCounter {
     Missing,
     /// An earlier version wrote empty ones, and a crash may leave one.
     Empty,
     Number(u64),
 }
 
-impl Noted {
+impl JournalCounter {
     fn number(self) -> Option<u64> {
         match self {
-            Noted::Number(number) => Some(number),
+            JournalCounter::Number(number) => Some(number),
             _ => None,
         }
     }
@@ -38,16 +38,16 @@ const LAST: &str = "last";
 
 impl Journal {
     /// Everything that is wrong with this journal. Reads every entry.
-    pub fn damage(&self) -> Vec<Damage> {
+    pub fn damage(&self) -> Vec<DamagedRecord> {
         self.damage_among(usize::MAX, u64::MAX)
     }
 
     /// The same for a start: sizes and numbers of all entries, the content of the newest ones.
-    pub fn damage_at_start(&self) -> Vec<Damage> {
+    pub fn damage_at_start(&self) -> Vec<DamagedRecord> {
         self.damage_among(20, AT_START)
     }
 
-    fn damage_among(&self, newest: usize, mut bytes: u64) -> Vec<Damage> {
+    fn damage_among(&self, newest: usize, mut bytes: u64) -> Vec<DamagedRecord> {
         let mut found = self.missing();
         for (ending, part) in [
             (".json", DamagedPart::Entry as fn(u64) -> DamagedPart),
@@ -64,8 +64,8 @@ impl Journal {
                 match self.read(id, ending) {
                     Ok(_) => {}
                     // It was closed or removed by another process since the directory was listed.
-                    Err(Fault::Missing) => {}
-                    Err(fault) => found.push(Damage { part: part(id), path, fault }),
+                    Err(DamageKind::Missing) => {}
+                    Err(fault) => found.push(DamagedRecord { part: part(id), path, fault }),
                 }
             }
         }
@@ -74,25 +74,25 @@ impl Journal {
     }
 
     /// Damage that undo and redo must not reach past: anything of transactions newer than `id`, or of the whole journal.
-    pub fn damage_after(&self, id: u64) -> Vec<Damage> {
+    pub fn damage_after(&self, id: u64) -> Vec<DamagedRecord> {
         let mut all = self.damage();
         all.retain(|damage| number(damage.part).is_none_or(|(_, last)| last > id));
         all
     }
 
     /// Why it cannot be read at all, so that nobody knows what is in it.
-    pub fn unlisted(&self) -> Option<Damage> {
+    pub fn unlisted(&self) -> Option<DamagedRecord> {
         self.names().err()
     }
 
     /// Numbers that were given out and have neither an entry nor a note that they are gone; and what keeps us from
     /// knowing them.
-    pub(super) fn missing(&self) -> Vec<Damage> {
+    pub(super) fn missing(&self) -> Vec<DamagedRecord> {
         let mut found = Vec::new();
         // In this order an entry that another process closes meanwhile is seen in one of its states.
         let noted = self.note(LAST).unwrap_or_else(|damage| {
             found.push(damage);
-            Noted::Empty
+            JournalCounter::Empty
         });
         let listed = || {
             let mut known: BTreeSet<u64> = self.ids(".open.json")?.into_iter().collect();
@@ -120,21 +120,21 @@ impl Journal {
         found
     }
 
-    fn note(&self, name: &str) -> Result<Noted, Damage> {
+    fn note(&self, name: &str) -> Result<JournalCounter, DamagedRecord> {
         let path = self.dir.join(name);
-        let damaged = |fault| Damage { part: DamagedPart::Journal, path: path.clone(), fault };
+        let damaged = |fault| DamagedRecord { part: DamagedPart::Journal, path: path.clone(), fault };
         let bytes = match read_record(&path) {
-            Err(Fault::Missing) => return Ok(Noted::Missing),
-            Err(Fault::Empty) => return Ok(Noted::Empty),
+            Err(DamageKind::Missing) => return Ok(JournalCounter::Missing),
+            Err(DamageKind::Empty) => return Ok(JournalCounter::Empty),
             other => other.map_err(damaged)?,
         };
         let number = std::str::from_utf8(&bytes).ok().and_then(|text| text.trim().parse().ok());
-        let malformed = || Fault::Malformed { line: 1, why: "this is not a number".into() };
-        number.map(Noted::Number).ok_or_else(|| damaged(malformed()))
+        let malformed = || DamageKind::Malformed { line: 1, why: "this is not a number".into() };
+        number.map(JournalCounter::Number).ok_or_else(|| damaged(malformed()))
     }
 
     /// What is missing between two numbers, both among it.
-    fn gap(&self, mut from: u64, to: u64, gone: &[(u64, u64)]) -> Vec<Damage> {
+    fn gap(&self, mut from: u64, to: u64, gone: &[(u64, u64)]) -> Vec<DamagedRecord> {
         let mut missing = Vec::new();
         for (first, last) in gone {
             if *last < from || *first > to {
@@ -151,16 +151,16 @@ impl Journal {
         missing
     }
 
-    fn without(&self, first: u64, last: u64) -> Damage {
+    fn without(&self, first: u64, last: u64) -> DamagedRecord {
         let part = DamagedPart::Entries(first, last);
-        Damage { part, path: self.file(first, ".json"), fault: Fault::Missing }
+        DamagedRecord { part, path: self.file(first, ".json"), fault: DamageKind::Missing }
     }
 
     /// The number up to which pruning removed everything, 0 where it removed nothing; `None` where an earlier version
     /// pruned, which did not note it.
-    fn pruned_up_to(&self) -> Result<Option<u64>, Damage> {
+    fn pruned_up_to(&self) -> Result<Option<u64>, DamagedRecord> {
         Ok(match self.note(PRUNED)? {
-            Noted::Missing => Some(0),
+            JournalCounter::Missing => Some(0),
             noted => noted.number(),
         })
     }
@@ -172,7 +172,7 @@ impl Journal {
     }
 
     /// Ranges of numbers that placet removed itself, in their order.
-    fn gone(&self) -> Result<Vec<(u64, u64)>, Damage> {
+    fn gone(&self) -> Result<Vec<(u64, u64)>, DamagedRecord> {
         let range = |name: &String| {
             let (first, last) = name.strip_suffix(".gone")?.split_once('-')?;
             Some((first.parse().ok()?, last.parse().ok()?))
@@ -188,7 +188,7 @@ impl Journal {
     }
 
     /// The newest number that was given out. Fails where that is not known: the next one could replace an entry.
-    pub(in crate::workspace) fn last_number(&self) -> Result<u64, Damage> {
+    pub(in crate::workspace) fn last_number(&self) -> Result<u64, DamagedRecord> {
         let noted = self.note(LAST)?.number();
         let ids = self.ids(".json")?.into_iter().chain(self.ids(".open.json")?);
         Ok(ids.chain(noted).max().unwrap_or(0))
@@ -202,7 +202,7 @@ impl Journal {
     /// Moves the file of a damaged entry into `aside`, and notes that its number is gone. Gives the new place.
     pub(in crate::workspace) fn set_aside(
         &self,
-        damage: &Damage,
+        damage: &DamagedRecord,
         aside: &Path,
     ) -> io::Result<Option<PathBuf>> {
         let Some((first, last)) = number(damage.part) else {
@@ -220,7 +220,7 @@ impl Journal {
     }
 
     /// Moves a damaged note into `aside` and writes what the entries say in its place.
-    fn note_aside(&self, damage: &Damage, aside: &Path) -> io::Result<PathBuf> {
+    fn note_aside(&self, damage: &DamagedRecord, aside: &Path) -> io::Result<PathBuf> {
         let known = self.numbers()?;
         crate::private::make_dir(aside)?;
         let to = aside.join(damage.path.file_name().unwrap_or_default());

@@ -3,10 +3,10 @@
 //! Nothing goes while a record is damaged that may name contents: which ones it names is not known any more, and a
 //! content that is removed is gone for good.
 
-use super::super::damage::Damage;
-use super::super::node::Node;
-use super::super::{Hash, Objects};
-use super::{Entry, Journal};
+use super::super::damage::DamagedRecord;
+use super::super::node::PathState;
+use super::super::{Hash, ObjectStore};
+use super::{Journal, JournalEntry};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io;
@@ -15,43 +15,48 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// How much may be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Keep {
+pub struct PruneLimits {
     pub max_bytes: u64,
     pub max_age: std::time::Duration,
 }
 
-impl Default for Keep {
-    fn default() -> Keep {
-        Keep { max_bytes: 2 << 30, max_age: std::time::Duration::from_secs(30 * 24 * 3600) }
+impl Default for PruneLimits {
+    fn default() -> PruneLimits {
+        PruneLimits { max_bytes: 2 << 30, max_age: std::time::Duration::from_secs(30 * 24 * 3600) }
     }
 }
 
 /// What views need, beside the journals.
 #[derive(Clone, Debug, Default)]
-pub struct Needed {
+pub struct PruneRoots {
     /// Contents that pending changes start from.
     pub contents: BTreeSet<String>,
     /// Records of pending changes that cannot be read.
-    pub damage: Vec<Damage>,
+    pub damage: Vec<DamagedRecord>,
 }
 
 /// What pruning removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pruned {
+pub struct PruneReport {
     pub entries: usize,
     pub objects: usize,
     pub bytes: u64,
     /// Damaged records, because of which nothing was removed.
-    pub stopped_by: Vec<Damage>,
+    pub stopped_by: Vec<DamagedRecord>,
 }
 
 /// Removes the oldest transactions of all workspaces below `journals` until the rest is young and small enough, and
 /// every content that nothing names any more. While a record is damaged, nothing is removed.
-pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) -> io::Result<Pruned> {
-    let mut pruned = Pruned { stopped_by: needed.damage.clone(), ..Pruned::default() };
+pub fn prune(
+    journals: &Path,
+    objects: &ObjectStore,
+    keep: PruneLimits,
+    needed: &PruneRoots,
+) -> io::Result<PruneReport> {
+    let mut pruned = PruneReport { stopped_by: needed.damage.clone(), ..PruneReport::default() };
     let more = &needed.contents;
-    let mut kept: Vec<(Journal, Entry)> = Vec::new();
-    let mut open: Vec<Entry> = Vec::new();
+    let mut kept: Vec<(Journal, JournalEntry)> = Vec::new();
+    let mut open: Vec<JournalEntry> = Vec::new();
     let mut locks = Vec::new();
     let (journals, damage) = super::journals_in(journals);
     pruned.stopped_by.extend(damage);
@@ -82,10 +87,10 @@ pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) ->
     let mut size_of: HashMap<String, u64> =
         sizes.iter().map(|(hash, size)| (hash.to_hex().to_string(), *size)).collect();
     let mut uses: HashMap<String, usize> = HashMap::new();
-    let named = |entry: &Entry| -> Vec<String> {
+    let named = |entry: &JournalEntry| -> Vec<String> {
         let nodes = entry.changes.iter().flat_map(|c| [&c.before, &c.after]);
         let between = entry.changes.iter().flat_map(|c| &c.marks).filter_map(|m| m.content);
-        nodes.filter_map(Node::hash).chain(between).map(|h| h.to_hex().to_string()).collect()
+        nodes.filter_map(PathState::hash).chain(between).map(|h| h.to_hex().to_string()).collect()
     };
     // What a crash left open is finished by its own workspace's next start.
     kept.iter().map(|(_, e)| e).chain(&open).flat_map(named).for_each(|h| *uses.entry(h).or_default() += 1);
@@ -144,7 +149,7 @@ pub fn prune(journals: &Path, objects: &Objects, keep: Keep, needed: &Needed) ->
 }
 
 impl Journal {
-    pub(super) fn numbers(&self) -> Result<BTreeSet<u64>, Damage> {
+    pub(super) fn numbers(&self) -> Result<BTreeSet<u64>, DamagedRecord> {
         Ok(self.ids(".json")?.into_iter().chain(self.ids(".open.json")?).collect())
     }
 

@@ -12,10 +12,10 @@ const MOST_SETTINGS: usize = 20_000;
 
 /// Values by full name (`section.subsection.key`, as git writes it), in the order of the file. `None` is a name alone,
 /// which means true.
-pub(super) type Settings = BTreeMap<Vec<u8>, Vec<Option<Vec<u8>>>>;
+pub(super) type GitSettings = BTreeMap<Vec<u8>, Vec<Option<Vec<u8>>>>;
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(super) enum ConfigError {
+pub(super) enum GitConfigError {
     #[error("line {line} is not valid")]
     Syntax { line: usize },
     #[error("more than {MOST_SETTINGS} settings")]
@@ -23,10 +23,10 @@ pub(super) enum ConfigError {
 }
 
 /// All settings of the file. With an error, those before it are still given: git may have obeyed them.
-pub(super) fn settings(text: &[u8]) -> (Settings, Option<ConfigError>) {
+pub(super) fn settings(text: &[u8]) -> (GitSettings, Option<GitConfigError>) {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let mut reader = Reader { text, at: 0, line: 1, section: Vec::new() };
-    let mut settings = Settings::new();
+    let mut reader = GitConfigReader { text, at: 0, line: 1, section: Vec::new() };
+    let mut settings = GitSettings::new();
     let mut count = 0;
     loop {
         match reader.next_setting() {
@@ -34,18 +34,18 @@ pub(super) fn settings(text: &[u8]) -> (Settings, Option<ConfigError>) {
             Ok(Some((name, value))) => {
                 count += 1;
                 if count > MOST_SETTINGS {
-                    return (settings, Some(ConfigError::Many));
+                    return (settings, Some(GitConfigError::Many));
                 }
                 settings.entry(name).or_default().push(value);
             }
-            Err(line) => return (settings, Some(ConfigError::Syntax { line })),
+            Err(line) => return (settings, Some(GitConfigError::Syntax { line })),
         }
     }
 }
 
-type Setting = (Vec<u8>, Option<Vec<u8>>);
+type GitSetting = (Vec<u8>, Option<Vec<u8>>);
 
-struct Reader<'t> {
+struct GitConfigReader<'t> {
     text: &'t [u8],
     at: usize,
     line: usize,
@@ -53,7 +53,7 @@ struct Reader<'t> {
     section: Vec<u8>,
 }
 
-impl Reader<'_> {
+impl GitConfigReader<'_> {
     /// The next byte; `\r\n` is `\n`, and the end of the file ends a line.
     fn next(&mut self) -> Option<u8> {
         let mut byte = *self.text.get(self.at)?;
@@ -74,7 +74,7 @@ impl Reader<'_> {
         Some(if ends { b'\n' } else { byte })
     }
 
-    fn next_setting(&mut self) -> Result<Option<Setting>, usize> {
+    fn next_setting(&mut self) -> Result<Option<GitSetting>, usize> {
         while let Some(byte) = self.next() {
             match byte {
                 b'#' | b';' => self.skip_line(),
@@ -138,7 +138,7 @@ impl Reader<'_> {
     }
 
     /// A name that begins with `first`, and its value.
-    fn read_setting(&mut self, first: u8) -> Result<Option<Setting>, usize> {
+    fn read_setting(&mut self, first: u8) -> Result<Option<GitSetting>, usize> {
         let mut name = self.section.clone();
         name.push(first.to_ascii_lowercase());
         while let Some(byte) = self.peek().filter(|b| b.is_ascii_alphanumeric() || *b == b'-') {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct GitKeyRow {
     keys: Vec<String>,
     why: String,
     #[serde(default)]
@@ -16,12 +16,12 @@ struct Row {
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
-    setting: Vec<Row>,
+struct GitKeyTable {
+    setting: Vec<GitKeyRow>,
 }
 
 // A table that cannot be read would let everything through: the test below reads every row of it.
-static TABLE: LazyLock<Table> =
+static TABLE: LazyLock<GitKeyTable> =
     LazyLock::new(|| toml::from_str(include_str!("config_keys.toml")).unwrap_or_default());
 
 /// What happens because of this setting, if it makes git run something or look elsewhere. `name` is the full name.
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn every_row_of_the_table_is_found_by_each_of_its_names() {
-        let table: Table = toml::from_str(include_str!("config_keys.toml")).unwrap();
+        let table: GitKeyTable = toml::from_str(include_str!("config_keys.toml")).unwrap();
         assert!(table.setting.len() > 15);
         for row in &table.setting {
             let value = row.only.first().map_or("/tmp/x".to_string(), |only| format!("{only}x"));

@@ -18,7 +18,7 @@ fn read(text: &str) -> Vec<(String, Option<String>)> {
 }
 
 /// What git reads from the same text; `None` where git refuses it. The outer `None`: there is no git.
-fn git(text: &[u8]) -> Option<Option<Settings>> {
+fn git(text: &[u8]) -> Option<Option<GitSettings>> {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("c");
     std::fs::write(&file, text).unwrap();
@@ -28,7 +28,7 @@ fn git(text: &[u8]) -> Option<Option<Settings>> {
     if !out.status.success() {
         return Some(None);
     }
-    let mut all = Settings::new();
+    let mut all = GitSettings::new();
     for entry in out.stdout.split(|b| *b == 0).filter(|entry| !entry.is_empty()) {
         let mut parts = entry.splitn(2, |b| *b == b'\n');
         let name = parts.next().unwrap().to_vec();
@@ -93,7 +93,7 @@ fn names_values_quotes_and_comments_are_read_as_git_reads_them() {
 #[test]
 fn the_number_of_settings_is_bounded() {
     let text = format!("[a]\n{}", "b=c\n".repeat(MOST_SETTINGS + 1));
-    assert_eq!(settings(text.as_bytes()).1, Some(ConfigError::Many));
+    assert_eq!(settings(text.as_bytes()).1, Some(GitConfigError::Many));
 }
 
 proptest! {

@@ -1,13 +1,13 @@
 //! What a change set does to a repository, beyond which files change: settings, hooks and links to other places, each a
 //! fact of its own, so that none of them hides among a hundred object files.
 
-use super::Repositories;
-use super::config::{LARGEST, Settings, settings};
+use super::RepositorySet;
+use super::config::{GitSettings, LARGEST, settings};
 use super::config_keys::{consequence, rank};
 use super::lost_objects::lost_objects;
 use super::recognise::ALTERNATES;
-use crate::workspace::change::Change;
-use crate::workspace::node::Node;
+use crate::workspace::change::FileChange;
+use crate::workspace::node::PathState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
@@ -52,7 +52,7 @@ const HOOKS: [&str; 28] = [
 
 /// What happens to a repository as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum RepositoryChangeKind {
     Created,
     Changed,
     Removed,
@@ -62,7 +62,7 @@ pub enum Fate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryChange {
     pub path: PathBuf,
-    pub fate: Fate,
+    pub fate: RepositoryChangeKind,
     pub facts: Vec<RepositoryFact>,
     /// Facts that were left out because there are too many.
     pub more_facts: usize,
@@ -167,7 +167,7 @@ impl RepositoryFact {
 type ReadContent<'a> = dyn Fn(&Path, u64) -> Result<Option<Vec<u8>>, String> + 'a;
 
 /// How the contents of a path are read: before and after the change, of at most so many bytes.
-pub(in crate::workspace) struct Contents<'a> {
+pub(in crate::workspace) struct ContentReaders<'a> {
     pub(in crate::workspace) before: &'a ReadContent<'a>,
     pub(in crate::workspace) after: &'a ReadContent<'a>,
     /// True for a path that the view or the machine has.
@@ -177,10 +177,10 @@ pub(in crate::workspace) struct Contents<'a> {
 /// The facts about the repository at `repository`, of which `changes` are all changes.
 pub(in crate::workspace) fn facts_of(
     repository: &Path,
-    fate: Fate,
-    changes: &[&Change],
-    all: &Repositories,
-    contents: &Contents<'_>,
+    fate: RepositoryChangeKind,
+    changes: &[&FileChange],
+    all: &RepositorySet,
+    contents: &ContentReaders<'_>,
 ) -> RepositoryChange {
     let mut change = RepositoryChange {
         path: repository.to_path_buf(),
@@ -189,7 +189,7 @@ pub(in crate::workspace) fn facts_of(
         more_facts: 0,
         lost_objects: lost_objects(changes, all, contents),
     };
-    if fate == Fate::Removed {
+    if fate == RepositoryChangeKind::Removed {
         return change;
     }
     let mut facts = Vec::new();
@@ -211,13 +211,13 @@ pub(in crate::workspace) fn facts_of(
 /// from now on although they did not change.
 fn telling_files<'a>(
     repository: &Path,
-    fate: Fate,
-    changes: &[&'a Change],
+    fate: RepositoryChangeKind,
+    changes: &[&'a FileChange],
     exists: &dyn Fn(&Path) -> bool,
-) -> Vec<(PathBuf, Option<&'a Change>)> {
-    let mut files: Vec<(PathBuf, Option<&Change>)> =
+) -> Vec<(PathBuf, Option<&'a FileChange>)> {
+    let mut files: Vec<(PathBuf, Option<&FileChange>)> =
         changes.iter().map(|change| (change.path.clone(), Some(*change))).collect();
-    if fate == Fate::Created {
+    if fate == RepositoryChangeKind::Created {
         let known: BTreeSet<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
         let settings = ["config", "config.worktree", "info/attributes", ALTERNATES].map(PathBuf::from);
         let hooks = HOOKS.iter().map(|name| Path::new("hooks").join(name));
@@ -231,9 +231,9 @@ fn telling_files<'a>(
 fn about(
     path: &Path,
     rel: &Path,
-    change: Option<&Change>,
-    fate: Fate,
-    contents: &Contents<'_>,
+    change: Option<&FileChange>,
+    fate: RepositoryChangeKind,
+    contents: &ContentReaders<'_>,
     facts: &mut Vec<RepositoryFact>,
 ) {
     let file = path.to_path_buf();
@@ -268,7 +268,7 @@ fn about(
             why: "git takes settings, hooks and objects from the place it names",
         }),
         // A `.git` that is a file, or a link.
-        [] if change.is_some_and(|c| c.after.is_file() || matches!(c.after, Node::Link { .. })) => {
+        [] if change.is_some_and(|c| c.after.is_file() || matches!(c.after, PathState::Link { .. })) => {
             facts.push(RepositoryFact::Redirect {
                 file,
                 why: "git takes the repository at the place it names",
@@ -288,27 +288,27 @@ fn normal(part: Component<'_>) -> Option<&OsStr> {
 
 fn settings_of(
     path: &Path,
-    change: Option<&Change>,
-    fate: Fate,
-    contents: &Contents<'_>,
+    change: Option<&FileChange>,
+    fate: RepositoryChangeKind,
+    contents: &ContentReaders<'_>,
     facts: &mut Vec<RepositoryFact>,
 ) {
     let unread = |why: String| RepositoryFact::Unread { file: path.to_path_buf(), why };
-    if change.is_some_and(|c| matches!(c.after, Node::Link { .. })) {
+    if change.is_some_and(|c| matches!(c.after, PathState::Link { .. })) {
         facts.push(unread("it is a link".into()));
         return;
     }
     let read = |read: Result<Option<Vec<u8>>, String>| match read {
-        Ok(None) => Ok(Settings::new()),
+        Ok(None) => Ok(GitSettings::new()),
         Ok(Some(bytes)) => match settings(&bytes) {
             (settings, None) => Ok(settings),
             (settings, Some(error)) => Err((settings, error.to_string())),
         },
-        Err(why) => Err((Settings::new(), why)),
+        Err(why) => Err((GitSettings::new(), why)),
     };
     // Settings of a directory that was no repository had no effect: all of them are new.
-    let known = fate != Fate::Created;
-    let before = if known { read((contents.before)(path, LARGEST)) } else { Ok(Settings::new()) };
+    let known = fate != RepositoryChangeKind::Created;
+    let before = if known { read((contents.before)(path, LARGEST)) } else { Ok(GitSettings::new()) };
     let before = before.unwrap_or_else(|(settings, _)| settings);
     let after = match read((contents.after)(path, LARGEST)) {
         Ok(after) => after,
@@ -341,13 +341,13 @@ fn settings_of(
 }
 
 /// What `git worktree add` writes: the repository that the worktree's own directory lies in.
-fn is_usual_commondir(path: &Path, contents: &Contents<'_>) -> bool {
+fn is_usual_commondir(path: &Path, contents: &ContentReaders<'_>) -> bool {
     let worktrees = path.ancestors().nth(2).is_some_and(|dir| dir.ends_with("worktrees"));
     worktrees && (contents.after)(path, 16).is_ok_and(|bytes| bytes.is_some_and(|b| b == b"../..\n"))
 }
 
 /// `gitdir` names the `.git` file of the worktree, absolute or from the directory that it is in.
-fn missing_worktree(path: &Path, contents: &Contents<'_>, facts: &mut Vec<RepositoryFact>) {
+fn missing_worktree(path: &Path, contents: &ContentReaders<'_>, facts: &mut Vec<RepositoryFact>) {
     const LONGEST: u64 = 16 << 10;
     let Ok(Some(bytes)) = (contents.after)(path, LONGEST) else { return };
     let text = bytes.split(|b| *b == b'\n').next().unwrap_or_default();

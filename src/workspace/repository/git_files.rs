@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// A file that git writes, by what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GitFile {
+pub enum GitFileKind {
     /// Anything: no other program takes a file of that name for its own.
     Data,
     /// Text of the person or of git, which may be any text: a list folds it, a review shows it.
@@ -21,28 +21,30 @@ pub enum GitFile {
     Commits,
 }
 
-impl GitFile {
+impl GitFileKind {
     /// The file at `path`, relative to its repository; `None` for what git does not write.
-    pub fn at(path: &Path) -> Option<GitFile> {
+    pub fn at(path: &Path) -> Option<GitFileKind> {
         let names: Option<Vec<&str>> = path.iter().map(|name| name.to_str()).collect();
         match names?.as_slice() {
             ["HEAD" | "ORIG_HEAD" | "MERGE_HEAD" | "CHERRY_PICK_HEAD" | "REVERT_HEAD" | "REBASE_HEAD"]
             | ["AUTO_MERGE" | "BISECT_HEAD"]
-            | ["refs", _, ..] => Some(GitFile::Ref),
-            ["FETCH_HEAD" | "packed-refs" | "shallow"] | ["logs", _, ..] => Some(GitFile::Commits),
-            ["index"] => Some(GitFile::Index),
+            | ["refs", _, ..] => Some(GitFileKind::Ref),
+            ["FETCH_HEAD" | "packed-refs" | "shallow"] | ["logs", _, ..] => Some(GitFileKind::Commits),
+            ["index"] => Some(GitFileKind::Index),
             [
                 "description" | "COMMIT_EDITMSG" | "MERGE_MSG" | "SQUASH_MSG" | "TAG_EDITMSG" | "MERGE_MODE",
             ]
             | ["gc.log" | "gc.pid"]
-            | ["info", "exclude" | "refs" | "sparse-checkout"] => Some(GitFile::Text),
+            | ["info", "exclude" | "refs" | "sparse-checkout"] => Some(GitFileKind::Text),
             ["hooks", name] => {
-                SAMPLES.iter().any(|s| name.strip_suffix(".sample") == Some(s)).then_some(GitFile::Data)
+                SAMPLES.iter().any(|s| name.strip_suffix(".sample") == Some(s)).then_some(GitFileKind::Data)
             }
-            ["reftable", name] => (*name == "tables.list" || name.ends_with(".ref")).then_some(GitFile::Data),
-            ["objects", below @ ..] => is_object_file(below).then_some(GitFile::Data),
+            ["reftable", name] => {
+                (*name == "tables.list" || name.ends_with(".ref")).then_some(GitFileKind::Data)
+            }
+            ["objects", below @ ..] => is_object_file(below).then_some(GitFileKind::Data),
             ["lfs", "objects", a, b, hash] => {
-                (is_hex(a, 2..=2) && is_hex(b, 2..=2) && is_hex(hash, 64..=64)).then_some(GitFile::Data)
+                (is_hex(a, 2..=2) && is_hex(b, 2..=2) && is_hex(hash, 64..=64)).then_some(GitFileKind::Data)
             }
             _ => None,
         }
@@ -52,15 +54,15 @@ impl GitFile {
     pub fn holds(self, content: &[u8]) -> bool {
         let is_name = |text: &[u8]| matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit);
         match self {
-            GitFile::Data => true,
-            GitFile::Text => content.is_empty(),
-            GitFile::Index => content.is_empty() || content.starts_with(b"DIRC"),
-            GitFile::Ref => {
+            GitFileKind::Data => true,
+            GitFileKind::Text => content.is_empty(),
+            GitFileKind::Index => content.is_empty() || content.starts_with(b"DIRC"),
+            GitFileKind::Ref => {
                 let text = content.strip_suffix(b"\n").unwrap_or(content);
                 let of = |rest: &[u8]| rest.starts_with(b"refs/") && rest.iter().all(|b| *b > b' ');
                 text.is_empty() || is_name(text) || text.strip_prefix(b"ref: ").is_some_and(of)
             }
-            GitFile::Commits => content.split(|b| *b == b'\n').all(|line| {
+            GitFileKind::Commits => content.split(|b| *b == b'\n').all(|line| {
                 let line = line.strip_prefix(b"^").unwrap_or(line);
                 line.is_empty()
                     || line.starts_with(b"#")
@@ -129,7 +131,7 @@ mod tests {
             "info/exclude".into(),
         ];
         for path in own {
-            assert!(GitFile::at(Path::new(&path)).is_some(), "{path}");
+            assert!(GitFileKind::at(Path::new(&path)).is_some(), "{path}");
         }
         let others = [
             "z.py",
@@ -146,7 +148,7 @@ mod tests {
             "refs",
         ];
         for path in others {
-            assert_eq!(GitFile::at(Path::new(path)), None, "{path}");
+            assert_eq!(GitFileKind::at(Path::new(path)), None, "{path}");
         }
     }
 
@@ -155,12 +157,12 @@ mod tests {
         let hash = "0123456789abcdef0123456789abcdef01234567";
         let line = format!("{hash} {hash} n <e> 1 +0000\tcommit: x\n");
         for content in ["", "ref: refs/heads/main\n", &format!("{hash}\n")] {
-            assert!(GitFile::Ref.holds(content.as_bytes()), "{content}");
+            assert!(GitFileKind::Ref.holds(content.as_bytes()), "{content}");
         }
         for content in ["import os\n", &format!("{hash}\nimport os\n"), "ref: refs/x\nimport os", "ref: x"] {
-            assert!(!GitFile::Ref.holds(content.as_bytes()), "{content}");
+            assert!(!GitFileKind::Ref.holds(content.as_bytes()), "{content}");
         }
-        assert!(GitFile::Commits.holds(line.as_bytes()));
-        assert!(!GitFile::Commits.holds(format!("{line}import os\n").as_bytes()));
+        assert!(GitFileKind::Commits.holds(line.as_bytes()));
+        assert!(!GitFileKind::Commits.holds(format!("{line}import os\n").as_bytes()));
     }
 }

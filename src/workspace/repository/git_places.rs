@@ -9,21 +9,21 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Reads a file of git's in one state, of at most so many bytes, if it is a regular file there.
-pub(in crate::workspace) type ReadState<'a> = dyn Fn(&Path, u64) -> Option<Vec<u8>> + 'a;
+pub(in crate::workspace) type ReadGitFile<'a> = dyn Fn(&Path, u64) -> Option<Vec<u8>> + 'a;
 
 /// The directories of one repository, in one state, as they are named: with `..` where a file says so. Nothing says that
 /// they are there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::workspace) struct GitPlaces {
+pub(in crate::workspace) struct GitDirs {
     /// Its own directory, and the one that it shares with other worktrees.
     pub(in crate::workspace) dirs: BTreeSet<PathBuf>,
     /// Where it borrows objects.
     pub(in crate::workspace) borrowed: Vec<PathBuf>,
 }
 
-impl GitPlaces {
+impl GitDirs {
     /// Those of the repository at `git`, a directory or a file that names one.
-    pub(in crate::workspace) fn of(git: &Path, read: &ReadState<'_>) -> GitPlaces {
+    pub(in crate::workspace) fn of(git: &Path, read: &ReadGitFile<'_>) -> GitDirs {
         let named = |file: &Path, prefix: &[u8]| {
             let text = read(file, LARGEST)?;
             let line = text.strip_prefix(prefix)?.split(|b| *b == b'\n').next()?.trim_ascii();
@@ -38,6 +38,6 @@ impl GitPlaces {
             let stores = text.split(|b| *b == b'\n').filter(|l| !l.is_empty() && !l.starts_with(b"#"));
             borrowed.extend(stores.map(|store| dir.join("objects").join(OsStr::from_bytes(store))));
         }
-        GitPlaces { dirs, borrowed }
+        GitDirs { dirs, borrowed }
     }
 }

@@ -4,9 +4,9 @@
 //! that these include. All values count, also those that git would override and those behind a condition: a question
 //! too many costs less than a hook too many.
 
-use super::config::{LARGEST, Settings, settings};
+use super::config::{GitSettings, LARGEST, settings};
 use super::facts::flat;
-use super::git_places::{GitPlaces, ReadState};
+use super::git_places::{GitDirs, ReadGitFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -49,21 +49,21 @@ const HOOKS: [&str; 28] = [
 
 /// The directories of hooks outside of repositories.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::workspace) struct HookDirs {
+pub(in crate::workspace) struct GitHookDirs {
     /// Each with true where only files with the name of a hook count: it holds the work tree itself.
     dirs: BTreeMap<PathBuf, bool>,
     /// Settings that git reads besides those of the repository itself, whatever the files are called.
     included: BTreeSet<PathBuf>,
 }
 
-impl HookDirs {
+impl GitHookDirs {
     /// Those of every work tree and repository that one of `paths` lies in. `is_repository` answers for a directory, and
     /// each of `states` is looked at: before a change, and after it.
     pub(in crate::workspace) fn find<'a>(
         paths: impl IntoIterator<Item = &'a Path>,
         is_repository: &dyn Fn(&Path) -> bool,
-        states: &[&ReadState<'_>],
-    ) -> HookDirs {
+        states: &[&ReadGitFile<'_>],
+    ) -> GitHookDirs {
         let mut above: BTreeSet<&Path> = BTreeSet::new();
         for path in paths {
             for dir in path.ancestors().skip(1) {
@@ -72,7 +72,7 @@ impl HookDirs {
                 }
             }
         }
-        let mut found = HookDirs::default();
+        let mut found = GitHookDirs::default();
         for dir in above {
             let git = dir.join(".git");
             let bare = !dir.ends_with(".git") && is_repository(dir);
@@ -81,7 +81,7 @@ impl HookDirs {
             }
             for read in states {
                 let start = if bare { dir.to_path_buf() } else { git.clone() };
-                let mut reader = Reader { read: *read, files: 0, included: BTreeSet::new() };
+                let mut reader = HooksPathReader { read: *read, files: 0, included: BTreeSet::new() };
                 let values = reader.hooks_paths(&start);
                 values.iter().for_each(|value| found.add(dir, value));
                 found.included.append(&mut reader.included);
@@ -126,13 +126,13 @@ fn expanded(value: &OsStr) -> PathBuf {
     }
 }
 
-struct Reader<'a> {
-    read: &'a ReadState<'a>,
+struct HooksPathReader<'a> {
+    read: &'a ReadGitFile<'a>,
     files: usize,
     included: BTreeSet<PathBuf>,
 }
 
-impl Reader<'_> {
+impl HooksPathReader<'_> {
     /// The values for the repository at `git`, a directory or a file that names one.
     fn hooks_paths(&mut self, git: &Path) -> Vec<OsString> {
         let mut values = Vec::new();
@@ -155,7 +155,7 @@ impl Reader<'_> {
     /// The settings of the repository and of its worktrees.
     fn own_files(&self, git: &Path) -> Vec<PathBuf> {
         let read = |file: &Path, most| (self.read)(&flat(file), most);
-        let dirs = GitPlaces::of(git, &read).dirs;
+        let dirs = GitDirs::of(git, &read).dirs;
         let dirs = dirs.iter().map(|dir| flat(dir));
         dirs.flat_map(|dir| ["config", "config.worktree"].map(|name| dir.join(name))).collect()
     }
@@ -177,7 +177,7 @@ impl Reader<'_> {
     }
 }
 
-fn texts(settings: &Settings, wanted: impl Fn(&[u8]) -> bool) -> Vec<OsString> {
+fn texts(settings: &GitSettings, wanted: impl Fn(&[u8]) -> bool) -> Vec<OsString> {
     let found = settings.iter().filter(|(key, _)| wanted(key));
     let values = found.flat_map(|(_, values)| values.iter().flatten());
     values.map(|value| OsStr::from_bytes(value).to_os_string()).collect()
@@ -199,7 +199,7 @@ fn files_of_person() -> Vec<PathBuf> {
 mod tests {
     use super::*;
 
-    fn found(files: &[(&str, &str)], path: &str) -> HookDirs {
+    fn found(files: &[(&str, &str)], path: &str) -> GitHookDirs {
         let read = |at: &Path, _: u64| {
             let of = files.iter().find(|(name, _)| Path::new("/w").join(name) == at);
             of.map(|(_, text)| text.as_bytes().to_vec())
@@ -208,7 +208,7 @@ mod tests {
             let inside = files.iter().any(|(name, _)| Path::new("/w").join(name).starts_with(dir));
             dir.ends_with(".git") && inside || dir.ends_with("bare.git")
         };
-        HookDirs::find([Path::new("/w").join(path).as_path()], &is, &[&read])
+        GitHookDirs::find([Path::new("/w").join(path).as_path()], &is, &[&read])
     }
 
     #[test]

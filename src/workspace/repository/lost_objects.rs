@@ -4,10 +4,10 @@
 //! A loose object has its name in its path, and those of a pack are in its index (gitformat-pack, version 2). The objects
 //! themselves are not read.
 
-use super::Repositories;
-use super::facts::Contents;
-use crate::workspace::change::Change;
-use crate::workspace::node::Node;
+use super::RepositorySet;
+use super::facts::ContentReaders;
+use crate::workspace::change::FileChange;
+use crate::workspace::node::PathState;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -23,19 +23,19 @@ const PACK_HEAD: usize = 12 + 20;
 const PACK_ENTRY: usize = 8;
 
 /// What a file below `objects` is, by its name.
-enum ObjectFile {
+enum GitObjectFile {
     Loose(Vec<u8>),
     Pack,
     Index,
 }
 
-impl ObjectFile {
-    fn at(rel: &Path) -> Option<ObjectFile> {
+impl GitObjectFile {
+    fn at(rel: &Path) -> Option<GitObjectFile> {
         let names: Vec<&str> = rel.iter().map(|name| name.to_str()).collect::<Option<_>>()?;
         match names.as_slice() {
-            ["pack", name] if name.ends_with(".idx") => Some(ObjectFile::Index),
-            ["pack", name] if name.ends_with(".pack") => Some(ObjectFile::Pack),
-            [dir, name] => Some(ObjectFile::Loose(from_hex(&format!("{dir}{name}"))?)),
+            ["pack", name] if name.ends_with(".idx") => Some(GitObjectFile::Index),
+            ["pack", name] if name.ends_with(".pack") => Some(GitObjectFile::Pack),
+            [dir, name] => Some(GitObjectFile::Loose(from_hex(&format!("{dir}{name}"))?)),
             _ => None,
         }
     }
@@ -43,14 +43,14 @@ impl ObjectFile {
 
 /// The names in files of one kind: those that are taken away, or those that come.
 #[derive(Default)]
-struct Names {
+struct GitObjectNames {
     loose: Vec<Vec<u8>>,
     indexes: Vec<PackIndex>,
     /// Files whose names cannot be known.
     unknown: usize,
 }
 
-impl Names {
+impl GitObjectNames {
     fn add(&mut self, index: Option<PackIndex>) {
         match index {
             Some(index) => self.indexes.push(index),
@@ -64,7 +64,7 @@ impl Names {
     }
 
     /// How many of them `others` lacks.
-    fn without(&self, others: &Names) -> usize {
+    fn without(&self, others: &GitObjectNames) -> usize {
         let loose = self.loose.iter().map(Vec::as_slice);
         let all = loose.chain(self.indexes.iter().flat_map(PackIndex::names));
         all.filter(|name| !others.has(name)).count() + self.unknown
@@ -73,15 +73,15 @@ impl Names {
 
 /// How many objects each repository among `changes` loses; those that lose none are not there.
 pub(super) fn lost_objects(
-    changes: &[&Change],
-    all: &Repositories,
-    contents: &Contents<'_>,
+    changes: &[&FileChange],
+    all: &RepositorySet,
+    contents: &ContentReaders<'_>,
 ) -> BTreeMap<PathBuf, usize> {
-    let mut files: BTreeMap<&Path, Vec<(&Change, ObjectFile)>> = BTreeMap::new();
+    let mut files: BTreeMap<&Path, Vec<(&FileChange, GitObjectFile)>> = BTreeMap::new();
     for change in changes {
         let Some(repository) = all.nearest(&change.path) else { continue };
         let Ok(rel) = change.path.strip_prefix(repository.join("objects")) else { continue };
-        if let Some(file) = ObjectFile::at(rel) {
+        if let Some(file) = GitObjectFile::at(rel) {
             files.entry(repository).or_default().push((change, file));
         }
     }
@@ -92,24 +92,24 @@ pub(super) fn lost_objects(
     lost.filter(|(_, lost)| *lost > 0).collect()
 }
 
-fn lost_of(files: &[(&Change, ObjectFile)], contents: &Contents<'_>) -> usize {
-    let (mut taken, mut given) = (Names::default(), Names::default());
+fn lost_of(files: &[(&FileChange, GitObjectFile)], contents: &ContentReaders<'_>) -> usize {
+    let (mut taken, mut given) = (GitObjectNames::default(), GitObjectNames::default());
     let other = |path: &Path| files.iter().map(|(change, _)| *change).find(|change| change.path == path);
     for (change, file) in files {
         match file {
-            ObjectFile::Loose(name) if is_damaged(change) => taken.loose.push(name.clone()),
-            ObjectFile::Loose(name) if comes(change) => given.loose.push(name.clone()),
-            ObjectFile::Index if is_damaged(change) => {
+            GitObjectFile::Loose(name) if is_damaged(change) => taken.loose.push(name.clone()),
+            GitObjectFile::Loose(name) if comes(change) => given.loose.push(name.clone()),
+            GitObjectFile::Index if is_damaged(change) => {
                 taken.add(PackIndex::read(&(contents.before)(&change.path, LARGEST_INDEX)));
             }
-            ObjectFile::Index if comes(change) => {
+            GitObjectFile::Index if comes(change) => {
                 let index = PackIndex::read(&(contents.after)(&change.path, LARGEST_INDEX));
                 let pack = other(&change.path.with_extension("pack")).filter(|pack| comes(pack));
                 let fits =
                     |index: &PackIndex| pack.is_some_and(|pack| pack.after.size() >= index.smallest_pack());
                 given.indexes.extend(index.filter(fits));
             }
-            ObjectFile::Pack if is_damaged(change) => {
+            GitObjectFile::Pack if is_damaged(change) => {
                 let index = change.path.with_extension("idx");
                 // An index that goes as well says it already.
                 if !other(&index).is_some_and(is_damaged) {
@@ -124,12 +124,12 @@ fn lost_of(files: &[(&Change, ObjectFile)], contents: &Contents<'_>) -> usize {
 }
 
 /// True for a file that goes, or whose content is another: git never changes a stored object.
-pub(in crate::workspace) fn is_damaged(change: &Change) -> bool {
+pub(in crate::workspace) fn is_damaged(change: &FileChange) -> bool {
     change.before.is_file() && !change.before.same_content(&change.after)
 }
 
-fn comes(change: &Change) -> bool {
-    matches!(change.before, Node::Absent) && change.after.is_file() && change.after.size() > 0
+fn comes(change: &FileChange) -> bool {
+    matches!(change.before, PathState::Absent) && change.after.is_file() && change.after.size() > 0
 }
 
 struct PackIndex {

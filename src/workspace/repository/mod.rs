@@ -13,10 +13,10 @@ mod lost_objects;
 mod recognise;
 
 pub(in crate::workspace) use crate::permission::is_repository;
-pub(in crate::workspace) use facts::{Contents, facts_of, flat};
-pub use facts::{Fate as RepositoryFate, RepositoryChange, RepositoryFact};
-pub use git_files::GitFile;
-pub(in crate::workspace) use git_places::GitPlaces;
-pub(in crate::workspace) use hooks_path::HookDirs;
+pub(in crate::workspace) use facts::{ContentReaders, facts_of, flat};
+pub use facts::{RepositoryChange, RepositoryChangeKind as RepositoryFate, RepositoryFact};
+pub use git_files::GitFileKind;
+pub(in crate::workspace) use git_places::GitDirs;
+pub(in crate::workspace) use hooks_path::GitHookDirs;
 pub(in crate::workspace) use lost_objects::is_damaged;
-pub use recognise::Repositories;
+pub use recognise::RepositorySet;

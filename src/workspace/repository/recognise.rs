@@ -1,26 +1,26 @@
 //! Which directories are repositories: all of them are found by the names in them alone, as
 //! [`crate::permission::is_repository`] says, so that no `.git` file has to be found and followed first.
 
-use super::git_files::GitFile;
+use super::git_files::GitFileKind;
 use crate::permission::{is_git_name, is_repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The repositories that some paths lie in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Repositories {
+pub struct RepositorySet {
     /// Every one that was found, also inside another: modules and linked worktrees.
     all: BTreeSet<PathBuf>,
 }
 
-impl Repositories {
+impl RepositorySet {
     /// Looks at every directory above `paths`, but not above the root that holds it: what lies above the workspace is
     /// not its business. `exists` answers for all states that matter (before and after a change).
     pub(in crate::workspace) fn recognise<'a>(
         paths: impl IntoIterator<Item = &'a Path>,
         roots: &[PathBuf],
         exists: &dyn Fn(&Path) -> bool,
-    ) -> Repositories {
+    ) -> RepositorySet {
         let mut known: BTreeMap<PathBuf, bool> = BTreeMap::new();
         for path in paths {
             let within = |dir: &&Path| roots.iter().any(|root| dir.starts_with(root));
@@ -34,7 +34,7 @@ impl Repositories {
             known
                 .extend(path.ancestors().filter(|dir| is_git_name(dir)).map(|dir| (dir.to_path_buf(), true)));
         }
-        Repositories { all: known.into_iter().filter(|(_, is)| *is).map(|(dir, _)| dir).collect() }
+        RepositorySet { all: known.into_iter().filter(|(_, is)| *is).map(|(dir, _)| dir).collect() }
     }
 
     /// The repository that is applied and undone as one when `path` is in it: the outermost.
@@ -48,8 +48,8 @@ impl Repositories {
     }
 
     /// The file of git that `path` is by its name; `None` for any other file, also where it lies in a repository.
-    pub fn git_file(&self, path: &Path) -> Option<GitFile> {
-        GitFile::at(path.strip_prefix(self.nearest(path)?).ok()?)
+    pub fn git_file(&self, path: &Path) -> Option<GitFileKind> {
+        GitFileKind::at(path.strip_prefix(self.nearest(path)?).ok()?)
     }
 
     /// Every one of them, also inside another.
@@ -90,7 +90,7 @@ mod tests {
         let files: Vec<PathBuf> = files.iter().map(|f| Path::new("/w").join(f)).collect();
         let exists = |path: &Path| files.iter().any(|f| f.starts_with(path));
         let path = Path::new("/w").join(path);
-        let found = Repositories::recognise([path.as_path()], &[PathBuf::from("/w")], &exists);
+        let found = RepositorySet::recognise([path.as_path()], &[PathBuf::from("/w")], &exists);
         let text = |p: Option<&Path>| p.map(Path::to_path_buf);
         (text(found.of(&path)), text(found.nearest(&path)))
     }
@@ -128,16 +128,16 @@ mod tests {
     fn what_lies_above_the_roots_is_left_alone_but_for_its_name() {
         let exists = |path: &Path| ["/p/HEAD", "/p/objects", "/p/refs"].iter().any(|f| Path::new(f) == path);
         let (root, path) = (PathBuf::from("/p/main"), PathBuf::from("/p/main/a"));
-        assert!(Repositories::recognise([path.as_path()], &[root], &exists).is_empty());
+        assert!(RepositorySet::recognise([path.as_path()], &[root], &exists).is_empty());
         let (root, path) = (PathBuf::from("/p/.git/x"), PathBuf::from("/p/.git/x/a"));
-        let found = Repositories::recognise([path.as_path()], &[root], &|_| false);
+        let found = RepositorySet::recognise([path.as_path()], &[root], &|_| false);
         assert_eq!(found.of(&path), Some(Path::new("/p/.git")));
     }
 
     #[test]
     fn objects_are_told_from_what_names_other_objects() {
         let path = PathBuf::from("/w/.git/objects/aa/bb");
-        let found = Repositories::recognise([path.as_path()], &[PathBuf::from("/w")], &|_| false);
+        let found = RepositorySet::recognise([path.as_path()], &[PathBuf::from("/w")], &|_| false);
         assert!(found.is_object(&path) && found.is_object(Path::new("/w/.git/objects/pack/p.idx")));
         assert!(!found.is_object(Path::new("/w/.git/objects/info/alternates")));
         assert!(!found.is_object(Path::new("/w/.git/refs/objects/a")));

@@ -6,14 +6,14 @@
 //! well is merged; what cannot be merged stays as the others left it, and the command's version is laid beside it under
 //! a name of its own. Nothing is lost, and nothing lands: all of it is pending.
 
-use super::super::journal::Entry;
-use super::super::node::{Eased, Node, open_anyway};
+use super::super::journal::JournalEntry;
+use super::super::node::{PathState, WritableDirGuard, open_anyway};
 use super::super::sparse;
-use super::fold::Effects;
+use super::fold::CommandEffects;
 use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
-use super::run::{CommandView, RunDir};
-use super::stack::{Backing, Stack, join, node_at, stat_at};
-use super::{Shelf, View};
+use super::run::{CommandDir, CommandView};
+use super::stack::{ContentLocation, LayerStack, join, node_at, stat_at};
+use super::{LayerKind, View};
 use crate::text::regular;
 use rustix::fs::{FileType, OFlags, RenameFlags, Stat};
 use std::ffi::{OsStr, OsString};
@@ -28,8 +28,8 @@ const MERGEABLE: u64 = 16 << 20;
 
 /// The layers as they were when a command began, kept for as long as it runs.
 #[derive(Debug)]
-pub(super) struct Frozen {
-    dir: RunDir,
+pub(super) struct LayerSnapshot {
+    dir: CommandDir,
     /// For each root, the topmost first.
     pub(super) roots: Vec<Vec<Layer>>,
     /// Milliseconds since 1970.
@@ -38,10 +38,10 @@ pub(super) struct Frozen {
 
 impl View {
     /// Copies what lies above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.
-    pub(super) fn freeze(&self, depth: usize, dir: RunDir) -> io::Result<Frozen> {
+    pub(super) fn freeze(&self, depth: usize, dir: CommandDir) -> io::Result<LayerSnapshot> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
-        let mut frozen = Frozen { dir, roots: Vec::new(), at };
+        let mut frozen = LayerSnapshot { dir, roots: Vec::new(), at };
         for index in 0..self.roots().len() {
             let mut layers = Vec::new();
             for (number, layer) in self.stack(index, depth).layers.into_iter().enumerate() {
@@ -65,7 +65,7 @@ impl View {
         mut command: CommandView,
         suffix: &str,
         hidden: &dyn Fn(&Path) -> bool,
-    ) -> io::Result<Effects> {
+    ) -> io::Result<CommandEffects> {
         let _gate = self.0.gate.clone().blocking_lock_owned();
         let settled = self.settle_apart(&mut command, Some(suffix), hidden);
         let mut effects = settled.map_err(|e| self.fold_failed(&mut command, e))?;
@@ -85,9 +85,9 @@ impl View {
         command: &mut CommandView,
         suffix: Option<&str>,
         hidden: &dyn Fn(&Path) -> bool,
-    ) -> io::Result<Effects> {
-        if command.shelf == Shelf::Scratch {
-            return Ok(Effects::default());
+    ) -> io::Result<CommandEffects> {
+        if command.shelf == LayerKind::Scratch {
+            return Ok(CommandEffects::default());
         }
         self.drop_scratch()?;
         let frozen = command.frozen.take().ok_or_else(|| io::Error::other("not a background command"))?;
@@ -98,10 +98,10 @@ impl View {
         }
         let (mut merged, mut beside) = (Vec::new(), Vec::new());
         let journal = self.journal().entries().into_iter().filter(|entry| entry.at >= frozen.at).collect();
-        let mut journal: Vec<Entry> = journal;
+        let mut journal: Vec<JournalEntry> = journal;
         journal.sort_by_key(|entry| entry.id);
         for (index, mount) in own.iter().enumerate() {
-            let mut meeting = Meeting {
+            let mut meeting = BackgroundMerge {
                 view: self,
                 index,
                 frozen: frozen.roots.get(index).map_or(&[], Vec::as_slice),
@@ -132,20 +132,20 @@ fn open_dir(path: &Path) -> io::Result<OwnedFd> {
 }
 
 /// What became of a path while the command ran.
-enum Meanwhile {
+enum ConcurrentChange {
     Nothing,
     /// It is another now; this is what the command had found, where that is known.
     Changed(Option<Vec<u8>>),
 }
 
 /// One root of a command's layer, met with what lies there now.
-struct Meeting<'a> {
+struct BackgroundMerge<'a> {
     view: &'a View,
     index: usize,
     frozen: &'a [Layer],
     since: (i64, i64),
     /// What landed while the command ran, the oldest first.
-    journal: &'a [Entry],
+    journal: &'a [JournalEntry],
     /// `None` drops what cannot be merged.
     suffix: Option<&'a str>,
     hidden: &'a dyn Fn(&Path) -> bool,
@@ -153,17 +153,17 @@ struct Meeting<'a> {
     beside: Vec<PathBuf>,
 }
 
-impl Meeting<'_> {
+impl BackgroundMerge<'_> {
     fn root(&self) -> &Path {
         self.view.root(self.index)
     }
 
-    fn now(&self) -> Stack<'_> {
+    fn now(&self) -> LayerStack<'_> {
         self.view.stack(self.index, 1)
     }
 
-    fn then(&self) -> Stack<'_> {
-        Stack { layers: self.frozen.iter().collect(), root: self.root() }
+    fn then(&self) -> LayerStack<'_> {
+        LayerStack { layers: self.frozen.iter().collect(), root: self.root() }
     }
 
     fn directory(&mut self, rel: &Path, upper: &OwnedFd) -> io::Result<()> {
@@ -213,8 +213,8 @@ impl Meeting<'_> {
     }
 
     fn leaf(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<()> {
-        let Meanwhile::Changed(base) = self.meanwhile(rel)? else { return Ok(()) };
-        let (now, own) = (self.now().node(rel)?, Node::read(upper, name)?);
+        let ConcurrentChange::Changed(base) = self.meanwhile(rel)? else { return Ok(()) };
+        let (now, own) = (self.now().node(rel)?, PathState::read(upper, name)?);
         if now == own {
             return Ok(());
         }
@@ -258,7 +258,7 @@ impl Meeting<'_> {
                 .into_iter()
                 .collect();
         }
-        let _eased = Eased::of(upper);
+        let _eased = WritableDirGuard::of(upper);
         rustix::fs::renameat_with(upper, name, upper, &chosen, RenameFlags::NOREPLACE)?;
         self.beside.push(join(self.root(), &rel.with_file_name(&chosen)));
         Ok(())
@@ -266,7 +266,7 @@ impl Meeting<'_> {
 
     /// Whether others changed anything at or below `rel`.
     fn has_moved(&self, rel: &Path) -> io::Result<bool> {
-        if let Meanwhile::Changed(_) = self.meanwhile(rel)? {
+        if let ConcurrentChange::Changed(_) = self.meanwhile(rel)? {
             return Ok(true);
         }
         let mut names = self.then().children(rel)?;
@@ -279,12 +279,12 @@ impl Meeting<'_> {
         Ok(false)
     }
 
-    fn meanwhile(&self, rel: &Path) -> io::Result<Meanwhile> {
+    fn meanwhile(&self, rel: &Path) -> io::Result<ConcurrentChange> {
         let (then, now) = (self.then().backing(rel)?, self.now().backing(rel)?);
         let found = match &then {
-            Backing::Gone => Node::Absent,
-            Backing::Layer(path) => node_at(path)?,
-            Backing::Plain => {
+            ContentLocation::Gone => PathState::Absent,
+            ContentLocation::Layer(path) => node_at(path)?,
+            ContentLocation::Plain => {
                 let path = join(self.root(), rel);
                 let stat = stat_at(&path)?;
                 let moved = |s: &Stat| {
@@ -293,8 +293,8 @@ impl Meeting<'_> {
                 let landed = self.landed_over(&path);
                 match landed {
                     Some(node) => node.clone(),
-                    None if stat.is_some_and(|s| moved(&s)) => return Ok(Meanwhile::Changed(None)),
-                    None if now == Backing::Plain => return Ok(Meanwhile::Nothing),
+                    None if stat.is_some_and(|s| moved(&s)) => return Ok(ConcurrentChange::Changed(None)),
+                    None if now == ContentLocation::Plain => return Ok(ConcurrentChange::Nothing),
                     None => node_at(&path)?,
                 }
             }
@@ -302,13 +302,13 @@ impl Meeting<'_> {
         let lies = self.now().node(rel)?;
         // The time of a directory moves with what is in it, which is asked about by itself.
         if found == lies || found.is_directory() && lies.is_directory() {
-            return Ok(Meanwhile::Nothing);
+            return Ok(ConcurrentChange::Nothing);
         }
         let base = match (&then, &found) {
-            (Backing::Layer(path), Node::File { size, .. }) if *size <= MERGEABLE => {
+            (ContentLocation::Layer(path), PathState::File { size, .. }) if *size <= MERGEABLE => {
                 regular::read(path, *size).ok()
             }
-            (_, Node::File { hash, size, .. }) if *size <= MERGEABLE => self
+            (_, PathState::File { hash, size, .. }) if *size <= MERGEABLE => self
                 .view
                 .objects()
                 .get(*hash)
@@ -317,11 +317,11 @@ impl Meeting<'_> {
                 .filter(|bytes| blake3::hash(bytes) == *hash),
             _ => None,
         };
-        Ok(Meanwhile::Changed(base))
+        Ok(ConcurrentChange::Changed(base))
     }
 
     /// What lay in the workspace before something landed on it.
-    fn landed_over(&self, path: &Path) -> Option<&Node> {
+    fn landed_over(&self, path: &Path) -> Option<&PathState> {
         let mut changes = self.journal.iter().flat_map(|entry| &entry.changes);
         changes.find(|change| change.path == path).map(|change| &change.before)
     }

@@ -1,19 +1,19 @@
-use super::super::super::journal::Label;
-use super::super::{Applied, Choice, Part, Places};
+use super::super::super::journal::TransactionLabel;
+use super::super::{ApplyOutcome, ChangeSelection, SelectedPart, ViewPaths};
 use super::*;
 use crate::permission::WritePolicy;
-use crate::workspace::Before;
+use crate::workspace::ExpectedContent;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
 
-struct Bench {
+struct BackgroundFixture {
     _dir: tempfile::TempDir,
     root: PathBuf,
     view: View,
 }
 
-fn bench(files: &[(&str, &str)]) -> Bench {
+fn bench(files: &[(&str, &str)]) -> BackgroundFixture {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     let root = base.join("w");
@@ -22,7 +22,7 @@ fn bench(files: &[(&str, &str)]) -> Bench {
         fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
         fs::write(root.join(name), text).unwrap();
     }
-    let places = Places {
+    let places = ViewPaths {
         view: base.join("state/view"),
         layers: Vec::new(),
         objects: base.join("state/objects"),
@@ -30,13 +30,13 @@ fn bench(files: &[(&str, &str)]) -> Bench {
         scratch: base.join("scratch"),
     };
     let view = View::at(places, std::slice::from_ref(&root));
-    Bench { _dir: dir, root, view }
+    BackgroundFixture { _dir: dir, root, view }
 }
 
-impl Bench {
+impl BackgroundFixture {
     fn begin(&self) -> CommandView {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(self.view.begin_apart(Shelf::Pending, None)).unwrap()
+        runtime.block_on(self.view.begin_apart(LayerKind::Pending, None)).unwrap()
     }
 
     /// What the command wrote: the layer gets what the overlay would have put there.
@@ -57,20 +57,20 @@ impl Bench {
     fn hold(&self, name: &str, text: &str) {
         let path = self.root.join(name);
         let before = match self.seen(name) {
-            None => Before::Absent,
-            Some(now) => Before::Content(blake3::hash(now.as_bytes())),
+            None => ExpectedContent::Absent,
+            Some(now) => ExpectedContent::Content(blake3::hash(now.as_bytes())),
         };
         self.view.write(&path, text.as_bytes(), before, WritePolicy::Hold).unwrap();
     }
 
     fn apply(&self) {
-        let set = self.view.changes(Shelf::Pending).unwrap();
-        let label = Label { turn: "t".into(), ..Label::default() };
+        let set = self.view.changes(LayerKind::Pending).unwrap();
+        let label = TransactionLabel { turn: "t".into(), ..TransactionLabel::default() };
         let applied = self.view.apply(&View::everything(&set), label).unwrap();
-        assert!(matches!(applied, Applied::Landed(_)), "{applied:?}");
+        assert!(matches!(applied, ApplyOutcome::Landed(_)), "{applied:?}");
     }
 
-    fn end(&self, command: CommandView) -> Effects {
+    fn end(&self, command: CommandView) -> CommandEffects {
         self.view.finish_apart(command, "job-1", &|_| false).unwrap()
     }
 
@@ -241,8 +241,8 @@ fn a_discard_meanwhile_is_a_change_of_others() {
     bench.hold("a", "pending\n");
     let command = bench.begin();
     bench.wrote(&command, "a", "pending\nand more\n");
-    let set = bench.view.changes(Shelf::Pending).unwrap();
-    let all: Choice = set.changes.iter().map(|c| (c.path.clone(), Part::Whole)).collect();
+    let set = bench.view.changes(LayerKind::Pending).unwrap();
+    let all: ChangeSelection = set.changes.iter().map(|c| (c.path.clone(), SelectedPart::Whole)).collect();
     bench.view.discard(&all).unwrap();
     bench.end(command);
     assert_eq!(bench.seen("a").as_deref(), Some("old\n"));

@@ -1,6 +1,6 @@
 //! What a turn applied, as a change set.
 
-use super::super::change::{Change, ChangeSet};
+use super::super::change::{ChangeSet, FileChange};
 use super::View;
 use super::undo::composed;
 
@@ -8,7 +8,7 @@ impl View {
     /// What the transactions of this turn came to, path by path. What was applied and taken back in it is left out.
     pub fn applied_in(&self, turn: &str) -> ChangeSet {
         let entries = self.journal().entries_of(turn);
-        let change = |(path, landed): (_, super::super::journal::Landed)| Change {
+        let change = |(path, landed): (_, super::super::journal::AppliedChange)| FileChange {
             path,
             before: landed.before,
             after: landed.after,

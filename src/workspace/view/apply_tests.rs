@@ -2,12 +2,12 @@
 
 use super::super::apply::fail_at;
 use super::super::apply::{ApplyError, recover};
-use super::tests::{Bench, bench, label, tree, whiteout};
+use super::tests::{ViewFixture, bench, label, tree, whiteout};
 use super::*;
 use std::fs;
 use std::io::ErrorKind::{AlreadyExists, Other};
 
-fn waiting() -> Bench {
+fn waiting() -> ViewFixture {
     let b = bench();
     b.write("a.txt", "one\n");
     b.write("b.txt", "to go\n");
@@ -43,7 +43,7 @@ fn files_with_names_like_those_of_temporary_files_stay() {
     wanted.remove(Path::new("b.txt"));
     // Once somebody has even a name that nobody could guess.
     fail_at("stage", AlreadyExists);
-    assert!(matches!(b.view.apply(&b.all(), label("t")).unwrap(), Applied::Landed(_)));
+    assert!(matches!(b.view.apply(&b.all(), label("t")).unwrap(), ApplyOutcome::Landed(_)));
     assert_eq!(tree(&b.root), wanted);
 }
 
@@ -53,7 +53,7 @@ fn what_fails_after_the_commit_does_not_make_an_apply_look_undone() {
         let b = waiting();
         let old = tree(&b.root);
         fail_at(at, Other);
-        let Applied::Landed(entry) = b.view.apply(&b.all(), label("t")).unwrap() else { panic!("{at}") };
+        let ApplyOutcome::Landed(entry) = b.view.apply(&b.all(), label("t")).unwrap() else { panic!("{at}") };
         assert!(!entry.shortfalls.is_empty(), "{at}");
         assert_eq!(fs::read(b.root.join("a.txt")).unwrap(), b"two\n", "{at}");
         assert!(!b.root.join("b.txt").exists(), "{at}");
@@ -85,9 +85,9 @@ fn an_apply_whose_old_contents_cannot_be_stored_is_refused_before_it_changes_any
 fn an_apply_after_one_that_is_incomplete_completes_it_first() {
     let b = waiting();
     fail_at("keep", Other);
-    assert!(matches!(b.view.apply(&b.all(), label("t")).unwrap(), Applied::Landed(_)));
+    assert!(matches!(b.view.apply(&b.all(), label("t")).unwrap(), ApplyOutcome::Landed(_)));
     b.hold("d.txt", "more\n", None);
-    assert!(matches!(b.view.apply(&b.all(), label("u")).unwrap(), Applied::Landed(_)));
+    assert!(matches!(b.view.apply(&b.all(), label("u")).unwrap(), ApplyOutcome::Landed(_)));
     assert_eq!(tree(&b.root).len(), 3);
     assert_eq!(b.view.journal().entries().len(), 2);
 }

@@ -4,9 +4,9 @@
 //! to find changes. They are appended to a file before the layer changes; a record without a change means nothing.
 
 use super::super::Hash;
-use super::super::damage::{Damage, DamagedPart, Fault, read_record};
-use super::super::node::{Node, raw_option, raw_text};
-use super::super::origin::{Mark, Origin, Origins, Step};
+use super::super::damage::{DamageKind, DamagedPart, DamagedRecord, read_record};
+use super::super::node::{PathState, raw_option, raw_text};
+use super::super::origin::{ChangeOrigin, OriginMark, OriginStep, OriginTable};
 use super::roots::may_hold;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,10 +20,10 @@ use std::sync::Arc;
 const WHO: &str = "{\"origin\"";
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(in crate::workspace) struct Base {
+pub(in crate::workspace) struct BaseRecord {
     #[serde(with = "raw_text")]
     pub path: PathBuf,
-    pub node: Node,
+    pub node: PathState,
     /// Somebody else changed it while the command ran: what the command started from is not known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced: bool,
@@ -35,40 +35,47 @@ pub(in crate::workspace) struct Base {
     pub by_tool: bool,
     /// The calls that changed it since, in their order; who they are stands in lines of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub marks: Vec<Mark>,
+    pub marks: Vec<OriginMark>,
 }
 
 /// A line that says who the marks with the next number mean.
 #[derive(Serialize, Deserialize)]
-struct Who<O> {
+struct OriginRecord<O> {
     origin: O,
 }
 
-impl Base {
-    pub(super) fn of(path: &Path, node: Node) -> Base {
-        Base { path: path.to_path_buf(), node, raced: false, twin: None, by_tool: false, marks: Vec::new() }
+impl BaseRecord {
+    pub(super) fn of(path: &Path, node: PathState) -> BaseRecord {
+        BaseRecord {
+            path: path.to_path_buf(),
+            node,
+            raced: false,
+            twin: None,
+            by_tool: false,
+            marks: Vec::new(),
+        }
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Bases {
+pub(super) struct BaseIndex {
     file: PathBuf,
-    map: BTreeMap<PathBuf, Base>,
-    origins: Origins,
+    map: BTreeMap<PathBuf, BaseRecord>,
+    origins: OriginTable,
     unsaved: Vec<u8>,
-    fault: Option<Fault>,
+    fault: Option<DamageKind>,
     /// The length of the file without a last line that a crash cut.
     whole: Option<u64>,
 }
 
-impl Bases {
+impl BaseIndex {
     /// Reads the records back. A last line that was cut by a crash had no effect yet and is dropped, unless something
     /// is in the layers that no other line speaks of.
-    pub(super) fn load(file: PathBuf) -> Bases {
-        let mut bases = Bases {
+    pub(super) fn load(file: PathBuf) -> BaseIndex {
+        let mut bases = BaseIndex {
             file,
             map: BTreeMap::new(),
-            origins: Origins::default(),
+            origins: OriginTable::default(),
             unsaved: Vec::new(),
             fault: None,
             whole: None,
@@ -76,7 +83,7 @@ impl Bases {
         let shelf = bases.file.parent().unwrap_or(Path::new("/"));
         match read_record(&bases.file) {
             Ok(bytes) => bases.read(&bytes),
-            Err(fault @ (Fault::Missing | Fault::Empty)) => {
+            Err(fault @ (DamageKind::Missing | DamageKind::Empty)) => {
                 bases.fault = may_hold(shelf).then_some(fault);
             }
             Err(fault) => bases.fault = Some(fault),
@@ -90,15 +97,15 @@ impl Bases {
         for (index, line) in
             lines.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty())
         {
-            match (serde_json::from_slice::<Base>(line), line.starts_with(WHO.as_bytes())) {
+            match (serde_json::from_slice::<BaseRecord>(line), line.starts_with(WHO.as_bytes())) {
                 (Ok(base), _) => drop(self.map.insert(base.path.clone(), base)),
                 (Err(_), true) => {
-                    let who = serde_json::from_slice::<Who<Origin>>(line);
+                    let who = serde_json::from_slice::<OriginRecord<ChangeOrigin>>(line);
                     self.origins.push(who.map(|w| w.origin).unwrap_or_default());
                 }
                 (Err(e), false) => {
-                    let fault = match Fault::of_json(&e) {
-                        Fault::Malformed { why, .. } => Fault::Malformed { line: index + 1, why },
+                    let fault = match DamageKind::of_json(&e) {
+                        DamageKind::Malformed { why, .. } => DamageKind::Malformed { line: index + 1, why },
                         other => other,
                     };
                     self.fault.get_or_insert(fault);
@@ -110,13 +117,14 @@ impl Bases {
             let shelf = self.file.parent().unwrap_or(Path::new("/"));
             // A crash cuts a line before the layer changes, so that nothing is there for it.
             if end == 0 && may_hold(shelf) {
-                self.fault.get_or_insert(Fault::Malformed { line: 1, why: "the line has no end".into() });
+                self.fault
+                    .get_or_insert(DamageKind::Malformed { line: 1, why: "the line has no end".into() });
             }
         }
     }
 
     /// What is wrong with the record.
-    pub(super) fn damage(&self) -> Option<Damage> {
+    pub(super) fn damage(&self) -> Option<DamagedRecord> {
         self.fault.clone().map(|fault| self.because(fault))
     }
 
@@ -130,24 +138,24 @@ impl Bases {
         self.fault = None;
     }
 
-    fn because(&self, fault: Fault) -> Damage {
-        Damage { part: DamagedPart::Pending, path: self.file.clone(), fault }
+    fn because(&self, fault: DamageKind) -> DamagedRecord {
+        DamagedRecord { part: DamagedPart::Pending, path: self.file.clone(), fault }
     }
 
     /// Names a file in the layers over `roots` that no record speaks of: lines are missing at the end of the file. Walks
     /// the layers, so it is not for every start.
-    pub(super) fn unrecorded(&self, roots: &[PathBuf]) -> Option<Damage> {
+    pub(super) fn unrecorded(&self, roots: &[PathBuf]) -> Option<DamagedRecord> {
         let shelf = self.file.parent()?;
         for (n, root) in roots.iter().enumerate() {
             match contents(&shelf.join(n.to_string())) {
                 Err((path, e)) => {
-                    let fault = Fault::of_io(&e);
-                    return Some(Damage { part: DamagedPart::Pending, path, fault });
+                    let fault = DamageKind::of_io(&e);
+                    return Some(DamagedRecord { part: DamagedPart::Pending, path, fault });
                 }
                 Ok(found) => {
                     let paths = found.into_iter().map(|rel| root.join(rel));
                     if let Some(path) = paths.into_iter().find(|path| !self.map.contains_key(path)) {
-                        return Some(self.because(Fault::Incomplete(path)));
+                        return Some(self.because(DamageKind::Incomplete(path)));
                     }
                 }
             }
@@ -156,14 +164,14 @@ impl Bases {
     }
 
     pub(super) fn load_again(&mut self) {
-        *self = Bases::load(std::mem::take(&mut self.file));
+        *self = BaseIndex::load(std::mem::take(&mut self.file));
     }
 
-    pub(super) fn get(&self, path: &Path) -> Option<&Base> {
+    pub(super) fn get(&self, path: &Path) -> Option<&BaseRecord> {
         self.map.get(path)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Base> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &BaseRecord> {
         self.map.values()
     }
 
@@ -172,34 +180,36 @@ impl Bases {
     }
 
     /// Records what lay at a path, unless that was recorded before.
-    pub(super) fn record(&mut self, base: Base) {
+    pub(super) fn record(&mut self, base: BaseRecord) {
         if !self.map.contains_key(&base.path) {
             self.set(base);
         }
     }
 
-    pub(super) fn set(&mut self, base: Base) {
+    pub(super) fn set(&mut self, base: BaseRecord) {
         self.push(&base);
         self.map.insert(base.path.clone(), base);
     }
 
     /// The calls that changed a path since its base.
-    pub(super) fn steps(&self, base: &Base) -> Vec<Step> {
+    pub(super) fn steps(&self, base: &BaseRecord) -> Vec<OriginStep> {
         self.origins.steps(&base.marks)
     }
 
     /// Takes over a record of `other`, with the origins that it names.
-    pub(super) fn take(&mut self, base: Base, other: &Bases) {
-        let number =
-            |mark: &Mark| Mark { by: self.number(other.origins.get(mark.by).as_ref()), ..mark.clone() };
+    pub(super) fn take(&mut self, base: BaseRecord, other: &BaseIndex) {
+        let number = |mark: &OriginMark| OriginMark {
+            by: self.number(other.origins.get(mark.by).as_ref()),
+            ..mark.clone()
+        };
         let marks = base.marks.iter().map(number).collect();
-        self.set(Base { marks, ..base });
+        self.set(BaseRecord { marks, ..base });
     }
 
     /// The marks of a path that `origin` is the first to change.
-    pub(super) fn first(&mut self, origin: Option<&Arc<Origin>>) -> Vec<Mark> {
+    pub(super) fn first(&mut self, origin: Option<&Arc<ChangeOrigin>>) -> Vec<OriginMark> {
         let by = self.number(origin);
-        by.map(|by| Mark { by: Some(by), content: None }).into_iter().collect()
+        by.map(|by| OriginMark { by: Some(by), content: None }).into_iter().collect()
     }
 
     /// Notes that `origin` changes a path that has a record, and in which `before` is now. When another call changed it
@@ -207,8 +217,8 @@ impl Bases {
     pub(super) fn again(
         &mut self,
         path: &Path,
-        origin: Option<&Arc<Origin>>,
-        before: &Node,
+        origin: Option<&Arc<ChangeOrigin>>,
+        before: &PathState,
         kept: impl FnOnce() -> Option<Hash>,
     ) {
         let Some(by) = self.number(origin) else { return };
@@ -221,17 +231,17 @@ impl Bases {
             Some(last) => last.content = kept(),
             // It has a record and was not changed: nobody came before.
             None if *before == base.node => {}
-            None => base.marks.push(Mark { by: None, content: kept() }),
+            None => base.marks.push(OriginMark { by: None, content: kept() }),
         }
-        base.marks.push(Mark { by: Some(by), content: None });
+        base.marks.push(OriginMark { by: Some(by), content: None });
         self.set(base);
     }
 
-    fn number(&mut self, origin: Option<&Arc<Origin>>) -> Option<usize> {
+    fn number(&mut self, origin: Option<&Arc<ChangeOrigin>>) -> Option<usize> {
         let origin = origin?;
         let (number, new) = self.origins.number(origin);
         if new {
-            self.push(&Who { origin: &**origin });
+            self.push(&OriginRecord { origin: &**origin });
         }
         Some(number)
     }

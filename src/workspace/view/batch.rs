@@ -1,11 +1,11 @@
 //! A batch of files written by one tool call: what must be held is held together, what lands, lands together.
 
-use super::super::batch::{After, Rewrite};
-use super::super::node::{Eased, Node};
-use super::super::origin::{Origin, Writer};
-use super::super::{WorkspaceError, Written};
+use super::super::batch::{FileRewrite, RewriteAction};
+use super::super::node::{PathState, WritableDirGuard};
+use super::super::origin::{ChangeOrigin, WriteContext};
+use super::super::{WorkspaceError, WriteOutcome};
 use super::View;
-use super::hold::{StagedHeld, expect};
+use super::hold::{LayerTempFile, expect};
 use super::layer::Layer;
 use super::stack::node_at;
 use crate::permission::WritePolicy;
@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// One path of a batch on its way to the shelf.
-enum Holding {
-    Content(StagedHeld),
-    Gone { index: usize, rel: PathBuf, now: Node },
+enum StagedBatchItem {
+    Content(LayerTempFile),
+    Gone { index: usize, rel: PathBuf, now: PathState },
 }
 
 impl View {
     /// What is at a canonical path.
-    pub(in crate::workspace) fn node(&self, path: &Path) -> io::Result<Node> {
+    pub(in crate::workspace) fn node(&self, path: &Path) -> io::Result<PathState> {
         match self.locate(path) {
             Some((index, rel)) => self.stack(index, 0).node(&rel),
             None => node_at(path),
@@ -32,9 +32,9 @@ impl View {
     /// every new content lies beside its place, before the first path changes.
     pub(in crate::workspace) fn write_all(
         &self,
-        batch: &[Rewrite],
-        writer: &Writer,
-    ) -> Result<Vec<Written>, WorkspaceError> {
+        batch: &[FileRewrite],
+        writer: &WriteContext,
+    ) -> Result<Vec<WriteOutcome>, WorkspaceError> {
         let Some(first) = batch.first() else { return Ok(Vec::new()) };
         let fail = |e: io::Error| WorkspaceError::from_io(&first.at.path, e);
         self.drop_scratch().map_err(fail)?;
@@ -58,10 +58,10 @@ impl View {
         for one in holding {
             self.place_held(one, writer.origin.as_ref()).map_err(fail)?;
         }
-        let written = batch.iter().zip(held).map(|(one, held)| Written {
+        let written = batch.iter().zip(held).map(|(one, held)| WriteOutcome {
             hash: match &one.after {
-                After::Content { bytes, .. } => blake3::hash(bytes),
-                After::Gone => blake3::hash(b""),
+                RewriteAction::Content { bytes, .. } => blake3::hash(bytes),
+                RewriteAction::Gone => blake3::hash(b""),
             },
             in_place: in_place.contains(&one.at.path),
             held,
@@ -82,28 +82,34 @@ impl View {
         }
     }
 
-    fn prepare_held(&self, one: &Rewrite, by: Option<&Arc<Origin>>) -> Result<Holding, WorkspaceError> {
+    fn prepare_held(
+        &self,
+        one: &FileRewrite,
+        by: Option<&Arc<ChangeOrigin>>,
+    ) -> Result<StagedBatchItem, WorkspaceError> {
         let path = &one.at.path;
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
         let (index, rel) = self.locate(path).ok_or_else(|| WorkspaceError::Outside(path.clone()))?;
         let now = self.stack(index, 0).node(&rel).map_err(fail)?;
         expect(path, one.before, &now)?;
         match &one.after {
-            After::Content { bytes, attrs } => {
+            RewriteAction::Content { bytes, attrs } => {
                 let attrs = attrs.as_ref().or_else(|| now.attrs());
-                self.stage_held((index, &rel), bytes, &now, attrs, by).map(Holding::Content).map_err(fail)
+                self.stage_held((index, &rel), bytes, &now, attrs, by)
+                    .map(StagedBatchItem::Content)
+                    .map_err(fail)
             }
-            After::Gone => Ok(Holding::Gone { index, rel, now }),
+            RewriteAction::Gone => Ok(StagedBatchItem::Gone { index, rel, now }),
         }
     }
 
-    fn place_held(&self, one: Holding, by: Option<&Arc<Origin>>) -> io::Result<()> {
+    fn place_held(&self, one: StagedBatchItem, by: Option<&Arc<ChangeOrigin>>) -> io::Result<()> {
         let (index, rel, now) = match one {
-            Holding::Content(staged) => return staged.place(),
-            Holding::Gone { index, rel, now } => (index, rel, now),
+            StagedBatchItem::Content(staged) => return staged.place(),
+            StagedBatchItem::Gone { index, rel, now } => (index, rel, now),
         };
         let (dir, name) = self.held_place(index, &rel, &now, by)?;
-        let _eased = Eased::of(&dir);
+        let _eased = WritableDirGuard::of(&dir);
         match self.stack(index, 2).stat(&rel)? {
             Some(_) => Layer::whiteout(&dir, &name),
             None => Layer::clear(&dir, &name),

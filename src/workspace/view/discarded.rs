@@ -6,13 +6,13 @@
 
 use super::super::Hash;
 use super::super::apply::fault;
-use super::super::change::Change;
-use super::super::damage::{Damage, DamagedPart, Fault, list_records, read_record};
-use super::base::{Base, Bases};
-use super::hold::Put;
+use super::super::change::FileChange;
+use super::super::damage::{DamageKind, DamagedPart, DamagedRecord, list_records, read_record};
+use super::base::{BaseIndex, BaseRecord};
+use super::hold::StagedEntry;
 use super::layer::remove_dir_all;
-use super::settle::{Choice, Part};
-use super::{Held, Shelf, View};
+use super::settle::{ChangeSelection, SelectedPart};
+use super::{LayerKind, LayerSet, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
@@ -26,7 +26,7 @@ const MOST_BYTES: u64 = 512 << 20;
 
 /// A discard that can be brought back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Discarded {
+pub struct DiscardRecord {
     #[serde(skip)]
     number: u64,
     /// Milliseconds since 1970.
@@ -39,9 +39,9 @@ pub struct Discarded {
     stayed: Vec<(Vec<u8>, String)>,
 }
 
-impl Discarded {
+impl DiscardRecord {
     /// Whether `change` is what the discard left of its path, so that bringing it back loses nothing.
-    fn left(&self, change: &Change) -> bool {
+    fn left(&self, change: &FileChange) -> bool {
         let hash = change.after.hash().map(|hash| hash.to_hex().to_string());
         self.stayed
             .iter()
@@ -55,14 +55,14 @@ pub enum RestoreError {
     #[error("other changes are pending there now")]
     Pending(Vec<PathBuf>),
     #[error(transparent)]
-    Damage(#[from] Damage),
+    Damage(#[from] DamagedRecord),
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 /// Whether a discard can be taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aside {
+pub enum DiscardBackup {
     Kept,
     /// It holds more than is kept.
     TooLarge,
@@ -70,34 +70,34 @@ pub enum Aside {
 
 impl View {
     /// Throws away what was chosen, all of each path, so that it can be brought back.
-    pub fn set_aside(&self, choice: &Choice) -> io::Result<Aside> {
-        if self.is_empty(Shelf::Pending) {
-            return Ok(Aside::Kept);
+    pub fn set_aside(&self, choice: &ChangeSelection) -> io::Result<DiscardBackup> {
+        if self.is_empty(LayerKind::Pending) {
+            return Ok(DiscardBackup::Kept);
         }
         self.claim()?;
-        let set = self.changes(Shelf::Pending)?;
+        let set = self.changes(LayerKind::Pending)?;
         let all = set.discarded_with(&set.with_whole_repositories(choice.keys().cloned().collect()));
         let leaving = || set.changes.iter().filter(|change| all.contains(&change.path));
         if leaving().next().is_none() {
             self.discard(choice)?;
-            return Ok(Aside::Kept);
+            return Ok(DiscardBackup::Kept);
         }
         let bytes: u64 = leaving().map(|change| change.after.size()).sum();
         if bytes > MOST_BYTES {
             self.discard(choice)?;
-            return Ok(Aside::TooLarge);
+            return Ok(DiscardBackup::TooLarge);
         }
         let fresh = self.dir().join("discarded.new");
         if fresh.exists() {
             remove_dir_all(&fresh)?;
         }
         crate::private::make_dir(&fresh)?;
-        let shelf = Held::at(&fresh, self.roots().len(), 1);
-        let mut bases = Bases::load(fresh.join("base.jsonl"));
+        let shelf = LayerSet::at(&fresh, self.roots().len(), 1);
+        let mut bases = BaseIndex::load(fresh.join("base.jsonl"));
         let pending = &self.0.pending;
         for change in leaving() {
             let Some(base) = pending.bases().get(&change.path).cloned() else { continue };
-            self.put_again(&shelf, pending, &base, Put::Keep)?;
+            self.put_again(&shelf, pending, &base, StagedEntry::Keep)?;
             bases.take(base, &pending.bases());
         }
         for base in self.watched(&leaving().map(|change| change.path.clone()).collect())? {
@@ -107,12 +107,12 @@ impl View {
         let at = u64::try_from(jiff::Timestamp::now().as_millisecond()).unwrap_or(0);
         let kept = self.kept_discards()?;
         let number = kept.last().map_or(1, |last| last.number + 1);
-        let stays = |change: &Change| {
+        let stays = |change: &FileChange| {
             let bytes = self.stays(change, choice.get(&change.path)?)?;
             Some((change.path.as_os_str().as_bytes().to_vec(), blake3::hash(&bytes).to_hex().to_string()))
         };
         let stayed = leaving().filter_map(stays).collect();
-        let record = Discarded { number, at, count: leaving().count(), bytes, stayed };
+        let record = DiscardRecord { number, at, count: leaving().count(), bytes, stayed };
         crate::private::write(&fresh.join("discard.json"), &serde_json::to_vec(&record)?)?;
         crate::private::make_dir(&self.discards())?;
         let kept = self.discards().join(number.to_string());
@@ -125,36 +125,36 @@ impl View {
         if let Err(e) = self.drop_oldest() {
             tracing::warn!("the oldest discard stays: {e}");
         }
-        Ok(Aside::Kept)
+        Ok(DiscardBackup::Kept)
     }
 
     /// What of `change` stays pending when `part` of it is discarded.
-    fn stays(&self, change: &Change, part: &Part) -> Option<Vec<u8>> {
+    fn stays(&self, change: &FileChange, part: &SelectedPart) -> Option<Vec<u8>> {
         match part {
-            Part::Whole => None,
-            Part::Hunks(gone) => self.with_part(change, |index| !gone.contains(&index)),
-            Part::Content(bytes) => Some(bytes.to_vec()),
+            SelectedPart::Whole => None,
+            SelectedPart::Hunks(gone) => self.with_part(change, |index| !gone.contains(&index)),
+            SelectedPart::Content(bytes) => Some(bytes.to_vec()),
         }
     }
 
     /// The discard that is brought back first. Fails where a record cannot be read: that one may be the last.
-    pub fn last_discard(&self) -> Result<Option<Discarded>, Damage> {
+    pub fn last_discard(&self) -> Result<Option<DiscardRecord>, DamagedRecord> {
         Ok(self.kept_discards()?.pop())
     }
 
     /// Puts a discard back on the pending shelf, all of it or nothing.
-    pub fn restore(&self, discarded: &Discarded) -> Result<(), RestoreError> {
+    pub fn restore(&self, discarded: &DiscardRecord) -> Result<(), RestoreError> {
         self.claim()?;
         let dir = self.discards().join(discarded.number.to_string());
-        let aside = Held::at(&dir, self.roots().len(), 1);
+        let aside = LayerSet::at(&dir, self.roots().len(), 1);
         if let Some(damage) = aside.bases().damage() {
-            return Err(Damage { part: DamagedPart::Discards, ..damage }.into());
+            return Err(DamagedRecord { part: DamagedPart::Discards, ..damage }.into());
         }
-        let back: Vec<Base> = aside.bases().iter().cloned().collect();
+        let back: Vec<BaseRecord> = aside.bases().iter().cloned().collect();
         let pending = &self.0.pending;
-        let mut all: BTreeMap<PathBuf, (&Held, Base)> =
+        let mut all: BTreeMap<PathBuf, (&LayerSet, BaseRecord)> =
             pending.bases().iter().map(|base| (base.path.clone(), (pending, base.clone()))).collect();
-        let now = self.changes(Shelf::Pending)?;
+        let now = self.changes(LayerKind::Pending)?;
         let mut conflicts = Vec::new();
         for base in back {
             let node = self.on(&aside, &base.path)?;
@@ -173,14 +173,16 @@ impl View {
         if !conflicts.is_empty() {
             return Err(RestoreError::Pending(conflicts));
         }
-        self.replace_pending(all.into_values().map(|(from, base)| (from, base, Put::Keep)).collect())?;
+        self.replace_pending(
+            all.into_values().map(|(from, base)| (from, base, StagedEntry::Keep)).collect(),
+        )?;
         Ok(remove_dir_all(&dir)?)
     }
 
-    fn on(&self, shelf: &Held, path: &Path) -> io::Result<super::super::node::Node> {
+    fn on(&self, shelf: &LayerSet, path: &Path) -> io::Result<super::super::node::PathState> {
         match self.locate(path) {
             Some((index, rel)) => self.stack_of(shelf, index).node(&rel),
-            None => Ok(super::super::node::Node::Absent),
+            None => Ok(super::super::node::PathState::Absent),
         }
     }
 
@@ -189,10 +191,10 @@ impl View {
     }
 
     /// Those that can be brought back, oldest first.
-    fn kept_discards(&self) -> Result<Vec<Discarded>, Damage> {
+    fn kept_discards(&self) -> Result<Vec<DiscardRecord>, DamagedRecord> {
         let mut kept = Vec::new();
         for (number, dir) in shelves(self.dir())? {
-            kept.extend(record_of(&dir)?.map(|record| Discarded { number, ..record }));
+            kept.extend(record_of(&dir)?.map(|record| DiscardRecord { number, ..record }));
         }
         Ok(kept)
     }
@@ -208,9 +210,9 @@ impl View {
 }
 
 /// The shelves of discards of the view that is kept in `view`, each with its number, oldest first.
-fn shelves(view: &Path) -> Result<Vec<(u64, PathBuf)>, Damage> {
+fn shelves(view: &Path) -> Result<Vec<(u64, PathBuf)>, DamagedRecord> {
     let dir = view.join("discarded");
-    let entries = list_records(&dir).map_err(|fault| Damage {
+    let entries = list_records(&dir).map_err(|fault| DamagedRecord {
         part: DamagedPart::Discards,
         path: dir.clone(),
         fault,
@@ -225,19 +227,19 @@ fn shelves(view: &Path) -> Result<Vec<(u64, PathBuf)>, Damage> {
 }
 
 /// What a discard says about itself; `None` when another process has just removed it.
-fn record_of(dir: &Path) -> Result<Option<Discarded>, Damage> {
+fn record_of(dir: &Path) -> Result<Option<DiscardRecord>, DamagedRecord> {
     let path = dir.join("discard.json");
-    let damaged = |fault| Damage { part: DamagedPart::Discards, path: path.clone(), fault };
+    let damaged = |fault| DamagedRecord { part: DamagedPart::Discards, path: path.clone(), fault };
     match read_record(&path) {
-        Err(Fault::Missing) if std::fs::symlink_metadata(dir).is_err() => Ok(None),
+        Err(DamageKind::Missing) if std::fs::symlink_metadata(dir).is_err() => Ok(None),
         Err(fault) => Err(damaged(fault)),
-        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|e| damaged(Fault::of_json(&e))),
+        Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|e| damaged(DamageKind::of_json(&e))),
     }
 }
 
 /// What is wrong with the discards of the view that is kept in `view`. Reads what they say about themselves, not what
 /// they changed.
-pub fn discard_damage_at_start(view: &Path) -> Vec<Damage> {
+pub fn discard_damage_at_start(view: &Path) -> Vec<DamagedRecord> {
     match shelves(view) {
         Err(damage) => vec![damage],
         Ok(shelves) => shelves.iter().filter_map(|(_, dir)| record_of(dir).err()).collect(),
@@ -246,14 +248,14 @@ pub fn discard_damage_at_start(view: &Path) -> Vec<Damage> {
 
 /// The stored contents that pending changes and discards of the view that is kept in `view` start from or that calls left;
 /// and the damage of discards, which may need others. [`super::pending_damage`] has that of pending changes.
-pub fn contents_needed(view: &Path) -> (Vec<Hash>, Vec<Damage>) {
+pub fn contents_needed(view: &Path) -> (Vec<Hash>, Vec<DamagedRecord>) {
     let (mut needed, mut damage) = (Vec::new(), Vec::new());
     let discards = shelves(view).unwrap_or_else(|unread| {
         damage.push(unread);
         Vec::new()
     });
     let mut look = |shelf: &Path| {
-        let bases = Bases::load(shelf.join("base.jsonl"));
+        let bases = BaseIndex::load(shelf.join("base.jsonl"));
         for base in bases.iter() {
             needed.extend(
                 base.node.hash().into_iter().chain(base.marks.iter().filter_map(|mark| mark.content)),
@@ -264,7 +266,7 @@ pub fn contents_needed(view: &Path) -> (Vec<Hash>, Vec<Damage>) {
     look(&view.join("pending"));
     for (_, dir) in discards {
         damage.extend(record_of(&dir).err());
-        damage.extend(look(&dir).map(|found| Damage { part: DamagedPart::Discards, ..found }));
+        damage.extend(look(&dir).map(|found| DamagedRecord { part: DamagedPart::Discards, ..found }));
     }
     (needed, damage)
 }

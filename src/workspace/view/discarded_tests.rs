@@ -1,29 +1,29 @@
 use super::super::super::apply::fail_at;
-use super::super::tests::{Bench, bench, tree, whiteout};
+use super::super::tests::{ViewFixture, bench, tree, whiteout};
 use super::*;
 use std::fs;
 use std::io::ErrorKind;
 
-fn some(b: &Bench, paths: &[&str]) -> Choice {
-    paths.iter().map(|path| (b.root.join(path), Part::Whole)).collect()
+fn some(b: &ViewFixture, paths: &[&str]) -> ChangeSelection {
+    paths.iter().map(|path| (b.root.join(path), SelectedPart::Whole)).collect()
 }
 
 /// What a file holds in the view.
-fn text(b: &Bench, path: &str) -> String {
+fn text(b: &ViewFixture, path: &str) -> String {
     let real = b.view.real(&b.root.join(path)).unwrap();
     real.map_or("nothing".into(), |real| fs::read_to_string(real).unwrap_or_else(|e| e.kind().to_string()))
 }
 
-fn merged(b: &Bench) -> Vec<String> {
+fn merged(b: &ViewFixture) -> Vec<String> {
     ["a", "gone", "n/m/b", "d/x", "d/y"].iter().map(|path| text(b, path)).collect()
 }
 
-fn back(b: &Bench) -> Result<(), RestoreError> {
+fn back(b: &ViewFixture) -> Result<(), RestoreError> {
     b.view.restore(&b.view.last_discard().unwrap().unwrap())
 }
 
 /// Everything that may be pending: a change, a deletion, a new file in a new directory, an emptied directory.
-fn pending() -> Bench {
+fn pending() -> ViewFixture {
     let b = bench();
     b.write("a", "1\n");
     b.write("gone", "g\n");
@@ -40,7 +40,7 @@ fn what_was_discarded_comes_back_as_it_was_and_the_workspace_never_changes() {
     let b = pending();
     let (words, before) = (b.words(), tree(&b.root));
     let contents = merged(&b);
-    assert_eq!(b.view.set_aside(&b.all()).unwrap(), Aside::Kept);
+    assert_eq!(b.view.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
     assert!(b.words().is_empty());
     assert_eq!(b.view.last_discard().unwrap().unwrap().count, words.len());
     assert_eq!(tree(&b.root), before);
@@ -91,9 +91,9 @@ fn a_rejected_part_comes_back_into_what_stayed() {
     b.write("a", "1\n2\n3\n");
     b.hold("a", "one\n2\nthree\n", Some("1\n2\n3\n"));
     let (words, path) = (b.words(), b.root.join("a"));
-    let stays = Part::Content(std::sync::Arc::new(b"one\n2\n3\n".to_vec()));
-    let reject = || b.view.set_aside(&Choice::from([(path.clone(), stays.clone())])).unwrap();
-    assert_eq!(reject(), Aside::Kept);
+    let stays = SelectedPart::Content(std::sync::Arc::new(b"one\n2\n3\n".to_vec()));
+    let reject = || b.view.set_aside(&ChangeSelection::from([(path.clone(), stays.clone())])).unwrap();
+    assert_eq!(reject(), DiscardBackup::Kept);
     assert_eq!(text(&b, "a"), "one\n2\n3\n");
     back(&b).unwrap();
     assert_eq!((b.words(), text(&b, "a").as_str()), (words, "one\n2\nthree\n"));
@@ -155,7 +155,7 @@ fn a_discard_is_done_in_one_step_or_not_at_all() {
     assert_eq!(b.words(), pending);
     assert_eq!(b.view.last_discard().unwrap().map(|last| last.count), None, "nothing was discarded");
     fail_at("replaced", ErrorKind::Other);
-    assert_eq!(b.view.set_aside(&b.all()).unwrap(), Aside::Kept);
+    assert_eq!(b.view.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
     assert_eq!(b.words(), Vec::<String>::new());
     // What the error left does not come in the way of the next one.
     b.hold("c", "three\n", None);

@@ -3,12 +3,12 @@
 //! A path counts as changed by its content and attributes, not because it is in the layer: the overlay copies a file
 //! up for an `open` that writes nothing. Files move by rename, so the cost grows with their number alone.
 
-use super::super::node::{Attrs, Node, open_anyway};
-use super::super::origin::Origin;
-use super::base::Base;
+use super::super::node::{FileAttrs, PathState, open_anyway};
+use super::super::origin::ChangeOrigin;
+use super::base::BaseRecord;
 use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
-use super::stack::{Stack, join};
-use super::{Held, View};
+use super::stack::{LayerStack, join};
+use super::{LayerSet, View};
 use rustix::fs::{FileType, Stat};
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -23,7 +23,7 @@ const MERGEABLE: u64 = 16 << 20;
 
 /// What one command did, path by path, against what it found.
 #[derive(Clone, Debug, Default)]
-pub struct Effects {
+pub struct CommandEffects {
     pub created: usize,
     pub modified: usize,
     pub deleted: usize,
@@ -41,12 +41,12 @@ pub struct Effects {
     pub paths: std::collections::BTreeSet<PathBuf>,
 }
 
-impl Effects {
+impl CommandEffects {
     pub fn is_empty(&self) -> bool {
         self.created + self.modified + self.deleted == 0 && self.special.is_empty()
     }
 
-    pub(super) fn count(&mut self, path: &Path, before: &Node, after_absent: bool) {
+    pub(super) fn count(&mut self, path: &Path, before: &PathState, after_absent: bool) {
         match (before.is_absent(), after_absent) {
             (true, _) => self.created += 1,
             (_, true) => self.deleted += 1,
@@ -56,40 +56,40 @@ impl Effects {
     }
 }
 
-pub(super) struct Folding<'a> {
+pub(super) struct EffectsCollector<'a> {
     pub(super) view: &'a View,
-    pub(super) held: &'a Held,
+    pub(super) held: &'a LayerSet,
     /// Which root.
     pub(super) index: usize,
     /// When the command began, in seconds and nanoseconds.
     pub(super) since: (i64, i64),
     pub(super) hidden: &'a dyn Fn(&Path) -> bool,
-    pub(super) effects: Effects,
+    pub(super) effects: CommandEffects,
     /// The call that ran the command.
-    pub(super) by: Option<Arc<Origin>>,
+    pub(super) by: Option<Arc<ChangeOrigin>>,
     /// The names of each inode that has several in the command's layer.
-    pub(super) seen: HashMap<u64, Vec<Name>>,
+    pub(super) seen: HashMap<u64, Vec<HardLinkName>>,
     /// Files of the layer that were read already.
-    pub(super) nodes: HashMap<PathBuf, Node>,
+    pub(super) nodes: HashMap<PathBuf, PathState>,
 }
 
 /// One of several names of a file.
-pub(super) struct Name {
+pub(super) struct HardLinkName {
     path: PathBuf,
     changed: bool,
     existed: bool,
 }
 
-impl Folding<'_> {
+impl EffectsCollector<'_> {
     pub(super) fn root(&self) -> &Path {
         self.view.root(self.index)
     }
 
-    pub(super) fn now(&self) -> Stack<'_> {
+    pub(super) fn now(&self) -> LayerStack<'_> {
         self.view.stack(self.index, self.held.depth)
     }
 
-    fn below(&self) -> Stack<'_> {
+    fn below(&self) -> LayerStack<'_> {
         self.view.stack(self.index, self.held.depth + 1)
     }
 
@@ -100,15 +100,15 @@ impl Folding<'_> {
     /// Folds the tree below the open directory `upper`.
     pub(super) fn run(&mut self, upper: &OwnedFd) -> io::Result<()> {
         let (root, model) = (File::from(upper.try_clone()?), self.now().node(Path::new(""))?);
-        let mut attrs = Attrs::of(&root, &rustix::fs::fstat(&root)?);
+        let mut attrs = FileAttrs::of(&root, &rustix::fs::fstat(&root)?);
         attrs.mode = layer::own_mode(&root).unwrap_or(attrs.mode);
         // Files are moved out of it.
         rustix::fs::fchmod(&root, rustix::fs::Mode::from_raw_mode(attrs.mode | 0o700))?;
-        if let Node::Directory { attrs: had } = &model {
+        if let PathState::Directory { attrs: had } = &model {
             // Its owner is whoever made the layer, where another could not be given.
             (attrs.uid, attrs.gid) = (had.uid, had.gid);
         }
-        if let Node::Directory { attrs: had } = &model
+        if let PathState::Directory { attrs: had } = &model
             && *had != attrs
         {
             self.record(Path::new(""), &model)?;
@@ -131,7 +131,7 @@ impl Folding<'_> {
             let Some(leader) = names.next() else { continue };
             for name in names.filter(|name| name.changed) {
                 if let Some(base) = bases.get(&name.path).cloned() {
-                    bases.set(Base { twin: Some(leader.path.clone()), ..base });
+                    bases.set(BaseRecord { twin: Some(leader.path.clone()), ..base });
                 }
             }
         }
@@ -175,7 +175,7 @@ impl Folding<'_> {
         }
     }
 
-    fn attrs_of(&self, rel: &Path) -> Option<Attrs> {
+    fn attrs_of(&self, rel: &Path) -> Option<FileAttrs> {
         self.now().node(rel).ok().and_then(|node| node.attrs().cloned())
     }
 
@@ -183,7 +183,7 @@ impl Folding<'_> {
         let (file, mode) = open_anyway(upper, name, rustix::fs::OFlags::DIRECTORY)?;
         let stat = rustix::fs::fstat(&file)?;
         let mode = layer::own_mode(&file).or(mode).unwrap_or(stat.st_mode & 0o7777);
-        let attrs = Attrs { mode, ..Attrs::of(&file, &stat) };
+        let attrs = FileAttrs { mode, ..FileAttrs::of(&file, &stat) };
         let fd = OwnedFd::from(file);
         if mode & 0o700 != 0o700 {
             // A command may leave a directory that its own user cannot enter; this one goes away when it is folded.
@@ -191,7 +191,7 @@ impl Folding<'_> {
         }
         let before = self.now().node(rel)?;
         match &before {
-            Node::Directory { attrs: had } if !is_opaque(&fd) => {
+            PathState::Directory { attrs: had } if !is_opaque(&fd) => {
                 if *had != attrs {
                     self.record(rel, &before)?;
                     let path = join(self.root(), rel);
@@ -200,7 +200,7 @@ impl Folding<'_> {
                     self.make(rel, &attrs, false)?;
                 }
             }
-            Node::Directory { attrs: had } => {
+            PathState::Directory { attrs: had } => {
                 // Another directory under the old name: whatever was in the old one is gone.
                 self.record_children(rel)?;
                 if *had != attrs {
@@ -229,7 +229,7 @@ impl Folding<'_> {
     }
 
     /// A directory in this layer; `fresh` hides what lies below it.
-    fn make(&self, rel: &Path, attrs: &Attrs, fresh: bool) -> io::Result<()> {
+    fn make(&self, rel: &Path, attrs: &FileAttrs, fresh: bool) -> io::Result<()> {
         let opaque = fresh && self.below().stat(rel)?.is_some();
         let dir = self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?;
         let Some(name) = rel.file_name() else { return Ok(()) };
@@ -242,12 +242,11 @@ impl Folding<'_> {
         let kind = FileType::from_raw_mode(stat.st_mode);
         let several = kind == FileType::RegularFile && stat.st_nlink > 1;
         // A size that differs needs no reading of the command's file.
-        let differs =
-            matches!(&before, Node::File { size, .. } if i64::try_from(*size).ok() != Some(stat.st_size));
-        let after = || self.nodes.get(rel).cloned().map_or_else(|| Node::read(upper, name), Ok);
+        let differs = matches!(&before, PathState::File { size, .. } if i64::try_from(*size).ok() != Some(stat.st_size));
+        let after = || self.nodes.get(rel).cloned().map_or_else(|| PathState::read(upper, name), Ok);
         let changed = differs || after()? != before;
         if several {
-            let name = Name { path: path.clone(), changed, existed: before.is_file() };
+            let name = HardLinkName { path: path.clone(), changed, existed: before.is_file() };
             self.seen.entry(stat.st_ino).or_default().push(name);
         }
         if !changed {
@@ -281,7 +280,8 @@ impl Folding<'_> {
 
     /// Did the workspace's own file change while the command ran?
     fn raced(&self, rel: &Path) -> io::Result<bool> {
-        if self.held.depth > 0 && !matches!(self.below().backing(rel)?, super::stack::Backing::Plain) {
+        if self.held.depth > 0 && !matches!(self.below().backing(rel)?, super::stack::ContentLocation::Plain)
+        {
             return Ok(false);
         }
         let plain = super::stack::stat_at(&join(self.root(), rel))?;
@@ -295,18 +295,18 @@ impl Folding<'_> {
         }))
     }
 
-    fn record(&self, rel: &Path, before: &Node) -> io::Result<()> {
+    fn record(&self, rel: &Path, before: &PathState) -> io::Result<()> {
         self.record_with(rel, before, false)
     }
 
     /// Records what lies below this layer at `rel`, and keeps its content where a merge may want it.
-    fn record_with(&self, rel: &Path, before: &Node, raced: bool) -> io::Result<()> {
+    fn record_with(&self, rel: &Path, before: &PathState, raced: bool) -> io::Result<()> {
         let path = join(self.root(), rel);
         let mut bases = self.held.bases();
         if let Some(known) = bases.get(&path).cloned() {
             // Another command changed it again: whether it is a twin now is what counts.
             if known.twin.is_some() || known.by_tool || raced && !known.raced {
-                bases.set(Base { twin: None, by_tool: false, raced: known.raced || raced, ..known });
+                bases.set(BaseRecord { twin: None, by_tool: false, raced: known.raced || raced, ..known });
             }
             let kept = || self.view.objects().keep_between(before, || self.now().open(rel));
             bases.again(&path, self.by.as_ref(), before, kept);
@@ -314,10 +314,10 @@ impl Folding<'_> {
         }
         // What this layer held already was recorded when it came here, so `before` is what lies below.
         let below = match self.layer()?.find(rel)? {
-            layer::Found::Through => before.clone(),
+            layer::LayerLookup::Through => before.clone(),
             _ => self.below().node(rel)?,
         };
-        if let Node::File { hash, size, .. } = &below
+        if let PathState::File { hash, size, .. } = &below
             && *size <= MERGEABLE
         {
             let mut file = self.below().open(rel)?;
@@ -325,11 +325,11 @@ impl Folding<'_> {
             drop(self.view.objects().put_file(&mut file, *hash, *size));
         }
         let marks = bases.first(self.by.as_ref());
-        bases.record(Base { raced, marks, ..Base::of(&path, below) });
+        bases.record(BaseRecord { raced, marks, ..BaseRecord::of(&path, below) });
         Ok(())
     }
 
-    /// Records `rel` and everything below it as it is in the view; `counted` as deleted.
+    /// Records `rel` and everything below it is in the view; `counted` as deleted.
     fn record_tree(&mut self, rel: &Path, counted: bool) -> io::Result<()> {
         let node = self.now().node(rel)?;
         if node.is_absent() {
@@ -357,16 +357,16 @@ impl Folding<'_> {
     }
 
     /// As [`Folding::record`] without keeping the content: what is deleted is never merged.
-    fn record_light(&self, rel: &Path, node: Node) -> io::Result<()> {
+    fn record_light(&self, rel: &Path, node: PathState) -> io::Result<()> {
         let path = join(self.root(), rel);
         let mut bases = self.held.bases();
         if bases.get(&path).is_none() {
             let below = match self.layer()?.find(rel)? {
-                layer::Found::Through => node.clone(),
+                layer::LayerLookup::Through => node.clone(),
                 _ => self.below().node(rel)?,
             };
             let marks = bases.first(self.by.as_ref());
-            bases.record(Base { marks, ..Base::of(&path, below) });
+            bases.record(BaseRecord { marks, ..BaseRecord::of(&path, below) });
         } else {
             let kept = || self.view.objects().keep_between(&node, || self.now().open(rel));
             bases.again(&path, self.by.as_ref(), &node, kept);

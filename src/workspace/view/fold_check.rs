@@ -2,8 +2,8 @@
 //! found while nothing of it is pending.
 
 use super::super::apply::fault;
-use super::super::node::{Node, open_anyway};
-use super::fold::Folding;
+use super::super::node::{PathState, open_anyway};
+use super::fold::EffectsCollector;
 use super::layer::{entry, is_dir, is_opaque, list};
 use super::stack::join;
 use rustix::fs::{FileType, OFlags, Stat};
@@ -11,7 +11,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-impl Folding<'_> {
+impl EffectsCollector<'_> {
     /// Fails where something in the open directory `upper`, or what it replaces, cannot be read.
     pub(super) fn check(&mut self, rel: &Path, upper: &OwnedFd) -> io::Result<()> {
         for name in list(upper)? {
@@ -42,7 +42,7 @@ impl Folding<'_> {
     }
 
     /// Reads a file of the layer where folding compares it with what it replaces; where the sizes differ, it is not read.
-    fn check_file(&self, rel: &Path, upper: &OwnedFd, stat: &Stat) -> io::Result<Option<Node>> {
+    fn check_file(&self, rel: &Path, upper: &OwnedFd, stat: &Stat) -> io::Result<Option<PathState>> {
         fault("check")?;
         let Some(name) = rel.file_name() else { return Ok(None) };
         let before = self.now().stat(rel)?;
@@ -53,7 +53,7 @@ impl Folding<'_> {
             open_anyway(upper, name, OFlags::NONBLOCK)?;
             return Ok(None);
         }
-        Node::read(upper, name).map(Some)
+        PathState::read(upper, name).map(Some)
     }
 
     /// Opens everything that goes at and below `rel`: its content is recorded.

@@ -1,6 +1,6 @@
 use super::super::apply::fail_at;
 use super::tests::bench;
-use super::{Shelf, View};
+use super::{LayerKind, View};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
@@ -12,7 +12,7 @@ fn failed(at: &'static str) -> (BTreeMap<String, String>, BTreeMap<String, Strin
     b.write("a.txt", "old\n");
     b.hold("a.txt", "earlier\n", Some("old\n"));
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let command = runtime.block_on(b.view.begin(Shelf::Pending, None)).unwrap();
+    let command = runtime.block_on(b.view.begin(LayerKind::Pending, None)).unwrap();
     let upper = command.mounts[0].upper.clone();
     fs::write(upper.join("a.txt"), "from the command\n").unwrap();
     fs::write(upper.join("b.txt"), "from the command\n").unwrap();
@@ -34,7 +34,7 @@ fn texts(dir: &Path) -> BTreeMap<String, String> {
 }
 
 fn pending(view: &View, root: &Path) -> BTreeMap<String, String> {
-    let set = view.changes(Shelf::Pending).unwrap();
+    let set = view.changes(LayerKind::Pending).unwrap();
     let paths = set.changes.iter().map(|change| change.path.clone());
     paths
         .map(|path| {

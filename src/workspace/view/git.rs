@@ -26,7 +26,7 @@ const STATE_DIRS: [&str; 2] = ["refs", "reftable"];
 
 /// What was found in a repository.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(super) struct RepositoryScan {
     /// The files of its state, sorted.
     pub(super) state: Vec<PathBuf>,
     /// A lock that some git process holds.
@@ -35,14 +35,14 @@ pub(super) struct Scan {
 }
 
 /// Looks for the state files and locks of a repository, of the submodules in `modules/` and of its linked worktrees.
-pub(super) fn scan(repository: &Path) -> io::Result<Scan> {
-    let mut scan = Scan::default();
+pub(super) fn scan(repository: &Path) -> io::Result<RepositoryScan> {
+    let mut scan = RepositoryScan::default();
     scan.git_dir(repository, 0)?;
     scan.state.sort();
     Ok(scan)
 }
 
-impl Scan {
+impl RepositoryScan {
     fn git_dir(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
         for name in STATE.iter().filter(|name| !PASSING.contains(name)) {
             let path = dir.join(name);
@@ -159,7 +159,7 @@ pub(super) fn is_where(repository: &Path, then: &str) -> io::Result<bool> {
         return Ok(repository_state(repository)? == then);
     }
     let top = ["HEAD", "index", "packed-refs"].map(|name| repository.join(name));
-    let mut scan = Scan::default();
+    let mut scan = RepositoryScan::default();
     for name in STATE_DIRS {
         scan.files_below(&repository.join(name), 0)?;
     }
@@ -263,7 +263,7 @@ impl super::View {
     /// True when a repository's state file says what `known` said, whatever else git wrote into it.
     pub(super) fn says_the_same(
         &self,
-        known: &super::super::node::Node,
+        known: &super::super::node::PathState,
         path: &Path,
     ) -> std::io::Result<bool> {
         if super::node_at(path)? == *known {

@@ -1,28 +1,28 @@
 //! The mark that something is landing: a crash between its landing and its leaving the shelf must not show it twice.
 
-use super::base::Base;
-use super::hold::Put;
-use super::stack::{Backing, node_at};
-use super::{Shelf, View};
+use super::base::BaseRecord;
+use super::hold::StagedEntry;
+use super::stack::{ContentLocation, node_at};
+use super::{LayerKind, View};
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// While it lives, this process lands something.
-pub(super) struct Landing<'a>(&'a AtomicBool);
+pub(super) struct ApplyGuard<'a>(&'a AtomicBool);
 
-impl Drop for Landing<'_> {
+impl Drop for ApplyGuard<'_> {
     fn drop(&mut self) {
         self.0.store(false, Ordering::SeqCst);
     }
 }
 
 impl View {
-    pub(super) fn mark_landing(&self) -> io::Result<(PathBuf, Landing<'_>)> {
+    pub(super) fn mark_landing(&self) -> io::Result<(PathBuf, ApplyGuard<'_>)> {
         let mark = self.landing_mark();
         crate::private::write_quick(&mark, b"")?;
         self.0.landing.store(true, Ordering::SeqCst);
-        Ok((mark, Landing(&self.0.landing)))
+        Ok((mark, ApplyGuard(&self.0.landing)))
     }
 
     /// There as long as something lands: after a crash it may have landed and be on the shelf as well.
@@ -33,7 +33,7 @@ impl View {
     /// After a crash in the middle of [`View::apply`]: what is in the workspace already is not pending any more.
     pub(super) fn settle_interrupted(&self) -> io::Result<()> {
         let mark = self.landing_mark();
-        let idle = self.is_empty(Shelf::Pending) || self.0.landing.load(Ordering::SeqCst);
+        let idle = self.is_empty(LayerKind::Pending) || self.0.landing.load(Ordering::SeqCst);
         if idle || !mark.exists() || !self.journal().is_at_rest() {
             return Ok(());
         }
@@ -42,17 +42,17 @@ impl View {
             Err(e) if e.kind() == io::ErrorKind::ResourceBusy => return Ok(()),
             other => other?,
         }
-        let bases: Vec<Base> = self.held(Shelf::Pending).bases().iter().cloned().collect();
+        let bases: Vec<BaseRecord> = self.held(LayerKind::Pending).bases().iter().cloned().collect();
         let mut keep = Vec::new();
         for base in bases {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
             // Records without a change go, and `rebuild` takes along those that are still needed.
-            if self.stack(index, 1).backing(&rel)? == Backing::Plain {
+            if self.stack(index, 1).backing(&rel)? == ContentLocation::Plain {
                 continue;
             }
             let now = node_at(&base.path)?;
             if now == base.node || self.stack(index, 1).node(&rel)? != now {
-                keep.push((base, Put::Keep));
+                keep.push((base, StagedEntry::Keep));
             }
         }
         self.rebuild(keep)?;

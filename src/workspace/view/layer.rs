@@ -3,7 +3,7 @@
 //! A deleted path is a character device 0:0 (a whiteout); a directory that hides what is below it carries
 //! `user.overlay.opaque`. Links in it are never followed: each step is taken from an open directory.
 
-use super::super::node::{Attrs, Eased, open_anyway};
+use super::super::node::{FileAttrs, WritableDirGuard, open_anyway};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -20,7 +20,7 @@ const OWN_MODE: &str = "user.overlay.placet.mode";
 
 /// What a layer says about a path.
 #[derive(Debug)]
-pub(super) enum Found {
+pub(super) enum LayerLookup {
     /// Nothing: look below.
     Through,
     /// There is nothing there, whatever lies below.
@@ -60,7 +60,7 @@ impl Layer {
             crate::private::make_dir(&self.dir)?;
             if let Ok(model) = super::super::open::dir_at(like).map(File::from) {
                 let stat = rustix::fs::fstat(&model)?;
-                let _ = Attrs::of(&model, &stat).give_to_layer(&File::open(&self.dir)?);
+                let _ = FileAttrs::of(&model, &stat).give_to_layer(&File::open(&self.dir)?);
             }
         }
         self.blank.store(false, Ordering::Release);
@@ -82,37 +82,37 @@ impl Layer {
         self.blank.store(blank, Ordering::Release);
     }
 
-    pub(super) fn find(&self, rel: &Path) -> io::Result<Found> {
+    pub(super) fn find(&self, rel: &Path) -> io::Result<LayerLookup> {
         if self.is_blank() {
-            return Ok(Found::Through);
+            return Ok(LayerLookup::Through);
         }
         let mut at = match self.open_root() {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Found::Through),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(LayerLookup::Through),
             other => other?,
         };
         let mut opaque = false;
         let names = names(rel);
         let Some((last, above)) = names.split_last() else {
-            return Ok(Found::Here { stat: rustix::fs::fstat(&at)?, opaque: false });
+            return Ok(LayerLookup::Here { stat: rustix::fs::fstat(&at)?, opaque: false });
         };
         for name in above {
             match entry(&at, name)? {
-                None => return Ok(if opaque { Found::Gone } else { Found::Through }),
+                None => return Ok(if opaque { LayerLookup::Gone } else { LayerLookup::Through }),
                 Some(stat) if is_dir(&stat) => {
                     at = enter(&at, name)?;
                     opaque |= is_opaque(&at);
                 }
-                Some(_) => return Ok(Found::Gone),
+                Some(_) => return Ok(LayerLookup::Gone),
             }
         }
         match entry(&at, last)? {
-            None => Ok(if opaque { Found::Gone } else { Found::Through }),
-            Some(stat) if is_whiteout(&stat) => Ok(Found::Gone),
+            None => Ok(if opaque { LayerLookup::Gone } else { LayerLookup::Through }),
+            Some(stat) if is_whiteout(&stat) => Ok(LayerLookup::Gone),
             Some(stat) if is_dir(&stat) => {
                 let here = enter(&at, last)?;
-                Ok(Found::Here { stat, opaque: opaque || is_opaque(&here) })
+                Ok(LayerLookup::Here { stat, opaque: opaque || is_opaque(&here) })
             }
-            Some(stat) => Ok(Found::Here { stat, opaque: true }),
+            Some(stat) => Ok(LayerLookup::Here { stat, opaque: true }),
         }
     }
 
@@ -121,7 +121,7 @@ impl Layer {
         &self,
         rel: &Path,
         root: &Path,
-        like: &dyn Fn(&Path) -> Option<Attrs>,
+        like: &dyn Fn(&Path) -> Option<FileAttrs>,
     ) -> io::Result<OwnedFd> {
         let mut at = self.root(root)?;
         let mut path = PathBuf::new();
@@ -132,10 +132,10 @@ impl Layer {
                 other => {
                     let gone = other.is_some();
                     if gone {
-                        let _eased = Eased::of(&at);
+                        let _eased = WritableDirGuard::of(&at);
                         rustix::fs::unlinkat(&at, name, AtFlags::empty())?;
                     }
-                    let _eased = Eased::of(&at);
+                    let _eased = WritableDirGuard::of(&at);
                     rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o755))?;
                     let made = File::from(rustix::fs::openat(&at, name, dir_flags(), Mode::empty())?);
                     if let Some(attrs) = like(&path) {
@@ -157,7 +157,7 @@ impl Layer {
 
     /// Drops whatever this layer holds at `name`.
     pub(super) fn clear(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
-        let _eased = Eased::of(dir);
+        let _eased = WritableDirGuard::of(dir);
         match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(Errno::ISDIR | Errno::PERM) => remove_tree(dir, name),
@@ -167,14 +167,14 @@ impl Layer {
 
     pub(super) fn whiteout(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
         Layer::clear(dir, name)?;
-        let _eased = Eased::of(dir);
+        let _eased = WritableDirGuard::of(dir);
         let device = rustix::fs::makedev(0, 0);
         Ok(rustix::fs::mknodat(dir, name, FileType::CharacterDevice, Mode::empty(), device)?)
     }
 
     /// A directory at `name`, with what it holds already.
-    pub(super) fn make_dir(dir: &OwnedFd, name: &OsStr, attrs: &Attrs, opaque: bool) -> io::Result<()> {
-        let _eased = Eased::of(dir);
+    pub(super) fn make_dir(dir: &OwnedFd, name: &OsStr, attrs: &FileAttrs, opaque: bool) -> io::Result<()> {
+        let _eased = WritableDirGuard::of(dir);
         match entry(dir, name)? {
             Some(stat) if is_dir(&stat) => {}
             found => {
@@ -186,7 +186,7 @@ impl Layer {
         }
         let made = File::from(enter(dir, name)?);
         if opaque {
-            let _eased = Eased::of(&made);
+            let _eased = WritableDirGuard::of(&made);
             mark_opaque(&made)?;
         }
         Ok(attrs.give_keeping_marks(&made)?)
@@ -202,7 +202,7 @@ impl Layer {
     }
 }
 
-impl Attrs {
+impl FileAttrs {
     /// As [`Attrs::give`], with the overlay's own marks left alone.
     fn give_keeping_marks(&self, file: &File) -> rustix::io::Result<()> {
         let opaque = is_opaque(file);
@@ -239,7 +239,7 @@ pub(super) fn entry(dir: impl AsFd, name: &OsStr) -> io::Result<Option<Stat>> {
     let mut found = rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW);
     if matches!(found, Err(Errno::ACCESS)) {
         // Its owner may not look names up in it.
-        let _eased = Eased::of(&dir);
+        let _eased = WritableDirGuard::of(&dir);
         found = rustix::fs::statat(&dir, name, AtFlags::SYMLINK_NOFOLLOW);
     }
     match found {
@@ -268,7 +268,7 @@ fn mark_opaque(dir: impl AsFd) -> rustix::io::Result<()> {
 
 /// Moves `name` from one open directory to another; across file systems it is copied.
 pub(super) fn carry(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
-    let _eased = Eased::of(to);
+    let _eased = WritableDirGuard::of(to);
     match rustix::fs::renameat_with(from, name, to, as_name, RenameFlags::empty()) {
         Ok(()) => Ok(()),
         Err(Errno::XDEV) => copy_across(from, name, to, as_name),
@@ -303,7 +303,7 @@ fn copy_one(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::
             let write = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             let new = File::from(rustix::fs::openat(to, as_name, write, Mode::from_raw_mode(0o600))?);
             super::super::sparse::copy(&old, &new)?;
-            Attrs::of(&old, &stat).give(&new)?;
+            FileAttrs::of(&old, &stat).give(&new)?;
         }
         _ => {}
     }
@@ -327,7 +327,7 @@ pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
     if is_opaque(&old) {
         mark_opaque(&new)?;
     }
-    Ok(Attrs::of(&old, &rustix::fs::fstat(&old)?).give_keeping_marks(&new)?)
+    Ok(FileAttrs::of(&old, &rustix::fs::fstat(&old)?).give_keeping_marks(&new)?)
 }
 
 /// Opens a directory of a command's layer and makes it and all below it readable, whatever modes the command left there.

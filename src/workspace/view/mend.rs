@@ -4,9 +4,9 @@
 //! holds now: the change is shown against that, and is applied to nothing else.
 
 use super::super::Hash;
-use super::super::node::Node;
-use super::super::objects::Objects;
-use super::base::{Base, Bases};
+use super::super::node::PathState;
+use super::super::objects::ObjectStore;
+use super::base::{BaseIndex, BaseRecord};
 use super::layer::{dir_flags, entry, is_dir, is_opaque, is_whiteout, list};
 use super::roots::layers;
 use super::stack::node_at;
@@ -23,7 +23,7 @@ const COMPARED: usize = 50;
 /// The roots of the view in `dir`, as its layers and its records agree on them. `None` when they leave a doubt.
 pub(in crate::workspace) fn mend_roots(dir: &Path) -> Option<Vec<PathBuf>> {
     let shelf = dir.join("pending");
-    let records = Bases::load(shelf.join("base.jsonl"));
+    let records = BaseIndex::load(shelf.join("base.jsonl"));
     let layers = layers(&shelf).ok()?;
     let numbered = layers.iter().enumerate().all(|(n, layer)| layer.ends_with(n.to_string()));
     if layers.is_empty() || !numbered {
@@ -33,10 +33,10 @@ pub(in crate::workspace) fn mend_roots(dir: &Path) -> Option<Vec<PathBuf>> {
 }
 
 /// The one directory below which all of a layer's files have a record.
-fn root_of(layer: &Path, records: &Bases) -> Option<PathBuf> {
+fn root_of(layer: &Path, records: &BaseIndex) -> Option<PathBuf> {
     let mut inside = Vec::new();
     everything(layer, Path::new(""), &mut inside).ok()?;
-    inside.retain(|found| found.kind != Kind::Directory);
+    inside.retain(|found| found.kind != LayerEntryKind::Directory);
     inside.truncate(COMPARED);
     let first = inside.first()?;
     let above = |path: &Path| {
@@ -57,7 +57,7 @@ fn root_of(layer: &Path, records: &Bases) -> Option<PathBuf> {
 pub(in crate::workspace) fn mend_record(
     dir: &Path,
     roots: &[PathBuf],
-    objects: &Objects,
+    objects: &ObjectStore,
     aside: &Path,
 ) -> io::Result<usize> {
     let file = dir.join("pending/base.jsonl");
@@ -67,11 +67,11 @@ pub(in crate::workspace) fn mend_record(
     }
     let fresh_file = dir.join("pending/base.jsonl.new");
     drop(fs::remove_file(&fresh_file));
-    let mut fresh = Bases::load(fresh_file.clone());
+    let mut fresh = BaseIndex::load(fresh_file.clone());
     fresh.start();
     // Which call made a change is known by the order of the lines, and that is lost.
-    let known = Bases::load(file.clone());
-    known.iter().for_each(|base| fresh.set(Base { marks: Vec::new(), ..base.clone() }));
+    let known = BaseIndex::load(file.clone());
+    known.iter().for_each(|base| fresh.set(BaseRecord { marks: Vec::new(), ..base.clone() }));
     let before = fresh.iter().count();
     for (n, root) in roots.iter().enumerate() {
         let layer = dir.join("pending").join(n.to_string());
@@ -91,7 +91,7 @@ pub(in crate::workspace) fn mend_record(
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum LayerEntryKind {
     /// A file, a link, a pipe.
     Content,
     /// What was there is removed.
@@ -101,47 +101,52 @@ enum Kind {
     Replaced,
 }
 
-struct InLayer {
+struct LayerEntry {
     rel: PathBuf,
-    kind: Kind,
+    kind: LayerEntryKind,
 }
 
-fn everything(dir: &Path, rel: &Path, found: &mut Vec<InLayer>) -> io::Result<()> {
+fn everything(dir: &Path, rel: &Path, found: &mut Vec<LayerEntry>) -> io::Result<()> {
     let opened: OwnedFd = rustix::fs::open(dir, dir_flags(), Mode::empty())?;
     for name in list(&opened)? {
         let Some(stat) = entry(&opened, &name)? else { continue };
         let (path, rel) = (dir.join(&name), rel.join(&name));
         if !is_dir(&stat) {
-            let kind = if is_whiteout(&stat) { Kind::Gone } else { Kind::Content };
-            found.push(InLayer { rel, kind });
+            let kind = if is_whiteout(&stat) { LayerEntryKind::Gone } else { LayerEntryKind::Content };
+            found.push(LayerEntry { rel, kind });
             continue;
         }
         let inner: OwnedFd = rustix::fs::open(&path, dir_flags(), Mode::empty())?;
-        let kind = if is_opaque(&inner) { Kind::Replaced } else { Kind::Directory };
-        found.push(InLayer { rel: rel.clone(), kind });
+        let kind = if is_opaque(&inner) { LayerEntryKind::Replaced } else { LayerEntryKind::Directory };
+        found.push(LayerEntry { rel: rel.clone(), kind });
         everything(&path, &rel, found)?;
     }
     Ok(())
 }
 
-fn record(records: &mut Bases, objects: &Objects, path: &Path, kind: Kind) -> io::Result<()> {
+fn record(
+    records: &mut BaseIndex,
+    objects: &ObjectStore,
+    path: &Path,
+    kind: LayerEntryKind,
+) -> io::Result<()> {
     let now = node_at(path)?;
-    let below = now.is_directory() && matches!(kind, Kind::Gone | Kind::Replaced);
+    let below = now.is_directory() && matches!(kind, LayerEntryKind::Gone | LayerEntryKind::Replaced);
     // A mark that removes what is not there any more changes nothing.
-    if !(kind == Kind::Gone && now.is_absent()) && records.get(path).is_none() {
+    if !(kind == LayerEntryKind::Gone && now.is_absent()) && records.get(path).is_none() {
         keep(objects, path, &now);
-        records.record(Base::of(path, now));
+        records.record(BaseRecord::of(path, now));
     }
     if below {
         for entry in fs::read_dir(path)? {
-            record(records, objects, &entry?.path(), Kind::Gone)?;
+            record(records, objects, &entry?.path(), LayerEntryKind::Gone)?;
         }
     }
     Ok(())
 }
 
 /// What a merge starts from.
-fn keep(objects: &Objects, path: &Path, now: &Node) {
+fn keep(objects: &ObjectStore, path: &Path, now: &PathState) {
     let known: Option<(Hash, u64)> = now.hash().map(|hash| (hash, now.size()));
     if let (Some((hash, size)), Ok(mut file)) = (known, File::open(path)) {
         drop(objects.put_file(&mut file, hash, size));

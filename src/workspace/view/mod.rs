@@ -26,29 +26,29 @@ mod stack;
 mod sweep;
 mod undo;
 
-pub use brake::{Brake, Braked};
-pub use discarded::{Aside, Discarded, RestoreError, contents_needed, discard_damage_at_start};
-pub use fold::Effects;
+pub use brake::{LossLimit, PendingReason};
+pub use discarded::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};
+pub use fold::CommandEffects;
 pub(super) use git::repository_state;
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
 pub(super) use mend::{mend_record, mend_roots};
 pub(super) use roots::write_roots;
 pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of, views_in};
-pub use run::{CommandView, Mount};
-pub use settle::{Applied, Choice, Part, repository_of};
-pub use snapshot::Snapshot;
+pub use run::{CommandView, OverlayMount};
+pub use settle::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
+pub use snapshot::WorkspaceSnapshot;
 pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;
 
-use super::damage::Damage;
+use super::damage::DamagedRecord;
 use super::journal::Journal;
-use super::objects::Objects;
-use super::origin::{InCall, Origin, Running, Writer};
+use super::objects::ObjectStore;
+use super::origin::{ChangeOrigin, OriginGuard, RunningCalls, WriteContext};
 use crate::permission::{Permit, ProtectedPaths};
-use base::Bases;
+use base::BaseIndex;
 use layer::Layer;
-use stack::{Backing, Stack};
+use stack::{ContentLocation, LayerStack};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -56,7 +56,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// Where a view and what it needs are kept, all outside the workspace.
 #[derive(Clone, Debug)]
-pub struct Places {
+pub struct ViewPaths {
     /// This view's own directory.
     pub view: PathBuf,
     /// Where a command's own layer may lie: directories that commands of several views share, best first.
@@ -69,23 +69,23 @@ pub struct Places {
 
 /// Cheap to clone; clones share everything.
 #[derive(Clone, Debug)]
-pub struct View(Arc<Inner>);
+pub struct View(Arc<ViewInner>);
 
 #[derive(Debug)]
-struct Inner {
-    places: Places,
+struct ViewInner {
+    places: ViewPaths,
     roots: Vec<PathBuf>,
-    scratch: Held,
-    pending: Held,
-    objects: Objects,
+    scratch: LayerSet,
+    pending: LayerSet,
+    objects: ObjectStore,
     journal: Journal,
     /// Commands of one view run one at a time: each starts from what the one before left.
     gate: Arc<tokio::sync::Mutex<()>>,
-    turn: Mutex<Turn>,
+    turn: Mutex<ViewTurn>,
     /// The one of `Places::layers` that was found to work.
     layers: OnceLock<PathBuf>,
     /// Files as a snapshot last saw them.
-    stamps: Mutex<std::collections::HashMap<PathBuf, (snapshot::Stamp, super::node::Node)>>,
+    stamps: Mutex<std::collections::HashMap<PathBuf, (snapshot::FileStamp, super::node::PathState)>>,
     /// The home directory's own view.
     home: OnceLock<View>,
     /// Held from the first change on: another process must not touch this view meanwhile.
@@ -93,28 +93,28 @@ struct Inner {
     /// Something of it lands right now.
     landing: AtomicBool,
     /// What is protected here and how much may be lost unasked, if it is not the usual.
-    guards: OnceLock<(ProtectedPaths, Brake)>,
+    guards: OnceLock<(ProtectedPaths, LossLimit)>,
     /// The calls that run now.
-    running: Running,
+    running: RunningCalls,
     /// A background command has put something on the pending shelf, and nobody was asked about it yet.
     late: AtomicBool,
 }
 
 /// A set of layers, one for each root, and what lay where they differ from what is below them.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct LayerSet {
     depth: usize,
     layers: Vec<Layer>,
-    bases: Mutex<Bases>,
+    bases: Mutex<BaseIndex>,
 }
 
-impl Held {
-    fn at(dir: &Path, roots: usize, depth: usize) -> Held {
+impl LayerSet {
+    fn at(dir: &Path, roots: usize, depth: usize) -> LayerSet {
         let layers = (0..roots).map(|n| Layer::at(dir.join(n.to_string()))).collect();
-        Held { depth, layers, bases: Mutex::new(Bases::load(dir.join("base.jsonl"))) }
+        LayerSet { depth, layers, bases: Mutex::new(BaseIndex::load(dir.join("base.jsonl"))) }
     }
 
-    fn bases(&self) -> MutexGuard<'_, Bases> {
+    fn bases(&self) -> MutexGuard<'_, BaseIndex> {
         self.bases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -141,8 +141,8 @@ impl Held {
 
 /// The turn that is going on: for the journal and the brake.
 #[derive(Clone, Debug, Default)]
-pub struct Turn {
-    pub label: super::journal::Label,
+pub struct ViewTurn {
+    pub label: super::journal::TransactionLabel,
     /// Contents it made, by hash.
     made: std::collections::BTreeSet<String>,
     /// Files and bytes of others it has taken away.
@@ -159,25 +159,25 @@ pub struct Turn {
 
 /// Which of the two: what waits for the person, or what read mode throws away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shelf {
+pub enum LayerKind {
     Pending,
     Scratch,
 }
 
 impl View {
     /// The view kept at `places`, or a new one. Makes nothing on disk before something is held.
-    pub fn at(places: Places, roots: &[PathBuf]) -> View {
+    pub fn at(places: ViewPaths, roots: &[PathBuf]) -> View {
         // A root below another one is part of it.
         let inside = |root: &PathBuf| roots.iter().any(|r| r != root && root.starts_with(r));
         let roots: Vec<PathBuf> = roots.iter().filter(|r| !inside(r)).cloned().collect();
         // Layers are opened without following links, so the way to them must have none.
         let view = super::resolve::without_links(&places.view);
         let scratch = super::resolve::without_links(&places.scratch);
-        let places = Places { view, scratch, ..places };
-        View(Arc::new(Inner {
-            scratch: Held::at(&places.view.join("scratch"), roots.len(), 0),
-            pending: Held::at(&places.view.join("pending"), roots.len(), 1),
-            objects: Objects::new(super::resolve::without_links(&places.objects)),
+        let places = ViewPaths { view, scratch, ..places };
+        View(Arc::new(ViewInner {
+            scratch: LayerSet::at(&places.view.join("scratch"), roots.len(), 0),
+            pending: LayerSet::at(&places.view.join("pending"), roots.len(), 1),
+            objects: ObjectStore::new(super::resolve::without_links(&places.objects)),
             journal: Journal::at(super::resolve::without_links(&places.journal)),
             places,
             roots,
@@ -189,7 +189,7 @@ impl View {
             claim: Mutex::default(),
             landing: AtomicBool::new(false),
             guards: OnceLock::new(),
-            running: Running::default(),
+            running: RunningCalls::default(),
             late: AtomicBool::new(false),
         }))
     }
@@ -202,7 +202,7 @@ impl View {
         &self.0.places.view
     }
 
-    pub fn objects(&self) -> &Objects {
+    pub fn objects(&self) -> &ObjectStore {
         &self.0.objects
     }
 
@@ -212,38 +212,39 @@ impl View {
 
     fn stamps(
         &self,
-    ) -> MutexGuard<'_, std::collections::HashMap<PathBuf, (snapshot::Stamp, super::node::Node)>> {
+    ) -> MutexGuard<'_, std::collections::HashMap<PathBuf, (snapshot::FileStamp, super::node::PathState)>>
+    {
         self.0.stamps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new turn begins: what is applied from now on bears its name.
-    pub fn begin_turn(&self, label: super::journal::Label) {
-        *self.turn() = Turn { label, ..Turn::default() };
+    pub fn begin_turn(&self, label: super::journal::TransactionLabel) {
+        *self.turn() = ViewTurn { label, ..ViewTurn::default() };
     }
 
     /// A call begins: until what comes back is dropped, whatever is written with its permit is its doing.
-    pub fn enter_call(&self, call: &str, tool: &str, title: &str) -> InCall {
+    pub fn enter_call(&self, call: &str, tool: &str, title: &str) -> OriginGuard {
         let label = self.label();
-        self.0.running.enter(Origin::new(&label, call, tool, title))
+        self.0.running.enter(ChangeOrigin::new(&label, call, tool, title))
     }
 
     /// The turn's label; outside of a turn, one that bears this view's name.
-    pub fn label(&self) -> super::journal::Label {
+    pub fn label(&self) -> super::journal::TransactionLabel {
         let label = self.turn().label.clone();
         if !label.turn.is_empty() {
             return label;
         }
         let turn = self.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        super::journal::Label { turn, ..label }
+        super::journal::TransactionLabel { turn, ..label }
     }
 
     /// Who writes with this permit.
-    pub fn writer(&self, permit: &Permit) -> Writer {
+    pub fn writer(&self, permit: &Permit) -> WriteContext {
         let origin = self.0.running.get(&permit.call().to_string());
-        Writer { landing: permit.landing(), origin, assent: permit.why().into() }
+        WriteContext { landing: permit.landing(), origin, assent: permit.why().into() }
     }
 
-    pub fn turn(&self) -> MutexGuard<'_, Turn> {
+    pub fn turn(&self) -> MutexGuard<'_, ViewTurn> {
         self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -258,7 +259,7 @@ impl View {
     }
 
     /// What is protected here, and how much a turn may take away unasked. Only the first word counts.
-    pub fn guard(&self, protected: ProtectedPaths, limit: Brake) {
+    pub fn guard(&self, protected: ProtectedPaths, limit: LossLimit) {
         drop(self.0.guards.set((protected, limit)));
     }
 
@@ -266,8 +267,8 @@ impl View {
         self.0.guards.get().map_or_else(ProtectedPaths::default, |(protected, _)| protected.clone())
     }
 
-    pub(in crate::workspace) fn loss_limit(&self) -> Brake {
-        self.0.guards.get().map_or_else(Brake::default, |(_, limit)| *limit)
+    pub(in crate::workspace) fn loss_limit(&self) -> LossLimit {
+        self.0.guards.get().map_or_else(LossLimit::default, |(_, limit)| *limit)
     }
 
     /// Makes this view this process's own, for as long as the process lives.
@@ -320,7 +321,7 @@ impl View {
     }
 
     /// What is wrong with the record of what is pending. Its last line may be cut by a crash, or with others before it.
-    fn record_damage(&self) -> Option<Damage> {
+    fn record_damage(&self) -> Option<DamagedRecord> {
         let bases = self.0.pending.bases();
         let torn = || if bases.is_torn() { bases.unrecorded(&self.0.roots) } else { None };
         bases.damage().or_else(torn)
@@ -341,10 +342,10 @@ impl View {
         path.starts_with(&self.0.places.scratch)
     }
 
-    fn held(&self, shelf: Shelf) -> &Held {
+    fn held(&self, shelf: LayerKind) -> &LayerSet {
         match shelf {
-            Shelf::Pending => &self.0.pending,
-            Shelf::Scratch => &self.0.scratch,
+            LayerKind::Pending => &self.0.pending,
+            LayerKind::Scratch => &self.0.scratch,
         }
     }
 
@@ -354,7 +355,7 @@ impl View {
     }
 
     /// True when nothing was ever put on this shelf since it was last emptied.
-    pub fn is_empty(&self, shelf: Shelf) -> bool {
+    pub fn is_empty(&self, shelf: LayerKind) -> bool {
         self.held(shelf).is_empty()
     }
 
@@ -371,14 +372,14 @@ impl View {
     }
 
     /// Layers from `depth` down: 0 is everything, 1 leaves out the scratch, 2 is the workspace alone.
-    fn stack(&self, index: usize, depth: usize) -> Stack<'_> {
+    fn stack(&self, index: usize, depth: usize) -> LayerStack<'_> {
         let all = [&self.0.scratch, &self.0.pending].into_iter().skip(depth);
-        Stack { layers: all.filter_map(|held| held.layers.get(index)).collect(), root: self.root(index) }
+        LayerStack { layers: all.filter_map(|held| held.layers.get(index)).collect(), root: self.root(index) }
     }
 
     /// One shelf over the workspace.
-    fn stack_of<'a>(&'a self, held: &'a Held, index: usize) -> Stack<'a> {
-        Stack { layers: held.layers.get(index).into_iter().collect(), root: self.root(index) }
+    fn stack_of<'a>(&'a self, held: &'a LayerSet, index: usize) -> LayerStack<'a> {
+        LayerStack { layers: held.layers.get(index).into_iter().collect(), root: self.root(index) }
     }
 
     fn is_plain(&self) -> bool {
@@ -413,23 +414,23 @@ impl View {
         }
         match self.locate(path) {
             None => Ok(false),
-            Some((index, rel)) => Ok(self.stack(index, 0).backing(&rel)? != Backing::Plain),
+            Some((index, rel)) => Ok(self.stack(index, 0).backing(&rel)? != ContentLocation::Plain),
         }
     }
 
     /// What read mode left is thrown away before anything else is put above it; the turn remembers how much that was.
     pub fn drop_scratch(&self) -> io::Result<usize> {
-        if self.is_empty(Shelf::Scratch) {
+        if self.is_empty(LayerKind::Scratch) {
             return Ok(0);
         }
-        let count = self.changes(Shelf::Scratch).map_or(0, |set| set.len());
-        self.discard_all(Shelf::Scratch)?;
+        let count = self.changes(LayerKind::Scratch).map_or(0, |set| set.len());
+        self.discard_all(LayerKind::Scratch)?;
         self.turn().dropped += count;
         Ok(count)
     }
 
     /// Throws away everything on a shelf.
-    pub fn discard_all(&self, shelf: Shelf) -> io::Result<()> {
+    pub fn discard_all(&self, shelf: LayerKind) -> io::Result<()> {
         self.held(shelf).wipe()
     }
 }

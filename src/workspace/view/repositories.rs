@@ -1,19 +1,19 @@
 //! The repositories of a view: which directories are one, in the workspace or in what is pending, and what a change set
 //! does to them.
 
-use super::super::apply::{ApplyError, Step, land};
-use super::super::change::{Change, ChangeSet};
+use super::super::apply::{ApplyError, ApplyStep, land};
+use super::super::change::{ChangeSet, FileChange};
 use super::super::classify::forget_links;
-use super::super::journal::{Entry, Kind, Label};
-use super::super::node::Node;
+use super::super::journal::{JournalEntry, TransactionKind, TransactionLabel};
+use super::super::node::PathState;
 use super::super::open::open_regular;
 use super::super::repository::{
-    Contents, HookDirs, Repositories, RepositoryChange, RepositoryFate, facts_of, is_repository,
+    ContentReaders, GitHookDirs, RepositoryChange, RepositoryFate, RepositorySet, facts_of, is_repository,
 };
-use super::base::Base;
-use super::fold::Effects;
-use super::stack::{Backing, node_at, stat_at};
-use super::{Shelf, View};
+use super::base::BaseRecord;
+use super::fold::CommandEffects;
+use super::stack::{ContentLocation, node_at, stat_at};
+use super::{LayerKind, View};
 use crate::permission::is_git_name;
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
@@ -24,17 +24,17 @@ impl View {
     /// The repositories that `paths` lie in: those of the workspace, and those that a shelf would make.
     pub(super) fn repositories<'a>(
         &self,
-        shelf: Shelf,
+        shelf: LayerKind,
         paths: impl IntoIterator<Item = &'a Path>,
-    ) -> Repositories {
+    ) -> RepositorySet {
         let exists = |path: &Path| self.had(path) || self.has(shelf, path);
-        Repositories::recognise(paths, self.roots(), &exists)
+        RepositorySet::recognise(paths, self.roots(), &exists)
     }
 
     /// True when a file tool that writes `path` would write into a repository, or make its directory one.
     pub(in crate::workspace) fn in_repository(&self, path: &Path) -> bool {
-        let exists = |at: &Path| path.starts_with(at) || self.had(at) || self.has(Shelf::Scratch, at);
-        !Repositories::recognise([path], self.roots(), &exists).is_empty()
+        let exists = |at: &Path| path.starts_with(at) || self.had(at) || self.has(LayerKind::Scratch, at);
+        !RepositorySet::recognise([path], self.roots(), &exists).is_empty()
     }
 
     /// In the workspace as it is.
@@ -42,15 +42,15 @@ impl View {
         stat_at(path).ok().flatten().is_some()
     }
 
-    fn has(&self, shelf: Shelf, path: &Path) -> bool {
+    fn has(&self, shelf: LayerKind, path: &Path) -> bool {
         let Some((index, rel)) = self.locate(path) else { return false };
         self.stack(index, self.held(shelf).depth).stat(&rel).ok().flatten().is_some()
     }
 
     /// Adds to `set` which of its changes lie in a repository, and what they mean there.
-    pub(super) fn with_repositories(&self, shelf: Shelf, set: ChangeSet) -> ChangeSet {
+    pub(super) fn with_repositories(&self, shelf: LayerKind, set: ChangeSet) -> ChangeSet {
         // A plain file is no repository, and looking for one at each of many files would cost more than all the rest.
-        let place = |change: &Change| -> PathBuf {
+        let place = |change: &FileChange| -> PathBuf {
             let plain = !change.before.is_directory() && !change.after.is_directory();
             let parent = change.path.parent().filter(|_| plain && !is_git_name(&change.path));
             parent.unwrap_or(&change.path).to_path_buf()
@@ -68,7 +68,7 @@ impl View {
         ChangeSet { repositories, repository_changes: changed, hook_dirs, ..set }
     }
 
-    fn hook_dirs(&self, shelf: Shelf, set: &ChangeSet) -> HookDirs {
+    fn hook_dirs(&self, shelf: LayerKind, set: &ChangeSet) -> GitHookDirs {
         let exists = |path: &Path| self.had(path) || self.has(shelf, path);
         let is = |dir: &Path| exists(dir) && is_repository(dir, &exists);
         // The person's own settings may be links to where they keep them.
@@ -78,15 +78,15 @@ impl View {
             None => outside(path, most),
         };
         let after = |path: &Path, most| self.content_after(shelf, path, most).ok().flatten();
-        HookDirs::find(set.changes.iter().map(|c| c.path.as_path()), &is, &[&before, &after])
+        GitHookDirs::find(set.changes.iter().map(|c| c.path.as_path()), &is, &[&before, &after])
     }
 
     fn repository_change(
         &self,
-        shelf: Shelf,
+        shelf: LayerKind,
         repository: &Path,
-        changes: &[&Change],
-        all: &Repositories,
+        changes: &[&FileChange],
+        all: &RepositorySet,
     ) -> RepositoryChange {
         let had = |path: &Path| match self.held(shelf).bases().get(path) {
             Some(base) => !base.node.is_absent(),
@@ -106,19 +106,19 @@ impl View {
             Some(_) => self.has(shelf, path),
             None => self.had(path),
         };
-        let contents = Contents { before: &before, after: &after, exists: &exists };
+        let contents = ContentReaders { before: &before, after: &after, exists: &exists };
         facts_of(repository, fate, changes, all, &contents)
     }
 
-    fn content_before(&self, shelf: Shelf, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+    fn content_before(&self, shelf: LayerKind, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
         let node = match self.held(shelf).bases().get(path) {
             Some(base) => base.node.clone(),
             None => node_at(path).map_err(|e| e.to_string())?,
         };
         match node {
-            Node::Absent => Ok(None),
-            Node::File { size, .. } if size > most => Err(format!("it is larger than {most} bytes")),
-            Node::File { hash, .. } => match self.objects().get(hash) {
+            PathState::Absent => Ok(None),
+            PathState::File { size, .. } if size > most => Err(format!("it is larger than {most} bytes")),
+            PathState::File { hash, .. } => match self.objects().get(hash) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(_) => read(path, most).map(Some),
             },
@@ -126,7 +126,7 @@ impl View {
         }
     }
 
-    fn content_after(&self, shelf: Shelf, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+    fn content_after(&self, shelf: LayerKind, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
         let Some((index, rel)) = self.locate(path) else { return Ok(None) };
         let real = self.stack(index, self.held(shelf).depth).real(&rel).map_err(|e| e.to_string())?;
         match real {
@@ -139,8 +139,8 @@ impl View {
     /// whole.
     pub(super) fn watch_repositories(
         &self,
-        shelf: Shelf,
-        effects: &Effects,
+        shelf: LayerKind,
+        effects: &CommandEffects,
         since: (i64, i64),
     ) -> io::Result<()> {
         let repositories = self.repositories(shelf, effects.paths.iter().map(PathBuf::as_path));
@@ -156,7 +156,7 @@ impl View {
             }
             let node = node_at(&file)?;
             // Kept, so that an index written again can be told from one that says something else.
-            if let Node::File { hash, size, .. } = &node
+            if let PathState::File { hash, size, .. } = &node
                 && let Ok(opened) = open_regular(&file, OFlags::RDONLY)
             {
                 let mut content = opened.file;
@@ -165,19 +165,19 @@ impl View {
             // Recorded when the command has ended: what moved while it ran is not what it saw.
             let raced = rustix::fs::lstat(&file)
                 .is_ok_and(|stat| (stat.st_ctime, i64::try_from(stat.st_ctime_nsec).unwrap_or(0)) > since);
-            held.bases().record(Base { raced, ..Base::of(&file, node) });
+            held.bases().record(BaseRecord { raced, ..BaseRecord::of(&file, node) });
         }
         held.save()
     }
 
     /// The records that [`View::watch_repositories`] made for the repositories of `changed`, without those that are
     /// changes themselves. They go wherever these changes go: without them nobody knows where the repository was.
-    pub(super) fn watched(&self, changed: &BTreeSet<PathBuf>) -> io::Result<Vec<Base>> {
-        let held = self.held(Shelf::Pending);
-        let mut watched: Vec<Base> =
+    pub(super) fn watched(&self, changed: &BTreeSet<PathBuf>) -> io::Result<Vec<BaseRecord>> {
+        let held = self.held(LayerKind::Pending);
+        let mut watched: Vec<BaseRecord> =
             held.bases().iter().filter(|base| !changed.contains(&base.path)).cloned().collect();
         if !watched.is_empty() {
-            let repositories = self.repositories(Shelf::Pending, changed.iter().map(PathBuf::as_path));
+            let repositories = self.repositories(LayerKind::Pending, changed.iter().map(PathBuf::as_path));
             let outermost: Vec<&Path> = repositories.outermost().collect();
             watched.retain(|base| outermost.iter().any(|dir| super::git::is_state(dir, &base.path)));
         }
@@ -186,7 +186,7 @@ impl View {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
             // A file that was removed and made again with the same content is no change.
             let stack = self.stack_of(held, index);
-            if stack.backing(&rel)? == Backing::Plain || stack.node(&rel)? == base.node {
+            if stack.backing(&rel)? == ContentLocation::Plain || stack.node(&rel)? == base.node {
                 records.push(base);
             }
         }
@@ -197,14 +197,19 @@ impl View {
     pub(super) fn repositories_of_steps<'a>(
         &self,
         paths: impl IntoIterator<Item = &'a Path> + Clone,
-    ) -> Repositories {
+    ) -> RepositorySet {
         let named: BTreeSet<&Path> = paths.clone().into_iter().flat_map(Path::ancestors).collect();
         let exists = |path: &Path| named.contains(path) || self.had(path);
-        Repositories::recognise(paths, self.roots(), &exists)
+        RepositorySet::recognise(paths, self.roots(), &exists)
     }
 
     /// Makes `steps` as one transaction that knows its repositories.
-    pub(super) fn land(&self, label: Label, kind: Kind, steps: Vec<Step>) -> Result<Entry, ApplyError> {
+    pub(super) fn land(
+        &self,
+        label: TransactionLabel,
+        kind: TransactionKind,
+        steps: Vec<ApplyStep>,
+    ) -> Result<JournalEntry, ApplyError> {
         let repositories = self.repositories_of_steps(steps.iter().map(|s| s.path.as_path()));
         let landed = land(self.journal(), self.objects(), label, kind, steps, &repositories);
         // There may be links that were not there before.

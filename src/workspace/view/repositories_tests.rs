@@ -1,15 +1,15 @@
 //! A pending commit and what the person does before they apply it: nobody touched the repository, so it lands.
 
-use super::super::discarded::Aside;
-use super::super::settle::{Applied, Choice, Part};
-use super::super::tests::{Bench, bench};
+use super::super::discarded::DiscardBackup;
+use super::super::settle::{ApplyOutcome, ChangeSelection, SelectedPart};
+use super::super::tests::{ViewFixture, bench};
 use super::*;
 use std::fs;
 
 const COMMIT: &str = "1111111111111111111111111111111111111111\n";
 
 /// A repository, a file `a.txt`, and pending what `git commit` leaves, with a change of `a.txt` beside it.
-fn committed() -> Bench {
+fn committed() -> ViewFixture {
     let b = bench();
     b.write(".git/HEAD", "ref: refs/heads/main\n");
     b.write(".git/objects/00/first", "o\n");
@@ -26,21 +26,21 @@ fn committed() -> Bench {
     b
 }
 
-fn only(b: &Bench, path: &str) -> Choice {
-    [(b.root.join(path), Part::Whole)].into_iter().collect()
+fn only(b: &ViewFixture, path: &str) -> ChangeSelection {
+    [(b.root.join(path), SelectedPart::Whole)].into_iter().collect()
 }
 
 #[track_caller]
-fn apply(b: &Bench, choice: &Choice) -> Applied {
-    b.view.apply(choice, Label::default()).unwrap()
+fn apply(b: &ViewFixture, choice: &ChangeSelection) -> ApplyOutcome {
+    b.view.apply(choice, TransactionLabel::default()).unwrap()
 }
 
 #[track_caller]
-fn lands(b: &Bench) {
+fn lands(b: &ViewFixture) {
     let applied = apply(b, &b.all());
-    assert!(matches!(applied, Applied::Landed(_)), "{applied:?}");
+    assert!(matches!(applied, ApplyOutcome::Landed(_)), "{applied:?}");
     assert_eq!(fs::read_to_string(b.root.join(".git/refs/heads/main")).unwrap(), COMMIT);
-    assert!(b.view.is_empty(Shelf::Pending));
+    assert!(b.view.is_empty(LayerKind::Pending));
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn a_pending_commit_lands_after_a_later_turn() {
 #[test]
 fn a_pending_commit_lands_after_another_file() {
     let b = committed();
-    assert!(matches!(apply(&b, &only(&b, "a.txt")), Applied::Landed(_)));
+    assert!(matches!(apply(&b, &only(&b, "a.txt")), ApplyOutcome::Landed(_)));
     lands(&b);
 }
 
@@ -69,8 +69,8 @@ fn a_pending_commit_lands_after_another_file_was_discarded() {
 fn a_pending_commit_lands_after_a_discard_that_was_taken_back() {
     let b = committed();
     let words = b.words();
-    assert_eq!(b.view.set_aside(&b.all()).unwrap(), Aside::Kept);
-    assert!(b.view.is_empty(Shelf::Pending));
+    assert_eq!(b.view.set_aside(&b.all()).unwrap(), DiscardBackup::Kept);
+    assert!(b.view.is_empty(LayerKind::Pending));
     b.view.restore(&b.view.last_discard().unwrap().unwrap()).unwrap();
     assert_eq!(b.words(), words);
     lands(&b);
@@ -92,7 +92,7 @@ fn a_pending_commit_lands_after_a_file_was_merged() {
     let b = committed();
     b.write("a.txt", "one\n2\n3\n4\n5\n");
     let merged = apply(&b, &b.all());
-    assert!(matches!(&merged, Applied::Changed { merged, .. } if merged.len() == 1), "{merged:?}");
+    assert!(matches!(&merged, ApplyOutcome::Changed { merged, .. } if merged.len() == 1), "{merged:?}");
     lands(&b);
     assert_eq!(fs::read_to_string(b.root.join("a.txt")).unwrap(), "one\n2\n3\n4\nfive\n");
 }
@@ -107,7 +107,7 @@ fn a_repository_that_moved_on_is_still_refused_and_is_no_change_of_ours() {
         let words = b.words();
         b.write(path, "ref: refs/heads/other\n");
         assert_eq!(b.words(), words, "{path}");
-        let refused = b.view.apply(&b.all(), Label::default());
+        let refused = b.view.apply(&b.all(), TransactionLabel::default());
         assert!(matches!(&refused, Err(ApplyError::Repository(why)) if why.contains(path)), "{refused:?}");
     }
 }

@@ -1,8 +1,10 @@
 //! Which directories a view is laid over, as a file in the view: without it nobody knows whose changes these are.
 
-use super::super::damage::{Damage, DamagedPart, Fault, list_directories, list_records, read_record};
+use super::super::damage::{
+    DamageKind, DamagedPart, DamagedRecord, list_directories, list_records, read_record,
+};
 use super::super::node::raw_text;
-use super::base::Bases;
+use super::base::BaseIndex;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,24 +13,24 @@ use std::path::{Path, PathBuf};
 const NAME: &str = "roots.json";
 
 #[derive(Serialize, Deserialize)]
-struct Raw(#[serde(with = "raw_text")] PathBuf);
+struct RootPath(#[serde(with = "raw_text")] PathBuf);
 
 /// The roots of the view that is kept in `dir`, as it was when somebody last changed it.
-pub fn roots_of(dir: &Path) -> Result<Vec<PathBuf>, Damage> {
+pub fn roots_of(dir: &Path) -> Result<Vec<PathBuf>, DamagedRecord> {
     let path = dir.join(NAME);
     let read = || {
         let bytes = read_record(&path)?;
-        let roots: Vec<Raw> = serde_json::from_slice(&bytes).map_err(|e| Fault::of_json(&e))?;
+        let roots: Vec<RootPath> = serde_json::from_slice(&bytes).map_err(|e| DamageKind::of_json(&e))?;
         let roots: Vec<PathBuf> = roots.into_iter().map(|raw| raw.0).collect();
         let sound = !roots.is_empty() && roots.iter().all(|root| root.is_absolute());
         let why = || "these are not the paths of directories".to_string();
-        sound.then_some(roots).ok_or_else(|| Fault::Malformed { line: 1, why: why() })
+        sound.then_some(roots).ok_or_else(|| DamageKind::Malformed { line: 1, why: why() })
     };
-    read().map_err(|fault| Damage { part: DamagedPart::Roots, path: path.clone(), fault })
+    read().map_err(|fault| DamagedRecord { part: DamagedPart::Roots, path: path.clone(), fault })
 }
 
 pub(in crate::workspace) fn write_roots(dir: &Path, roots: &[PathBuf]) -> io::Result<()> {
-    let roots = serde_json::to_vec(&roots.iter().cloned().map(Raw).collect::<Vec<_>>())?;
+    let roots = serde_json::to_vec(&roots.iter().cloned().map(RootPath).collect::<Vec<_>>())?;
     crate::private::write(&dir.join(NAME), &roots)
 }
 
@@ -44,7 +46,7 @@ pub(super) fn may_exist(path: &Path) -> bool {
 }
 
 /// The directories of views in `places`, and what is wrong with the others: anything may be pending there.
-pub fn views_in(places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Damage>) {
+pub fn views_in(places: &[PathBuf]) -> (Vec<PathBuf>, Vec<DamagedRecord>) {
     let (mut found, mut damage) = (Vec::new(), Vec::new());
     for place in places {
         let (views, unread) = list_directories(place, DamagedPart::Pending);
@@ -56,19 +58,19 @@ pub fn views_in(places: &[PathBuf]) -> (Vec<PathBuf>, Vec<Damage>) {
 }
 
 /// What is wrong with the records of the view that is kept in `dir`.
-pub fn pending_damage(dir: &Path) -> Vec<Damage> {
+pub fn pending_damage(dir: &Path) -> Vec<DamagedRecord> {
     if !keeps_pending(dir) {
         return Vec::new();
     }
     let roots = roots_of(dir);
     let known = roots.as_ref().map(Vec::as_slice).unwrap_or_default();
-    let record = Bases::load(dir.join("pending/base.jsonl"));
+    let record = BaseIndex::load(dir.join("pending/base.jsonl"));
     let damage = record.damage().or_else(|| record.unrecorded(known));
     roots.err().into_iter().chain(damage).collect()
 }
 
 /// The same for a start: a long record is not read, and the layers are not walked. Whoever uses the view looks again.
-pub fn pending_damage_at_start(dir: &Path) -> Vec<Damage> {
+pub fn pending_damage_at_start(dir: &Path) -> Vec<DamagedRecord> {
     /// Bytes of a record that a start reads.
     const SHORT: u64 = 256 << 10;
     if !keeps_pending(dir) {
@@ -76,13 +78,13 @@ pub fn pending_damage_at_start(dir: &Path) -> Vec<Damage> {
     }
     let record = dir.join("pending/base.jsonl");
     let long = std::fs::symlink_metadata(&record).is_ok_and(|meta| meta.len() > SHORT);
-    let damage = if long { None } else { Bases::load(record).damage() };
+    let damage = if long { None } else { BaseIndex::load(record).damage() };
     let damage = damage.or_else(|| unlisted(&dir.join("pending")));
     roots_of(dir).err().into_iter().chain(damage).collect()
 }
 
 /// The layers of a shelf that are there, `0` first.
-pub(in crate::workspace) fn layers(shelf: &Path) -> Result<Vec<PathBuf>, Fault> {
+pub(in crate::workspace) fn layers(shelf: &Path) -> Result<Vec<PathBuf>, DamageKind> {
     let entries = list_records(shelf)?;
     let layer = |entry: &std::fs::DirEntry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path()));
     let mut found: Vec<(usize, PathBuf)> = entries.iter().filter_map(layer).collect();
@@ -91,8 +93,9 @@ pub(in crate::workspace) fn layers(shelf: &Path) -> Result<Vec<PathBuf>, Fault> 
 }
 
 /// A shelf or a layer in it that cannot be listed.
-fn unlisted(shelf: &Path) -> Option<Damage> {
-    let damaged = |path: &Path, fault| Damage { part: DamagedPart::Pending, path: path.to_path_buf(), fault };
+fn unlisted(shelf: &Path) -> Option<DamagedRecord> {
+    let damaged =
+        |path: &Path, fault| DamagedRecord { part: DamagedPart::Pending, path: path.to_path_buf(), fault };
     match layers(shelf) {
         Err(fault) => Some(damaged(shelf, fault)),
         Ok(layers) => layers.iter().find_map(|layer| Some(damaged(layer, list_records(layer).err()?))),

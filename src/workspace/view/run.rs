@@ -1,10 +1,10 @@
 //! A command's place in the view: a layer of its own over what it sees, folded when it has ended.
 
-use super::super::origin::Origin;
-use super::apart::Frozen;
-use super::fold::{Effects, Folding};
+use super::super::origin::ChangeOrigin;
+use super::apart::LayerSnapshot;
+use super::fold::{CommandEffects, EffectsCollector};
 use super::layer::{self, Layer, dir_flags, remove_dir_all};
-use super::{Shelf, View};
+use super::{LayerKind, View};
 use rustix::fs::{FlockOperation, Mode};
 use std::collections::HashMap;
 use std::io;
@@ -17,7 +17,7 @@ use tokio::sync::OwnedMutexGuard;
 
 /// One overlay: topmost lower directory first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mount {
+pub struct OverlayMount {
     pub target: PathBuf,
     pub lowers: Vec<PathBuf>,
     pub upper: PathBuf,
@@ -28,24 +28,24 @@ pub struct Mount {
 #[derive(Debug)]
 pub struct CommandView {
     /// The home directory first, when it has a layer; then one for each root.
-    pub mounts: Vec<Mount>,
+    pub mounts: Vec<OverlayMount>,
     /// How many of them are the home directory's.
     homes: usize,
-    dir: RunDir,
-    pub(super) shelf: Shelf,
+    dir: CommandDir,
+    pub(super) shelf: LayerKind,
     /// The home directory's part, kept apart from what can be applied.
     pub(super) home: Option<(View, Box<CommandView>)>,
     pub(super) since: (i64, i64),
-    by: Option<Arc<Origin>>,
+    by: Option<Arc<ChangeOrigin>>,
     /// What a background command sees: others go on beside it.
-    pub(super) frozen: Option<Frozen>,
+    pub(super) frozen: Option<LayerSnapshot>,
     /// Commands in the foreground keep others from beginning.
     _gate: Option<OwnedMutexGuard<()>>,
 }
 
 /// Whether others may change the view while the command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Company {
+enum ViewSharing {
     Nobody,
     Others,
 }
@@ -53,13 +53,13 @@ enum Company {
 impl CommandView {
     /// The same, with the call that runs the command: its effects are that call's doing.
     #[must_use]
-    pub fn made_by(mut self, origin: Option<Arc<Origin>>) -> CommandView {
+    pub fn made_by(mut self, origin: Option<Arc<ChangeOrigin>>) -> CommandView {
         self.by = origin;
         self
     }
 
     /// Those of the roots, without the home directory's.
-    pub(super) fn own_mounts(&self) -> &[Mount] {
+    pub(super) fn own_mounts(&self) -> &[OverlayMount] {
         self.mounts.get(self.homes..).unwrap_or_default()
     }
 }
@@ -67,13 +67,13 @@ impl CommandView {
 /// A directory for one command, with a lock on it for as long as the command's view is there. Pids do not say whether it is
 /// in use: another pid namespace counts on its own.
 #[derive(Debug)]
-pub(super) struct RunDir {
+pub(super) struct CommandDir {
     path: PathBuf,
     _lock: OwnedFd,
 }
 
-impl RunDir {
-    fn make(base: &Path) -> io::Result<RunDir> {
+impl CommandDir {
+    fn make(base: &Path) -> io::Result<CommandDir> {
         use std::os::unix::fs::DirBuilderExt;
         static COUNT: AtomicU64 = AtomicU64::new(0);
         loop {
@@ -85,7 +85,7 @@ impl RunDir {
             }
             let lock = rustix::fs::open(&path, dir_flags(), Mode::empty())?;
             rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
-            return Ok(RunDir { path, _lock: lock });
+            return Ok(CommandDir { path, _lock: lock });
         }
     }
 
@@ -109,7 +109,7 @@ impl RunDir {
     }
 }
 
-impl Drop for RunDir {
+impl Drop for CommandDir {
     fn drop(&mut self) {
         if self.path.exists() {
             drop(remove_dir_all(&self.path));
@@ -120,14 +120,14 @@ impl Drop for RunDir {
 impl View {
     /// Makes room for one command whose effects go to `shelf`, after the one before it has ended. `home` gets a layer
     /// of its own, kept as long as this view and never applied.
-    pub async fn begin(&self, shelf: Shelf, home: Option<&Path>) -> io::Result<CommandView> {
-        self.begin_in(shelf, home, Company::Nobody).await
+    pub async fn begin(&self, shelf: LayerKind, home: Option<&Path>) -> io::Result<CommandView> {
+        self.begin_in(shelf, home, ViewSharing::Nobody).await
     }
 
     /// The same for a command in the background: others go on beside it, and it sees the view as it was when it began.
     /// [`View::finish_apart`] ends it.
-    pub async fn begin_apart(&self, shelf: Shelf, home: Option<&Path>) -> io::Result<CommandView> {
-        self.begin_in(shelf, home, Company::Others).await
+    pub async fn begin_apart(&self, shelf: LayerKind, home: Option<&Path>) -> io::Result<CommandView> {
+        self.begin_in(shelf, home, ViewSharing::Others).await
     }
 
     /// No command begins, and none that has ended puts its effects here, as long as this is held.
@@ -135,39 +135,44 @@ impl View {
         self.0.gate.clone().lock_owned().await
     }
 
-    async fn begin_in(&self, shelf: Shelf, home: Option<&Path>, company: Company) -> io::Result<CommandView> {
+    async fn begin_in(
+        &self,
+        shelf: LayerKind,
+        home: Option<&Path>,
+        company: ViewSharing,
+    ) -> io::Result<CommandView> {
         let gate = self.0.gate.clone().lock_owned().await;
-        if shelf == Shelf::Pending {
+        if shelf == LayerKind::Pending {
             self.drop_scratch()?;
         }
         self.claim()?;
         let base = self.layers_dir();
         private(&base)?;
         sweep_runs(&base);
-        let dir = RunDir::make(&base)?;
+        let dir = CommandDir::make(&base)?;
         let mut mounts = Vec::new();
         let below_root = |home: &Path| self.roots().iter().any(|root| home.starts_with(root));
         let home = match home.filter(|h| h.parent().is_some() && h.is_dir() && !below_root(h)) {
             None => None,
             Some(home) => {
                 let view = self.0.home.get_or_init(|| self.home_view(home, &base)).clone();
-                let command = Box::pin(view.begin_in(Shelf::Pending, None, company)).await?;
+                let command = Box::pin(view.begin_in(LayerKind::Pending, None, company)).await?;
                 mounts.extend(command.mounts.iter().cloned());
                 Some((view, Box::new(command)))
             }
         };
         let homes = mounts.len();
-        let depth = if shelf == Shelf::Scratch { 0 } else { 1 };
+        let depth = if shelf == LayerKind::Scratch { 0 } else { 1 };
         let frozen = match company {
-            Company::Nobody => None,
-            Company::Others => {
+            ViewSharing::Nobody => None,
+            ViewSharing::Others => {
                 // Where the layers themselves are: a copy of them may be large, and the other place may be memory.
                 private(self.dir())?;
                 // There it is the same directory as above, or one that was not swept.
                 if self.dir() != base {
                     sweep_runs(self.dir());
                 }
-                Some(self.freeze(depth, RunDir::make(self.dir())?)?)
+                Some(self.freeze(depth, CommandDir::make(self.dir())?)?)
             }
         };
         let since = now();
@@ -184,19 +189,19 @@ impl View {
             lowers.push(root.clone());
             mounts.push(make(root, lowers, &dir.path().join(index.to_string()))?);
         }
-        let _gate = (company == Company::Nobody).then_some(gate);
+        let _gate = (company == ViewSharing::Nobody).then_some(gate);
         Ok(CommandView { mounts, homes, dir, shelf, home, since, by: None, frozen, _gate })
     }
 
     /// Folds what the command did; it and everything it started must be dead.
-    pub fn finish(&self, command: CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<Effects> {
+    pub fn finish(&self, command: CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<CommandEffects> {
         let mut command = command;
         let mut home = 0;
         if let Some((view, command)) = command.home.take() {
             home = view.finish(*command, hidden)?.paths.len();
         }
         let folded = self.fold(&command, hidden);
-        Ok(Effects { home, ..folded.map_err(|e| self.fold_failed(&mut command, e))? })
+        Ok(CommandEffects { home, ..folded.map_err(|e| self.fold_failed(&mut command, e))? })
     }
 
     /// What a command did could not be read, or not all of it: its layer stays, and the turn tells the person.
@@ -206,7 +211,7 @@ impl View {
             Err(e) => format!("it could not be kept: {e}"),
         };
         let words = format!("{error}; {aside}");
-        if command.shelf == Shelf::Pending {
+        if command.shelf == LayerKind::Pending {
             let mut turn = self.turn();
             turn.held = true;
             turn.unread.push(format!("a command's changes could not be read or stored: {words}"));
@@ -214,21 +219,25 @@ impl View {
         io::Error::new(error.kind(), words)
     }
 
-    pub(super) fn fold(&self, command: &CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<Effects> {
+    pub(super) fn fold(
+        &self,
+        command: &CommandView,
+        hidden: &dyn Fn(&Path) -> bool,
+    ) -> io::Result<CommandEffects> {
         // All of them before anything is taken from one: what cannot be read is found here.
         let uppers: io::Result<Vec<OwnedFd>> =
             command.own_mounts().iter().map(|mount| layer::open_eased(&mount.upper)).collect();
         let none = |e: io::Error| io::Error::new(e.kind(), format!("none of it is pending: {e}"));
         let mut foldings = Vec::new();
         for (index, upper) in uppers.map_err(none)?.into_iter().enumerate() {
-            let mut folding = Folding {
+            let mut folding = EffectsCollector {
                 view: self,
                 held: self.held(command.shelf),
                 index,
                 since: command.since,
                 hidden,
-                effects: Effects::default(),
-                by: command.by.clone().filter(|_| command.shelf == Shelf::Pending),
+                effects: CommandEffects::default(),
+                by: command.by.clone().filter(|_| command.shelf == LayerKind::Pending),
                 seen: HashMap::new(),
                 nodes: HashMap::new(),
             };
@@ -236,14 +245,14 @@ impl View {
             foldings.push((folding, upper));
         }
         let part = |e: io::Error| io::Error::new(e.kind(), format!("a part of it may be pending: {e}"));
-        let mut effects = Effects::default();
+        let mut effects = CommandEffects::default();
         for (mut folding, upper) in foldings {
             folding.effects = effects;
             folding.run(&upper).map_err(part)?;
             effects = folding.effects;
         }
         self.watch_repositories(command.shelf, &effects, command.since)?;
-        if command.shelf == Shelf::Pending && !effects.is_empty() {
+        if command.shelf == LayerKind::Pending && !effects.is_empty() {
             self.turn().held = true;
         }
         Ok(effects)
@@ -251,7 +260,7 @@ impl View {
 
     /// What commands leave in the home directory: seen by later ones, never applied. It must lie outside of it.
     fn home_view(&self, home: &Path, base: &Path) -> View {
-        let places = super::Places {
+        let places = super::ViewPaths {
             view: base.join("home"),
             layers: vec![base.to_path_buf()],
             journal: base.join("home/journal"),
@@ -295,13 +304,13 @@ fn private(dir: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
-fn make(target: &Path, lowers: Vec<PathBuf>, place: &Path) -> io::Result<Mount> {
+fn make(target: &Path, lowers: Vec<PathBuf>, place: &Path) -> io::Result<OverlayMount> {
     let (upper, work) = (place.join("upper"), place.join("work"));
     crate::private::make_dir(&work)?;
     // The topmost directory's mode is the one that is seen.
     let layer = Layer::at(upper.clone());
     layer.open_like(lowers.first().map_or(target, PathBuf::as_path))?;
-    Ok(Mount { target: target.to_path_buf(), lowers, upper, work })
+    Ok(OverlayMount { target: target.to_path_buf(), lowers, upper, work })
 }
 
 #[cfg(test)]
@@ -311,7 +320,7 @@ mod tests {
     #[test]
     fn a_layer_is_swept_by_its_lock_and_not_by_the_number_in_its_name() {
         let base = tempfile::tempdir().unwrap();
-        let used = RunDir::make(base.path()).unwrap();
+        let used = CommandDir::make(base.path()).unwrap();
         // Process 1 is always there; the layer of another namespace's process 1 may be left all the same.
         let left = base.path().join("run-1-7");
         std::fs::create_dir_all(left.join("0/upper")).unwrap();

@@ -1,16 +1,16 @@
 //! Settling: what is pending lands, or goes.
 
-use super::super::apply::{ApplyError, Source, Step, crash_point, fault};
-use super::super::change::{Change, ChangeSet};
-use super::super::classify::{Approval, ChangeClasses};
-use super::super::journal::{Entry, Kind, Label};
-use super::super::node::Node;
-use super::super::origin::Step as OriginStep;
+use super::super::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
+use super::super::change::{ChangeSet, FileChange};
+use super::super::classify::{ChangeApproval, ChangeClasses};
+use super::super::journal::{JournalEntry, TransactionKind, TransactionLabel};
+use super::super::node::PathState;
+use super::super::origin::OriginStep;
 use super::super::sparse;
-use super::base::Base;
-use super::hold::Put;
-use super::stack::{Backing, node_at};
-use super::{Shelf, View};
+use super::base::BaseRecord;
+use super::hold::StagedEntry;
+use super::stack::{ContentLocation, node_at};
+use super::{LayerKind, View};
 use crate::text::hunk::{hunks, with_hunks};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// How much of a path's change is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum SelectedPart {
     Whole,
     /// These of its hunks, as [`hunks`] numbers them.
     Hunks(BTreeSet<usize>),
@@ -28,13 +28,13 @@ pub enum Part {
 }
 
 /// Paths, and how much of each.
-pub type Choice = BTreeMap<PathBuf, Part>;
+pub type ChangeSelection = BTreeMap<PathBuf, SelectedPart>;
 
 /// What an apply came to.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "one is made for each apply, and nearly always the large one")]
-pub enum Applied {
-    Landed(Entry),
+pub enum ApplyOutcome {
+    Landed(JournalEntry),
     /// Nothing was chosen that was still pending.
     Nothing,
     /// The person changed files meanwhile; nothing landed. `merged` ones are pending in their merged form and want
@@ -47,7 +47,7 @@ pub enum Applied {
 
 /// Who answers for what an apply takes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Losses {
+enum LossPolicy {
     /// The apply: a loss that was not approved is an error.
     Refused,
     LookedAt,
@@ -60,15 +60,15 @@ pub fn repository_of(path: &Path) -> Option<PathBuf> {
 
 impl View {
     /// What is on a shelf, compared with what lies below it.
-    pub fn changes(&self, shelf: Shelf) -> io::Result<ChangeSet> {
-        if shelf == Shelf::Pending {
+    pub fn changes(&self, shelf: LayerKind) -> io::Result<ChangeSet> {
+        if shelf == LayerKind::Pending {
             if let Some(damage) = self.record_damage() {
                 return Err(damage.into());
             }
             self.settle_interrupted()?;
         }
         let held = self.held(shelf);
-        let bases: Vec<(Base, Vec<OriginStep>)> = {
+        let bases: Vec<(BaseRecord, Vec<OriginStep>)> = {
             let bases = held.bases();
             bases.iter().map(|base| (base.clone(), bases.steps(base))).collect()
         };
@@ -78,7 +78,7 @@ impl View {
             let stack = self.stack(index, held.depth);
             let backing = stack.backing(&rel)?;
             // A record of what the workspace held: whatever others made of it since is not pending here.
-            if backing == Backing::Plain {
+            if backing == ContentLocation::Plain {
                 continue;
             }
             let after = stack.node(&rel)?;
@@ -86,11 +86,11 @@ impl View {
                 continue;
             }
             let content = match backing {
-                Backing::Layer(path) if after.is_file() => Some(path),
+                ContentLocation::Layer(path) if after.is_file() => Some(path),
                 _ => None,
             };
-            let Base { path, node, raced, twin, by_tool, .. } = base;
-            changes.push(Change {
+            let BaseRecord { path, node, raced, twin, by_tool, .. } = base;
+            changes.push(FileChange {
                 path,
                 before: node,
                 after,
@@ -106,14 +106,18 @@ impl View {
     }
 
     /// Everything, whole.
-    pub fn everything(set: &ChangeSet) -> Choice {
-        set.changes.iter().map(|c| (c.path.clone(), Part::Whole)).collect()
+    pub fn everything(set: &ChangeSet) -> ChangeSelection {
+        set.changes.iter().map(|c| (c.path.clone(), SelectedPart::Whole)).collect()
     }
 
     /// `choice` with what it cannot do without: directories, all of a repository's own files, both ends of a move.
     /// A repository's hooks and settings that run programs are no part of its state: they land when they are chosen
     /// themselves.
-    pub(super) fn completed(set: &ChangeSet, classes: &ChangeClasses, choice: &Choice) -> Choice {
+    pub(super) fn completed(
+        set: &ChangeSet,
+        classes: &ChangeClasses,
+        choice: &ChangeSelection,
+    ) -> ChangeSelection {
         let plain = |path: &&PathBuf| classes.runner(path).is_none();
         let whole = |paths: &BTreeSet<PathBuf>| -> BTreeSet<PathBuf> {
             let whole = set.with_whole_repositories(paths.iter().filter(plain).cloned().collect());
@@ -123,44 +127,48 @@ impl View {
         let all = whole(&set.closed(&choice.keys().cloned().collect()));
         let all = whole(&set.closed(&all));
         all.into_iter()
-            .map(|path| (path.clone(), choice.get(&path).cloned().unwrap_or(Part::Whole)))
+            .map(|path| (path.clone(), choice.get(&path).cloned().unwrap_or(SelectedPart::Whole)))
             .collect()
     }
 
     /// Lands what was chosen, all of it or nothing. What was not chosen stays pending. Refused where something of it
     /// runs later. The caller has looked at losses, as [`View::apply_braked`] does: others call
     /// [`View::apply_approved`].
-    pub fn apply(&self, choice: &Choice, label: Label) -> Result<Applied, ApplyError> {
-        self.apply_checked(choice, &Approval::none(), Losses::LookedAt, label)
+    pub fn apply(
+        &self,
+        choice: &ChangeSelection,
+        label: TransactionLabel,
+    ) -> Result<ApplyOutcome, ApplyError> {
+        self.apply_checked(choice, &ChangeApproval::none(), LossPolicy::LookedAt, label)
     }
 
     /// The same with what a person approved: paths that run later, each by itself, and large losses. Everything else of
     /// the two is refused.
     pub fn apply_approved(
         &self,
-        choice: &Choice,
-        approval: &Approval,
-        label: Label,
-    ) -> Result<Applied, ApplyError> {
-        self.apply_checked(choice, approval, Losses::Refused, label)
+        choice: &ChangeSelection,
+        approval: &ChangeApproval,
+        label: TransactionLabel,
+    ) -> Result<ApplyOutcome, ApplyError> {
+        self.apply_checked(choice, approval, LossPolicy::Refused, label)
     }
 
     fn apply_checked(
         &self,
-        choice: &Choice,
-        approval: &Approval,
-        losses: Losses,
-        label: Label,
-    ) -> Result<Applied, ApplyError> {
-        if self.is_empty(Shelf::Pending) {
-            return Ok(Applied::Nothing);
+        choice: &ChangeSelection,
+        approval: &ChangeApproval,
+        losses: LossPolicy,
+        label: TransactionLabel,
+    ) -> Result<ApplyOutcome, ApplyError> {
+        if self.is_empty(LayerKind::Pending) {
+            return Ok(ApplyOutcome::Nothing);
         }
         self.claim().map_err(ApplyError::Journal)?;
-        let set = self.changes(Shelf::Pending).map_err(ApplyError::Journal)?;
+        let set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
         let classes = self.classify(&set);
         let choice = View::completed(&set, &classes, choice);
         refuse_unapproved(&set, &classes, &choice, approval)?;
-        if losses == Losses::Refused
+        if losses == LossPolicy::Refused
             && let Some(loss) = classes.unapproved_losses(&set, &choice, approval).into_iter().next()
         {
             return Err(ApplyError::Loss(loss));
@@ -169,7 +177,7 @@ impl View {
         for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
             // Whatever lies where a pipe, a socket or a device would come stays, with all that is in it.
             if set.special_at(&change.path).is_none() {
-                let mut step = self.step(change, choice.get(&change.path).unwrap_or(&Part::Whole))?;
+                let mut step = self.step(change, choice.get(&change.path).unwrap_or(&SelectedPart::Whole))?;
                 // git may have written its index anew and said nothing new by it: that one is replaced.
                 if set.repositories.of(&change.path).is_some()
                     && self.says_the_same(&change.before, &change.path).unwrap_or(false)
@@ -183,20 +191,20 @@ impl View {
         if steps.is_empty() {
             let special = choice.keys().find_map(|path| set.special_at(path));
             return match special.map(|c| (c.path.clone(), c.after.clone())) {
-                Some((path, Node::Special { what })) => Err(ApplyError::Special { path, what }),
-                _ => Ok(Applied::Nothing),
+                Some((path, PathState::Special { what })) => Err(ApplyError::Special { path, what }),
+                _ => Ok(ApplyOutcome::Nothing),
             };
         }
         self.check_repositories(&steps, &set, &classes)?;
-        let raced: Vec<&Change> =
+        let raced: Vec<&FileChange> =
             set.changes.iter().filter(|c| c.raced && choice.contains_key(&c.path)).collect();
         if !raced.is_empty() {
             let conflicts = raced.into_iter().map(|c| c.path.clone()).collect();
-            return Ok(Applied::Changed { merged: Vec::new(), conflicts });
+            return Ok(ApplyOutcome::Changed { merged: Vec::new(), conflicts });
         }
-        let kind = Kind::Apply;
+        let kind = TransactionKind::Apply;
         // Whatever comes here without a word of why was chosen by the person.
-        let label = Label { assent: label.assent.clone().or_you("apply"), ..label };
+        let label = TransactionLabel { assent: label.assent.clone().or_you("apply"), ..label };
         let label = self.with_origin(label, &steps);
         let (mark, _landing) = self.mark_landing().map_err(ApplyError::Journal)?;
         let applied = match self.land(label, kind, steps) {
@@ -207,9 +215,9 @@ impl View {
                     // While the mark is there, the next look at what is pending tells what landed from the rest.
                     let words = "the changes may still be listed as pending until placet can write again";
                     entry.shortfalls.push(format!("{words}: {e}"));
-                    return Ok(Applied::Landed(entry));
+                    return Ok(ApplyOutcome::Landed(entry));
                 }
-                Ok(Applied::Landed(entry))
+                Ok(ApplyOutcome::Landed(entry))
             }
             Err(ApplyError::Changed(paths)) => self.rebase(&set, paths).map_err(ApplyError::Journal),
             // The next start finishes it, and then takes what landed from the shelf.
@@ -222,17 +230,18 @@ impl View {
 
     /// An apply outside of a turn, as after a resume, is put to the last turn that made a part of it: it is taken back with
     /// that turn.
-    fn with_origin(&self, label: Label, steps: &[Step]) -> Label {
+    fn with_origin(&self, label: TransactionLabel, steps: &[ApplyStep]) -> TransactionLabel {
         let origins = steps.iter().flat_map(|step| &step.history).filter_map(|made| made.origin.as_deref());
-        let last = origins.filter(|origin| Label::is_turn(&origin.turn)).max_by_key(|origin| origin.at);
+        let last =
+            origins.filter(|origin| TransactionLabel::is_turn(&origin.turn)).max_by_key(|origin| origin.at);
         let Some(last) = last else { return label };
         let outside = self.dir().file_name().is_some_and(|name| name == label.turn.as_str());
         let turn = if outside { last.turn.clone() } else { label.turn };
-        Label { turn, session: label.session.or_else(|| last.session.clone()), ..label }
+        TransactionLabel { turn, session: label.session.or_else(|| last.session.clone()), ..label }
     }
 
-    fn step(&self, change: &Change, part: &Part) -> Result<Step, ApplyError> {
-        let whole = |source| Step {
+    fn step(&self, change: &FileChange, part: &SelectedPart) -> Result<ApplyStep, ApplyError> {
+        let whole = |source| ApplyStep {
             path: change.path.clone(),
             before: change.before.clone(),
             after: change.after.clone(),
@@ -244,14 +253,14 @@ impl View {
             history: change.steps.clone(),
         };
         let bytes = match part {
-            Part::Whole => {
+            SelectedPart::Whole => {
                 return Ok(whole(match &change.content {
-                    Some(path) => Source::Layer(path.clone()),
-                    None => Source::Nothing,
+                    Some(path) => ContentSource::Layer(path.clone()),
+                    None => ContentSource::Nothing,
                 }));
             }
-            Part::Content(bytes) => Arc::clone(bytes),
-            Part::Hunks(chosen) => {
+            SelectedPart::Content(bytes) => Arc::clone(bytes),
+            SelectedPart::Hunks(chosen) => {
                 let bytes = self.with_part(change, |index| chosen.contains(&index));
                 Arc::new(bytes.ok_or_else(|| ApplyError::Failed {
                     path: change.path.clone(),
@@ -260,12 +269,12 @@ impl View {
             }
         };
         let attrs = change.after.attrs().or(change.before.attrs()).cloned().unwrap_or_default();
-        let after = Node::File { hash: blake3::hash(&bytes), size: bytes.len() as u64, attrs };
-        Ok(Step { after, ..whole(Source::Bytes(bytes)) })
+        let after = PathState::File { hash: blake3::hash(&bytes), size: bytes.len() as u64, attrs };
+        Ok(ApplyStep { after, ..whole(ContentSource::Bytes(bytes)) })
     }
 
     /// The content that `change` has with only some of its hunks made.
-    pub(super) fn with_part(&self, change: &Change, chosen: impl Fn(usize) -> bool) -> Option<Vec<u8>> {
+    pub(super) fn with_part(&self, change: &FileChange, chosen: impl Fn(usize) -> bool) -> Option<Vec<u8>> {
         let (before, after) = change.bytes(self.objects())?;
         Some(with_hunks(&before, &after, &hunks(&before, &after), chosen))
     }
@@ -273,7 +282,7 @@ impl View {
     /// A repository's own files land only while nothing else has happened to it.
     fn check_repositories(
         &self,
-        steps: &[Step],
+        steps: &[ApplyStep],
         set: &ChangeSet,
         classes: &ChangeClasses,
     ) -> Result<(), ApplyError> {
@@ -286,7 +295,7 @@ impl View {
             if let Some(lock) = scan.lock {
                 return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
             }
-            let bases = self.held(Shelf::Pending).bases();
+            let bases = self.held(LayerKind::Pending).bases();
             let appeared = scan.state.into_iter();
             if let Some(new) = appeared.into_iter().find(|path| bases.get(path).is_none()) {
                 return Err(ApplyError::Repository(format!("`{}` is new", new.display())));
@@ -300,18 +309,20 @@ impl View {
         Ok(())
     }
 
-    fn drop_landed(&self, set: &ChangeSet, choice: &Choice, entry: &Entry) -> io::Result<()> {
+    fn drop_landed(&self, set: &ChangeSet, choice: &ChangeSelection, entry: &JournalEntry) -> io::Result<()> {
         let mut keep = Vec::new();
         for change in &set.changes {
-            let Some(base) = self.held(Shelf::Pending).bases().get(&change.path).cloned() else { continue };
+            let Some(base) = self.held(LayerKind::Pending).bases().get(&change.path).cloned() else {
+                continue;
+            };
             match choice.get(&change.path) {
-                None => keep.push((base, Put::Keep)),
-                Some(Part::Whole) => {}
-                Some(Part::Hunks(_) | Part::Content(_)) => {
+                None => keep.push((base, StagedEntry::Keep)),
+                Some(SelectedPart::Whole) => {}
+                Some(SelectedPart::Hunks(_) | SelectedPart::Content(_)) => {
                     let landed = entry.changes.iter().find(|c| c.path == change.path);
                     let node = landed.map_or(base.node.clone(), |c| c.after.clone());
                     if node.hash() != change.after.hash() {
-                        keep.push((Base { node, ..base }, Put::Keep));
+                        keep.push((BaseRecord { node, ..base }, StagedEntry::Keep));
                     }
                 }
             }
@@ -320,33 +331,35 @@ impl View {
     }
 
     /// Throws away what was chosen.
-    pub fn discard(&self, choice: &Choice) -> io::Result<()> {
-        if self.is_empty(Shelf::Pending) {
+    pub fn discard(&self, choice: &ChangeSelection) -> io::Result<()> {
+        if self.is_empty(LayerKind::Pending) {
             return Ok(());
         }
         self.claim()?;
-        let set = self.changes(Shelf::Pending)?;
+        let set = self.changes(LayerKind::Pending)?;
         let all = set.discarded_with(&set.with_whole_repositories(choice.keys().cloned().collect()));
         let mut keep = Vec::new();
         for change in &set.changes {
-            let Some(base) = self.held(Shelf::Pending).bases().get(&change.path).cloned() else { continue };
+            let Some(base) = self.held(LayerKind::Pending).bases().get(&change.path).cloned() else {
+                continue;
+            };
             match (choice.get(&change.path), all.contains(&change.path)) {
-                (Some(Part::Hunks(gone)), _) => {
+                (Some(SelectedPart::Hunks(gone)), _) => {
                     match self.with_part(change, |index| !gone.contains(&index)) {
                         Some(bytes) if Some(blake3::hash(&bytes)) != change.before.hash() => {
-                            keep.push((base, Put::Bytes(bytes)));
+                            keep.push((base, StagedEntry::Bytes(bytes)));
                         }
                         Some(_) => {}
-                        None => keep.push((base, Put::Keep)),
+                        None => keep.push((base, StagedEntry::Keep)),
                     }
                 }
-                (Some(Part::Content(bytes)), _) => {
+                (Some(SelectedPart::Content(bytes)), _) => {
                     if Some(blake3::hash(bytes)) != change.before.hash() {
-                        keep.push((base, Put::Bytes(bytes.to_vec())));
+                        keep.push((base, StagedEntry::Bytes(bytes.to_vec())));
                     }
                 }
                 (_, true) => {}
-                (_, false) => keep.push((base, Put::Keep)),
+                (_, false) => keep.push((base, StagedEntry::Keep)),
             }
         }
         self.rebuild(keep)
@@ -355,31 +368,33 @@ impl View {
     /// Forgets files that calls changed and changed back: a copy of them on the shelf would hide what the person does to
     /// them from now on.
     pub fn forget_unchanged(&self) -> io::Result<()> {
-        if self.is_empty(Shelf::Pending) {
+        if self.is_empty(LayerKind::Pending) {
             return Ok(());
         }
-        let changed: BTreeSet<PathBuf> = self.changes(Shelf::Pending)?.paths();
+        let changed: BTreeSet<PathBuf> = self.changes(LayerKind::Pending)?.paths();
         let watched: BTreeSet<PathBuf> = self.watched(&changed)?.into_iter().map(|base| base.path).collect();
-        let bases: Vec<Base> = self.held(Shelf::Pending).bases().iter().cloned().collect();
+        let bases: Vec<BaseRecord> = self.held(LayerKind::Pending).bases().iter().cloned().collect();
         let needed = |path: &Path| changed.contains(path) || watched.contains(path);
-        let is_same = |base: &Base| !needed(&base.path) && !base.node.is_directory() && !base.raced;
+        let is_same = |base: &BaseRecord| !needed(&base.path) && !base.node.is_directory() && !base.raced;
         if !bases.iter().any(is_same) {
             return Ok(());
         }
         self.claim()?;
-        let keep = bases.into_iter().filter(|base| !is_same(base)).map(|base| (base, Put::Keep));
+        let keep = bases.into_iter().filter(|base| !is_same(base)).map(|base| (base, StagedEntry::Keep));
         self.rebuild(keep.collect())
     }
 
     /// The files at `paths` are not what the changes started from: each is merged with what is there now, and is pending
     /// in that form; what cannot be merged stays as it was.
-    fn rebase(&self, set: &ChangeSet, paths: Vec<PathBuf>) -> io::Result<Applied> {
+    fn rebase(&self, set: &ChangeSet, paths: Vec<PathBuf>) -> io::Result<ApplyOutcome> {
         let (mut merged, mut conflicts, mut keep) = (Vec::new(), Vec::new(), Vec::new());
         let paths: BTreeSet<PathBuf> = paths.into_iter().collect();
         for change in &set.changes {
-            let Some(base) = self.held(Shelf::Pending).bases().get(&change.path).cloned() else { continue };
+            let Some(base) = self.held(LayerKind::Pending).bases().get(&change.path).cloned() else {
+                continue;
+            };
             if !paths.contains(&change.path) {
-                keep.push((base, Put::Keep));
+                keep.push((base, StagedEntry::Keep));
                 continue;
             }
             let now = node_at(&change.path)?;
@@ -390,19 +405,19 @@ impl View {
             match self.merge(change, &now) {
                 Some(bytes) => {
                     merged.push(change.path.clone());
-                    keep.push((Base { node: now, ..base }, Put::Bytes(bytes)));
+                    keep.push((BaseRecord { node: now, ..base }, StagedEntry::Bytes(bytes)));
                 }
                 None => {
                     conflicts.push(change.path.clone());
-                    keep.push((base, Put::Keep));
+                    keep.push((base, StagedEntry::Keep));
                 }
             }
         }
         self.rebuild(keep)?;
-        Ok(Applied::Changed { merged, conflicts })
+        Ok(ApplyOutcome::Changed { merged, conflicts })
     }
 
-    fn merge(&self, change: &Change, now: &Node) -> Option<Vec<u8>> {
+    fn merge(&self, change: &FileChange, now: &PathState) -> Option<Vec<u8>> {
         let (before, after) = change.bytes(self.objects())?;
         if !now.is_file() || !change.before.is_file() || !change.after.is_file() {
             return None;
@@ -420,8 +435,8 @@ impl View {
 fn refuse_unapproved(
     set: &ChangeSet,
     classes: &ChangeClasses,
-    choice: &Choice,
-    approval: &Approval,
+    choice: &ChangeSelection,
+    approval: &ChangeApproval,
 ) -> Result<(), ApplyError> {
     let chosen = set.changes.iter().filter(|c| choice.contains_key(&c.path));
     let mut refused = chosen.filter(|c| classes.runner(&c.path).is_some() && !approval.covers(c));

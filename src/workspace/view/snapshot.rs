@@ -3,11 +3,11 @@
 //! Files that the project ignores, the repository's own files and large ones are not looked at: finding them changed
 //! would cost a reading of the whole tree. A file whose size, times and inode are as they were is not read again.
 
-use super::super::journal::{Entry, Kind, Label, Landed};
-use super::super::node::Node;
-use super::super::origin::{Mark, Origin};
+use super::super::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
+use super::super::node::PathState;
+use super::super::origin::{ChangeOrigin, OriginMark};
 use super::View;
-use super::fold::Effects;
+use super::fold::CommandEffects;
 use super::stack::node_at;
 use std::collections::BTreeMap;
 use std::io;
@@ -18,25 +18,25 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 16 << 20;
 
 /// What tells that a file was not touched.
-pub(super) type Stamp = (u64, u64, i64, i64, i64, i64);
+pub(super) type FileStamp = (u64, u64, i64, i64, i64, i64);
 
 /// The workspace at one moment.
 #[derive(Debug, Default)]
-pub struct Snapshot {
-    nodes: BTreeMap<PathBuf, Node>,
+pub struct WorkspaceSnapshot {
+    nodes: BTreeMap<PathBuf, PathState>,
     /// Files that were too large to be kept.
     pub left_out: usize,
 }
 
-fn stamp(path: &Path) -> Option<Stamp> {
+fn stamp(path: &Path) -> Option<FileStamp> {
     let m = std::fs::symlink_metadata(path).ok()?;
     Some((m.ino(), m.size(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec()))
 }
 
 impl View {
     /// Looks at everything in the roots that is not ignored, and keeps its content.
-    pub fn snapshot(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<Snapshot> {
-        let mut snapshot = Snapshot::default();
+    pub fn snapshot(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<WorkspaceSnapshot> {
+        let mut snapshot = WorkspaceSnapshot::default();
         for root in self.roots() {
             let walk = ignore::WalkBuilder::new(root)
                 .hidden(false)
@@ -60,7 +60,7 @@ impl View {
     }
 
     /// The node of a path, its content stored; `None` for what is too large.
-    fn kept(&self, path: &Path) -> io::Result<Option<Node>> {
+    fn kept(&self, path: &Path) -> io::Result<Option<PathState>> {
         let now = stamp(path);
         let known = self.stamps().get(path).cloned();
         if let Some((then, node)) = known
@@ -72,7 +72,7 @@ impl View {
             return Ok(None);
         }
         let node = node_at(path)?;
-        if let Node::File { hash, size, .. } = &node
+        if let PathState::File { hash, size, .. } = &node
             && let Ok(opened) = super::super::open::open_regular(path, rustix::fs::OFlags::RDONLY)
         {
             let mut file = opened.file;
@@ -87,19 +87,20 @@ impl View {
     /// What changed since `before`, journaled as if it had been applied.
     pub fn since(
         &self,
-        before: &Snapshot,
+        before: &WorkspaceSnapshot,
         hidden: &dyn Fn(&Path) -> bool,
-        label: Label,
-        by: Option<&Origin>,
-    ) -> io::Result<(Effects, Option<Entry>)> {
-        let marks: Vec<Mark> = by.map(|_| Mark { by: Some(0), content: None }).into_iter().collect();
+        label: TransactionLabel,
+        by: Option<&ChangeOrigin>,
+    ) -> io::Result<(CommandEffects, Option<JournalEntry>)> {
+        let marks: Vec<OriginMark> =
+            by.map(|_| OriginMark { by: Some(0), content: None }).into_iter().collect();
         let after = self.snapshot(hidden)?;
-        let mut effects = Effects::default();
+        let mut effects = CommandEffects::default();
         let mut changes = Vec::new();
-        let mut note = |path: &PathBuf, before: &Node, after: &Node| {
+        let mut note = |path: &PathBuf, before: &PathState, after: &PathState| {
             effects.count(path, before, after.is_absent());
             let (before, after) = (before.clone(), after.clone());
-            changes.push(Landed {
+            changes.push(AppliedChange {
                 path: path.clone(),
                 before,
                 after,
@@ -114,19 +115,23 @@ impl View {
                 Some(is) if is == was => {}
                 Some(is) => note(path, was, is),
                 // It may have become large or ignored instead of going away.
-                None if path.symlink_metadata().is_err() => note(path, was, &Node::Absent),
+                None if path.symlink_metadata().is_err() => note(path, was, &PathState::Absent),
                 None => {}
             }
         }
         let new = after.nodes.iter().filter(|(path, _)| !before.nodes.contains_key(*path));
-        new.for_each(|(path, is)| note(path, &Node::Absent, is));
+        new.for_each(|(path, is)| note(path, &PathState::Absent, is));
         if changes.is_empty() {
             return Ok((effects, None));
         }
         let journal = self.journal();
         let _lock = journal.lock(true)?;
-        let mut entry =
-            journal.begin(label, Kind::Apply, (changes, by.cloned().into_iter().collect()), Vec::new())?;
+        let mut entry = journal.begin(
+            label,
+            TransactionKind::Apply,
+            (changes, by.cloned().into_iter().collect()),
+            Vec::new(),
+        )?;
         journal.close(&mut entry)?;
         Ok((effects, Some(entry)))
     }

@@ -1,7 +1,7 @@
 //! A root as it looks through layers: the topmost one that says something decides.
 
-use super::super::node::Node;
-use super::layer::{Found, Layer, is_dir, is_whiteout, list};
+use super::super::node::PathState;
+use super::layer::{Layer, LayerLookup, is_dir, is_whiteout, list};
 use rustix::fs::Stat;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-pub(super) struct Stack<'a> {
+pub(super) struct LayerStack<'a> {
     /// Topmost first.
     pub(super) layers: Vec<&'a Layer>,
     pub(super) root: &'a Path,
@@ -17,40 +17,42 @@ pub(super) struct Stack<'a> {
 
 /// Where a path's content lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Backing {
+pub(super) enum ContentLocation {
     /// In the workspace itself, if anywhere.
     Plain,
     Gone,
     Layer(PathBuf),
 }
 
-impl Stack<'_> {
-    pub(super) fn backing(&self, rel: &Path) -> io::Result<Backing> {
+impl LayerStack<'_> {
+    pub(super) fn backing(&self, rel: &Path) -> io::Result<ContentLocation> {
         for layer in &self.layers {
             match layer.find(rel)? {
-                Found::Through => {}
-                Found::Gone => return Ok(Backing::Gone),
-                Found::Here { .. } => return Ok(Backing::Layer(layer.dir().join(rel))),
+                LayerLookup::Through => {}
+                LayerLookup::Gone => return Ok(ContentLocation::Gone),
+                LayerLookup::Here { .. } => return Ok(ContentLocation::Layer(layer.dir().join(rel))),
             }
         }
-        Ok(Backing::Plain)
+        Ok(ContentLocation::Plain)
     }
 
     /// The path that holds the content of `rel`; it may be missing.
     pub(super) fn real(&self, rel: &Path) -> io::Result<Option<PathBuf>> {
         Ok(match self.backing(rel)? {
-            Backing::Gone => None,
-            Backing::Layer(path) => Some(path),
-            Backing::Plain => Some(join(self.root, rel)),
+            ContentLocation::Gone => None,
+            ContentLocation::Layer(path) => Some(path),
+            ContentLocation::Plain => Some(join(self.root, rel)),
         })
     }
 
-    pub(super) fn node(&self, rel: &Path) -> io::Result<Node> {
+    pub(super) fn node(&self, rel: &Path) -> io::Result<PathState> {
         match self.real(rel)? {
-            None => Ok(Node::Absent),
+            None => Ok(PathState::Absent),
             Some(path) => {
                 let mut node = node_at(&path)?;
-                if let (Node::Directory { attrs }, Backing::Layer(dir)) = (&mut node, self.backing(rel)?) {
+                if let (PathState::Directory { attrs }, ContentLocation::Layer(dir)) =
+                    (&mut node, self.backing(rel)?)
+                {
                     let known = super::layer::own_mode(super::super::node::dir_anyway(&dir)?);
                     attrs.mode = known.unwrap_or(attrs.mode);
                 }
@@ -69,9 +71,9 @@ impl Stack<'_> {
         let mut dirs = Vec::new();
         for layer in &self.layers {
             match layer.find(rel)? {
-                Found::Through => {}
-                Found::Gone => return Ok(dirs),
-                Found::Here { stat, opaque } => {
+                LayerLookup::Through => {}
+                LayerLookup::Gone => return Ok(dirs),
+                LayerLookup::Here { stat, opaque } => {
                     if !is_dir(&stat) {
                         return Ok(dirs);
                     }
@@ -122,13 +124,13 @@ pub(super) fn join(root: &Path, rel: &Path) -> PathBuf {
 }
 
 /// What lies at a path without links.
-pub(in crate::workspace) fn node_at(path: &Path) -> io::Result<Node> {
+pub(in crate::workspace) fn node_at(path: &Path) -> io::Result<PathState> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the root directory"));
     };
     match parent_of(parent)? {
-        Some(dir) => Node::read(&dir, name),
-        None => Ok(Node::Absent),
+        Some(dir) => PathState::read(&dir, name),
+        None => Ok(PathState::Absent),
     }
 }
 

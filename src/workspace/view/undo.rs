@@ -1,10 +1,10 @@
 //! Undo and redo: transactions like any other, against what is on disk now.
 
-use super::super::apply::{ApplyError, Source, Step};
-use super::super::damage::Fault;
-use super::super::journal::{Entry, Kind, Label, Landed};
-use super::super::node::Node;
-use super::super::repository::Repositories;
+use super::super::apply::{ApplyError, ApplyStep, ContentSource};
+use super::super::damage::DamageKind;
+use super::super::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
+use super::super::node::PathState;
+use super::super::repository::RepositorySet;
 use super::super::sparse;
 use super::View;
 use super::git::{is_where, scan};
@@ -17,9 +17,9 @@ use std::sync::Arc;
 /// What taking back (or putting back) would do, known before anything is done.
 #[derive(Debug)]
 pub struct UndoPlan {
-    kind: Kind,
-    label: Label,
-    steps: Vec<Step>,
+    kind: TransactionKind,
+    label: TransactionLabel,
+    steps: Vec<ApplyStep>,
     /// Files that changed since and were merged: the later work stays.
     pub merged: Vec<PathBuf>,
     /// What will be left as it is, each with the reason.
@@ -27,12 +27,12 @@ pub struct UndoPlan {
     /// Objects of repositories that stay for `git gc`: someone may have built on them.
     pub objects_left: usize,
     /// The repositories that paths of the plan lie in.
-    pub repositories: Repositories,
+    pub repositories: RepositorySet,
 }
 
 impl UndoPlan {
     /// Every path it changes, with what is there now and what will be.
-    pub fn paths(&self) -> impl Iterator<Item = (&Path, &Node, &Node)> {
+    pub fn paths(&self) -> impl Iterator<Item = (&Path, &PathState, &PathState)> {
         self.steps.iter().map(|s| (s.path.as_path(), &s.before, &s.after))
     }
 
@@ -42,16 +42,16 @@ impl UndoPlan {
 
     /// Bytes by which each text grows or shrinks are for the caller to count: the contents it has now and will have.
     pub fn contents(&self, view: &View) -> Vec<(PathBuf, Vec<u8>, Vec<u8>)> {
-        let content = |step: &Step| {
+        let content = |step: &ApplyStep| {
             let now = match &step.before {
-                Node::Absent => Vec::new(),
-                Node::File { .. } => sparse::read_small_at(&step.path).ok()?,
+                PathState::Absent => Vec::new(),
+                PathState::File { .. } => sparse::read_small_at(&step.path).ok()?,
                 _ => return None,
             };
             let then = match (&step.after, &step.source) {
-                (Node::Absent, _) => Vec::new(),
-                (Node::File { .. }, Source::Object(hash)) => view.objects().get(*hash).ok()?,
-                (Node::File { .. }, Source::Bytes(bytes)) => bytes.to_vec(),
+                (PathState::Absent, _) => Vec::new(),
+                (PathState::File { .. }, ContentSource::Object(hash)) => view.objects().get(*hash).ok()?,
+                (PathState::File { .. }, ContentSource::Bytes(bytes)) => bytes.to_vec(),
                 _ => return None,
             };
             Some((step.path.clone(), now, then))
@@ -61,8 +61,8 @@ impl UndoPlan {
 }
 
 /// Several transactions as one: what was before the first, what is after the last.
-pub(super) fn composed(entries: &[Entry]) -> BTreeMap<PathBuf, Landed> {
-    let mut all: BTreeMap<PathBuf, Landed> = BTreeMap::new();
+pub(super) fn composed(entries: &[JournalEntry]) -> BTreeMap<PathBuf, AppliedChange> {
+    let mut all: BTreeMap<PathBuf, AppliedChange> = BTreeMap::new();
     for change in entries.iter().flat_map(|e| &e.changes) {
         match all.get_mut(&change.path) {
             Some(first) => {
@@ -81,28 +81,33 @@ pub(super) fn composed(entries: &[Entry]) -> BTreeMap<PathBuf, Landed> {
 
 impl View {
     /// Plans to take `entries` back; of them only what lies at or below `only`, if given.
-    pub fn plan_undo(&self, entries: &[Entry], only: Option<&Path>, label: Label) -> io::Result<UndoPlan> {
+    pub fn plan_undo(
+        &self,
+        entries: &[JournalEntry],
+        only: Option<&Path>,
+        label: TransactionLabel,
+    ) -> io::Result<UndoPlan> {
         let of = entries.iter().map(|e| e.id).collect();
         // Part of a turn taken back is a change of its own: the turn still stands.
-        let kind = if only.is_some() { Kind::Apply } else { Kind::Undo { of } };
+        let kind = if only.is_some() { TransactionKind::Apply } else { TransactionKind::Undo { of } };
         self.plan_back(entries, only, kind, label)
     }
 
     /// Plans to put back what `undo` took away.
-    pub fn plan_redo(&self, undo: &Entry, label: Label) -> io::Result<UndoPlan> {
+    pub fn plan_redo(&self, undo: &JournalEntry, label: TransactionLabel) -> io::Result<UndoPlan> {
         let of = match &undo.kind {
-            Kind::Undo { of } => of.clone(),
+            TransactionKind::Undo { of } => of.clone(),
             _ => Vec::new(),
         };
-        self.plan_back(std::slice::from_ref(undo), None, Kind::Redo { of }, label)
+        self.plan_back(std::slice::from_ref(undo), None, TransactionKind::Redo { of }, label)
     }
 
     fn plan_back(
         &self,
-        entries: &[Entry],
+        entries: &[JournalEntry],
         only: Option<&Path>,
-        kind: Kind,
-        label: Label,
+        kind: TransactionKind,
+        label: TransactionLabel,
     ) -> io::Result<UndoPlan> {
         let changes = self.with_pruned_objects(composed(entries), &kind)?;
         let mut repositories = self.repositories_of_steps(changes.keys().map(PathBuf::as_path));
@@ -153,13 +158,13 @@ impl View {
                 _ => {}
             }
             match self.back(change, repositories.of(path).is_some())? {
-                Back::Nothing => {}
-                Back::Step(step) => plan.steps.push(step),
-                Back::Merged(step) => {
+                UndoAction::Nothing => {}
+                UndoAction::Step(step) => plan.steps.push(step),
+                UndoAction::Merged(step) => {
                     plan.merged.push(path.clone());
                     plan.steps.push(step);
                 }
-                Back::Left(reason) => plan.left.push((path.clone(), reason)),
+                UndoAction::Left(reason) => plan.left.push((path.clone(), reason)),
             }
         }
         self.leave_broken_repositories(&mut plan);
@@ -172,10 +177,10 @@ impl View {
     /// whole, objects and all.
     fn untouched_since(
         &self,
-        repositories: &Repositories,
-        changes: &BTreeMap<PathBuf, Landed>,
+        repositories: &RepositorySet,
+        changes: &BTreeMap<PathBuf, AppliedChange>,
         asked: &BTreeSet<PathBuf>,
-    ) -> MadeRepositories {
+    ) -> CreatedRepositories {
         let dirs: BTreeSet<&Path> = changes
             .keys()
             .filter(|path| repositories.of(path).is_some_and(|r| asked.contains(r)))
@@ -184,7 +189,7 @@ impl View {
         let made = |dir: &Path| changes.get(dir).is_some_and(|c| c.before.is_absent());
         let ours = |path: &Path| changes.contains_key(path);
         let there = |dir: &&Path| made(dir) && dir.is_dir();
-        let mut found = MadeRepositories::default();
+        let mut found = CreatedRepositories::default();
         for dir in dirs.into_iter().filter(there) {
             match holds_only(dir, &ours) {
                 Ok(true) => drop(found.whole.insert(dir.to_path_buf())),
@@ -201,13 +206,13 @@ impl View {
     /// For a redo: `git gc` may have removed the objects that the undo left, and refs without them would be broken.
     fn with_pruned_objects(
         &self,
-        mut changes: BTreeMap<PathBuf, Landed>,
-        kind: &Kind,
-    ) -> io::Result<BTreeMap<PathBuf, Landed>> {
-        let Kind::Redo { of } = kind else { return Ok(changes) };
+        mut changes: BTreeMap<PathBuf, AppliedChange>,
+        kind: &TransactionKind,
+    ) -> io::Result<BTreeMap<PathBuf, AppliedChange>> {
+        let TransactionKind::Redo { of } = kind else { return Ok(changes) };
         // Without the entry nobody knows which objects the refs need.
         let done = of.iter().filter_map(|id| self.journal().entry(*id).transpose());
-        let done: Vec<Entry> = done.collect::<Result<_, _>>().map_err(io::Error::other)?;
+        let done: Vec<JournalEntry> = done.collect::<Result<_, _>>().map_err(io::Error::other)?;
         let repositories = self.repositories_of_steps(
             done.iter().flat_map(|e| &e.changes).map(|c| c.path.as_path()).collect::<Vec<_>>(),
         );
@@ -219,25 +224,25 @@ impl View {
                 && gone()
             {
                 // Seen from the undo: it is gone now and was there before.
-                let back = Landed { before: change.after.clone(), after: Node::Absent, ..change };
+                let back = AppliedChange { before: change.after.clone(), after: PathState::Absent, ..change };
                 changes.insert(path, back);
             }
         }
         Ok(changes)
     }
 
-    fn back(&self, change: &Landed, in_repository: bool) -> io::Result<Back> {
+    fn back(&self, change: &AppliedChange, in_repository: bool) -> io::Result<UndoAction> {
         let now = node_at(&change.path)?;
         let target = &change.before;
         if now == *target {
-            return Ok(Back::Nothing);
+            return Ok(UndoAction::Nothing);
         }
         if let Some(hash) = target.hash()
             && !target.same_content(&now)
             && let Some(damage) = self.objects().damage_of(hash)
         {
-            return Ok(Back::Left(match damage.fault {
-                Fault::Missing => {
+            return Ok(UndoAction::Left(match damage.fault {
+                DamageKind::Missing => {
                     format!(
                         "its earlier content was pruned from the journal, or lost: `{}`",
                         damage.path.display()
@@ -251,10 +256,10 @@ impl View {
                 }
             }));
         }
-        if let Node::Special { what } = target {
-            return Ok(Back::Left(format!("it was {what}, which cannot be brought back")));
+        if let PathState::Special { what } = target {
+            return Ok(UndoAction::Left(format!("it was {what}, which cannot be brought back")));
         }
-        let step = |before: Node, after: Node, source: Source| Step {
+        let step = |before: PathState, after: PathState, source: ContentSource| ApplyStep {
             path: change.path.clone(),
             before,
             after,
@@ -266,33 +271,34 @@ impl View {
             fresh: false,
             history: Vec::new(),
         };
-        let source = target.hash().map_or(Source::Nothing, Source::Object);
+        let source = target.hash().map_or(ContentSource::Nothing, ContentSource::Object);
         let same = in_repository && self.says_the_same(&change.after, &change.path)?;
         if now == change.after || same {
-            return Ok(Back::Step(step(now, target.clone(), source)));
+            return Ok(UndoAction::Step(step(now, target.clone(), source)));
         }
-        let (Node::File { attrs, .. }, Node::File { .. }, Node::File { .. }) = (&now, &change.after, target)
+        let (PathState::File { attrs, .. }, PathState::File { .. }, PathState::File { .. }) =
+            (&now, &change.after, target)
         else {
-            return Ok(Back::Left("it changed since, in a way that cannot be merged".into()));
+            return Ok(UndoAction::Left("it changed since, in a way that cannot be merged".into()));
         };
         if now.same_content(&change.after) {
             // Only its mode or owner is another one: that stays.
             let after = with_attrs(target, attrs.clone());
-            return Ok(Back::Step(step(now, after, source)));
+            return Ok(UndoAction::Step(step(now, after, source)));
         }
         let objects = self.objects();
         let contents = change.after.hash().and_then(|h| objects.get(h).ok());
         let contents = contents.zip(target.hash().and_then(|h| objects.get(h).ok()));
         let (Some((base, theirs)), Ok(ours)) = (contents, sparse::read_small_at(&change.path)) else {
-            return Ok(Back::Left("it changed since".into()));
+            return Ok(UndoAction::Left("it changed since".into()));
         };
         match diffy::merge_bytes(&base, &ours, &theirs) {
             Ok(bytes) => {
                 let (hash, size) = (blake3::hash(&bytes), bytes.len() as u64);
-                let after = Node::File { hash, size, attrs: attrs.clone() };
-                Ok(Back::Merged(step(now, after, Source::Bytes(Arc::new(bytes)))))
+                let after = PathState::File { hash, size, attrs: attrs.clone() };
+                Ok(UndoAction::Merged(step(now, after, ContentSource::Bytes(Arc::new(bytes)))))
             }
-            Err(_) => Ok(Back::Left("the same lines changed since".into())),
+            Err(_) => Ok(UndoAction::Left("the same lines changed since".into())),
         }
     }
 
@@ -340,7 +346,7 @@ impl View {
     fn leave_orphans(&self, plan: &mut UndoPlan) {
         let left: BTreeSet<PathBuf> = plan.left.iter().map(|(path, _)| path.clone()).collect();
         let orphan = |path: &Path| path.ancestors().skip(1).any(|dir| left.contains(dir) && !dir.is_dir());
-        let (orphans, steps): (Vec<Step>, Vec<Step>) =
+        let (orphans, steps): (Vec<ApplyStep>, Vec<ApplyStep>) =
             std::mem::take(&mut plan.steps).into_iter().partition(|s| orphan(&s.path));
         plan.steps = steps;
         plan.left
@@ -348,7 +354,7 @@ impl View {
     }
 
     /// Does what was planned: all of it, or nothing.
-    pub fn carry_out(&self, plan: UndoPlan) -> Result<Option<Entry>, ApplyError> {
+    pub fn carry_out(&self, plan: UndoPlan) -> Result<Option<JournalEntry>, ApplyError> {
         if plan.steps.is_empty() {
             return Ok(None);
         }
@@ -362,8 +368,8 @@ impl View {
                 return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
             }
         }
-        let how = if matches!(plan.kind, Kind::Redo { .. }) { "redo" } else { "undo" };
-        let label = Label { assent: plan.label.assent.clone().or_you(how), ..plan.label };
+        let how = if matches!(plan.kind, TransactionKind::Redo { .. }) { "redo" } else { "undo" };
+        let label = TransactionLabel { assent: plan.label.assent.clone().or_you(how), ..plan.label };
         self.land(label, plan.kind, plan.steps).map(Some)
     }
 }
@@ -392,17 +398,17 @@ fn holds_only(dir: &Path, ours: &dyn Fn(&Path) -> bool) -> Result<bool, (PathBuf
 
 /// Repositories that changes made.
 #[derive(Default)]
-struct MadeRepositories {
+struct CreatedRepositories {
     /// With nothing in them that anyone else put there.
     whole: BTreeSet<PathBuf>,
     /// The others, each with the reason why it stays.
     others: Vec<(PathBuf, String)>,
 }
 
-enum Back {
+enum UndoAction {
     Nothing,
-    Step(Step),
-    Merged(Step),
+    Step(ApplyStep),
+    Merged(ApplyStep),
     Left(String),
 }
 
@@ -410,8 +416,8 @@ enum Back {
 fn moved_on(
     view: &View,
     repository: &Path,
-    entries: &[Entry],
-    changes: &BTreeMap<PathBuf, Landed>,
+    entries: &[JournalEntry],
+    changes: &BTreeMap<PathBuf, AppliedChange>,
     is_object: &dyn Fn(&Path) -> bool,
 ) -> io::Result<Option<String>> {
     let found = match scan(repository) {
@@ -441,9 +447,9 @@ fn moved_on(
     Ok(None)
 }
 
-fn with_attrs(node: &Node, attrs: super::super::node::Attrs) -> Node {
+fn with_attrs(node: &PathState, attrs: super::super::node::FileAttrs) -> PathState {
     match node {
-        Node::File { hash, size, .. } => Node::File { hash: *hash, size: *size, attrs },
+        PathState::File { hash, size, .. } => PathState::File { hash: *hash, size: *size, attrs },
         other => other.clone(),
     }
 }

@@ -1,23 +1,23 @@
-use super::super::journal::Label;
+use super::super::journal::TransactionLabel;
 use super::*;
 use crate::permission::WritePolicy;
-use crate::workspace::{Before, WorkspaceError};
+use crate::workspace::{ExpectedContent, WorkspaceError};
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-pub(super) struct Bench {
+pub(super) struct ViewFixture {
     _dir: tempfile::TempDir,
     pub(super) root: PathBuf,
     pub(super) view: View,
 }
 
-pub(super) fn bench() -> Bench {
+pub(super) fn bench() -> ViewFixture {
     let dir = tempfile::tempdir().unwrap();
     let base = fs::canonicalize(dir.path()).unwrap();
     let root = base.join("w");
     fs::create_dir(&root).unwrap();
-    let places = Places {
+    let places = ViewPaths {
         view: base.join("state/view"),
         layers: Vec::new(),
         objects: base.join("state/objects"),
@@ -25,7 +25,7 @@ pub(super) fn bench() -> Bench {
         scratch: base.join("scratch"),
     };
     let view = View::at(places, std::slice::from_ref(&root));
-    Bench { _dir: dir, root, view }
+    ViewFixture { _dir: dir, root, view }
 }
 
 /// Every path below the root with its kind, mode and content.
@@ -51,7 +51,7 @@ pub(super) fn tree(root: &Path) -> BTreeMap<PathBuf, String> {
     found
 }
 
-impl Bench {
+impl ViewFixture {
     pub(super) fn write(&self, rel: &str, text: &str) {
         let path = self.root.join(rel);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -59,37 +59,38 @@ impl Bench {
     }
 
     pub(super) fn hold(&self, rel: &str, text: &str, before: Option<&str>) {
-        let before = before.map_or(Before::Absent, |b| Before::Content(blake3::hash(b.as_bytes())));
+        let before =
+            before.map_or(ExpectedContent::Absent, |b| ExpectedContent::Content(blake3::hash(b.as_bytes())));
         self.view.write(&self.root.join(rel), text.as_bytes(), before, WritePolicy::Hold).unwrap();
     }
 
-    pub(super) fn all(&self) -> Choice {
-        View::everything(&self.view.changes(Shelf::Pending).unwrap())
+    pub(super) fn all(&self) -> ChangeSelection {
+        View::everything(&self.view.changes(LayerKind::Pending).unwrap())
     }
 
     pub(super) fn words(&self) -> Vec<String> {
-        let set = self.view.changes(Shelf::Pending).unwrap();
+        let set = self.view.changes(LayerKind::Pending).unwrap();
         let word = |c: &crate::workspace::PathChange| {
             format!("{} {}", c.verb().letter(), c.path.strip_prefix(&self.root).unwrap().display())
         };
         set.changes.iter().map(word).collect()
     }
 
-    fn apply(&self, choice: &Choice) -> Applied {
+    fn apply(&self, choice: &ChangeSelection) -> ApplyOutcome {
         self.view.apply(choice, label("t")).unwrap()
     }
 
     /// What a command would have left in its layer, folded.
-    pub(super) fn command(&self, make: impl FnOnce(&Path)) -> Effects {
+    pub(super) fn command(&self, make: impl FnOnce(&Path)) -> CommandEffects {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let command = runtime.block_on(self.view.begin(Shelf::Pending, None)).unwrap();
+        let command = runtime.block_on(self.view.begin(LayerKind::Pending, None)).unwrap();
         make(&command.mounts[0].upper);
         self.view.finish(command, &|_| false).unwrap()
     }
 }
 
-pub(super) fn label(turn: &str) -> Label {
-    Label { turn: turn.into(), ..Label::default() }
+pub(super) fn label(turn: &str) -> TransactionLabel {
+    TransactionLabel { turn: turn.into(), ..TransactionLabel::default() }
 }
 
 pub(super) fn whiteout(path: &Path) {
@@ -114,7 +115,7 @@ fn what_is_held_is_seen_in_the_view_and_not_in_the_workspace() {
     let real = b.view.real(&b.root.join("a.txt")).unwrap().unwrap();
     assert_eq!(fs::read_to_string(real).unwrap(), "two\n");
     assert_eq!(b.words(), ["M a.txt", "A new", "A new/deep", "A new/deep/b.txt"]);
-    let again = b.view.write(&b.root.join("a.txt"), b"x", Before::Absent, WritePolicy::Hold);
+    let again = b.view.write(&b.root.join("a.txt"), b"x", ExpectedContent::Absent, WritePolicy::Hold);
     assert!(matches!(again, Err(WorkspaceError::Exists(_))));
 }
 
@@ -129,8 +130,8 @@ fn apply_undo_and_redo_go_there_and_back() {
     b.hold("a.txt", "two\n", Some("one\n"));
     b.hold("new/b.txt", "b", None);
     b.command(|upper| whiteout(&upper.join("gone")));
-    assert!(matches!(b.apply(&b.all()), Applied::Landed(_)));
-    assert!(b.view.is_empty(Shelf::Pending));
+    assert!(matches!(b.apply(&b.all()), ApplyOutcome::Landed(_)));
+    assert!(b.view.is_empty(LayerKind::Pending));
     let after = tree(&b.root);
     assert_eq!(after[Path::new("a.txt")], "file 750 \"two\\n\"");
     assert!(!after.contains_key(Path::new("gone")) && after.contains_key(Path::new("new/b.txt")));
@@ -167,7 +168,7 @@ fn a_commands_layer_is_folded() {
     });
     assert!(effects.raced.is_empty());
     assert_eq!(b.words(), ["D dir/a", "M edit", "M file", "A file/inside", "M link", "A ünì\ncode"]);
-    assert!(matches!(b.apply(&b.all()), Applied::Landed(_)));
+    assert!(matches!(b.apply(&b.all()), ApplyOutcome::Landed(_)));
     assert_eq!(tree(&b.root)[Path::new("file/inside")].split(' ').next_back(), Some("\"i\""));
     assert_eq!(fs::read_link(b.root.join("link")).unwrap(), Path::new("edit"));
 }
@@ -189,7 +190,7 @@ fn a_later_command_sees_and_changes_what_an_earlier_one_left() {
         fs::write(upper.join("d/y"), "y").unwrap();
     });
     assert_eq!(b.words(), ["D d/x", "A d/y"]);
-    assert!(matches!(b.apply(&b.all()), Applied::Landed(_)));
+    assert!(matches!(b.apply(&b.all()), ApplyOutcome::Landed(_)));
     let paths: Vec<String> = tree(&b.root).into_keys().map(|p| p.display().to_string()).collect();
     assert_eq!(paths, ["a", "d", "d/y"]);
 }
@@ -203,15 +204,18 @@ fn one_of_several_changes_lands_and_another_is_thrown_away() {
     b.hold("n/b", "b", None);
     b.hold("c", "L1\nl2\nl3\nl4\nL5\n", Some("l1\nl2\nl3\nl4\nl5\n"));
     // A file in a new directory brings the directory along.
-    assert!(matches!(b.apply(&Choice::from([(b.root.join("n/b"), Part::Whole)])), Applied::Landed(_)));
+    assert!(matches!(
+        b.apply(&ChangeSelection::from([(b.root.join("n/b"), SelectedPart::Whole)])),
+        ApplyOutcome::Landed(_)
+    ));
     assert_eq!(b.words(), ["M a", "M c"]);
-    let hunk = Choice::from([(b.root.join("c"), Part::Hunks([1].into()))]);
-    assert!(matches!(b.apply(&hunk), Applied::Landed(_)));
+    let hunk = ChangeSelection::from([(b.root.join("c"), SelectedPart::Hunks([1].into()))]);
+    assert!(matches!(b.apply(&hunk), ApplyOutcome::Landed(_)));
     assert_eq!(fs::read_to_string(b.root.join("c")).unwrap(), "l1\nl2\nl3\nl4\nL5\n");
     assert_eq!(b.words(), ["M a", "M c"]);
-    b.view.discard(&Choice::from([(b.root.join("a"), Part::Whole)])).unwrap();
+    b.view.discard(&ChangeSelection::from([(b.root.join("a"), SelectedPart::Whole)])).unwrap();
     assert_eq!(b.words(), ["M c"]);
-    b.view.discard(&Choice::from([(b.root.join("c"), Part::Hunks([0].into()))])).unwrap();
+    b.view.discard(&ChangeSelection::from([(b.root.join("c"), SelectedPart::Hunks([0].into()))])).unwrap();
     assert!(b.words().is_empty());
     assert_eq!(fs::read_to_string(b.root.join("a")).unwrap(), "1\n");
 }
@@ -224,10 +228,10 @@ fn the_persons_own_change_is_merged_and_asked_about_again() {
     b.hold("a", "1\n2\n3\n4\nFIVE\n", Some("1\n2\n3\n4\n5\n"));
     b.hold("other", "y\n", Some("x\n"));
     b.write("a", "ONE\n2\n3\n4\n5\n");
-    let Applied::Changed { merged, conflicts } = b.apply(&b.all()) else { panic!("it landed") };
+    let ApplyOutcome::Changed { merged, conflicts } = b.apply(&b.all()) else { panic!("it landed") };
     assert_eq!((merged, conflicts), (vec![b.root.join("a")], vec![]));
     assert_eq!(fs::read_to_string(b.root.join("other")).unwrap(), "x\n");
-    assert!(matches!(b.apply(&b.all()), Applied::Landed(_)));
+    assert!(matches!(b.apply(&b.all()), ApplyOutcome::Landed(_)));
     assert_eq!(fs::read_to_string(b.root.join("a")).unwrap(), "ONE\n2\n3\n4\nFIVE\n");
     // And undo keeps their line.
     let plan = b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
@@ -241,7 +245,7 @@ fn what_cannot_be_merged_is_left_and_said() {
     b.write("a", "1\n");
     b.hold("a", "2\n", Some("1\n"));
     b.write("a", "3\n");
-    let Applied::Changed { merged, conflicts } = b.apply(&b.all()) else { panic!("it landed") };
+    let ApplyOutcome::Changed { merged, conflicts } = b.apply(&b.all()) else { panic!("it landed") };
     assert_eq!((merged, conflicts), (vec![], vec![b.root.join("a")]));
     assert_eq!(fs::read_to_string(b.root.join("a")).unwrap(), "3\n");
     assert_eq!(b.words(), ["M a"]);

@@ -18,7 +18,7 @@ use super::super::{CallFailure, Env, Facts, Output, Plan, RunCtx, Summary, Tool,
 use super::foreign::{Foreign, reads, writes};
 use crate::permission::AccessLocation;
 use crate::text::patch::Options;
-use crate::workspace::{Consent, EntryKind, Resolved, Show, TextFile};
+use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -126,7 +126,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 /// Resolves a path and refuses one that leads out of the workspace.
-fn contained(env: &Env, path: &str) -> Result<Resolved, ToolError> {
+fn contained(env: &Env, path: &str) -> Result<ResolvedPath, ToolError> {
     let at = env.resolve(path)?;
     if at.place == AccessLocation::Outside { Err(traversal(path)) } else { Ok(at) }
 }
@@ -152,11 +152,16 @@ fn plan_read(args: &Read, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, 
     let at = contained(env, &args.path)?;
     let title = format!("read {}", env.workspace.shown(&at.path));
     let (place, most) = (at.clone(), args.max_bytes.filter(|most| *most > 0));
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| read(&place, most, consent, &ctx.env);
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| read(&place, most, consent, &ctx.env);
     Ok(Box::new(LookPlan::new(at, title, At::File, look)))
 }
 
-fn read(at: &Resolved, most: Option<u64>, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {
+fn read(
+    at: &ResolvedPath,
+    most: Option<u64>,
+    consent: OpenConsent<'_>,
+    env: &Env,
+) -> Result<Output, ToolError> {
     let mut opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
     let size = opened.size;
     if most.is_none() && size > READ {
@@ -208,8 +213,8 @@ fn plan_list(args: &List, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, 
     let depth = if args.recursive == Some(true) { usize::MAX } else { 1 };
     let title = format!("list {}", env.workspace.shown(&at.path));
     let place = at.clone();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let (rows, skipped) = rows(&ctx.env, &place, consent, (Show::All, depth, ENTRIES))?;
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+        let (rows, skipped) = rows(&ctx.env, &place, consent, (WalkFilter::All, depth, ENTRIES))?;
         let entries: Vec<Value> = rows.iter().take(ENTRIES).map(entry).collect();
         let line = format!("list {}: {}", ctx.env.workspace.shown(&place.path), entries.len());
         let mut answer = json!({"path": place.path.to_string_lossy(), "entries": entries});
@@ -230,10 +235,10 @@ fn plan_list(args: &List, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, 
 /// One that cannot be looked at says so and stops nothing.
 fn entry(row: &Row) -> Value {
     let kind = match row.kind {
-        EntryKind::Directory => "directory",
-        EntryKind::Link => "symlink",
-        EntryKind::Special => "special",
-        EntryKind::File => "file",
+        WalkEntryKind::Directory => "directory",
+        WalkEntryKind::Link => "symlink",
+        WalkEntryKind::Special => "special",
+        WalkEntryKind::File => "file",
     };
     match row.stat {
         Some(stat) => {
@@ -249,9 +254,9 @@ fn plan_search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let title = format!("search {}", args.pattern);
     let place = at.clone();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
         let search = Search { matcher, context: 0, names_only: false, most: MATCHES };
-        let found = search_below(ctx, &place, consent, search, (glob.as_ref(), Show::Usual))?;
+        let found = search_below(ctx, &place, consent, search, (glob.as_ref(), WalkFilter::Usual))?;
         let total: usize = found.files.iter().map(|f| f.matches).sum();
         let one = |file: &super::super::hits::FileHits| {
             let path = format!("{}{}", found.prefix, file.relative.plain());

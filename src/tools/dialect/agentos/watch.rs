@@ -10,7 +10,7 @@ use super::super::super::{
 use super::super::foreign::Foreign;
 use super::{Nothing, contained};
 use crate::permission::{Access, Permit};
-use crate::workspace::{Consent, Resolved};
+use crate::workspace::{OpenConsent, ResolvedPath};
 use notify::event::ModifyKind;
 use notify::{Event, EventKind, RecursiveMode, Watcher};
 use schemars::JsonSchema;
@@ -61,7 +61,7 @@ fn plan(args: &Watch, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, Tool
 }
 
 struct Watching {
-    at: Resolved,
+    at: ResolvedPath,
     timeout: Duration,
     depth: RecursiveMode,
     title: String,
@@ -93,7 +93,7 @@ impl Plan for Watching {
 impl Watching {
     async fn watch(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
         // Looking once proves that this place may be read at all.
-        ctx.env.workspace.node(&self.at, Consent::Permit(permit)).map_err(|e| ctx.env.path_error(&e))?;
+        ctx.env.workspace.node(&self.at, OpenConsent::Permit(permit)).map_err(|e| ctx.env.path_error(&e))?;
         let (send, mut events) = unbounded_channel();
         let cannot =
             |e: notify::Error| ToolError::new(format!("`{}` cannot be watched: {e}", self.at.written));

@@ -9,7 +9,7 @@ use super::plain::{Command, Pipeline, pipelines};
 use super::search;
 use crate::text::RangeSet;
 use crate::tools::look::load_text;
-use crate::workspace::{Consent, Hash, Resolved, TextFile};
+use crate::workspace::{Hash, OpenConsent, ResolvedPath, TextFile};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
@@ -55,7 +55,7 @@ pub(super) struct Files<'e> {
 }
 
 struct Known {
-    at: Resolved,
+    at: ResolvedPath,
     file: TextFile,
     hash: Hash,
     /// The byte at which each line begins.
@@ -85,7 +85,7 @@ impl<'e> Files<'e> {
             return None;
         }
         let at = self.env.resolve(path).ok().filter(|at| at.exists)?;
-        let (file, hash) = load_text(self.env, &at, Consent::Inside).ok()?;
+        let (file, hash) = load_text(self.env, &at, OpenConsent::Inside).ok()?;
         let mut end = 0;
         let begins = lines(&file).map(|line| {
             end += line.len();

@@ -11,7 +11,7 @@ use super::super::super::{CallFailure, Env, Plan, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::Surface;
 use super::path::failure;
-use crate::workspace::Consent;
+use crate::workspace::OpenConsent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -39,10 +39,10 @@ pub(super) fn delete(surface: &Arc<Surface>) -> Arc<dyn Tool> {
 fn plan(args: &Delete, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
     let named = surface.named(env, &args.file_path)?;
     // Whether the name is a link is looked up where the workspace has it.
-    let at = crate::workspace::Resolved { written: named.real, ..named.at };
+    let at = crate::workspace::ResolvedPath { written: named.real, ..named.at };
     let (places, title) = ([at.clone()], format!("delete {}", env.workspace.shown(&at.path)));
     let path = args.file_path.clone();
-    let work = move |env: &Env, draft: &mut Draft, consent: Consent<'_>| {
+    let work = move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
         Operation::Delete { at: at.clone() }.perform(env, draft, consent, Unread::Allow)?;
         Ok(Worked { text: format!("Deleted {path}"), line: None })
     };

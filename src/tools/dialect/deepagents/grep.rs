@@ -9,7 +9,7 @@ use super::super::foreign::Foreign;
 use super::ls::{nowhere, or_nothing};
 use super::path::failure;
 use super::{Surface, cut};
-use crate::workspace::{Consent, Show, Skipped};
+use crate::workspace::{OpenConsent, SkippedEntries, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -112,10 +112,10 @@ fn plan(
     let ats = places.iter().map(|place| place.at.clone()).collect();
     let surface = Arc::clone(surface);
     let hint = most.and_then(|_| literal_hint(&args.pattern));
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
         let names_only = mode == OutputMode::FilesWithMatches && most.is_none();
-        let show = glob.as_ref().map_or(Show::Usual, PathGlob::show);
-        let (mut all, mut gaps): (Vec<(String, FileHits)>, _) = (Vec::new(), Skipped::default());
+        let show = glob.as_ref().map_or(WalkFilter::Usual, PathGlob::show);
+        let (mut all, mut gaps): (Vec<(String, FileHits)>, _) = (Vec::new(), SkippedEntries::default());
         for place in &places {
             let kept = most.unwrap_or(MATCHES);
             let search = Search { matcher: matcher.clone(), context: 0, names_only, most: kept };

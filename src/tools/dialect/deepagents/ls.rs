@@ -6,7 +6,7 @@ use super::super::super::{CallFailure, Env, Output, Plan, RunCtx, Summary, Tool,
 use super::super::foreign::Foreign;
 use super::Surface;
 use super::path::{Named, failure};
-use crate::workspace::{Consent, EntryKind, Show, Skipped};
+use crate::workspace::{OpenConsent, SkippedEntries, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -50,10 +50,11 @@ fn plan_ls(args: &Ls, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>
         return Ok(nowhere(title, "[]"));
     };
     let (at, surface) = (place.at.clone(), Arc::clone(surface));
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let (rows, _) = surface.or_nothing(rows(&ctx.env, &place.at, consent, (Show::All, 1, ENTRIES)))?;
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+        let (rows, _) =
+            surface.or_nothing(rows(&ctx.env, &place.at, consent, (WalkFilter::All, 1, ENTRIES)))?;
         let path = |row: &Row| {
-            let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
+            let slash = if row.kind == WalkEntryKind::Directory { "/" } else { "" };
             format!("{}{slash}", surface.below(&place, &row.relative))
         };
         let mut paths: Vec<String> = rows.iter().map(path).chain(mounts).collect();
@@ -68,7 +69,7 @@ fn plan_ls(args: &Ls, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>
 /// A call about a place that is not there and that answers with nothing.
 pub(super) fn nowhere(title: String, text: &'static str) -> Box<dyn Plan> {
     let line = title.clone();
-    let look = move |_: Consent<'_>, _: &RunCtx| Ok(Output::done(text, Summary::line(line)));
+    let look = move |_: OpenConsent<'_>, _: &RunCtx| Ok(Output::done(text, Summary::line(line)));
     Box::new(LookPlan::many(Vec::new(), title, look))
 }
 
@@ -107,8 +108,8 @@ fn plan_glob(args: &GlobArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
     };
     let surface = Arc::clone(surface);
     let ats = places.iter().map(|place| place.at.clone()).collect();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let (mut paths, mut gaps): (Vec<String>, _) = (Vec::new(), Skipped::default());
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+        let (mut paths, mut gaps): (Vec<String>, _) = (Vec::new(), SkippedEntries::default());
         for place in &places {
             let (found, skipped) = or_nothing(find_paths(ctx, &place.at, consent, &pattern, show))?;
             paths.extend(found.iter().map(|p| surface.below(place, p)));
@@ -126,14 +127,14 @@ fn plan_glob(args: &GlobArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
 impl Surface {
     /// In 0.4 a pattern is found at any depth. In 0.7 one without a slash is a name at any depth, one with a slash a path
     /// from the directory searched, and a leading slash anchors it there; names that begin with a dot have to be asked for.
-    fn pattern(&self, pattern: &str) -> Result<(PathGlob, Show), ToolError> {
+    fn pattern(&self, pattern: &str) -> Result<(PathGlob, WalkFilter), ToolError> {
         let plain = pattern.trim_start_matches('/');
         if !self.is_newer() {
             let anywhere = if plain.starts_with("**/") { plain.to_string() } else { format!("**/{plain}") };
-            return Ok((PathGlob::new(&anywhere)?, Show::All));
+            return Ok((PathGlob::new(&anywhere)?, WalkFilter::All));
         }
         let glob = PathGlob::new(plain)?;
-        let show = if glob.show() == Show::Dotted { Show::All } else { Show::Ignored };
+        let show = if glob.show() == WalkFilter::Dotted { WalkFilter::All } else { WalkFilter::Ignored };
         Ok((if plain == pattern { glob } else { glob.anchored() }, show))
     }
 

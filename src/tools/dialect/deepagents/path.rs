@@ -3,7 +3,7 @@
 use super::super::super::{CallFailure, Env, ToolError, Touches};
 use super::Surface;
 use crate::permission::AccessLocation;
-use crate::workspace::{Relative, Resolved};
+use crate::workspace::{RelativePath, ResolvedPath};
 
 /// Where results go that are too long to show, as the caller names it.
 pub(super) const EVICTED: &str = "/large_tool_results/";
@@ -14,7 +14,7 @@ pub(super) struct Named {
     /// As the caller knows it: `/src/a.py`.
     pub(super) shown: String,
     /// Its `written` is `shown`: no message names the directory behind a virtual path.
-    pub(super) at: Resolved,
+    pub(super) at: ResolvedPath,
     /// As the workspace knows it.
     pub(super) real: String,
 }
@@ -77,12 +77,12 @@ impl Surface {
         touches.resolved(|path| Some(self.real(&spelled(path), path)))
     }
 
-    fn inside(&self, env: &Env, at: &Resolved) -> bool {
+    fn inside(&self, env: &Env, at: &ResolvedPath) -> bool {
         at.path.starts_with(env.workspace.cwd()) && at.place != AccessLocation::Outside
     }
 
     /// A path below `base` as the caller knows it.
-    pub(super) fn below(&self, base: &Named, relative: &Relative) -> String {
+    pub(super) fn below(&self, base: &Named, relative: &RelativePath) -> String {
         let relative = relative.plain();
         match self.virtual_paths {
             true => format!("{}/{relative}", base.shown.trim_end_matches('/')),

@@ -10,7 +10,7 @@ use super::super::foreign::Foreign;
 use super::path::{Named, failure};
 use super::{MOST, Surface};
 use crate::text::RangeSet;
-use crate::workspace::{Consent, Hash, TextFile};
+use crate::workspace::{Hash, OpenConsent, TextFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -65,7 +65,7 @@ fn plan_read(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
     let title = format!("read {}", named.shown);
     let (place, window) = (named.clone(), (args.offset.unwrap_or(0), args.limit.unwrap_or(LINES)));
     let is_newer = surface.is_newer();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
         let file = load_text(&ctx.env, &place.at, consent)?;
         read(&place, (file.0, file.1, is_newer), window, &ctx.env)
     };
@@ -219,7 +219,7 @@ fn plan_data(args: &Data, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
     let named = surface.named(env, &args.file_path)?;
     let title = format!("file data of {}", named.shown);
     let place = named.clone();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
         let (file, hash) = load_text(&ctx.env, &place.at, consent)?;
         credit_all(&ctx.env, &place.at, &file, hash);
         let content = file.text().replace("\r\n", "\n").replace('\r', "\n");
@@ -239,7 +239,7 @@ fn plan_data(args: &Data, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
 }
 
 /// When the file was made and last changed. Where the file system keeps no birth, that is the change.
-fn times(env: &Env, place: &Named, consent: Consent<'_>) -> Result<(String, String), ToolError> {
+fn times(env: &Env, place: &Named, consent: OpenConsent<'_>) -> Result<(String, String), ToolError> {
     let opened = env.workspace.open(&place.at, consent).map_err(|e| env.path_error(&e))?;
     let meta = opened.file.metadata().map_err(|e| ToolError::new(e.to_string()))?;
     let modified = meta.modified().unwrap_or(std::time::UNIX_EPOCH);

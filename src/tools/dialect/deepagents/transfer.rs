@@ -6,7 +6,7 @@ use super::super::super::{CallFailure, Env, Output, Plan, RunCtx, Summary, Tool,
 use super::super::foreign::Foreign;
 use super::Surface;
 use super::path::{Named, reason};
-use crate::workspace::{Consent, Resolved, WorkspaceError};
+use crate::workspace::{OpenConsent, ResolvedPath, WorkspaceError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
@@ -81,11 +81,11 @@ fn plan_upload(args: &Upload, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
             (file.path.clone(), place(surface, env, &file.path), bytes)
         })
         .collect();
-    let writes: Vec<Resolved> =
+    let writes: Vec<ResolvedPath> =
         files.iter().filter_map(|(_, p, _)| p.as_ref().ok().map(|n| n.at.clone())).collect();
     let title = format!("upload {} files", files.len());
     let unseen = args.files.iter().map(|f| format!("write {}\n", f.path)).collect();
-    let work = move |env: &Env, draft: &mut super::super::super::draft::Draft, consent: Consent<'_>| {
+    let work = move |env: &Env, draft: &mut super::super::super::draft::Draft, consent: OpenConsent<'_>| {
         let mut answers = Vec::new();
         for (path, place, bytes) in &files {
             let put = match (place, bytes) {
@@ -115,10 +115,10 @@ fn plan_download(args: &Download, env: &Env, surface: &Arc<Surface>) -> Result<B
     counted(args.paths.len())?;
     let files: Vec<(String, Place)> =
         args.paths.iter().map(|path| (path.clone(), place(surface, env, path))).collect();
-    let reads: Vec<Resolved> =
+    let reads: Vec<ResolvedPath> =
         files.iter().filter_map(|(_, p)| p.as_ref().ok().map(|n| n.at.clone())).collect();
     let title = format!("download {} files", files.len());
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
         let one = |(path, place): &(String, Place)| {
             let bytes = match place {
                 Ok(named) => {

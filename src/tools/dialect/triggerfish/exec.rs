@@ -12,7 +12,7 @@ use super::super::foreign::Foreign;
 use super::command::words;
 use super::files::{planned, read};
 use super::{Surface, missing};
-use crate::workspace::{Consent, EntryKind, Resolved, Show};
+use crate::workspace::{OpenConsent, ResolvedPath, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -99,7 +99,7 @@ fn root(env: &Env) -> Result<PathBuf, ToolError> {
     Ok(dir)
 }
 
-fn inside(env: &Env, written: &str) -> Result<Resolved, ToolError> {
+fn inside(env: &Env, written: &str) -> Result<ResolvedPath, ToolError> {
     let root = root(env)?;
     let escapes = || ToolError::worded(format!("Path \"{written}\" escapes the workspace directory"));
     let relative = written.trim_start_matches('/');
@@ -118,7 +118,7 @@ fn plan_write(args: &Write, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>
 fn plan_read(args: &Read, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
     let at = inside(env, &args.path)?;
     let place = at.clone();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| read(&place, consent, &ctx.env);
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| read(&place, consent, &ctx.env);
     Ok(Box::new(LookPlan::new(at, format!("exec.read {}", args.path), At::File, look)))
 }
 
@@ -148,11 +148,11 @@ fn registries(line: &str) -> Vec<String> {
 fn plan_ls(args: &Ls, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
     let at = inside(env, args.path.as_deref().unwrap_or(""))?;
     let place = at.clone();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let (rows, _) = rows(&ctx.env, &place, consent, (Show::All, 1, MOST))?;
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+        let (rows, _) = rows(&ctx.env, &place, consent, (WalkFilter::All, 1, MOST))?;
         let one = |row: &super::super::super::look::Row| {
             json!({"name": row.relative.plain(), "size": row.stat.map_or(0, |s| s.size),
-                "isDirectory": row.kind == EntryKind::Directory})
+                "isDirectory": row.kind == WalkEntryKind::Directory})
         };
         let list: Vec<_> = rows.iter().take(MOST).map(one).collect();
         let line = format!("exec.ls: {}", list.len());

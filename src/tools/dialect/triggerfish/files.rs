@@ -11,7 +11,7 @@ use super::super::foreign::{Foreign, reads, writes};
 use super::jail::no_such;
 use super::{Surface, missing};
 use crate::permission::PlanModeState;
-use crate::workspace::{Consent, EntryKind, Relative, Resolved, Show};
+use crate::workspace::{OpenConsent, RelativePath, ResolvedPath, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -149,12 +149,12 @@ fn plan_read(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
     let at = surface.inside(env, &args.path)?;
     let title = format!("read {}", env.workspace.shown(&at.path));
     let place = at.clone();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| read(&place, consent, &ctx.env);
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| read(&place, consent, &ctx.env);
     Ok(Box::new(LookPlan::new(at, title, At::File, look)))
 }
 
 /// A whole file without any form; also what exec.read gives.
-pub(super) fn read(at: &Resolved, consent: Consent<'_>, env: &Env) -> Result<Output, ToolError> {
+pub(super) fn read(at: &ResolvedPath, consent: OpenConsent<'_>, env: &Env) -> Result<Output, ToolError> {
     let (file, hash) = load_text(env, at, consent)?;
     let text = file.text().into_owned();
     if text.len() <= env.limits.inline() {
@@ -183,11 +183,11 @@ fn plan_list(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
     let at = surface.inside(env, &args.path)?;
     let title = format!("list {}", env.workspace.shown(&at.path));
     let place = at.clone();
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let (rows, _) = rows(&ctx.env, &place, consent, (Show::All, 1, MOST))?;
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+        let (rows, _) = rows(&ctx.env, &place, consent, (WalkFilter::All, 1, MOST))?;
         let base = prefix(&ctx.env, &place);
         let one = |row: &super::super::super::look::Row| {
-            let slash = if row.kind == EntryKind::Directory { "/" } else { "" };
+            let slash = if row.kind == WalkEntryKind::Directory { "/" } else { "" };
             format!("{base}{}{slash}", row.relative.shown())
         };
         let names: Vec<String> = rows.iter().take(MOST).map(one).collect();
@@ -219,10 +219,10 @@ fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<B
                 builder.fixed_strings(true);
             })
         })?;
-        let look = move |consent: Consent<'_>, ctx: &RunCtx| {
+        let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
             let search = Search { matcher, context: 0, names_only: true, most: 1 };
-            let found = search_below(ctx, &place, consent, search, (None, Show::All))?;
-            let name = |relative: &Relative| match relative.is_empty() {
+            let found = search_below(ctx, &place, consent, search, (None, WalkFilter::All))?;
+            let name = |relative: &RelativePath| match relative.is_empty() {
                 true => found.prefix.clone(),
                 false => format!("{}{}", found.prefix, relative.shown()),
             };
@@ -232,8 +232,8 @@ fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<B
         return Ok(Box::new(LookPlan::new(at, title, At::Either, look)));
     }
     let glob = PathGlob::new(&args.pattern)?;
-    let look = move |consent: Consent<'_>, ctx: &RunCtx| {
-        let (found, skipped) = find_paths(ctx, &place, consent, &glob, Show::All)?;
+    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+        let (found, skipped) = find_paths(ctx, &place, consent, &glob, WalkFilter::All)?;
         let base = prefix(&ctx.env, &place);
         let names = found.iter().map(|p| format!("{base}{}", p.shown())).collect();
         Ok(with_gaps(named(names, "No files found matching pattern."), &skipped))

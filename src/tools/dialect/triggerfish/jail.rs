@@ -3,13 +3,13 @@
 use super::super::super::{Env, ToolError};
 use super::Surface;
 use crate::permission::AccessLocation;
-use crate::workspace::Resolved;
+use crate::workspace::ResolvedPath;
 use std::path::{Component, Path, PathBuf};
 use std::sync::PoisonError;
 
 impl Surface {
     /// Resolves a path; one outside is answered as if nothing were there, so that nothing is learnt of it.
-    pub(super) fn inside(&self, env: &Env, written: &str) -> Result<Resolved, ToolError> {
+    pub(super) fn inside(&self, env: &Env, written: &str) -> Result<ResolvedPath, ToolError> {
         let at = env.resolve(&self.real(written)).map_err(|_| no_such(written))?;
         if at.place == AccessLocation::Outside { Err(no_such(written)) } else { Ok(at) }
     }

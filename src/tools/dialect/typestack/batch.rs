@@ -6,7 +6,7 @@ use super::super::super::operation::{Form, Operation, Replacing};
 use super::super::super::{Env, ToolError};
 use super::Bases;
 use crate::permission::Access;
-use crate::workspace::{Consent, Resolved};
+use crate::workspace::{OpenConsent, ResolvedPath};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ pub(super) struct Batch(Vec<One>);
 /// An operation as it was sent, and what it is, if it could be read.
 struct One {
     sent: Map<String, Value>,
-    what: Result<(Operation, Resolved), String>,
+    what: Result<(Operation, ResolvedPath), String>,
 }
 
 impl Batch {
@@ -27,14 +27,14 @@ impl Batch {
     }
 
     /// What the batch writes, and what it only reads.
-    pub(super) fn places(&self) -> (Vec<Resolved>, Vec<Resolved>) {
+    pub(super) fn places(&self) -> (Vec<ResolvedPath>, Vec<ResolvedPath>) {
         let good = || self.0.iter().filter_map(|one| one.what.as_ref().ok());
         let writes = good().flat_map(|(o, _)| o.writes().into_iter().cloned().collect::<Vec<_>>());
         let reads = good().flat_map(|(o, _)| o.reads().into_iter().cloned().collect::<Vec<_>>());
         (writes.collect(), reads.collect())
     }
 
-    pub(super) fn perform(&self, env: &Env, draft: &mut Draft, consent: Consent<'_>) -> Vec<Value> {
+    pub(super) fn perform(&self, env: &Env, draft: &mut Draft, consent: OpenConsent<'_>) -> Vec<Value> {
         self.0.iter().map(|one| one.perform(env, draft, consent)).collect()
     }
 }
@@ -47,7 +47,7 @@ impl One {
         One { sent: sent.clone(), what: operation(sent, bases, env) }
     }
 
-    fn perform(&self, env: &Env, draft: &mut Draft, consent: Consent<'_>) -> Value {
+    fn perform(&self, env: &Env, draft: &mut Draft, consent: OpenConsent<'_>) -> Value {
         let mut result = Map::new();
         for name in ["sTool", "sBase", "sPath", "sMode"] {
             if let Some(value) = self.sent.get(name) {
@@ -116,7 +116,11 @@ fn text<'a>(sent: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     sent.get(name).and_then(Value::as_str)
 }
 
-fn operation(sent: &Map<String, Value>, bases: &Bases, env: &Env) -> Result<(Operation, Resolved), String> {
+fn operation(
+    sent: &Map<String, Value>,
+    bases: &Bases,
+    env: &Env,
+) -> Result<(Operation, ResolvedPath), String> {
     match text(sent, "sTool").unwrap_or("fs") {
         "fs" => {}
         other => return Err(format!("the tool `{other}` is not there; placet has `fs`")),
@@ -152,7 +156,7 @@ fn operation(sent: &Map<String, Value>, bases: &Bases, env: &Env) -> Result<(Ope
 }
 
 /// A path of a base, which must stay below it through every link.
-fn place(base: &str, path: &str, bases: &Bases, env: &Env) -> Result<Resolved, String> {
+fn place(base: &str, path: &str, bases: &Bases, env: &Env) -> Result<ResolvedPath, String> {
     let root = base_dir(base, bases, env)?;
     let relative = path.trim_start_matches('/');
     if relative.is_empty() || relative.ends_with('/') {

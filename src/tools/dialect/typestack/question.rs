@@ -8,7 +8,7 @@ use super::super::super::{Delivery, Env, Plan, Tool, ToolError, Touches};
 use super::Bases;
 use super::batch::Batch;
 use crate::conversation::ToolSpec;
-use crate::workspace::Consent;
+use crate::workspace::OpenConsent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ impl AgentPrompt {
         let (writes, reads) = batch.places();
         let title = format!("{} aOperations", operations.len());
         let unseen = operations.iter().map(|one| format!("{one}\n")).collect();
-        let work = move |env: &Env, draft: &mut Draft, consent: Consent<'_>| {
+        let work = move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
             let results = batch.perform(env, draft, consent);
             let failed = results.iter().filter(|r| r.get("bSuccess") != Some(&Value::Bool(true))).count();
             let line = (failed > 0).then(|| format!("{} aOperations, {failed} failed", results.len()));
@@ -100,7 +100,7 @@ fn answer_to_test(question: &str) -> Value {
 /// An answer that touches nothing.
 fn said(answer: Value) -> Box<dyn Plan> {
     let text = answer.to_string();
-    let work = move |_: &Env, _: &mut Draft, _: Consent<'_>| {
+    let work = move |_: &Env, _: &mut Draft, _: OpenConsent<'_>| {
         Ok(Worked { text: text.clone(), line: Some("answered".into()) })
     };
     Box::new(DraftPlan::new("answer".into(), &[], &[], String::new(), Box::new(work)))
