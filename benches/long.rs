@@ -22,7 +22,7 @@ use placet::conversation::{
 use placet::permission::{Mode, ModeCell, Policy};
 use placet::provider::{AnswerStream, ModelLimits, ModelRequest, Provider, StreamEvent};
 use placet::session::SessionStore;
-use placet::tools::Registry;
+use placet::tools::ToolRegistry;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -75,7 +75,7 @@ fn parts(root: &Path, session: placet::session::OpenSession) -> Parts {
         model: ModelLimits { window: 200_000, max_output: 8_000, vision: true }.model("scripted"),
         max_output: 8_000,
         system: "You are a bench.".into(),
-        registry: Arc::new(Registry::native()),
+        registry: Arc::new(ToolRegistry::native()),
         env: Arc::new(env),
         policy: Arc::new(Mutex::new(policy)),
         bounds: Bounds { rounds: 0, repeats: 0 },

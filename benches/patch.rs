@@ -12,7 +12,9 @@ use placet::conversation::{CallId, CallInput, CallOutcome};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::text::patch::{Options, StripLevels, apply, parse, unified};
-use placet::tools::{CommandSettings, Env, Limits, Progress, Registry, RunCtx, Sight};
+use placet::tools::{
+    CommandSettings, ProgressSink, ReadScope, RunContext, ToolContext, ToolLimits, ToolRegistry,
+};
 use placet::workspace::{LossLimit, ReadLedger, View, ViewPaths, Workspace};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -88,7 +90,7 @@ fn tool(patch: &[u8], old: &str) -> Duration {
     std::fs::create_dir(&root).unwrap();
     std::fs::write(root.join("f"), old).unwrap();
     let env = Arc::new(env(&root));
-    let registry = Registry::native();
+    let registry = ToolRegistry::native();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let input = CallInput::Object(json!({"patch": String::from_utf8(patch.to_vec()).unwrap()}));
     let started = Instant::now();
@@ -97,15 +99,15 @@ fn tool(patch: &[u8], old: &str) -> Duration {
     let Decision::Allow(permit) = policy.decide(&CallId::new("b"), "apply_patch", plan.reach()) else {
         unreachable!("unrestricted mode allows what is inside")
     };
-    plan.prepare(&env, Sight::Everywhere).unwrap();
-    let ctx = RunCtx {
+    plan.prepare(&env, ReadScope::Everywhere).unwrap();
+    let ctx = RunContext {
         env: env.clone(),
         cancel: CancellationToken::new(),
-        progress: Progress::silent(),
-        inspect: placet::tools::Inspect::nothing(),
-        children: placet::tools::Children::none(),
-        enquire: placet::tools::Enquire::new(|_, _| {
-            Box::pin(std::future::ready(placet::tools::Said::Nobody))
+        progress: ProgressSink::silent(),
+        inspect: placet::tools::OutputInspector::nothing(),
+        children: placet::tools::SubagentSpawner::none(),
+        enquire: placet::tools::AskUser::new(|_, _| {
+            Box::pin(std::future::ready(placet::tools::UserReply::Nobody))
         }),
     };
     let output = runtime.block_on(plan.run(permit, ctx));
@@ -114,7 +116,7 @@ fn tool(patch: &[u8], old: &str) -> Duration {
     took
 }
 
-fn env(root: &Path) -> Env {
+fn env(root: &Path) -> ToolContext {
     let state = root.parent().unwrap().join("state");
     let places = ViewPaths {
         view: state.join("views/bench"),
@@ -132,14 +134,14 @@ fn env(root: &Path) -> Env {
         confining: None,
         brake: LossLimit::default(),
     };
-    Env {
-        jobs: placet::tools::Jobs::default(),
+    ToolContext {
+        jobs: placet::tools::JobRegistry::default(),
         mounts: Arc::default(),
         mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
         workspace: workspace.with_view(view),
         ledger: Mutex::new(ReadLedger::default()),
         scratchpads: Arc::new(Scratchpads::in_memory()),
-        limits: Limits::default(),
+        limits: ToolLimits::default(),
         commands,
     }
 }

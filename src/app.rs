@@ -12,7 +12,7 @@ use crate::repl::{Host, Trouble};
 use crate::session::{OpenSession, Scratchpads, SessionError, SessionStore};
 use crate::storage::{StoreError, StoreMounts};
 use crate::text::regular;
-use crate::tools::{CommandSettings, Dialect, Env, Jobs, Limits, Registry, is_batch};
+use crate::tools::{CommandSettings, JobRegistry, ToolContext, ToolLimits, ToolRegistry, ToolSet, is_batch};
 use crate::workspace::{Workspace, WorkspaceError};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -112,14 +112,14 @@ pub struct App {
     pub mode: ModeCell,
     pub modes: Vec<Mode>,
     pub policy: Arc<Mutex<Policy>>,
-    pub registry: Arc<Registry>,
-    pub dialect: Dialect,
+    pub registry: Arc<ToolRegistry>,
+    pub dialect: ToolSet,
     pub mounts: Arc<StoreMounts>,
     pub workspace: Workspace,
     /// The scratchpads of the conversation, where they are mounted.
     pads: Arc<mounts::Pads>,
     /// Commands in the background, of all conversations.
-    jobs: Jobs,
+    jobs: JobRegistry,
     pub gate: Arc<Gate>,
     request: Request,
 }
@@ -132,12 +132,12 @@ impl App {
         let keys = withheld(&config);
         let gate = gate::gate(&mut config, &paths, keys)?;
         config.problems.extend(own_models(&paths.models_file()));
-        let dialect = config.text("tools.dialect").and_then(Dialect::parse).unwrap_or_default();
-        let registry = Registry::of_dialect(dialect, &tool_sets::settings(&config));
+        let dialect = config.text("tools.dialect").and_then(ToolSet::parse).unwrap_or_default();
+        let registry = ToolRegistry::of_dialect(dialect, &tool_sets::settings(&config));
         let (mounts, pads) = mounts::read(&mut config, &paths)?;
         let aliases = mounts.iter().map(|m| (m.prefix.clone(), m.dir().to_path_buf())).collect();
         let workspace = Workspace::with_aliases(request.cwd.clone(), request.add_dirs.clone(), aliases)?;
-        let mut rules = rules(&mut config, &Registry::native(), workspace.roots())?;
+        let mut rules = rules(&mut config, &ToolRegistry::native(), workspace.roots())?;
         rules = rules.into_iter().map(|rule| rule.mounted(workspace.aliases())).collect::<Result<_, _>>()?;
         rules.extend(own_files(&paths)?);
         let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
@@ -172,7 +172,7 @@ impl App {
             dialect,
             mounts: Arc::new(mounts),
             pads,
-            jobs: Jobs::at(paths_jobs),
+            jobs: JobRegistry::at(paths_jobs),
             workspace,
             request,
         })
@@ -185,7 +185,7 @@ impl App {
     /// The turn that a prompt is when it needs no model: a batch of aOperations, and in that surface its test words.
     pub fn operations(&self, prompt: &str) -> Option<Start> {
         let test = matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST");
-        let runs = is_batch(prompt) || test && self.dialect == Dialect::Typestack;
+        let runs = is_batch(prompt) || test && self.dialect == ToolSet::Typestack;
         let input = serde_json::json!({"sQuestion": prompt});
         runs.then(|| Start::Call { text: prompt.into(), tool: "agent_prompt".into(), input })
     }
@@ -196,18 +196,18 @@ impl App {
     }
 
     /// What the tools of one conversation work with; `name` is that of its view: the session's.
-    pub fn env(&self, scratchpads: Arc<Scratchpads>, name: &str) -> Arc<Env> {
+    pub fn env(&self, scratchpads: Arc<Scratchpads>, name: &str) -> Arc<ToolContext> {
         // A single call has no place for jobs: they would end with it.
-        Arc::new(self.env_with(Jobs::default(), scratchpads, name))
+        Arc::new(self.env_with(JobRegistry::default(), scratchpads, name))
     }
 
-    fn env_with(&self, jobs: Jobs, scratchpads: Arc<Scratchpads>, name: &str) -> Env {
+    fn env_with(&self, jobs: JobRegistry, scratchpads: Arc<Scratchpads>, name: &str) -> ToolContext {
         let view = self.view(name);
         let number = |key: &str, or: u64| self.config.number(key).unwrap_or(or);
-        let limits = Limits {
+        let limits = ToolLimits {
             inline_bytes: usize::try_from(number("tools.inline_bytes", 30_000)).unwrap_or(30_000),
             search_time: Duration::from_secs(number("tools.search_seconds", 60).max(1)),
-            ..Limits::default()
+            ..ToolLimits::default()
         };
         let commands = CommandSettings {
             supervisor: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet")),
@@ -220,7 +220,7 @@ impl App {
         let mode = self.mode.clone();
         let mounts = Arc::clone(&self.mounts);
         self.pads.are(&scratchpads);
-        Env { workspace, mode, mounts, ledger, scratchpads, limits, commands, jobs }
+        ToolContext { workspace, mode, mounts, ledger, scratchpads, limits, commands, jobs }
     }
 
     fn budget(&self) -> Result<Budget, AppError> {
@@ -264,7 +264,7 @@ impl App {
     /// The fixed words every request starts with. They hold nothing that changes within a session: no clock, no mode.
     fn system_prompt(&self) -> String {
         let files = match self.dialect {
-            Dialect::Native => include_str!("../prompts/files/native.md"),
+            ToolSet::Native => include_str!("../prompts/files/native.md"),
             _ => include_str!("../prompts/files/foreign.md"),
         };
         let mut out = include_str!("../prompts/system.md").replace("{files}\n", files);
@@ -315,11 +315,11 @@ impl Host for App {
         &self.gate
     }
 
-    fn registry(&self) -> &Arc<Registry> {
+    fn registry(&self) -> &Arc<ToolRegistry> {
         &self.registry
     }
 
-    fn jobs(&self) -> &Jobs {
+    fn jobs(&self) -> &JobRegistry {
         &self.jobs
     }
 
@@ -328,7 +328,7 @@ impl Host for App {
     }
 
     fn typed_batches(&self) -> bool {
-        self.dialect == Dialect::Typestack
+        self.dialect == ToolSet::Typestack
     }
 
     fn workspace(&self) -> &Workspace {
@@ -441,7 +441,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::SettingsLay
     crate::config::SettingsLayer { problems: vec![problem], ..crate::config::SettingsLayer::default() }
 }
 
-fn rules(config: &mut Config, registry: &Registry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {
+fn rules(config: &mut Config, registry: &ToolRegistry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {
     let tools: Vec<String> = registry.specs().into_iter().map(|s| s.name).collect();
     let mut out = Vec::new();
     for (key, verdict) in [

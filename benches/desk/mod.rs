@@ -5,7 +5,9 @@
 use placet::conversation::{CallId, CallInput, CallOutcome};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
-use placet::tools::{CommandSettings, Env, Limits, Progress, Registry, RunCtx, Sight};
+use placet::tools::{
+    CommandSettings, ProgressSink, ReadScope, RunContext, ToolContext, ToolLimits, ToolRegistry,
+};
 use placet::workspace::{ReadLedger, View, ViewPaths, Workspace};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -15,8 +17,8 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 pub struct Bench {
-    env: Arc<Env>,
-    registry: Registry,
+    env: Arc<ToolContext>,
+    registry: ToolRegistry,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -37,7 +39,7 @@ fn viewed(root: &Path) -> Workspace {
 }
 
 /// What tools work with, below `root`.
-pub fn env(root: &Path, scratchpads: Arc<Scratchpads>) -> Env {
+pub fn env(root: &Path, scratchpads: Arc<Scratchpads>) -> ToolContext {
     let commands = CommandSettings {
         supervisor: PathBuf::from(env!("CARGO_BIN_EXE_placet")),
         timeout: Duration::from_secs(60),
@@ -45,14 +47,14 @@ pub fn env(root: &Path, scratchpads: Arc<Scratchpads>) -> Env {
         confining: None,
         brake: placet::workspace::LossLimit::default(),
     };
-    Env {
+    ToolContext {
         mounts: Arc::default(),
-        jobs: placet::tools::Jobs::default(),
+        jobs: placet::tools::JobRegistry::default(),
         mode: placet::permission::ModeCell::new(placet::permission::Mode::Unrestricted),
         workspace: viewed(root),
         ledger: Mutex::new(ReadLedger::default()),
         scratchpads,
-        limits: Limits::default(),
+        limits: ToolLimits::default(),
         commands,
     }
 }
@@ -61,22 +63,22 @@ impl Bench {
     pub fn new(root: &Path) -> Bench {
         let env = env(root, Arc::new(Scratchpads::in_memory()));
         let runtime = tokio::runtime::Runtime::new().unwrap();
-        Bench { env: Arc::new(env), registry: Registry::native(), runtime }
+        Bench { env: Arc::new(env), registry: ToolRegistry::native(), runtime }
     }
 
     pub fn call(&self, tool: &str, input: Value) -> String {
         let mut plan = self.registry.plan(tool, &CallInput::Object(input), &self.env).unwrap();
         let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), Vec::new());
         let Decision::Allow(permit) = policy.decide(&CallId::new("b"), tool, plan.reach()) else { panic!() };
-        plan.prepare(&self.env, Sight::Everywhere).unwrap();
-        let ctx = RunCtx {
+        plan.prepare(&self.env, ReadScope::Everywhere).unwrap();
+        let ctx = RunContext {
             env: self.env.clone(),
             cancel: CancellationToken::new(),
-            progress: Progress::silent(),
-            inspect: placet::tools::Inspect::nothing(),
-            children: placet::tools::Children::none(),
-            enquire: placet::tools::Enquire::new(|_, _| {
-                Box::pin(std::future::ready(placet::tools::Said::Nobody))
+            progress: ProgressSink::silent(),
+            inspect: placet::tools::OutputInspector::nothing(),
+            children: placet::tools::SubagentSpawner::none(),
+            enquire: placet::tools::AskUser::new(|_, _| {
+                Box::pin(std::future::ready(placet::tools::UserReply::Nobody))
             }),
         };
         let output = self.runtime.block_on(plan.run(permit, ctx));

@@ -7,7 +7,10 @@ use super::event::{Event, Question, Reply};
 use crate::conversation::{BlockedWrite, CallId, CallOutcome, Note, Part, ToolCall, text_of};
 use crate::hooks::{HookAction, HookPoint, HookRuling};
 use crate::permission::{Access, ClassificationLevel};
-use crate::tools::{Detail, DiffText, Facts, Inspect, Output, Plan, Preview, Summary, ToolError};
+use crate::tools::{
+    CallPreview, CallSummary, DiffText, DisplayDetail, OutputFacts, OutputInspector, Plan, ToolError,
+    ToolOutput,
+};
 use crate::workspace::{ChangeSet, LayerKind, PathState, View};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -29,14 +32,14 @@ impl Shared {
         call: &ToolCall,
         reach: &[Access],
         cancel: CancellationToken,
-    ) -> Inspect {
+    ) -> OutputInspector {
         let hooked = self.visit.watches(HookPoint::PostToolResponse, &call.name);
         let let_out = self.visit.gate.secrets.lets_out(reach);
         if !hooked && let_out {
-            return Inspect::nothing();
+            return OutputInspector::nothing();
         }
         let call = call.clone();
-        Inspect::new(move |output| {
+        OutputInspector::new(move |output| {
             let (shared, call, cancel) = (Arc::clone(&self), call.clone(), cancel.clone());
             Box::pin(async move {
                 let output = if let_out { output } else { shared.visit.gate.secrets.clean(output) };
@@ -45,7 +48,7 @@ impl Shared {
         })
     }
 
-    async fn looked_at(&self, call: &ToolCall, output: Output, cancel: &CancellationToken) -> Output {
+    async fn looked_at(&self, call: &ToolCall, output: ToolOutput, cancel: &CancellationToken) -> ToolOutput {
         let context = {
             let policy = lock(&self.policy);
             let mut context = self.visit.about(&policy, self.env.workspace.cwd(), call, &[]);
@@ -77,7 +80,7 @@ impl Shared {
         id: &CallId,
         tool: &str,
         reason: &str,
-        output: &Output,
+        output: &ToolOutput,
         cancel: &CancellationToken,
     ) -> Result<(), String> {
         let (reply, answer) = oneshot::channel();
@@ -85,9 +88,9 @@ impl Shared {
             id: id.clone(),
             tool: tool.into(),
             reason: reason.into(),
-            preview: Preview {
+            preview: CallPreview {
                 line: format!("the result of {tool}"),
-                detail: Detail::Text(text_of(&output.for_model)),
+                detail: DisplayDetail::Text(text_of(&output.for_model)),
             },
             always: None,
             pattern: None,
@@ -138,8 +141,8 @@ impl Shared {
     pub(super) async fn held_down(
         self: Arc<Self>,
         watch: Option<Watch>,
-        mut output: Output,
-    ) -> (Output, Option<Note>) {
+        mut output: ToolOutput,
+    ) -> (ToolOutput, Option<Note>) {
         let Some(Watch { view, before }) = watch else { return (output, None) };
         let (env, shared) = (Arc::clone(&self.env), Arc::clone(&self));
         let thrown = tokio::task::spawn_blocking(move || {
@@ -185,7 +188,7 @@ fn blocked(
 }
 
 /// Everything of a result that is text.
-fn redacted(output: Output, ruling: &HookRuling) -> Output {
+fn redacted(output: ToolOutput, ruling: &HookRuling) -> ToolOutput {
     if ruling.redactions.is_empty() {
         return output;
     }
@@ -194,31 +197,33 @@ fn redacted(output: Output, ruling: &HookRuling) -> Output {
         other => other,
     };
     let detail = match output.for_person.detail {
-        Detail::Text(text) => Detail::Text(ruling.redact(&text)),
-        Detail::Diff(diff) => Detail::Diff(DiffText { text: ruling.redact(&diff.text), ..diff }),
+        DisplayDetail::Text(text) => DisplayDetail::Text(ruling.redact(&text)),
+        DisplayDetail::Diff(diff) => {
+            DisplayDetail::Diff(DiffText { text: ruling.redact(&diff.text), ..diff })
+        }
         other => other,
     };
-    Output {
+    ToolOutput {
         outcome: output.outcome,
         for_model: output.for_model.into_iter().map(part).collect(),
-        for_person: Summary { line: ruling.redact(&output.for_person.line), detail },
-        facts: Facts::None,
+        for_person: CallSummary { line: ruling.redact(&output.for_person.line), detail },
+        facts: OutputFacts::None,
         recorded: output.recorded,
     }
 }
 
 /// The call has run, and its result goes nowhere.
-fn withheld(output: &Output, why: &str) -> Output {
+fn withheld(output: &ToolOutput, why: &str) -> ToolOutput {
     let error = ToolError::hint(
         format!("the result is withheld: {why}"),
         "the call itself has run; do not repeat it to get at its result another way",
     );
     let line = output.for_person.line.lines().next().unwrap_or_default().to_string();
-    Output {
+    ToolOutput {
         outcome: CallOutcome::Denied,
         for_model: vec![Part::text(error.denied())],
-        for_person: Summary::failure(&line, &error.message),
-        facts: Facts::None,
+        for_person: CallSummary::failure(&line, &error.message),
+        facts: OutputFacts::None,
         recorded: output.recorded.clone(),
     }
 }

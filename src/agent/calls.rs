@@ -14,8 +14,8 @@ use crate::hooks::{HookAction, HookPoint};
 use crate::metrics::MetricStatus;
 use crate::permission::{Access, Decision, Denial, Permit, Policy, PolicyQuestion as Ask};
 use crate::tools::{
-    Children, Detail, DiffText, Enquire, Env, Facts, Output, Plan, Preview, Progress, Registry, RunCtx, Said,
-    Sight, Summary, ToolError,
+    AskUser, CallPreview, CallSummary, DiffText, DisplayDetail, OutputFacts, Plan, ProgressSink, ReadScope,
+    RunContext, SubagentSpawner, ToolContext, ToolError, ToolOutput, ToolRegistry, UserReply,
 };
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -42,22 +42,22 @@ struct Ready {
 pub(super) struct Calls(Arc<Shared>);
 
 pub(super) struct Shared {
-    registry: Arc<Registry>,
-    pub(super) env: Arc<Env>,
+    registry: Arc<ToolRegistry>,
+    pub(super) env: Arc<ToolContext>,
     pub(super) policy: Arc<Mutex<Policy>>,
     pub(super) visit: Visit,
     events: UnboundedSender<Event>,
     inputs: UnboundedSender<Input>,
     cleared: Mutex<HashMap<CallId, Cleared>>,
     family: Family,
-    children: Children,
+    children: SubagentSpawner,
 }
 
 /// What the calls of a turn share with others: who hears of them, and the conversation's sub-agents.
 pub(super) struct Shares {
     pub(super) events: UnboundedSender<Event>,
     pub(super) family: Family,
-    pub(super) children: Children,
+    pub(super) children: SubagentSpawner,
 }
 
 /// A turn that was waited for; it ends when this goes.
@@ -76,8 +76,8 @@ enum Refusal {
 
 impl Calls {
     pub(super) fn new(
-        registry: Arc<Registry>,
-        env: Arc<Env>,
+        registry: Arc<ToolRegistry>,
+        env: Arc<ToolContext>,
         policy: Arc<Mutex<Policy>>,
         visit: Visit,
         shares: Shares,
@@ -164,12 +164,12 @@ impl Shared {
         match self.decide(call, planned.as_ref(), demand) {
             Decision::Deny(denial) => Err(Refusal::Denied(denial)),
             Decision::Allow(permit) => {
-                let (planned, preview) = self.prepare(planned, Sight::Everywhere).await?;
+                let (planned, preview) = self.prepare(planned, ReadScope::Everywhere).await?;
                 note.preview_hash = Some(fingerprint(&preview));
                 Ok((planned, permit))
             }
             Decision::Ask(_) => {
-                let (planned, preview) = self.prepare(planned, Sight::InsideOnly).await?;
+                let (planned, preview) = self.prepare(planned, ReadScope::InsideOnly).await?;
                 note.preview_hash = Some(fingerprint(&preview));
                 let turn = tokio::select! {
                     guard = self.family.asking.lock() => guard,
@@ -249,7 +249,7 @@ impl Shared {
         call: &ToolCall,
         ready: Ready,
         cancel: CancellationToken,
-    ) -> Result<(Output, Option<Note>), Refusal> {
+    ) -> Result<(ToolOutput, Option<Note>), Refusal> {
         let Ready { plan, permit, decided } = ready;
         if plan.outlasts_call() {
             self.may_outlast().map_err(Refusal::Error)?;
@@ -262,7 +262,7 @@ impl Shared {
         let title_told = self.visit.gate.secrets.redact(&title).into_owned();
         let view = self.env.workspace.view();
         let _origin = view.map(|view| view.enter_call(&call.id.to_string(), &call.name, &title_told));
-        let ctx = RunCtx {
+        let ctx = RunContext {
             env: Arc::clone(&self.env),
             progress: self.progress(call),
             inspect: Arc::clone(&self).inspect(call, &reach, cancel.clone()),
@@ -290,9 +290,9 @@ impl Shared {
     }
 
     /// Where a command's output goes as it comes: nowhere, when a hook has yet to look at it.
-    fn progress(&self, call: &ToolCall) -> Progress {
+    fn progress(&self, call: &ToolCall) -> ProgressSink {
         if self.visit.watches(HookPoint::PostToolResponse, &call.name) {
-            return Progress::silent();
+            return ProgressSink::silent();
         }
         let (events, id) = (self.events.clone(), call.id.clone());
         trickle(&self.visit.gate, move |piece| {
@@ -324,15 +324,15 @@ impl Shared {
     }
 
     /// The person for a tool that asks them: after other questions, one at a time.
-    fn enquire(self: Arc<Self>) -> Enquire {
-        Enquire::new(move |question, choices| {
+    fn enquire(self: Arc<Self>) -> AskUser {
+        AskUser::new(move |question, choices| {
             let shared = Arc::clone(&self);
             Box::pin(async move {
                 let _turn = shared.family.asking.lock().await;
                 let (reply, answer) = oneshot::channel();
                 let question = shared.visit.gate.secrets.redact(&question).into_owned();
                 shared.tell(Event::Enquiry(Enquiry { question, choices, reply }));
-                answer.await.unwrap_or(Said::Nobody)
+                answer.await.unwrap_or(UserReply::Nobody)
             })
         })
     }
@@ -346,8 +346,8 @@ impl Shared {
     async fn prepare(
         &self,
         planned: Box<dyn Plan>,
-        sight: Sight,
-    ) -> Result<(Box<dyn Plan>, Preview), Refusal> {
+        sight: ReadScope,
+    ) -> Result<(Box<dyn Plan>, CallPreview), Refusal> {
         let env = Arc::clone(&self.env);
         blocking(move || {
             let mut planned = planned;
@@ -357,7 +357,12 @@ impl Shared {
         .await
     }
 
-    async fn ask(&self, ask: Ask, preview: Preview, cancel: &CancellationToken) -> Result<Permit, Refusal> {
+    async fn ask(
+        &self,
+        ask: Ask,
+        preview: CallPreview,
+        cancel: &CancellationToken,
+    ) -> Result<Permit, Refusal> {
         let (reply, answer) = oneshot::channel();
         self.tell(Event::Question(Question {
             id: ask.call.clone(),
@@ -397,28 +402,28 @@ impl Shared {
     fn refuse(&self, call: &ToolCall, refusal: Refusal) {
         let (outcome, text, summary, recorded) = match refusal {
             Refusal::Error(e) => {
-                let summary = Summary::failure(&call.name, &e.message);
+                let summary = CallSummary::failure(&call.name, &e.message);
                 (CallOutcome::Failed, e.for_model(), summary, vec![CallFact::Failed { fault: e.fault }])
             }
             Refusal::Denied(d) => {
                 let text = format!("denied: {}\nhint: {}", d.reason, d.hint);
-                (CallOutcome::Denied, text, Summary::failure(&call.name, &d.reason), Vec::new())
+                (CallOutcome::Denied, text, CallSummary::failure(&call.name, &d.reason), Vec::new())
             }
             Refusal::Stopped => {
                 let result = CallResult::interrupted(call, CallInterruption::BeforeItRan);
-                return self.answer(result, Summary::line(format!("{}: stopped", call.name)));
+                return self.answer(result, CallSummary::line(format!("{}: stopped", call.name)));
             }
         };
         let text = self.visit.gate.secrets.redact(&text).into_owned();
         // Errors quote what was asked for, which may be of any length.
         let text = cut(text, 8_000);
-        let for_person = Summary { line: cut(summary.line, 500), detail: summary.detail };
+        let for_person = CallSummary { line: cut(summary.line, 500), detail: summary.detail };
         self.answer(CallResult::text(call, outcome, text).with(recorded), for_person);
     }
 
-    fn end(&self, call: &ToolCall, (output, note): (Output, Option<Note>)) {
-        let Output { outcome, for_model, for_person, facts, recorded } = output;
-        if let Facts::Todos(items) = facts {
+    fn end(&self, call: &ToolCall, (output, note): (ToolOutput, Option<Note>)) {
+        let ToolOutput { outcome, for_model, for_person, facts, recorded } = output;
+        if let OutputFacts::Todos(items) = facts {
             self.tell(Event::Todos(items));
         }
         let mut parts = from_tool(for_model);
@@ -426,7 +431,7 @@ impl Shared {
         self.answer(CallResult::new(call, outcome, parts).with(recorded), for_person);
     }
 
-    fn answer(&self, result: CallResult, summary: Summary) {
+    fn answer(&self, result: CallResult, summary: CallSummary) {
         let CallResult { id, name, outcome, .. } = &result;
         tracing::debug!(tool = name, ?outcome, "a call ended");
         let (id, name, outcome) = (id.clone(), name.clone(), *outcome);
@@ -449,10 +454,10 @@ fn from_tool(parts: Vec<Part>) -> Vec<Part> {
 }
 
 /// What a person was, or would have been, shown.
-fn fingerprint(preview: &Preview) -> String {
+fn fingerprint(preview: &CallPreview) -> String {
     let detail = match &preview.detail {
-        Detail::Text(text) | Detail::Diff(DiffText { text, .. }) => text.as_str(),
-        Detail::Changes(_) | Detail::Image(_) | Detail::None => "",
+        DisplayDetail::Text(text) | DisplayDetail::Diff(DiffText { text, .. }) => text.as_str(),
+        DisplayDetail::Changes(_) | DisplayDetail::Image(_) | DisplayDetail::None => "",
     };
     digest(&format!("{}\n{detail}", preview.line))
 }
@@ -492,12 +497,12 @@ fn crashed(error: &tokio::task::JoinError) -> ToolError {
     )
 }
 
-fn failed(error: &ToolError, title: &str) -> Output {
-    Output {
+fn failed(error: &ToolError, title: &str) -> ToolOutput {
+    ToolOutput {
         outcome: CallOutcome::Failed,
         for_model: vec![Part::text(error.for_model())],
-        for_person: Summary::failure(title, &error.message),
-        facts: Facts::None,
+        for_person: CallSummary::failure(title, &error.message),
+        facts: OutputFacts::None,
         recorded: vec![CallFact::Failed { fault: error.fault }],
     }
 }

@@ -15,7 +15,7 @@ use super::parts::{Parts, Start};
 use crate::conversation::{CallOutcome, Message, Part};
 use crate::provider::catalog::Money;
 use crate::session::{RequestCost, SessionStore};
-use crate::tools::{Children, Progress, Report, Task};
+use crate::tools::{ProgressSink, SubagentReport, SubagentSpawner, SubagentTask};
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -90,10 +90,10 @@ impl Default for Family {
 
 impl Agent {
     /// How this conversation's tools begin children.
-    pub(super) fn children(&self, events: &UnboundedSender<Event>) -> Children {
+    pub(super) fn children(&self, events: &UnboundedSender<Event>) -> SubagentSpawner {
         let (family, events) = (self.parts.family.clone(), events.clone());
         let parts = Arc::new(self.parts.for_child());
-        Children::new(move |task, progress, cancel| {
+        SubagentSpawner::new(move |task, progress, cancel| {
             let (family, events, parts) = (family.clone(), events.clone(), Arc::clone(&parts));
             Box::pin(async move { run(&family, &parts, task, progress, events, cancel).await })
         })
@@ -154,11 +154,11 @@ impl Parts {
 async fn run(
     family: &Family,
     parts: &Parts,
-    task: Task,
-    progress: Progress,
+    task: SubagentTask,
+    progress: ProgressSink,
     events: UnboundedSender<Event>,
     cancel: CancellationToken,
-) -> Report {
+) -> SubagentReport {
     let number = family.born.fetch_add(1, Ordering::Relaxed) + 1;
     let name = task.name.clone().unwrap_or_else(|| number.to_string());
     let slot = tokio::select! {
@@ -166,7 +166,7 @@ async fn run(
         () = cancel.cancelled() => None,
     };
     if slot.is_none() {
-        return Report { name, outcome: CallOutcome::Interrupted, ..Report::default() };
+        return SubagentReport { name, outcome: CallOutcome::Interrupted, ..SubagentReport::default() };
     }
     let mut parts = parts.for_child();
     if task.read_only {
@@ -190,11 +190,17 @@ async fn run(
     let (outcome, text) = ended(&child, &ending);
     let _ = write!(log, "\n{text}\n");
     let cost = format!("{} requests{}", spent.requests, priced(&spent));
-    Report { name, outcome, text, log, cost }
+    SubagentReport { name, outcome, text, log, cost }
 }
 
 /// What a child lives through: its calls are its parent's progress, its questions are the person's.
-fn hear(event: Event, name: &str, progress: &Progress, events: &UnboundedSender<Event>, log: &mut String) {
+fn hear(
+    event: Event,
+    name: &str,
+    progress: &ProgressSink,
+    events: &UnboundedSender<Event>,
+    log: &mut String,
+) {
     let mut note = |line: &str| {
         progress.send(&format!("{line}\n"));
         if log.len() < LONGEST_LOG {

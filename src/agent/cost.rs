@@ -13,7 +13,7 @@ use crate::conversation::{AssistantMessage, TokenUsage};
 use crate::provider::StreamEvent;
 use crate::provider::catalog::{self, Money};
 use crate::session::{CostFilter, RequestCost, SessionRecord};
-use crate::tools::Detail;
+use crate::tools::DisplayDetail;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -268,7 +268,7 @@ async fn ask_more(
     drop(events.send(Event::Choice(ChoiceQuestion {
         title: format!("The budget of {limit} for this {what} is used up: {spent}. Go on?"),
         reason: format!("`budget.{what}` asks before more is spent"),
-        detail: Detail::None,
+        detail: DisplayDetail::None,
         choices: vec![
             Choice::plain('g', &format!("go on, up to {limit} more")),
             Choice::plain('s', "stop the turn"),

@@ -24,7 +24,7 @@ use crate::provider::{DirectCallProvider, ModelSpec, Provider};
 use crate::session::{
     LoadedSession, OpenSession, SessionError, SessionRecord, SessionStateKey, SessionStore,
 };
-use crate::tools::Env;
+use crate::tools::ToolContext;
 use crate::workspace::{ReadLedger, TransactionLabel, View};
 use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
@@ -193,7 +193,7 @@ impl Agent {
         self.queue = queue.clone();
     }
 
-    pub fn env(&self) -> &Arc<Env> {
+    pub fn env(&self) -> &Arc<ToolContext> {
         &self.parts.env
     }
 

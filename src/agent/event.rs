@@ -5,7 +5,7 @@ use crate::conversation::{CallId, CallOutcome, TokenUsage};
 use crate::permission::Grant;
 use crate::provider::ProviderError;
 use crate::provider::catalog::Money;
-use crate::tools::{Detail, Preview, Said, Summary, Todo};
+use crate::tools::{CallPreview, CallSummary, DisplayDetail, TodoItem, UserReply};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -46,14 +46,14 @@ pub enum Event {
         id: CallId,
         name: String,
         outcome: CallOutcome,
-        summary: Summary,
+        summary: CallSummary,
     },
     Question(Question),
     LoopQuestion(LoopQuestion),
     Choice(ChoiceQuestion),
     Enquiry(Enquiry),
     /// The model's list of steps is this now.
-    Todos(Vec<Todo>),
+    Todos(Vec<TodoItem>),
     Retrying {
         attempt: u32,
         of: u32,
@@ -84,7 +84,7 @@ pub struct Question {
     pub id: CallId,
     pub tool: String,
     pub reason: String,
-    pub preview: Preview,
+    pub preview: CallPreview,
     /// What "always" would allow; absent where every call must be asked anew.
     pub always: Option<Grant>,
     /// What "always for commands of this kind" would allow.
@@ -119,7 +119,7 @@ pub enum Reply {
 pub struct ChoiceQuestion {
     pub title: String,
     pub reason: String,
-    pub detail: Detail,
+    pub detail: DisplayDetail,
     pub choices: Vec<Choice>,
     /// Gets the key of what was chosen.
     pub reply: oneshot::Sender<char>,
@@ -156,7 +156,7 @@ pub struct Enquiry {
     pub question: String,
     /// At most nine; other words are an answer too.
     pub choices: Vec<String>,
-    pub reply: oneshot::Sender<Said>,
+    pub reply: oneshot::Sender<UserReply>,
 }
 
 #[derive(Debug)]

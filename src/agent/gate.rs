@@ -10,7 +10,7 @@ use crate::metrics::{MetricStatus, MetricsFile};
 use crate::permission::{Access, FlowCheck, FlowViolation, Policy};
 use crate::text::secret;
 use crate::tools::ToolError;
-use crate::tools::{Detail, DiffText, Facts, Output, Ran, Summary};
+use crate::tools::{CallSummary, CommandResult, DiffText, DisplayDetail, OutputFacts, ToolOutput};
 use globset::GlobSet;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ impl Secrets {
     }
 
     /// Everything of a result that is text.
-    pub(super) fn clean(&self, output: Output) -> Output {
+    pub(super) fn clean(&self, output: ToolOutput) -> ToolOutput {
         let text = |text: String| match self.redact(&text) {
             Cow::Borrowed(_) => text,
             Cow::Owned(told) => told,
@@ -62,20 +62,22 @@ impl Secrets {
             other => other,
         };
         let facts = match output.facts {
-            Facts::Ran(ran) => {
-                Facts::Ran(Ran { output: text(ran.output), effects: text(ran.effects), ..ran })
-            }
-            Facts::Steady(words) => Facts::Steady(text(words)),
+            OutputFacts::Ran(ran) => OutputFacts::Ran(CommandResult {
+                output: text(ran.output),
+                effects: text(ran.effects),
+                ..ran
+            }),
+            OutputFacts::Steady(words) => OutputFacts::Steady(text(words)),
             other => other,
         };
         let detail = match output.for_person.detail {
-            Detail::Text(words) => Detail::Text(text(words)),
-            Detail::Diff(diff) => Detail::Diff(DiffText { text: text(diff.text), ..diff }),
+            DisplayDetail::Text(words) => DisplayDetail::Text(text(words)),
+            DisplayDetail::Diff(diff) => DisplayDetail::Diff(DiffText { text: text(diff.text), ..diff }),
             other => other,
         };
-        let for_person = Summary { line: text(output.for_person.line), detail };
+        let for_person = CallSummary { line: text(output.for_person.line), detail };
         let for_model = output.for_model.into_iter().map(part).collect();
-        Output { outcome: output.outcome, for_model, for_person, facts, recorded: output.recorded }
+        ToolOutput { outcome: output.outcome, for_model, for_person, facts, recorded: output.recorded }
     }
 }
 

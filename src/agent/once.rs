@@ -7,7 +7,7 @@ use super::gate::Visit;
 use super::turn::Input;
 use crate::conversation::{CallOutcome, CallResult, Note, Part, ToolCall};
 use crate::permission::Policy;
-use crate::tools::{Children, Env, Registry};
+use crate::tools::{SubagentSpawner, ToolContext, ToolRegistry};
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -15,8 +15,8 @@ use tokio_util::sync::CancellationToken;
 /// Plans, decides and runs `call`. What would ask a person is answered by `reply`: where there is none the call is refused,
 /// naming the flag that permits it; what the person named themselves they have said yes to.
 pub async fn call_once(
-    registry: Arc<Registry>,
-    env: Arc<Env>,
+    registry: Arc<ToolRegistry>,
+    env: Arc<ToolContext>,
     policy: Arc<Mutex<Policy>>,
     visit: Visit,
     call: ToolCall,
@@ -26,7 +26,7 @@ pub async fn call_once(
     let (events, mut heard) = unbounded_channel();
     let (inputs, mut inbox) = unbounded_channel();
     let mounts = Arc::clone(&env.mounts);
-    let shares = Shares { events, family: Family::default(), children: Children::none() };
+    let shares = Shares { events, family: Family::default(), children: SubagentSpawner::none() };
     let calls = Calls::new(registry, env, policy, visit, shares, inputs);
     calls.check(call.clone(), cancel.clone());
     loop {

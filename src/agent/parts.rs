@@ -8,7 +8,7 @@ use crate::conversation::Part;
 use crate::permission::Policy;
 use crate::provider::{ModelSpec, Provider};
 use crate::session::OpenSession;
-use crate::tools::{Env, Registry};
+use crate::tools::{ToolContext, ToolRegistry};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
@@ -18,8 +18,8 @@ pub struct Parts {
     pub model: ModelSpec,
     pub max_output: u64,
     pub system: String,
-    pub registry: Arc<Registry>,
-    pub env: Arc<Env>,
+    pub registry: Arc<ToolRegistry>,
+    pub env: Arc<ToolContext>,
     pub policy: Arc<Mutex<Policy>>,
     pub bounds: Bounds,
     /// How full the window may be before its beginning is summed up, from 0 to 1; 0 never does.

@@ -13,7 +13,7 @@ use crate::permission::ClassificationLevel;
 use crate::provider::ProviderError;
 use crate::session::{SessionError, SessionStateKey};
 use crate::text::secret::marks;
-use crate::tools::Detail;
+use crate::tools::DisplayDetail;
 use serde_json::json;
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
@@ -194,7 +194,7 @@ async fn said_yes(
     drop(events.send(Event::Choice(ChoiceQuestion {
         title: "a hook asks: go on?".into(),
         reason: reason.into(),
-        detail: Detail::Text(shown),
+        detail: DisplayDetail::Text(shown),
         choices: vec![Choice::consent('y', "yes"), Choice::plain('n', "no")],
         reply,
     })));

@@ -5,7 +5,7 @@ use super::driver::{Agent, lock};
 use super::out_of_view::OutOfView;
 use crate::conversation::{AssistantMessage, CallId, Message};
 use crate::session::{SessionError, SessionStateKey};
-use crate::tools::Touches;
+use crate::tools::TouchedPaths;
 
 impl Agent {
     /// What the model no longer has before it, it has not seen: edits of such lines must read them again.
@@ -57,7 +57,7 @@ impl Agent {
         }
     }
 
-    pub(super) fn touches(&self, answer: &AssistantMessage) -> Vec<Touches> {
+    pub(super) fn touches(&self, answer: &AssistantMessage) -> Vec<TouchedPaths> {
         let workspace = &self.parts.env.workspace;
         let resolve = |path: &str| {
             let is_file = !path.starts_with("scratchpad:");

@@ -3,7 +3,7 @@
 
 use super::gate::Gate;
 use crate::text::secret::PrivateKeyFilter;
-use crate::tools::Progress;
+use crate::tools::ProgressSink;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The longest unfinished line that is held back, in bytes.
@@ -21,12 +21,12 @@ pub(super) enum Piece<'t> {
 }
 
 /// Passes text on through `show`, without what looks like a secret. Where nothing is looked for, as it comes.
-pub(super) fn trickle(gate: &Arc<Gate>, show: impl Fn(Piece<'_>) + Send + Sync + 'static) -> Progress {
+pub(super) fn trickle(gate: &Arc<Gate>, show: impl Fn(Piece<'_>) + Send + Sync + 'static) -> ProgressSink {
     if !gate.secrets.on {
-        return Progress::new(move |text| show(Piece::Lines(text)));
+        return ProgressSink::new(move |text| show(Piece::Lines(text)));
     }
     let (gate, held) = (Arc::clone(gate), Mutex::new((String::new(), PrivateKeyFilter::default())));
-    Progress::new(move |text| {
+    ProgressSink::new(move |text| {
         let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
         let (rest, key) = &mut *held;
         rest.push_str(text);

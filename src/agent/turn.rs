@@ -17,7 +17,7 @@ use crate::conversation::{
     ThinkingBlock, ToolCall,
 };
 use crate::provider::{ProviderError, StreamEvent};
-use crate::tools::Touches;
+use crate::tools::TouchedPaths;
 
 #[derive(Clone, Debug)]
 pub enum Input {
@@ -31,7 +31,7 @@ pub enum Input {
     /// The answer is whole. `touches` has one entry for each of its calls, in order.
     Answered {
         answer: AssistantMessage,
-        touches: Vec<Touches>,
+        touches: Vec<TouchedPaths>,
     },
     Failed(ProviderError),
     /// The call was planned and decided: it may run.
@@ -91,7 +91,7 @@ enum State {
 #[derive(Debug)]
 struct Open {
     call: ToolCall,
-    touches: Touches,
+    touches: TouchedPaths,
     stage: Stage,
 }
 
@@ -274,7 +274,7 @@ impl Turn {
         }
     }
 
-    fn answered(&mut self, mut answer: AssistantMessage, touches: Vec<Touches>) -> Vec<Effect> {
+    fn answered(&mut self, mut answer: AssistantMessage, touches: Vec<TouchedPaths>) -> Vec<Effect> {
         if !matches!(self.state, State::Streaming) {
             return Vec::new();
         }

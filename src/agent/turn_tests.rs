@@ -20,16 +20,16 @@ fn done(id: &str) -> CallResult {
     CallResult::text(&call(id), CallOutcome::Done, format!("result {id}"))
 }
 
-fn reads(path: &str) -> Touches {
-    Touches { reads: vec![path.into()], ..Touches::default() }
+fn reads(path: &str) -> TouchedPaths {
+    TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
 }
 
-fn writes(path: &str) -> Touches {
-    Touches { writes: vec![path.into()], ..Touches::default() }
+fn writes(path: &str) -> TouchedPaths {
+    TouchedPaths { writes: vec![path.into()], ..TouchedPaths::default() }
 }
 
-fn command() -> Touches {
-    Touches { anything: true, ..Touches::default() }
+fn command() -> TouchedPaths {
+    TouchedPaths { anything: true, ..TouchedPaths::default() }
 }
 
 /// Effects as short words, so that a whole run is one comparison.
@@ -54,7 +54,7 @@ fn words(effects: &[Effect]) -> String {
     effects.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 
-fn started(ids: &[&str], touches: Vec<Touches>) -> (Turn, String) {
+fn started(ids: &[&str], touches: Vec<TouchedPaths>) -> (Turn, String) {
     let mut turn = Turn::new(Bounds { rounds: 0, repeats: 5 });
     assert_eq!(words(&turn.handle(Input::Said(vec![Part::text("hi")]))), "save:user request");
     let effects = turn.handle(Input::Answered { answer: answer(ids), touches });

@@ -1,12 +1,12 @@
 //! The settings of other systems' tool sets.
 
 use crate::config::Config;
-use crate::tools::{Bases, DeepagentsVersion, DialectSettings};
+use crate::tools::{DeepagentsVersion, ToolSetSettings, TypestackBases};
 use std::path::PathBuf;
 
-pub(super) fn settings(config: &Config) -> DialectSettings {
+pub(super) fn settings(config: &Config) -> ToolSetSettings {
     let path = |key: &str| config.text(key).map(PathBuf::from);
-    let bases = Bases {
+    let bases = TypestackBases {
         app: path("dialects.typestack.app").unwrap_or_else(|| PathBuf::from(".")),
         web: path("dialects.typestack.web"),
         core: path("dialects.typestack.core"),
@@ -14,7 +14,7 @@ pub(super) fn settings(config: &Config) -> DialectSettings {
     let version = config.text("dialects.deepagents.version").and_then(DeepagentsVersion::parse);
     let deepagents = version.unwrap_or_default();
     let overwrite = config.flag("dialects.deepagents.overwrite");
-    DialectSettings {
+    ToolSetSettings {
         virtual_paths: config.flag("dialects.deepagents.virtual_paths").unwrap_or(true),
         overwrite: overwrite.unwrap_or(deepagents == DeepagentsVersion::V07),
         deepagents,

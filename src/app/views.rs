@@ -2,7 +2,7 @@
 
 use super::App;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe};
-use crate::tools::{Confining, WithheldReport};
+use crate::tools::{CommandSandbox, WithheldReport};
 use crate::workspace::{
     DamagedRecord, LayerKind, LossLimit, ObjectStore, PruneLimits, PruneRoots, RecoveryReport, View,
     ViewPaths, keeps_pending, prune, recover, roots_of, views_in,
@@ -193,7 +193,7 @@ impl App {
         all
     }
 
-    pub(super) fn confining(&self, view: &View) -> Confining {
+    pub(super) fn confining(&self, view: &View) -> CommandSandbox {
         let texts = |key: &str| -> Vec<String> {
             self.config.list(key).iter().map(|(text, _)| text.clone()).collect()
         };
@@ -210,7 +210,7 @@ impl App {
         masked.extend([self.paths.keys_file(), self.paths.state.clone(), self.paths.config.clone()]);
         let (view, sweep) = (view.clone(), self.sweep());
         let snapshot = self.config.text("sandbox.backend") == Some("snapshot");
-        Confining {
+        CommandSandbox {
             backend: Box::new(move || {
                 // Before the first command, once: what nobody needs any more goes.
                 static SWEPT: std::sync::Once = std::sync::Once::new();

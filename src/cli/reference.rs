@@ -5,7 +5,7 @@ use crate::config::{SettingKey, TrustRequirement};
 use crate::permission::{Mode, protected_paths_table};
 use crate::provider::{ApiKeyRequirement, ProviderPreset, catalog, grammar};
 use crate::repl::COMMANDS;
-use crate::tools::Registry;
+use crate::tools::ToolRegistry;
 use crate::ui;
 use clap::CommandFactory;
 use std::fmt::Write;
@@ -208,7 +208,7 @@ fn model_row(out: &mut String, provider: &str, id: &str, model: &catalog::Catalo
 
 fn tools() -> String {
     let mut out = page("Tools");
-    for spec in Registry::native().specs() {
+    for spec in ToolRegistry::native().specs() {
         let schema = serde_json::to_string_pretty(&spec.schema).unwrap_or_default();
         let _ =
             write!(out, "## `{}`\n\n{}\n\n```json\n{schema}\n```\n\n", spec.name, spec.description.trim());

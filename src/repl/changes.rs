@@ -6,7 +6,7 @@ use crate::agent::overview;
 use crate::audit::AuditKind;
 use crate::serve::changes::{self, Back, Told, Wanted};
 use crate::text::visible;
-use crate::tools::Detail;
+use crate::tools::DisplayDetail;
 use crate::ui::cell;
 use crate::ui::talk;
 use crate::workspace::{ApprovedBy, ChangeApproval, LayerKind, TransactionLabel, View, Workspace};
@@ -113,7 +113,7 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
     let mut part = set.clone();
     part.changes.retain(|c| only.iter().any(|path| c.path.starts_with(path)));
     let all = overview(&part, &view, &workspace);
-    shell.print(&cell::detail(&Detail::Changes(Box::new(all)), &shell.theme, usize::MAX));
+    shell.print(&cell::detail(&DisplayDetail::Changes(Box::new(all)), &shell.theme, usize::MAX));
     None
 }
 

@@ -4,7 +4,7 @@ use crate::agent::{Agent, Answerer, Gate, Start};
 use crate::config::Config;
 use crate::permission::{Mode, ModeCell, Policy};
 use crate::session::{OpenSession, SessionStore};
-use crate::tools::{Jobs, Registry};
+use crate::tools::{JobRegistry, ToolRegistry};
 use crate::workspace::Workspace;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -31,9 +31,9 @@ pub trait Host {
     fn policy(&self) -> &Arc<Mutex<Policy>>;
     /// What stands around every call.
     fn gate(&self) -> &Arc<Gate>;
-    fn registry(&self) -> &Arc<Registry>;
+    fn registry(&self) -> &Arc<ToolRegistry>;
     /// Commands in the background.
-    fn jobs(&self) -> &Jobs;
+    fn jobs(&self) -> &JobRegistry;
     /// The turn that a line is when it is a batch of operations.
     fn operations(&self, line: &str) -> Option<Start>;
     /// Whether such a line runs as it is typed, without `/batch`.

@@ -6,7 +6,7 @@
 use crate::agent::{Entrance, Gate, Reply, Visit, call_once};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::permission::Policy;
-use crate::tools::{Env, Registry};
+use crate::tools::{ToolContext, ToolRegistry};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::handler::server::ServerHandler;
@@ -20,8 +20,8 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::RwLock;
 
 pub struct Server {
-    pub registry: Arc<Registry>,
-    pub env: Arc<Env>,
+    pub registry: Arc<ToolRegistry>,
+    pub env: Arc<ToolContext>,
     pub policy: Arc<Mutex<Policy>>,
     visit: Visit,
     calls: AtomicU64,
@@ -31,8 +31,8 @@ pub struct Server {
 
 impl Server {
     pub fn new(
-        registry: Arc<Registry>,
-        env: Arc<Env>,
+        registry: Arc<ToolRegistry>,
+        env: Arc<ToolContext>,
         policy: Arc<Mutex<Policy>>,
         gate: Arc<Gate>,
     ) -> Server {

@@ -3,11 +3,12 @@
 //! The tool only says what is to be done; who does it is the agent's floor ([`Children`]). It needs no permission itself:
 //! everything the sub-agent does goes through the same gate as here.
 
-use super::env::{Report, Task};
-use super::input::Shape;
+use super::env::{SubagentReport, SubagentTask};
+use super::input::ToolSchema;
 use super::output::interrupted;
 use super::{
-    Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+    CallPreview, CallSummary, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
 use crate::conversation::{CallOutcome, Part, ToolSpec};
 use crate::permission::{Access, Permit};
@@ -26,29 +27,29 @@ struct Args {
     read_only: Option<bool>,
 }
 
-pub(super) struct AgentTool(Shape);
+pub(super) struct SubagentTool(ToolSchema);
 
-impl Default for AgentTool {
-    fn default() -> AgentTool {
-        AgentTool(Shape::of::<Args>(NAME, include_str!("../../prompts/tools/agent.md")))
+impl Default for SubagentTool {
+    fn default() -> SubagentTool {
+        SubagentTool(ToolSchema::of::<Args>(NAME, include_str!("../../prompts/tools/agent.md")))
     }
 }
 
-impl Tool for AgentTool {
+impl Tool for SubagentTool {
     fn spec(&self) -> ToolSpec {
         self.0.spec()
     }
 
-    fn touches(&self, _: &Value) -> Touches {
+    fn touches(&self, _: &Value) -> TouchedPaths {
         // What it touches is ordered where it happens.
-        Touches::default()
+        TouchedPaths::default()
     }
 
     fn is_of_conversation(&self) -> bool {
         true
     }
 
-    fn plan(&self, input: &Value, _: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, _: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         if args.task.trim().is_empty() {
             return Err(ToolError::new("`task` is empty"));
@@ -56,16 +57,16 @@ impl Tool for AgentTool {
         if let Some(name) = &args.name {
             check_name(name).map_err(|e| ToolError::new(e.to_string()))?;
         }
-        let task = Task { name: args.name, text: args.task, read_only: args.read_only == Some(true) };
-        Ok(Box::new(AgentPlan { task }))
+        let task = SubagentTask { name: args.name, text: args.task, read_only: args.read_only == Some(true) };
+        Ok(Box::new(SubagentPlan { task }))
     }
 }
 
-struct AgentPlan {
-    task: Task,
+struct SubagentPlan {
+    task: SubagentTask,
 }
 
-impl Plan for AgentPlan {
+impl Plan for SubagentPlan {
     fn reach(&self) -> Vec<Access> {
         vec![Access::Session]
     }
@@ -78,11 +79,11 @@ impl Plan for AgentPlan {
         }
     }
 
-    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
-        Ok(Preview { line: self.title(), detail: Detail::Text(self.task.text.clone()) })
+    fn prepare(&mut self, _: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::Text(self.task.text.clone()) })
     }
 
-    fn run(self: Box<Self>, _: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, _: Permit, ctx: RunContext) -> RunFuture {
         Box::pin(async move {
             let title = self.title();
             let report = ctx.children.run(self.task, ctx.progress, ctx.cancel).await;
@@ -94,7 +95,7 @@ impl Plan for AgentPlan {
     }
 }
 
-fn told(report: Report, title: &str, env: &Env) -> Output {
+fn told(report: SubagentReport, title: &str, env: &ToolContext) -> ToolOutput {
     let pad = format!("agent-{}", report.name);
     let kept = match env.scratchpads.put(&pad, ScratchpadEntry::Text(report.log)) {
         Ok(()) => format!("its log is in the scratchpad `{pad}`"),
@@ -102,11 +103,11 @@ fn told(report: Report, title: &str, env: &Env) -> Output {
     };
     let head = format!("[sub-agent {}: {}; {kept}]", report.name, report.cost);
     let line = format!("{title} · {}", report.cost);
-    Output {
+    ToolOutput {
         outcome: report.outcome,
         for_model: vec![Part::text(format!("{head}\n{}", report.text))],
-        for_person: Summary::text(line, report.text),
-        facts: Facts::None,
+        for_person: CallSummary::text(line, report.text),
+        facts: OutputFacts::None,
         recorded: Vec::new(),
     }
 }

@@ -4,13 +4,16 @@
 //! The lines that a patch quotes exactly count as read; where it proves nothing (fuzz, hunks without context) the
 //! ledger decides as it does for an edit.
 
-use super::draft::Draft;
-use super::draft_plan::{DraftPlan, Worked, shown};
-use super::input::Shape;
-use super::patch_files::{Step, steps};
-use super::patch_work::{Done, work};
+use super::draft::StagedFiles;
+use super::draft_plan::{StagedPlan, StagedReport, shown};
+use super::input::ToolSchema;
+use super::patch_files::{ResolvedFilePatch, steps};
+use super::patch_work::{PatchReport, work};
 use super::work::{blocking, consent_of, s};
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::{
+    CallPreview, CallSummary, DisplayDetail, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
+    ToolError, ToolOutput, TouchedPaths,
+};
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
 use crate::text::for_model;
@@ -42,11 +45,11 @@ struct Args {
     _scratchpad: Option<String>,
 }
 
-pub(super) struct ApplyPatch(Shape);
+pub(super) struct ApplyPatch(ToolSchema);
 
 impl Default for ApplyPatch {
     fn default() -> ApplyPatch {
-        ApplyPatch(Shape::of::<Args>("apply_patch", include_str!("../../prompts/tools/apply_patch.md")))
+        ApplyPatch(ToolSchema::of::<Args>("apply_patch", include_str!("../../prompts/tools/apply_patch.md")))
     }
 }
 
@@ -55,32 +58,32 @@ impl Tool for ApplyPatch {
         self.0.spec()
     }
 
-    fn touches(&self, input: &Value) -> Touches {
+    fn touches(&self, input: &Value) -> TouchedPaths {
         let text = |name| input.get(name).and_then(Value::as_str);
         let mut names: Vec<String> = text("path").map(String::from).into_iter().collect();
         if let Some(Ok(patch)) = text("patch").map(|patch| parse(patch.as_bytes(), StripLevels::Auto)) {
             names.extend(patch.files.into_iter().flat_map(|file| [file.old, file.new]).flatten());
         }
         match input.get("dry_run").and_then(Value::as_bool) {
-            Some(true) => Touches { reads: names, ..Touches::default() },
-            _ => Touches { writes: names, ..Touches::default() },
+            Some(true) => TouchedPaths { reads: names, ..TouchedPaths::default() },
+            _ => TouchedPaths { writes: names, ..TouchedPaths::default() },
         }
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         let fuzz = match args.fuzz.unwrap_or(0) {
             fuzz @ 0..=MOST_FUZZ => usize::try_from(fuzz).unwrap_or(0),
             more => return Err(ToolError::new(format!("`fuzz` must be 0 to {MOST_FUZZ}, not {more}"))),
         };
-        let aim = if args.dry_run == Some(true) { Aim::Look } else { Aim::Land };
+        let aim = if args.dry_run == Some(true) { PatchMode::Look } else { PatchMode::Land };
         patch_plan(&args.patch, args.path, Options { fuzz }, aim, env)
     }
 }
 
 /// What a patch is worked out for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Aim {
+pub(super) enum PatchMode {
     Land,
     /// Only the difference is wanted.
     Look,
@@ -91,8 +94,8 @@ pub(super) fn patch_plan(
     patch: &str,
     path: Option<String>,
     options: Options,
-    aim: Aim,
-    env: &Env,
+    aim: PatchMode,
+    env: &ToolContext,
 ) -> Result<Box<dyn Plan>, ToolError> {
     planned(read(patch)?, patch, path, options, aim, env)
 }
@@ -101,7 +104,7 @@ pub(super) fn patch_plan(
 pub(super) fn patch_plan_below(
     patch: &str,
     dir: Option<&str>,
-    env: &Env,
+    env: &ToolContext,
 ) -> Result<Box<dyn Plan>, ToolError> {
     let mut read = read(patch)?;
     if let Some(dir) = dir {
@@ -110,7 +113,7 @@ pub(super) fn patch_plan_below(
             *name = format!("{}/{name}", dir.trim_end_matches('/'));
         }
     }
-    planned(read, patch, None, Options::default(), Aim::Land, env)
+    planned(read, patch, None, Options::default(), PatchMode::Land, env)
 }
 
 fn read(patch: &str) -> Result<PatchSet, ToolError> {
@@ -122,8 +125,8 @@ fn planned(
     patch: &str,
     path: Option<String>,
     options: Options,
-    aim: Aim,
-    env: &Env,
+    aim: PatchMode,
+    env: &ToolContext,
 ) -> Result<Box<dyn Plan>, ToolError> {
     let PatchSet { files, notes } = read;
     let steps = steps(files, path, env)?;
@@ -137,29 +140,29 @@ fn planned(
         writes.extend(step.writes().cloned());
         reads.extend(step.reads().cloned());
     }
-    let parsed = Arc::new(Parsed { steps, notes, options });
-    if aim == Aim::Look {
+    let parsed = Arc::new(ResolvedPatch { steps, notes, options });
+    if aim == PatchMode::Look {
         reads.append(&mut writes);
-        return Ok(Box::new(DryPlan { title, reads, patch: parsed }));
+        return Ok(Box::new(DryRunPlan { title, reads, patch: parsed }));
     }
-    let landing = Box::new(move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
+    let landing = Box::new(move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
         let done = work(&parsed.steps, parsed.options, env, draft, consent)?;
-        Ok(Worked { text: parsed.report(env, &done, draft), line: None })
+        Ok(StagedReport { text: parsed.report(env, &done, draft), line: None })
     });
-    Ok(Box::new(DraftPlan::new(title, &writes, &reads, cut(patch, UNSEEN), landing)))
+    Ok(Box::new(StagedPlan::new(title, &writes, &reads, cut(patch, UNSEEN), landing)))
 }
 
 /// A patch with its files found.
-struct Parsed {
-    steps: Vec<Step>,
+struct ResolvedPatch {
+    steps: Vec<ResolvedFilePatch>,
     /// What was noted while reading it.
     notes: Vec<String>,
     options: Options,
 }
 
-impl Parsed {
+impl ResolvedPatch {
     /// What the model is told once it has landed.
-    fn report(&self, env: &Env, done: &Done, draft: &Draft) -> String {
+    fn report(&self, env: &ToolContext, done: &PatchReport, draft: &StagedFiles) -> String {
         let mut text = self.summary(done);
         let (diff, _) = shown(env, draft);
         if diff.text.is_empty() {
@@ -170,7 +173,7 @@ impl Parsed {
         text
     }
 
-    fn summary(&self, done: &Done) -> String {
+    fn summary(&self, done: &PatchReport) -> String {
         let notes = self.notes.iter().map(|note| format!("(patch: {note})"));
         let lines = done.lines.iter().cloned().chain(notes);
         lines.map(|line| format!("{line}\n")).collect()
@@ -200,21 +203,21 @@ fn cut(text: &str, most: usize) -> String {
 }
 
 /// A patch that is only tried: it reads, and returns the difference.
-struct DryPlan {
+struct DryRunPlan {
     title: String,
     reads: Vec<ResolvedPath>,
-    patch: Arc<Parsed>,
+    patch: Arc<ResolvedPatch>,
 }
 
-impl DryPlan {
-    fn look(&self, env: &Env, consent: OpenConsent<'_>) -> Result<(String, Draft), ToolError> {
-        let mut draft = Draft::default();
+impl DryRunPlan {
+    fn look(&self, env: &ToolContext, consent: OpenConsent<'_>) -> Result<(String, StagedFiles), ToolError> {
+        let mut draft = StagedFiles::default();
         let done = work(&self.patch.steps, self.patch.options, env, &mut draft, consent)?;
         Ok((self.patch.summary(&done), draft))
     }
 }
 
-impl Plan for DryPlan {
+impl Plan for DryRunPlan {
     fn reach(&self) -> Vec<Access> {
         let mut reach: Vec<Access> = Vec::new();
         for one in self.reads.iter().map(ResolvedPath::read) {
@@ -229,22 +232,22 @@ impl Plan for DryPlan {
         format!("try to {}", self.title)
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
         let inside = self.reads.iter().all(|at| at.place != crate::permission::AccessLocation::Outside);
-        if inside || sight == Sight::Everywhere {
+        if inside || sight == ReadScope::Everywhere {
             self.look(env, consent_of(sight))?;
         }
-        Ok(Preview { line: self.title(), detail: Detail::None })
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::None })
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         blocking(self.title(), move || {
             let (summary, draft) = self.look(&ctx.env, OpenConsent::Permit(&permit))?;
             let (diff, (added, removed)) = shown(&ctx.env, &draft);
             let text =
                 format!("{summary}nothing was written; the patch would do this:\n{}", for_model(&diff.text));
             let line = format!("{} +{added} -{removed}", self.title());
-            Ok(Output::done(text, Summary { line, detail: Detail::Diff(diff) }))
+            Ok(ToolOutput::done(text, CallSummary { line, detail: DisplayDetail::Diff(diff) }))
         })
     }
 }

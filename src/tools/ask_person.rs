@@ -3,9 +3,12 @@
 //! It changes nothing and needs no permission; what it costs is the person's time. Without a person it says so at once
 //! and the model goes on by itself.
 
-use super::env::Said;
-use super::input::Shape;
-use super::{Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches};
+use super::env::UserReply;
+use super::input::ToolSchema;
+use super::{
+    CallPreview, CallSummary, DisplayDetail, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
+    ToolError, ToolOutput, TouchedPaths,
+};
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
 use crate::text::sanitize;
@@ -23,11 +26,11 @@ struct Args {
     choices: Option<Vec<String>>,
 }
 
-pub(super) struct AskPerson(Shape);
+pub(super) struct AskPerson(ToolSchema);
 
 impl Default for AskPerson {
     fn default() -> AskPerson {
-        AskPerson(Shape::of::<Args>("ask_person", include_str!("../../prompts/tools/ask_person.md")))
+        AskPerson(ToolSchema::of::<Args>("ask_person", include_str!("../../prompts/tools/ask_person.md")))
     }
 }
 
@@ -36,15 +39,15 @@ impl Tool for AskPerson {
         self.0.spec()
     }
 
-    fn touches(&self, _: &Value) -> Touches {
-        Touches::default()
+    fn touches(&self, _: &Value) -> TouchedPaths {
+        TouchedPaths::default()
     }
 
     fn is_of_conversation(&self) -> bool {
         true
     }
 
-    fn plan(&self, input: &Value, _: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, _: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         let choices = args.choices.unwrap_or_default();
         if args.question.trim().is_empty() {
@@ -77,11 +80,11 @@ impl Plan for AskPlan {
         format!("ask: {}", sanitize::line(self.question.lines().next().unwrap_or_default()))
     }
 
-    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
-        Ok(Preview { line: self.title(), detail: Detail::None })
+    fn prepare(&mut self, _: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::None })
     }
 
-    fn run(self: Box<Self>, _: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, _: Permit, ctx: RunContext) -> RunFuture {
         Box::pin(async move {
             let title = self.title();
             let answering = ctx.enquire.ask(self.question, self.choices);
@@ -90,17 +93,17 @@ impl Plan for AskPlan {
                 () = ctx.cancel.cancelled() => return super::output::interrupted(&title),
             };
             let (text, shown) = match said {
-                Said::Words(words) => (format!("the person answers: {words}"), words),
-                Said::Open => (
+                UserReply::Words(words) => (format!("the person answers: {words}"), words),
+                UserReply::Open => (
                     "the person leaves it open: decide yourself and say what you assumed".into(),
                     "left open".into(),
                 ),
-                Said::Nobody => (
+                UserReply::Nobody => (
                     "nobody is here to answer: decide yourself and say what you assumed".into(),
                     "nobody is here to answer".into(),
                 ),
             };
-            Output::done(text, Summary::text(title, shown))
+            ToolOutput::done(text, CallSummary::text(title, shown))
         })
     }
 }

@@ -1,6 +1,6 @@
 //! A command between walls: what it sees before it starts, and what becomes of its effects when it has ended.
 
-use super::{Env, RunCtx, ToolError};
+use super::{RunContext, ToolContext, ToolError};
 use crate::permission::WritePolicy;
 use crate::process::{CommandExit, CommandInput, FinishedCommand, ShellCommand};
 use crate::sandbox::{self, OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec};
@@ -15,33 +15,33 @@ use tokio_util::sync::CancellationToken;
 
 /// What stands between a command and the machine, as far as it is known before it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Walls {
+pub(super) enum CommandIsolation {
     /// The copy-on-write view.
     View,
     /// Less than that: the person is asked for each command.
     Less,
 }
 
-impl Walls {
-    pub(super) fn of(env: &Env) -> Walls {
+impl CommandIsolation {
+    pub(super) fn of(env: &ToolContext) -> CommandIsolation {
         let backend = env.commands.confining.as_ref().map(|c| (c.backend)().0);
         if env.workspace.view().is_some() && backend == Some(SandboxBackend::Overlay) {
-            Walls::View
+            CommandIsolation::View
         } else {
-            Walls::Less
+            CommandIsolation::Less
         }
     }
 }
 
 /// How a command runs beside others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pace {
+pub(super) enum RunMode {
     Foreground,
     Background,
 }
 
 /// A command that is about to run in the view.
-pub(super) struct Entered {
+pub(super) struct SandboxedRun {
     view: View,
     /// Absent where effects are real at once.
     command: Option<CommandView>,
@@ -54,18 +54,18 @@ pub(super) struct Entered {
 
 /// What is said about a command's effects.
 #[derive(Debug, Default)]
-pub(super) struct Told {
+pub(super) struct EffectsSummary {
     pub(super) for_model: String,
     pub(super) for_person: String,
 }
 
 /// Prepares the walls; `None` when the mode wants none. The bytes are for [`crate::process::Command::sandbox`].
 pub(super) async fn enter(
-    env: &Env,
+    env: &ToolContext,
     cwd: &Path,
     hosts: &[String],
-    (writer, pace): (WriteContext, Pace),
-) -> Result<Option<(Entered, Vec<u8>)>, ToolError> {
+    (writer, pace): (WriteContext, RunMode),
+) -> Result<Option<(SandboxedRun, Vec<u8>)>, ToolError> {
     let landing = writer.landing;
     let Some(confining) = env.commands.confining.as_ref().filter(|_| landing != WritePolicy::Direct) else {
         return Ok(None);
@@ -80,7 +80,7 @@ pub(super) async fn enter(
             "the person can switch to /mode unrestricted, where commands run with all their rights",
         ));
     }
-    if pace == Pace::Background && backend != SandboxBackend::Overlay {
+    if pace == RunMode::Background && backend != SandboxBackend::Overlay {
         return Err(ToolError::hint(
             format!("background commands need the copy-on-write view, which this machine lacks: {sentence}"),
             "run it without `background`; in unrestricted mode it can run in the background without a view",
@@ -93,8 +93,8 @@ pub(super) async fn enter(
             // A directory with other mounts in it cannot be laid over without privileges.
             let home = confining.home.as_deref().filter(|home| sandbox::mounted_below(home).is_empty());
             let command = match pace {
-                Pace::Foreground => view.begin(shelf, home).await,
-                Pace::Background => view.begin_apart(shelf, home).await,
+                RunMode::Foreground => view.begin(shelf, home).await,
+                RunMode::Background => view.begin_apart(shelf, home).await,
             };
             let command = command.map_err(failed)?;
             Some(command.made_by(writer.origin.clone()))
@@ -137,12 +137,12 @@ pub(super) async fn enter(
     };
     let words = spec.to_words();
     let withheld = confining.withheld.take(&confining.keep_env);
-    Ok(Some((Entered { view: view.clone(), command, before, writer, withheld }, words)))
+    Ok(Some((SandboxedRun { view: view.clone(), command, before, writer, withheld }, words)))
 }
 
 /// A command in the view and its effects, which are pending when this returns: for `placet sandbox run`.
 pub async fn run_confined(
-    env: &Env,
+    env: &ToolContext,
     line: &str,
     (hosts, stdin): (&[String], CommandInput),
     cancel: &CancellationToken,
@@ -151,10 +151,10 @@ pub async fn run_confined(
     let label = env.workspace.view().map(View::label).unwrap_or_default();
     let origin = ChangeOrigin::new(&label, "", "placet sandbox run", line);
     let writer = WriteContext { origin: Some(Arc::new(origin)), ..WritePolicy::Hold.into() };
-    let entered = enter(env, env.workspace.cwd(), hosts, (writer, Pace::Foreground)).await?;
+    let entered = enter(env, env.workspace.cwd(), hosts, (writer, RunMode::Foreground)).await?;
     let (entered, words) =
         entered.ok_or_else(|| ToolError::new("there is no view for the command to run in"))?;
-    let Entered { view, command: Some(view_of_command), .. } = entered else {
+    let SandboxedRun { view, command: Some(view_of_command), .. } = entered else {
         return Err(ToolError::new("this machine has no copy-on-write view"));
     };
     let command = ShellCommand {
@@ -182,15 +182,19 @@ fn masks(workspace: &Workspace, more: &[PathBuf]) -> Vec<PathBuf> {
     masked
 }
 
-impl Entered {
+impl SandboxedRun {
     /// The command and all it started are dead: its effects are folded, and in write mode applied.
-    pub(super) async fn leave(mut self, ctx: &RunCtx, ending: CommandExit) -> Result<Told, ToolError> {
+    pub(super) async fn leave(
+        mut self,
+        ctx: &RunContext,
+        ending: CommandExit,
+    ) -> Result<EffectsSummary, ToolError> {
         let withheld = std::mem::take(&mut self.withheld);
         Ok(with_withheld(self.settle(ctx, ending).await?, &withheld))
     }
 
-    async fn settle(self, ctx: &RunCtx, ending: CommandExit) -> Result<Told, ToolError> {
-        let Entered { view, command, before, writer, .. } = self;
+    async fn settle(self, ctx: &RunContext, ending: CommandExit) -> Result<EffectsSummary, ToolError> {
+        let SandboxedRun { view, command, before, writer, .. } = self;
         let Some(command) = command else {
             return compared(ctx, view, before.unwrap_or_default(), writer).await;
         };
@@ -201,28 +205,32 @@ impl Entered {
         let settled = tokio::task::spawn_blocking(move || {
             let effects = view.finish(command, &|path| workspace.is_hidden(path))?;
             let fate = match writer.landing {
-                _ if effects.is_empty() => Fate::None,
-                WritePolicy::Discard => Fate::Scratch,
+                _ if effects.is_empty() => EffectsOutcome::None,
+                WritePolicy::Discard => EffectsOutcome::Scratch,
                 WritePolicy::Apply => {
                     let mut turn = view.turn().clone();
                     let label = TransactionLabel { assent: writer.assent, ..turn.label.clone() };
                     let applied = view.apply_braked(&effects.paths, brake, &mut turn, label);
                     *view.turn() = turn;
                     match applied {
-                        Ok(Ok(ApplyOutcome::Landed(entry))) if entry.shortfalls.is_empty() => Fate::Applied,
-                        Ok(Ok(ApplyOutcome::Landed(entry))) => Fate::AppliedBut(entry.shortfalls.join("; ")),
-                        Ok(Ok(ApplyOutcome::Nothing)) => Fate::None,
+                        Ok(Ok(ApplyOutcome::Landed(entry))) if entry.shortfalls.is_empty() => {
+                            EffectsOutcome::Applied
+                        }
+                        Ok(Ok(ApplyOutcome::Landed(entry))) => {
+                            EffectsOutcome::AppliedBut(entry.shortfalls.join("; "))
+                        }
+                        Ok(Ok(ApplyOutcome::Nothing)) => EffectsOutcome::None,
                         Ok(Ok(ApplyOutcome::Changed { .. })) => {
-                            Fate::Pending("files changed meanwhile".into())
+                            EffectsOutcome::Pending("files changed meanwhile".into())
                         }
                         Ok(Err(braked)) => {
                             view.turn().braked.push(braked.words());
-                            Fate::Braked(braked)
+                            EffectsOutcome::Braked(braked)
                         }
-                        Err(e) => Fate::Pending(e.to_string()),
+                        Err(e) => EffectsOutcome::Pending(e.to_string()),
                     }
                 }
-                WritePolicy::Hold | WritePolicy::Direct => Fate::Pending(String::new()),
+                WritePolicy::Hold | WritePolicy::Direct => EffectsOutcome::Pending(String::new()),
             };
             Ok::<_, std::io::Error>((effects, fate))
         });
@@ -233,7 +241,7 @@ impl Entered {
     }
 }
 
-impl Entered {
+impl SandboxedRun {
     /// The same for a background command: its effects are pending, whatever the mode is by now. `suffix` names its
     /// versions of files that others changed as well.
     pub(super) async fn leave_apart(
@@ -241,7 +249,7 @@ impl Entered {
         workspace: Workspace,
         ending: CommandExit,
         suffix: String,
-    ) -> Result<Told, ToolError> {
+    ) -> Result<EffectsSummary, ToolError> {
         let withheld = std::mem::take(&mut self.withheld);
         Ok(with_withheld(self.settle_apart(workspace, ending, suffix).await?, &withheld))
     }
@@ -251,10 +259,12 @@ impl Entered {
         workspace: Workspace,
         ending: CommandExit,
         suffix: String,
-    ) -> Result<Told, ToolError> {
-        let Entered { view, command: Some(command), writer, .. } = self else { return Ok(Told::default()) };
+    ) -> Result<EffectsSummary, ToolError> {
+        let SandboxedRun { view, command: Some(command), writer, .. } = self else {
+            return Ok(EffectsSummary::default());
+        };
         if writer.landing == WritePolicy::Discard {
-            return Ok(Told {
+            return Ok(EffectsSummary {
                 for_model: "\n[read mode: whatever it had changed was thrown away]".into(),
                 for_person: " · its changes were thrown away (read mode)".into(),
             });
@@ -264,7 +274,11 @@ impl Entered {
         }
         let settled = tokio::task::spawn_blocking(move || {
             let effects = view.finish_apart(command, &suffix, &|path| workspace.is_hidden(path))?;
-            let fate = if effects.is_empty() { Fate::None } else { Fate::Pending(String::new()) };
+            let fate = if effects.is_empty() {
+                EffectsOutcome::None
+            } else {
+                EffectsOutcome::Pending(String::new())
+            };
             Ok::<_, std::io::Error>(told(&workspace, &effects, &fate))
         });
         let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
@@ -273,15 +287,15 @@ impl Entered {
 }
 
 /// Which variables commands do not get, for a person: once, before the first command.
-pub fn withheld_line(env: &Env) -> Option<String> {
+pub fn withheld_line(env: &ToolContext) -> Option<String> {
     let confining = env.commands.confining.as_ref()?;
     let withheld = confining.withheld.take(&confining.keep_env);
-    let told = with_withheld(Told::default(), &withheld);
+    let told = with_withheld(EffectsSummary::default(), &withheld);
     Some(told.for_person.trim_start_matches(" · ").to_string()).filter(|line| !line.is_empty())
 }
 
 /// Says which variables the command did not get, so that a failed login explains itself.
-fn with_withheld(mut told: Told, withheld: &[String]) -> Told {
+fn with_withheld(mut told: EffectsSummary, withheld: &[String]) -> EffectsSummary {
     /// Names that are shown; an environment may hold hundreds.
     const SHOWN: usize = 20;
     if withheld.is_empty() {
@@ -306,8 +320,8 @@ fn with_withheld(mut told: Told, withheld: &[String]) -> Told {
 }
 
 /// A transaction that was stopped did nothing.
-fn thrown_away() -> Told {
-    Told {
+fn thrown_away() -> EffectsSummary {
+    EffectsSummary {
         for_model: "\n[whatever it had changed was thrown away]".into(),
         for_person: " (its effects were thrown away)".into(),
     }
@@ -315,11 +329,11 @@ fn thrown_away() -> Told {
 
 /// Without a view: what is different from before the command, which stands at once and can be undone.
 async fn compared(
-    ctx: &RunCtx,
+    ctx: &RunContext,
     view: View,
     before: WorkspaceSnapshot,
     writer: WriteContext,
-) -> Result<Told, ToolError> {
+) -> Result<EffectsSummary, ToolError> {
     let workspace = ctx.env.workspace.clone();
     let label = TransactionLabel { assent: writer.assent, ..view.turn().label.clone() };
     let by = writer.origin;
@@ -327,10 +341,10 @@ async fn compared(
     let looked = tokio::task::spawn_blocking(look).await.map_err(|e| ToolError::new(e.to_string()))?;
     let (effects, _) =
         looked.map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?;
-    Ok(told(&ctx.env.workspace, &effects, &Fate::Real))
+    Ok(told(&ctx.env.workspace, &effects, &EffectsOutcome::Real))
 }
 
-enum Fate {
+enum EffectsOutcome {
     /// Changed for good already.
     Real,
     None,
@@ -354,7 +368,7 @@ fn tops(paths: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
     tops
 }
 
-fn told(workspace: &Workspace, effects: &CommandEffects, fate: &Fate) -> Told {
+fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) -> EffectsSummary {
     let home = match effects.home {
         0 => String::new(),
         paths => format!(
@@ -362,7 +376,7 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &Fate) -> Told {
         ),
     };
     if effects.is_empty() {
-        return Told { for_model: home, for_person: String::new() };
+        return EffectsSummary { for_model: home, for_person: String::new() };
     }
     let mut counts = Vec::new();
     for (count, word) in
@@ -384,25 +398,25 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &Fate) -> Told {
         names.push(format!("and {} more", tops.len() - names.len()));
     }
     let (fate, short) = match fate {
-        Fate::None => ("nothing differs in the end".into(), "nothing differs".into()),
-        Fate::Scratch => {
+        EffectsOutcome::None => ("nothing differs in the end".into(), "nothing differs".into()),
+        EffectsOutcome::Scratch => {
             let words = "read mode: thrown away when the turn ends; commands of this turn see them";
             (words.to_string(), "thrown away at the end".to_string())
         }
-        Fate::Applied => ("applied".into(), "applied".into()),
-        Fate::AppliedBut(why) => {
+        EffectsOutcome::Applied => ("applied".into(), "applied".into()),
+        EffectsOutcome::AppliedBut(why) => {
             let words = format!("applied, but not all of it could be written down: {why}");
             (words.clone(), words)
         }
-        Fate::Real => {
+        EffectsOutcome::Real => {
             let words = "real at once, because there is no copy-on-write view here; ignored files and .git were not watched";
             (words.into(), "real at once; /undo takes it back, but for ignored files and .git".into())
         }
-        Fate::Pending(why) if why.is_empty() => {
+        EffectsOutcome::Pending(why) if why.is_empty() => {
             ("pending: they land when the person applies them".into(), "pending".into())
         }
-        Fate::Pending(why) => (format!("pending: {why}"), format!("pending: {why}")),
-        Fate::Braked(braked) => {
+        EffectsOutcome::Pending(why) => (format!("pending: {why}"), format!("pending: {why}")),
+        EffectsOutcome::Braked(braked) => {
             let why = braked.words();
             (format!("pending until the person applies them, because {why}"), format!("pending: {why}"))
         }
@@ -431,5 +445,5 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &Fate) -> Told {
         0 => counts,
         beside => format!("{counts}, {beside} in conflict"),
     };
-    Told { for_model, for_person: format!(" · {counts}, {short}") }
+    EffectsSummary { for_model, for_person: format!(" · {counts}, {short}") }
 }

@@ -3,7 +3,7 @@
 //! Whatever takes several steps or several files (a patch, a batch of operations) does its steps here. Later steps see
 //! what earlier ones did; nothing on disk changes before [`Draft::commit`], and then all of it does or none.
 
-use super::{DiffText, Env, ToolError};
+use super::{DiffText, ToolContext, ToolError};
 use crate::permission::Permit;
 use crate::text::{LineDiff, UnifiedDiff};
 use crate::workspace::{
@@ -20,7 +20,7 @@ const LARGEST: u64 = 1 << 30;
 
 /// What a path holds, at the beginning or by now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) enum Held {
+pub(super) enum StagedState {
     #[default]
     Absent,
     File {
@@ -30,34 +30,34 @@ pub(super) enum Held {
     },
 }
 
-impl Held {
+impl StagedState {
     pub(super) fn bytes(&self) -> Option<&Arc<Vec<u8>>> {
         match self {
-            Held::Absent => None,
-            Held::File { bytes, .. } => Some(bytes),
+            StagedState::Absent => None,
+            StagedState::File { bytes, .. } => Some(bytes),
         }
     }
 }
 
 /// One path of a draft.
 #[derive(Clone, Debug)]
-pub(super) struct Leaf {
+pub(super) struct StagedFile {
     pub(super) at: ResolvedPath,
-    pub(super) was: Held,
-    pub(super) now: Held,
+    pub(super) was: StagedState,
+    pub(super) now: StagedState,
     hash: Option<Hash>,
     /// The path whose content this was, where it was copied or renamed.
     origin: Option<PathBuf>,
 }
 
-impl Leaf {
+impl StagedFile {
     pub(super) fn changed(&self) -> bool {
         self.was != self.now
     }
 
     /// Both sides as text, where they are.
     fn texts(&self) -> Option<(String, String)> {
-        let text = |held: &Held| match held.bytes() {
+        let text = |held: &StagedState| match held.bytes() {
             None => Some(String::new()),
             Some(bytes) => TextFile::new(bytes.clone()).ok().map(|file| file.text().to_string()),
         };
@@ -73,27 +73,27 @@ impl Leaf {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Draft {
-    leaves: BTreeMap<PathBuf, Leaf>,
+pub(super) struct StagedFiles {
+    leaves: BTreeMap<PathBuf, StagedFile>,
     /// The difference as it is shown, kept until the next change: long files take long to compare.
     pub(super) shown: OnceCell<(DiffText, (usize, usize))>,
 }
 
-impl Draft {
+impl StagedFiles {
     /// What is at a path by now, read on first use.
     pub(super) fn held(
         &mut self,
-        env: &Env,
+        env: &ToolContext,
         at: &ResolvedPath,
         consent: OpenConsent<'_>,
-    ) -> Result<&Held, WorkspaceError> {
+    ) -> Result<&StagedState, WorkspaceError> {
         Ok(&self.leaf(env, at, consent)?.now)
     }
 
     /// The content at a path by now; a missing file is an error.
     pub(super) fn bytes(
         &mut self,
-        env: &Env,
+        env: &ToolContext,
         at: &ResolvedPath,
         consent: OpenConsent<'_>,
     ) -> Result<Arc<Vec<u8>>, WorkspaceError> {
@@ -104,26 +104,26 @@ impl Draft {
     /// Gives a path this content; it keeps its attributes.
     pub(super) fn put(
         &mut self,
-        env: &Env,
+        env: &ToolContext,
         at: &ResolvedPath,
         bytes: Vec<u8>,
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         let leaf = self.leaf(env, at, consent)?;
         let attrs = match &leaf.now {
-            Held::File { attrs, .. } => attrs.clone(),
-            Held::Absent => None,
+            StagedState::File { attrs, .. } => attrs.clone(),
+            StagedState::Absent => None,
         };
-        leaf.now = Held::File { bytes: Arc::new(bytes), attrs };
+        leaf.now = StagedState::File { bytes: Arc::new(bytes), attrs };
         Ok(())
     }
 
     /// Gives a path content and attributes, made from those that `origin` held at first.
     pub(super) fn set(
         &mut self,
-        env: &Env,
+        env: &ToolContext,
         at: &ResolvedPath,
-        (held, origin): (Held, Option<PathBuf>),
+        (held, origin): (StagedState, Option<PathBuf>),
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         let leaf = self.leaf(env, at, consent)?;
@@ -135,33 +135,33 @@ impl Draft {
     /// Takes a file away. A link is not followed: it is refused, because its target is what would go.
     pub(super) fn remove(
         &mut self,
-        env: &Env,
+        env: &ToolContext,
         at: &ResolvedPath,
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         refuse_link(env, at)?;
         let leaf = self.leaf(env, at, consent)?;
-        if leaf.now == Held::Absent {
+        if leaf.now == StagedState::Absent {
             return Err(WorkspaceError::Missing(at.path.clone()));
         }
-        leaf.now = Held::Absent;
+        leaf.now = StagedState::Absent;
         Ok(())
     }
 
     /// Gives `to` the content and attributes of `from`; it must not exist.
     pub(super) fn copy(
         &mut self,
-        env: &Env,
+        env: &ToolContext,
         from: &ResolvedPath,
         to: &ResolvedPath,
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         let source = self.held(env, from, consent)?.clone();
-        if source == Held::Absent {
+        if source == StagedState::Absent {
             return Err(WorkspaceError::Missing(from.path.clone()));
         }
         let target = self.leaf(env, to, consent)?;
-        if target.now != Held::Absent {
+        if target.now != StagedState::Absent {
             return Err(WorkspaceError::Exists(to.path.clone()));
         }
         target.now = source;
@@ -171,7 +171,7 @@ impl Draft {
 
     pub(super) fn rename(
         &mut self,
-        env: &Env,
+        env: &ToolContext,
         from: &ResolvedPath,
         to: &ResolvedPath,
         consent: OpenConsent<'_>,
@@ -184,13 +184,13 @@ impl Draft {
     /// Sets the bits of `chmod` that git knows: whether a file can be run.
     pub(super) fn set_mode(
         &mut self,
-        env: &Env,
+        env: &ToolContext,
         at: &ResolvedPath,
         mode: u32,
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         let leaf = self.leaf(env, at, consent)?;
-        if let Held::File { attrs, .. } = &mut leaf.now {
+        if let StagedState::File { attrs, .. } = &mut leaf.now {
             let mut given = attrs.clone().unwrap_or_else(FileAttrs::of_new_file);
             given.mode = match mode & 0o111 {
                 0 => given.mode & !0o111,
@@ -209,12 +209,16 @@ impl Draft {
     }
 
     /// The paths that would change, in their order.
-    pub(super) fn changes(&self) -> impl Iterator<Item = &Leaf> {
+    pub(super) fn changes(&self) -> impl Iterator<Item = &StagedFile> {
         self.leaves.values().filter(|leaf| leaf.changed())
     }
 
     /// Writes all that changed, or nothing, and tells the ledger.
-    pub(super) fn commit(&self, env: &Env, permit: &Permit) -> Result<Vec<WriteOutcome>, WorkspaceError> {
+    pub(super) fn commit(
+        &self,
+        env: &ToolContext,
+        permit: &Permit,
+    ) -> Result<Vec<WriteOutcome>, WorkspaceError> {
         let batch: Vec<FileRewrite> = self.changes().map(rewrite).collect();
         let known: Vec<_> = self.changes().map(|leaf| seen_before(env, self.origin(leaf))).collect();
         let written = env.workspace.write_all(&batch, permit)?;
@@ -236,32 +240,32 @@ impl Draft {
     }
 
     /// The leaf whose first content became this one's: itself, or the one it was copied from.
-    fn origin<'d>(&'d self, leaf: &'d Leaf) -> &'d Leaf {
+    fn origin<'d>(&'d self, leaf: &'d StagedFile) -> &'d StagedFile {
         leaf.origin.as_ref().and_then(|path| self.leaves.get(path)).unwrap_or(leaf)
     }
 
     fn leaf(
         &mut self,
-        env: &Env,
+        env: &ToolContext,
         at: &ResolvedPath,
         consent: OpenConsent<'_>,
-    ) -> Result<&mut Leaf, WorkspaceError> {
+    ) -> Result<&mut StagedFile, WorkspaceError> {
         self.shown = OnceCell::new();
         let leaf = match self.leaves.entry(at.path.clone()) {
             std::collections::btree_map::Entry::Occupied(known) => return Ok(known.into_mut()),
             std::collections::btree_map::Entry::Vacant(empty) => empty,
         };
         let (was, hash) = match env.workspace.load(at, consent, LARGEST) {
-            Ok((bytes, hash)) => (Held::File { bytes, attrs: attrs(env, at, consent)? }, Some(hash)),
-            Err(WorkspaceError::Missing(_)) => (Held::Absent, None),
+            Ok((bytes, hash)) => (StagedState::File { bytes, attrs: attrs(env, at, consent)? }, Some(hash)),
+            Err(WorkspaceError::Missing(_)) => (StagedState::Absent, None),
             Err(e) => return Err(e),
         };
-        Ok(leaf.insert(Leaf { at: at.clone(), now: was.clone(), was, hash, origin: None }))
+        Ok(leaf.insert(StagedFile { at: at.clone(), now: was.clone(), was, hash, origin: None }))
     }
 }
 
 /// The error of a draft in the words of a tool.
-pub(super) fn in_words(env: &Env, error: &WorkspaceError) -> ToolError {
+pub(super) fn in_words(env: &ToolContext, error: &WorkspaceError) -> ToolError {
     match error {
         WorkspaceError::Exists(path) => ToolError::hint(
             format!("`{}` exists already", env.workspace.shown(path)),
@@ -271,17 +275,19 @@ pub(super) fn in_words(env: &Env, error: &WorkspaceError) -> ToolError {
     }
 }
 
-fn rewrite(leaf: &Leaf) -> FileRewrite {
+fn rewrite(leaf: &StagedFile) -> FileRewrite {
     let before = leaf.hash.map_or(ExpectedContent::Absent, ExpectedContent::Content);
     let after = match &leaf.now {
-        Held::Absent => RewriteAction::Gone,
-        Held::File { bytes, attrs } => RewriteAction::Content { bytes: bytes.clone(), attrs: attrs.clone() },
+        StagedState::Absent => RewriteAction::Gone,
+        StagedState::File { bytes, attrs } => {
+            RewriteAction::Content { bytes: bytes.clone(), attrs: attrs.clone() }
+        }
     };
     FileRewrite { at: leaf.at.clone(), before, after }
 }
 
 fn attrs(
-    env: &Env,
+    env: &ToolContext,
     at: &ResolvedPath,
     consent: OpenConsent<'_>,
 ) -> Result<Option<FileAttrs>, WorkspaceError> {
@@ -291,7 +297,7 @@ fn attrs(
     }
 }
 
-fn seen_before(env: &Env, leaf: &Leaf) -> crate::text::RangeSet {
+fn seen_before(env: &ToolContext, leaf: &StagedFile) -> crate::text::RangeSet {
     let (Some(bytes), Some(hash)) = (leaf.was.bytes(), leaf.hash) else {
         return crate::text::RangeSet::new();
     };
@@ -301,14 +307,14 @@ fn seen_before(env: &Env, leaf: &Leaf) -> crate::text::RangeSet {
 }
 
 /// What changed, in lines: what a call wrote, its caller has seen.
-fn line_edits(from: &Leaf, after: &[u8]) -> Vec<LineEdit> {
+fn line_edits(from: &StagedFile, after: &[u8]) -> Vec<LineEdit> {
     let empty = Vec::new();
     let before = from.was.bytes().map_or(&empty, |b| b.as_ref());
     let edit = |hunk: crate::workspace::Hunk| LineEdit { old: hunk.old_lines, new_len: hunk.new_lines.len() };
     hunks(before, after).into_iter().map(edit).collect()
 }
 
-fn refuse_link(env: &Env, at: &ResolvedPath) -> Result<(), WorkspaceError> {
+fn refuse_link(env: &ToolContext, at: &ResolvedPath) -> Result<(), WorkspaceError> {
     let written = std::path::Path::new(&at.written);
     let (Some(parent), Some(name)) = (written.parent(), written.file_name()) else { return Ok(()) };
     let parent = if parent.as_os_str().is_empty() { ".".into() } else { parent.to_string_lossy() };

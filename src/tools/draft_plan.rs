@@ -1,10 +1,11 @@
 //! A call that is worked out on a [`Draft`]: what the person is shown is the draft, and the draft is what lands.
 
-use super::draft::{Draft, Held, Leaf, in_words};
+use super::draft::{StagedFile, StagedFiles, StagedState, in_words};
 use super::refusal::refuse_marks;
 use super::work::{blocking, consent_of};
 use super::{
-    Changed, Detail, DiffText, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, ToolError,
+    CallPreview, CallSummary, DiffText, DisplayDetail, EditedFile, OutputFacts, Plan, ReadScope, RunContext,
+    RunFuture, ToolContext, ToolError, ToolOutput,
 };
 use crate::permission::{Access, Permit};
 use crate::workspace::{OpenConsent, ResolvedPath, WriteOutcome};
@@ -13,54 +14,59 @@ use crate::workspace::{OpenConsent, ResolvedPath, WriteOutcome};
 const DIFF: usize = 1 << 20;
 
 /// What a draft came to, beside the draft itself: what the model is told once it has landed.
-pub(super) struct Worked {
+pub(super) struct StagedReport {
     pub(super) text: String,
     /// The call's line for the person; without it, its title and the lines counted.
     pub(super) line: Option<String>,
 }
 
 /// Works a call out. It may run twice: before consent to look outside, and again after it.
-pub(super) type Work =
-    Box<dyn Fn(&Env, &mut Draft, OpenConsent<'_>) -> Result<Worked, ToolError> + Send + Sync>;
+pub(super) type StagingFn = Box<
+    dyn Fn(&ToolContext, &mut StagedFiles, OpenConsent<'_>) -> Result<StagedReport, ToolError> + Send + Sync,
+>;
 
-pub(super) struct DraftPlan {
+pub(super) struct StagedPlan {
     title: String,
     reach: Vec<Access>,
     /// What is shown when a path outside may not be looked at yet.
     unseen: String,
-    work: Work,
-    worked: Option<(Draft, Worked)>,
+    work: StagingFn,
+    worked: Option<(StagedFiles, StagedReport)>,
 }
 
-impl DraftPlan {
+impl StagedPlan {
     /// `writes` and `reads` are everything the work may touch; `unseen` tells in words what it would do.
     pub(super) fn new(
         title: String,
         writes: &[ResolvedPath],
         reads: &[ResolvedPath],
         unseen: String,
-        work: Work,
-    ) -> DraftPlan {
+        work: StagingFn,
+    ) -> StagedPlan {
         let mut reach: Vec<Access> = Vec::new();
         for one in writes.iter().map(ResolvedPath::write).chain(reads.iter().map(ResolvedPath::read)) {
             if !reach.contains(&one) {
                 reach.push(one);
             }
         }
-        DraftPlan { title, reach, unseen, work, worked: None }
+        StagedPlan { title, reach, unseen, work, worked: None }
     }
 
-    fn work_out(&self, env: &Env, consent: OpenConsent<'_>) -> Result<(Draft, Worked), ToolError> {
-        let mut draft = Draft::default();
+    fn work_out(
+        &self,
+        env: &ToolContext,
+        consent: OpenConsent<'_>,
+    ) -> Result<(StagedFiles, StagedReport), ToolError> {
+        let mut draft = StagedFiles::default();
         let worked = (self.work)(env, &mut draft, consent)?;
         for leaf in draft.changes() {
-            let side = |held: &Held| held.bytes().cloned().unwrap_or_default();
+            let side = |held: &StagedState| held.bytes().cloned().unwrap_or_default();
             refuse_marks(&side(&leaf.was), &side(&leaf.now))?;
         }
         Ok((draft, worked))
     }
 
-    fn land(mut self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
+    fn land(mut self, permit: &Permit, env: &ToolContext) -> Result<ToolOutput, ToolError> {
         let (draft, worked) = match self.worked.take() {
             Some(worked) => worked,
             None => self.work_out(env, OpenConsent::Permit(permit))?,
@@ -69,18 +75,18 @@ impl DraftPlan {
         let (diff, counts) = shown(env, &draft);
         let line = worked.line.unwrap_or_else(|| format!("{} +{} -{}", self.title, counts.0, counts.1));
         let pending = if written.iter().any(|w: &WriteOutcome| w.held) { " · pending" } else { "" };
-        let summary = Summary { line: format!("{line}{pending}"), detail: Detail::Diff(diff) };
-        let changed = |leaf: &Leaf| Changed {
+        let summary = CallSummary { line: format!("{line}{pending}"), detail: DisplayDetail::Diff(diff) };
+        let changed = |leaf: &StagedFile| EditedFile {
             path: leaf.at.path.clone(),
             before: leaf.was.bytes().cloned(),
             after: leaf.now.bytes().cloned(),
         };
-        let facts = Facts::Changed { changes: draft.changes().map(changed).collect(), places: 0 };
-        Ok(Output::done(worked.text, summary).with(facts))
+        let facts = OutputFacts::Changed { changes: draft.changes().map(changed).collect(), places: 0 };
+        Ok(ToolOutput::done(worked.text, summary).with(facts))
     }
 }
 
-impl Plan for DraftPlan {
+impl Plan for StagedPlan {
     fn reach(&self) -> Vec<Access> {
         self.reach.clone()
     }
@@ -89,7 +95,7 @@ impl Plan for DraftPlan {
         self.title.clone()
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
         let outside = |reach: &Access| {
             matches!(
                 reach,
@@ -97,29 +103,32 @@ impl Plan for DraftPlan {
                     | Access::Write { place: crate::permission::AccessLocation::Outside, .. }
             )
         };
-        if sight == Sight::InsideOnly && self.reach.iter().any(outside) {
-            return Ok(Preview { line: self.title.clone(), detail: Detail::Text(self.unseen.clone()) });
+        if sight == ReadScope::InsideOnly && self.reach.iter().any(outside) {
+            return Ok(CallPreview {
+                line: self.title.clone(),
+                detail: DisplayDetail::Text(self.unseen.clone()),
+            });
         }
         let (draft, worked) = self.work_out(env, consent_of(sight))?;
         let (diff, counts) = shown(env, &draft);
         self.worked = Some((draft, worked));
-        Ok(Preview {
+        Ok(CallPreview {
             line: format!("{} +{} -{}", self.title, counts.0, counts.1),
-            detail: Detail::Diff(diff),
+            detail: DisplayDetail::Diff(diff),
         })
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         blocking(self.title.clone(), move || self.land(&permit, &ctx.env))
     }
 }
 
 /// The whole of a draft as one diff with a header for each file, and its lines added and removed.
-pub(super) fn shown(env: &Env, draft: &Draft) -> (DiffText, (usize, usize)) {
+pub(super) fn shown(env: &ToolContext, draft: &StagedFiles) -> (DiffText, (usize, usize)) {
     draft.shown.get_or_init(|| compared(env, draft)).clone()
 }
 
-fn compared(env: &Env, draft: &Draft) -> (DiffText, (usize, usize)) {
+fn compared(env: &ToolContext, draft: &StagedFiles) -> (DiffText, (usize, usize)) {
     let (mut text, mut counts) = (String::new(), (0, 0));
     let (mut left_out, mut files) = (0, 0);
     for leaf in draft.changes() {
@@ -142,9 +151,9 @@ fn compared(env: &Env, draft: &Draft) -> (DiffText, (usize, usize)) {
     (DiffText { text, left_out }, counts)
 }
 
-fn header(env: &Env, leaf: &Leaf) -> String {
+fn header(env: &ToolContext, leaf: &StagedFile) -> String {
     let name = env.workspace.shown(&leaf.at.path);
-    let side = |held: &Held| match held.bytes() {
+    let side = |held: &StagedState| match held.bytes() {
         Some(_) => name.clone(),
         None => "/dev/null".into(),
     };

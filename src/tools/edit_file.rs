@@ -3,14 +3,14 @@
 //! The whole effect is worked out in `prepare`: what the person is shown is the content that is written, if the
 //! file still is what it was then. The ledger decides whether the lines may be replaced at all.
 
-use super::input::Shape;
+use super::input::ToolSchema;
 use super::miss::nearest_block;
 use super::refusal::{bad_text, changed, never_read, not_shown, refuse_marks, since_read};
-use super::spans::{Effect, same_outside};
+use super::spans::{EditEffect, same_outside};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    CallFailure, Changed, Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight,
-    Summary, Tool, ToolError, Touches, hint,
+    CallFailure, CallPreview, CallSummary, DisplayDetail, EditedFile, HintTool, OutputFacts, Plan, ReadScope,
+    RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, AccessLocation, Permit};
@@ -68,11 +68,11 @@ impl Args {
     }
 }
 
-pub(super) struct EditFile(Shape);
+pub(super) struct EditFile(ToolSchema);
 
 impl Default for EditFile {
     fn default() -> EditFile {
-        EditFile(Shape::of::<Args>("edit_file", include_str!("../../prompts/tools/edit_file.md")))
+        EditFile(ToolSchema::of::<Args>("edit_file", include_str!("../../prompts/tools/edit_file.md")))
     }
 }
 
@@ -81,12 +81,12 @@ impl Tool for EditFile {
         self.0.spec()
     }
 
-    fn touches(&self, input: &Value) -> Touches {
+    fn touches(&self, input: &Value) -> TouchedPaths {
         let path = input.get("path").and_then(Value::as_str).map(String::from);
-        Touches { writes: path.into_iter().collect(), ..Touches::default() }
+        TouchedPaths { writes: path.into_iter().collect(), ..TouchedPaths::default() }
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         let new = args.new_text()?;
         if args.old_string.is_empty() {
@@ -95,26 +95,26 @@ impl Tool for EditFile {
                 hint!["name the text to replace; ", HintTool::WriteFile, " makes new files"],
             ));
         }
-        let which = if args.replace_all == Some(true) { Which::All } else { Which::Only };
-        let unread = if args.force == Some(true) { Unread::Allow } else { Unread::Refuse };
-        let edit = Edit { path: args.path, old: args.old_string, new, which, unread };
+        let which = if args.replace_all == Some(true) { MatchSelection::All } else { MatchSelection::Only };
+        let unread = if args.force == Some(true) { UnreadPolicy::Allow } else { UnreadPolicy::Refuse };
+        let edit = EditRequest { path: args.path, old: args.old_string, new, which, unread };
         Ok(Box::new(EditPlan::new(edit, env)?))
     }
 }
 
 /// An edit, whatever surface it came by. `old` is not empty.
 #[derive(Clone, Debug)]
-pub(super) struct Edit {
+pub(super) struct EditRequest {
     pub(super) path: String,
     pub(super) old: String,
     pub(super) new: String,
-    pub(super) which: Which,
-    pub(super) unread: Unread,
+    pub(super) which: MatchSelection,
+    pub(super) unread: UnreadPolicy,
 }
 
 /// Which of the places where the old text occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum MatchSelection {
     /// The only one; several are an error.
     Only,
     /// The only one, where places that overlap count once.
@@ -125,24 +125,24 @@ pub(super) enum Which {
 
 /// What becomes of a file, or lines of it, that were never read. One that was read and changed since is refused anyway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unread {
+pub(super) enum UnreadPolicy {
     Refuse,
     Allow,
 }
 
 pub(super) struct EditPlan {
-    edit: Edit,
+    edit: EditRequest,
     at: ResolvedPath,
     title: String,
-    work: Option<Work>,
+    work: Option<PreparedEdit>,
 }
 
 /// The worked-out edit.
-struct Work {
+struct PreparedEdit {
     before: Hash,
     old: Arc<Vec<u8>>,
     after: Arc<Vec<u8>>,
-    effect: Effect,
+    effect: EditEffect,
     places: usize,
     /// Lines of the old content that the model had seen.
     known: RangeSet,
@@ -151,13 +151,13 @@ struct Work {
 }
 
 impl EditPlan {
-    pub(super) fn new(edit: Edit, env: &Env) -> Result<EditPlan, ToolError> {
+    pub(super) fn new(edit: EditRequest, env: &ToolContext) -> Result<EditPlan, ToolError> {
         let at = env.resolve(&edit.path)?;
         EditPlan::at(edit, at, env)
     }
 
     /// An edit of the file at `at`, which messages call by the path of the edit.
-    pub(super) fn at(edit: Edit, at: ResolvedPath, env: &Env) -> Result<EditPlan, ToolError> {
+    pub(super) fn at(edit: EditRequest, at: ResolvedPath, env: &ToolContext) -> Result<EditPlan, ToolError> {
         if !at.exists {
             return Err(env.path_error(&WorkspaceError::Missing(at.path)));
         }
@@ -175,30 +175,32 @@ impl Plan for EditPlan {
         self.title.clone()
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        if self.at.place == AccessLocation::Outside && sight == Sight::InsideOnly {
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        if self.at.place == AccessLocation::Outside && sight == ReadScope::InsideOnly {
             // Without a look at the file only the words of the call can be shown.
             let view = LineDiff::new(&self.edit.old, &self.edit.new).unified(3, PERSON_DIFF);
-            return Ok(Preview { line: self.title.clone(), detail: Detail::Diff(view.into()) });
+            return Ok(CallPreview { line: self.title.clone(), detail: DisplayDetail::Diff(view.into()) });
         }
         let work = self.work_out(env, consent_of(sight))?;
-        let preview =
-            Preview { line: self.line(&work.effect), detail: Detail::Diff(work.effect.diff.clone()) };
+        let preview = CallPreview {
+            line: self.line(&work.effect),
+            detail: DisplayDetail::Diff(work.effect.diff.clone()),
+        };
         self.work = Some(work);
         Ok(preview)
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         blocking(self.title.clone(), move || self.apply(&permit, &ctx.env))
     }
 }
 
 impl EditPlan {
-    fn line(&self, effect: &Effect) -> String {
+    fn line(&self, effect: &EditEffect) -> String {
         format!("{} +{} -{}", self.title, effect.added, effect.removed)
     }
 
-    fn work_out(&self, env: &Env, consent: OpenConsent<'_>) -> Result<Work, ToolError> {
+    fn work_out(&self, env: &ToolContext, consent: OpenConsent<'_>) -> Result<PreparedEdit, ToolError> {
         let (bytes, hash) = env.workspace.load(&self.at, consent, LARGEST).map_err(|e| env.path_error(&e))?;
         let file = TextFile::new(bytes).map_err(|_| {
             ToolError::hint(format!("`{}` is not text", self.edit.path), "only text can be edited")
@@ -220,10 +222,10 @@ impl EditPlan {
         refuse_marks(file.bytes(), &spliced.bytes)?;
         let after = Arc::new(spliced.bytes);
         let new = TextFile::new(after.clone()).map_err(|_| ToolError::new("the new text is not text"))?;
-        let effect = Effect::of(&file, &new, &spliced.changes, PERSON_DIFF);
+        let effect = EditEffect::of(&file, &new, &spliced.changes, PERSON_DIFF);
         let lines = |range: &Range<usize>| file.part(index.bytes_of(range));
         let known = env.ledger().seen_now(&self.at.path, file.bytes(), hash, lines);
-        Ok(Work {
+        Ok(PreparedEdit {
             before: hash,
             old: file.bytes().clone(),
             after,
@@ -235,17 +237,17 @@ impl EditPlan {
     }
 
     /// The places to replace: one, or all of them.
-    fn spans(&self, env: &Env, file: &TextFile, hash: Hash) -> Result<Vec<Range<usize>>, ToolError> {
+    fn spans(&self, env: &ToolContext, file: &TextFile, hash: Hash) -> Result<Vec<Range<usize>>, ToolError> {
         let most = match self.edit.which {
-            Which::All => usize::MAX,
-            Which::Only | Which::Single => COUNTED,
-            Which::First => 1,
+            MatchSelection::All => usize::MAX,
+            MatchSelection::Only | MatchSelection::Single => COUNTED,
+            MatchSelection::First => 1,
         };
         let mut spans = file.find(&self.edit.old, most).map_err(|e| bad_text(&e))?;
         if spans.is_empty() {
             return Err(self.not_found(env, file, hash).because(CallFailure::TextMissing));
         }
-        if matches!(self.edit.which, Which::All | Which::Single) {
+        if matches!(self.edit.which, MatchSelection::All | MatchSelection::Single) {
             let mut end = 0;
             spans.retain(|span| {
                 span.start >= end && {
@@ -254,17 +256,23 @@ impl EditPlan {
                 }
             });
         }
-        if self.edit.which != Which::All && spans.len() > 1 {
+        if self.edit.which != MatchSelection::All && spans.len() > 1 {
             return Err(self.ambiguous(file, &spans).because(CallFailure::Ambiguous(spans.len())));
         }
         Ok(spans)
     }
 
     fn forced(&self) -> bool {
-        self.edit.unread == Unread::Allow
+        self.edit.unread == UnreadPolicy::Allow
     }
 
-    fn standing(&self, env: &Env, file: &TextFile, hash: Hash, targets: &[Range<usize>]) -> ReadStatus {
+    fn standing(
+        &self,
+        env: &ToolContext,
+        file: &TextFile,
+        hash: Hash,
+        targets: &[Range<usize>],
+    ) -> ReadStatus {
         let index = std::cell::OnceCell::new();
         let lines = |range: &Range<usize>| file.part(index.get_or_init(|| file.index()).bytes_of(range));
         env.ledger().standing(&self.at.path, file.bytes(), hash, targets, lines)
@@ -273,7 +281,7 @@ impl EditPlan {
     /// May these lines be replaced? `Some` tells what somebody else changed elsewhere.
     fn allowed(
         &self,
-        env: &Env,
+        env: &ToolContext,
         file: &TextFile,
         hash: Hash,
         targets: &[Range<usize>],
@@ -294,7 +302,7 @@ impl EditPlan {
         }
     }
 
-    fn not_found(&self, env: &Env, file: &TextFile, hash: Hash) -> ToolError {
+    fn not_found(&self, env: &ToolContext, file: &TextFile, hash: Hash) -> ToolError {
         let mut message = format!("old_string is not in `{}`", self.edit.path);
         let near = nearest_block(file, &self.edit.old);
         if let ReadStatus::Changed(change) = self.standing(env, file, hash, &[]) {
@@ -332,7 +340,7 @@ impl EditPlan {
         )
     }
 
-    fn apply(mut self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
+    fn apply(mut self, permit: &Permit, env: &ToolContext) -> Result<ToolOutput, ToolError> {
         let work = match self.work.take() {
             Some(work) => work,
             None => self.work_out(env, OpenConsent::Permit(permit))?,
@@ -353,7 +361,7 @@ impl EditPlan {
         Ok(self.report(env, &work, &line, written.in_place))
     }
 
-    fn report(&self, env: &Env, work: &Work, line: &str, in_place: bool) -> Output {
+    fn report(&self, env: &ToolContext, work: &PreparedEdit, line: &str, in_place: bool) -> ToolOutput {
         let path = env.workspace.shown(&self.at.path);
         let mut text = match (work.effect.diff.text.is_empty(), work.places) {
             (true, _) => format!("{path}: nothing to change, the new text is the old one\n"),
@@ -380,15 +388,16 @@ impl EditPlan {
                 "somebody else changed the file since you read it; their changes are kept:\n{diff}"
             ));
         }
-        let summary = Summary { line: line.into(), detail: Detail::Diff(work.effect.diff.clone()) };
+        let summary =
+            CallSummary { line: line.into(), detail: DisplayDetail::Diff(work.effect.diff.clone()) };
         let (before, after) = (Some(work.old.clone()), Some(work.after.clone()));
-        let changes = vec![Changed { path: self.at.path.clone(), before, after }];
-        let facts = Facts::Changed { changes, places: work.places };
-        Output::done(text, summary).with(facts)
+        let changes = vec![EditedFile { path: self.at.path.clone(), before, after }];
+        let facts = OutputFacts::Changed { changes, places: work.places };
+        ToolOutput::done(text, summary).with(facts)
     }
 
     /// The file changed between the preview and the write: what changed, so that the next call can be right.
-    fn lost_race(&self, env: &Env, permit: &Permit, error: WorkspaceError) -> ToolError {
+    fn lost_race(&self, env: &ToolContext, permit: &Permit, error: WorkspaceError) -> ToolError {
         if !matches!(error, WorkspaceError::Raced(_)) {
             return env.path_error(&error);
         }
@@ -404,7 +413,7 @@ impl EditPlan {
 }
 
 /// The lines of the new content that [`cut_diff`] leaves in the result.
-fn shown_to_model(effect: &Effect) -> RangeSet {
+fn shown_to_model(effect: &EditEffect) -> RangeSet {
     if effect.diff.text.len() <= MODEL_DIFF { effect.shown.clone() } else { RangeSet::new() }
 }
 

@@ -1,6 +1,6 @@
 //! What tools work with: the workspace, the ledger, the scratchpads, the limits.
 
-use super::{Jobs, Output};
+use super::{JobRegistry, ToolOutput};
 use crate::conversation::CallOutcome;
 use crate::permission::ModeCell;
 use crate::sandbox::{self, SandboxBackend};
@@ -16,24 +16,24 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// Shared by all calls of a session.
-pub struct Env {
+pub struct ToolContext {
     pub workspace: Workspace,
     /// The mode that holds, and whether a plan is waiting for approval.
     pub mode: ModeCell,
     pub ledger: Mutex<ReadLedger>,
     pub scratchpads: Arc<Scratchpads>,
-    pub limits: Limits,
+    pub limits: ToolLimits,
     pub commands: CommandSettings,
     /// Stores that are mounted beside the workspace.
     pub mounts: Arc<StoreMounts>,
     /// Commands in the background.
-    pub jobs: Jobs,
+    pub jobs: JobRegistry,
 }
 
-impl Env {
+impl ToolContext {
     /// The same for a sub-agent, which has seen nothing yet.
-    pub fn for_child(&self) -> Env {
-        Env {
+    pub fn for_child(&self) -> ToolContext {
+        ToolContext {
             workspace: self.workspace.clone(),
             mode: self.mode.clone(),
             ledger: Mutex::default(),
@@ -48,11 +48,11 @@ impl Env {
 
 /// Caps on what goes to the model. Every cut says that it was made.
 #[derive(Clone, Debug)]
-pub struct Limits {
+pub struct ToolLimits {
     /// Bytes of text a result may have before it goes to a scratchpad: 30,000.
     pub inline_bytes: usize,
     /// What the model's window has room for, where that is less.
-    pub room: Room,
+    pub room: ResultBudget,
     /// The largest file read as text without a range: 16 MB.
     pub read_bytes: u64,
     /// The largest picture sent, in bytes before base64: 3,750,000.
@@ -61,11 +61,11 @@ pub struct Limits {
     pub search_time: Duration,
 }
 
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
+impl Default for ToolLimits {
+    fn default() -> ToolLimits {
+        ToolLimits {
             inline_bytes: 30_000,
-            room: Room::default(),
+            room: ResultBudget::default(),
             read_bytes: 16_000_000,
             image_bytes: 3_750_000,
             search_time: Duration::from_secs(60),
@@ -73,7 +73,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl ToolLimits {
     /// The time of a search that begins now.
     pub fn search(&self) -> WalkBudget {
         WalkBudget::of(self.search_time)
@@ -92,27 +92,27 @@ impl Limits {
 
 /// Bytes that one result may have of what is left of the model's window; unbounded until a conversation says otherwise.
 #[derive(Debug)]
-pub struct Room(AtomicUsize);
+pub struct ResultBudget(AtomicUsize);
 
 /// A result of fewer bytes would say next to nothing.
 const LEAST: usize = 2_000;
 
-impl Room {
+impl ResultBudget {
     pub fn leave(&self, bytes: usize) {
         self.0.store(bytes.max(LEAST), Ordering::Relaxed);
     }
 }
 
-impl Default for Room {
-    fn default() -> Room {
-        Room(AtomicUsize::new(usize::MAX))
+impl Default for ResultBudget {
+    fn default() -> ResultBudget {
+        ResultBudget(AtomicUsize::new(usize::MAX))
     }
 }
 
-impl Clone for Room {
+impl Clone for ResultBudget {
     /// Another conversation's: it has a window of its own.
-    fn clone(&self) -> Room {
-        Room::default()
+    fn clone(&self) -> ResultBudget {
+        ResultBudget::default()
     }
 }
 
@@ -124,13 +124,13 @@ pub struct CommandSettings {
     /// Names of environment variables that no command sees: the keys.
     pub withheld: Vec<String>,
     /// How commands are confined; without it they run with all the rights placet has, which only tests do.
-    pub confining: Option<Arc<Confining>>,
+    pub confining: Option<Arc<CommandSandbox>>,
     /// What write mode lets a turn take away without asking.
     pub brake: LossLimit,
 }
 
 /// The walls around a command.
-pub struct Confining {
+pub struct CommandSandbox {
     /// What this machine offers, tried out at the first question, and why in one sentence.
     pub backend: Box<dyn Fn() -> (SandboxBackend, String) + Send + Sync>,
     /// The home directory, which gets a layer of its own.
@@ -163,24 +163,24 @@ impl WithheldReport {
 
 /// How far `prepare` may look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sight {
+pub enum ReadScope {
     InsideOnly,
     Everywhere,
 }
 
 /// What one run is given.
-pub struct RunCtx {
-    pub env: Arc<Env>,
+pub struct RunContext {
+    pub env: Arc<ToolContext>,
     pub cancel: CancellationToken,
-    pub progress: Progress,
-    pub inspect: Inspect,
-    pub enquire: Enquire,
-    pub children: Children,
+    pub progress: ProgressSink,
+    pub inspect: OutputInspector,
+    pub enquire: AskUser,
+    pub children: SubagentSpawner,
 }
 
 /// A task for a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Task {
+pub struct SubagentTask {
     pub name: Option<String>,
     pub text: String,
     /// It has no tool that changes anything.
@@ -189,7 +189,7 @@ pub struct Task {
 
 /// What a sub-agent gives back.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct SubagentReport {
     pub name: String,
     pub outcome: CallOutcome,
     pub text: String,
@@ -199,96 +199,103 @@ pub struct Report {
     pub cost: String,
 }
 
-impl Default for Report {
-    fn default() -> Report {
+impl Default for SubagentReport {
+    fn default() -> SubagentReport {
         let (name, text, log, cost) = Default::default();
-        Report { name, outcome: CallOutcome::Failed, text, log, cost }
+        SubagentReport { name, outcome: CallOutcome::Failed, text, log, cost }
     }
 }
 
-type Reporting = Pin<Box<dyn Future<Output = Report> + Send>>;
+type SubagentFuture = Pin<Box<dyn Future<Output = SubagentReport> + Send>>;
 
 /// Begins sub-agents; each ends within moments when it is cancelled.
 #[derive(Clone)]
-pub struct Children(Arc<dyn Fn(Task, Progress, CancellationToken) -> Reporting + Send + Sync>);
+pub struct SubagentSpawner(
+    Arc<dyn Fn(SubagentTask, ProgressSink, CancellationToken) -> SubagentFuture + Send + Sync>,
+);
 
-impl Children {
+impl SubagentSpawner {
     pub fn new(
-        begin: impl Fn(Task, Progress, CancellationToken) -> Reporting + Send + Sync + 'static,
-    ) -> Children {
-        Children(Arc::new(begin))
+        begin: impl Fn(SubagentTask, ProgressSink, CancellationToken) -> SubagentFuture + Send + Sync + 'static,
+    ) -> SubagentSpawner {
+        SubagentSpawner(Arc::new(begin))
     }
 
     /// Where nobody could do the work.
-    pub fn none() -> Children {
-        Children::new(|_, _, _| {
+    pub fn none() -> SubagentSpawner {
+        SubagentSpawner::new(|_, _, _| {
             let text = "there is no model here that could do it".to_string();
-            Box::pin(std::future::ready(Report { text, ..Report::default() }))
+            Box::pin(std::future::ready(SubagentReport { text, ..SubagentReport::default() }))
         })
     }
 
-    pub(super) async fn run(&self, task: Task, progress: Progress, cancel: CancellationToken) -> Report {
+    pub(super) async fn run(
+        &self,
+        task: SubagentTask,
+        progress: ProgressSink,
+        cancel: CancellationToken,
+    ) -> SubagentReport {
         (self.0)(task, progress, cancel).await
     }
 }
 
 /// What came of a question to the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Said {
+pub enum UserReply {
     Words(String),
     /// They were asked, and left it open.
     Open,
     Nobody,
 }
 
-type Saying = Pin<Box<dyn Future<Output = Said> + Send>>;
+type UserReplyFuture = Pin<Box<dyn Future<Output = UserReply> + Send>>;
 
 /// The person, to be asked: a question, and choices for the answer if there are any.
 #[derive(Clone)]
-pub struct Enquire(Arc<dyn Fn(String, Vec<String>) -> Saying + Send + Sync>);
+pub struct AskUser(Arc<dyn Fn(String, Vec<String>) -> UserReplyFuture + Send + Sync>);
 
-impl Enquire {
-    pub fn new(ask: impl Fn(String, Vec<String>) -> Saying + Send + Sync + 'static) -> Enquire {
-        Enquire(Arc::new(ask))
+impl AskUser {
+    pub fn new(ask: impl Fn(String, Vec<String>) -> UserReplyFuture + Send + Sync + 'static) -> AskUser {
+        AskUser(Arc::new(ask))
     }
 
-    pub(super) async fn ask(&self, question: String, choices: Vec<String>) -> Said {
+    pub(super) async fn ask(&self, question: String, choices: Vec<String>) -> UserReply {
         (self.0)(question, choices).await
     }
 }
 
-type Inspected = Pin<Box<dyn Future<Output = Output> + Send>>;
+type InspectionFuture = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
 
 /// Looks at a result before it goes anywhere: to the model, to the screen, to a scratchpad.
 #[derive(Clone)]
-pub struct Inspect(Arc<dyn Fn(Output) -> Inspected + Send + Sync>);
+pub struct OutputInspector(Arc<dyn Fn(ToolOutput) -> InspectionFuture + Send + Sync>);
 
-impl Inspect {
-    pub fn new(look: impl Fn(Output) -> Inspected + Send + Sync + 'static) -> Inspect {
-        Inspect(Arc::new(look))
+impl OutputInspector {
+    pub fn new(look: impl Fn(ToolOutput) -> InspectionFuture + Send + Sync + 'static) -> OutputInspector {
+        OutputInspector(Arc::new(look))
     }
 
     /// Lets everything through as it is.
-    pub fn nothing() -> Inspect {
-        Inspect::new(|output| Box::pin(std::future::ready(output)))
+    pub fn nothing() -> OutputInspector {
+        OutputInspector::new(|output| Box::pin(std::future::ready(output)))
     }
 
-    pub(super) async fn look(&self, output: Output) -> Output {
+    pub(super) async fn look(&self, output: ToolOutput) -> ToolOutput {
         (self.0)(output).await
     }
 }
 
 /// Where a running command's output goes as it comes: for the screen only, and allowed to be dropped.
 #[derive(Clone)]
-pub struct Progress(Arc<dyn Fn(&str) + Send + Sync>);
+pub struct ProgressSink(Arc<dyn Fn(&str) + Send + Sync>);
 
-impl Progress {
-    pub fn new(send: impl Fn(&str) + Send + Sync + 'static) -> Progress {
-        Progress(Arc::new(send))
+impl ProgressSink {
+    pub fn new(send: impl Fn(&str) + Send + Sync + 'static) -> ProgressSink {
+        ProgressSink(Arc::new(send))
     }
 
-    pub fn silent() -> Progress {
-        Progress::new(|_| {})
+    pub fn silent() -> ProgressSink {
+        ProgressSink::new(|_| {})
     }
 
     pub fn send(&self, text: &str) {

@@ -1,11 +1,11 @@
 //! find_files: paths by a glob.
 
-use super::input::Shape;
+use super::input::ToolSchema;
 use super::list_directory::{check_root, gaps, left_out, walk_root};
 use super::work::blocking;
 use super::{
-    Detail, Env, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
-    hint,
+    CallPreview, CallSummary, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
@@ -33,11 +33,11 @@ struct Args {
     _scratchpad: Option<String>,
 }
 
-pub(super) struct FindFiles(Shape);
+pub(super) struct FindFiles(ToolSchema);
 
 impl Default for FindFiles {
     fn default() -> FindFiles {
-        FindFiles(Shape::of::<Args>("find_files", include_str!("../../prompts/tools/find_files.md")))
+        FindFiles(ToolSchema::of::<Args>("find_files", include_str!("../../prompts/tools/find_files.md")))
     }
 }
 
@@ -46,12 +46,12 @@ impl Tool for FindFiles {
         self.0.spec()
     }
 
-    fn touches(&self, input: &Value) -> Touches {
+    fn touches(&self, input: &Value) -> TouchedPaths {
         let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
-        Touches { reads: vec![path.into()], ..Touches::default() }
+        TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         let glob = PathGlob::new(&args.pattern)?;
         let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
@@ -140,19 +140,19 @@ impl Plan for FindPlan {
         self.title.clone()
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
         check_root(env, &self.at, sight)?;
-        Ok(Preview { line: self.title.clone(), detail: Detail::None })
+        Ok(CallPreview { line: self.title.clone(), detail: DisplayDetail::None })
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         blocking(self.title.clone(), move || self.find(&permit, &ctx))
     }
 }
 
 /// The paths below `at` that match, sorted, relative to it; and what was not looked at. Ends early when cancelled.
 pub(super) fn find_paths(
-    ctx: &RunCtx,
+    ctx: &RunContext,
     at: &ResolvedPath,
     consent: OpenConsent<'_>,
     glob: &PathGlob,
@@ -162,7 +162,7 @@ pub(super) fn find_paths(
     let found: Mutex<Vec<RelativePath>> = Mutex::default();
     let stop = || ctx.cancel.is_cancelled();
     let skipped = DirWalk::new(&ctx.env.workspace, show, ctx.env.limits.search(), &stop).run(root, || {
-        let mut own = Gathered { found: &found, own: Vec::new() };
+        let mut own = PathCollector { found: &found, own: Vec::new() };
         move |entry: &WalkEntry| {
             if (entry.kind == WalkEntryKind::Directory) == glob.directories {
                 let relative = entry.relative();
@@ -178,7 +178,7 @@ pub(super) fn find_paths(
 }
 
 impl FindPlan {
-    fn find(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
+    fn find(&self, permit: &Permit, ctx: &RunContext) -> Result<ToolOutput, ToolError> {
         let env = &ctx.env;
         let consent = OpenConsent::Permit(permit);
         let (found, skipped) = find_paths(ctx, &self.at, consent, &self.glob, self.glob.show())?;
@@ -187,7 +187,7 @@ impl FindPlan {
         }
         let text = self.report(&found, &skipped, &env.workspace.shown(&self.at.path));
         let line = format!("{}: {}", self.title, found.len());
-        Ok(Output::done(text.clone(), Summary::text(line, text)))
+        Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
     }
 
     fn report(&self, found: &[RelativePath], skipped: &SkippedEntries, at: &str) -> String {
@@ -209,12 +209,12 @@ impl FindPlan {
 }
 
 /// What one thread found; joined to the rest when the thread is done.
-struct Gathered<'a> {
+struct PathCollector<'a> {
     found: &'a Mutex<Vec<RelativePath>>,
     own: Vec<RelativePath>,
 }
 
-impl Drop for Gathered<'_> {
+impl Drop for PathCollector<'_> {
     fn drop(&mut self) {
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
         found.append(&mut self.own);

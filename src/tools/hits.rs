@@ -15,7 +15,7 @@ const AFTER: usize = 250;
 
 /// What to look for.
 #[derive(Clone, Debug)]
-pub(super) struct Search {
+pub(super) struct SearchQuery {
     pub(super) matcher: RegexMatcher,
     pub(super) context: usize,
     /// The first match of a file is enough.
@@ -26,7 +26,7 @@ pub(super) struct Search {
 
 /// A line that matched, or one around it. Numbers begin with 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Hit {
+pub(super) struct SearchHit {
     pub(super) line: usize,
     pub(super) bytes: Vec<u8>,
     pub(super) matched: bool,
@@ -37,14 +37,14 @@ pub(super) struct Hit {
 #[derive(Clone, Debug, Default)]
 pub(super) struct FileHits {
     pub(super) relative: RelativePath,
-    pub(super) hits: Vec<Hit>,
+    pub(super) hits: Vec<SearchHit>,
     pub(super) matches: usize,
     pub(super) has_context: bool,
     kept: usize,
 }
 
 #[derive(Default)]
-struct Pile {
+struct HitBatch {
     files: Vec<FileHits>,
     binary: usize,
     /// Files that were not opened because the kernel makes them up.
@@ -54,7 +54,7 @@ struct Pile {
 }
 
 /// What came of a search.
-pub(super) struct Gathering {
+pub(super) struct SearchResults {
     /// In the order of their paths.
     pub(super) files: Vec<FileHits>,
     pub(super) binary: usize,
@@ -62,45 +62,51 @@ pub(super) struct Gathering {
 }
 
 /// Collects what the workers find.
-pub(super) struct Gatherer {
-    search: Search,
-    pile: Mutex<Pile>,
+pub(super) struct HitCollector {
+    search: SearchQuery,
+    pile: Mutex<HitBatch>,
 }
 
-impl Gatherer {
-    pub(super) fn new(search: Search) -> Gatherer {
-        Gatherer { search, pile: Mutex::default() }
+impl HitCollector {
+    pub(super) fn new(search: SearchQuery) -> HitCollector {
+        HitCollector { search, pile: Mutex::default() }
     }
 
-    pub(super) fn worker<'a>(&'a self, stop: &'a (dyn Fn() -> bool + Sync)) -> Worker<'a> {
+    pub(super) fn worker<'a>(&'a self, stop: &'a (dyn Fn() -> bool + Sync)) -> SearchWorker<'a> {
         let searcher = SearcherBuilder::new()
             .line_number(true)
             .before_context(self.search.context)
             .after_context(self.search.context)
             .binary_detection(BinaryDetection::quit(0))
             .build();
-        Worker { gatherer: self, searcher, matcher: self.search.matcher.clone(), stop, own: Pile::default() }
+        SearchWorker {
+            gatherer: self,
+            searcher,
+            matcher: self.search.matcher.clone(),
+            stop,
+            own: HitBatch::default(),
+        }
     }
 
-    pub(super) fn finish(self, budget: WalkBudget) -> Gathering {
+    pub(super) fn finish(self, budget: WalkBudget) -> SearchResults {
         let mut pile = self.pile.into_inner().unwrap_or_else(PoisonError::into_inner);
         pile.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
         let late = (!pile.stopped.is_empty() && budget.is_spent()).then(|| budget.spent_on(pile.stopped));
         let skipped = SkippedEntries { kernel: pile.kernel, late, ..SkippedEntries::default() };
-        Gathering { files: pile.files, binary: pile.binary, skipped }
+        SearchResults { files: pile.files, binary: pile.binary, skipped }
     }
 }
 
 /// One thread's searcher.
-pub(super) struct Worker<'a> {
-    gatherer: &'a Gatherer,
+pub(super) struct SearchWorker<'a> {
+    gatherer: &'a HitCollector,
     searcher: Searcher,
     matcher: RegexMatcher,
     stop: &'a (dyn Fn() -> bool + Sync),
-    own: Pile,
+    own: HitBatch,
 }
 
-impl Worker<'_> {
+impl SearchWorker<'_> {
     /// Searches one file. What cannot be read has no matches.
     pub(super) fn file(&mut self, relative: RelativePath, file: io::Result<File>) {
         let file = match file {
@@ -111,8 +117,8 @@ impl Worker<'_> {
             }
         };
         let search = &self.gatherer.search;
-        let mut hits = Collector { search, found: FileHits::default(), binary: false };
-        let reader = Stoppable { file, stop: self.stop };
+        let mut hits = HitSink { search, found: FileHits::default(), binary: false };
+        let reader = CancellableFile { file, stop: self.stop };
         let done = self.searcher.search_reader(&self.matcher, reader, &mut hits);
         if done.is_err() && (self.stop)() {
             self.own.stopped.push(relative.shown());
@@ -126,7 +132,7 @@ impl Worker<'_> {
     }
 }
 
-impl Drop for Worker<'_> {
+impl Drop for SearchWorker<'_> {
     fn drop(&mut self) {
         let mut pile = self.gatherer.pile.lock().unwrap_or_else(PoisonError::into_inner);
         pile.files.append(&mut self.own.files);
@@ -137,24 +143,24 @@ impl Drop for Worker<'_> {
 }
 
 /// A file whose reading ends when the call is cancelled.
-struct Stoppable<'a> {
+struct CancellableFile<'a> {
     file: File,
     stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-impl Read for Stoppable<'_> {
+impl Read for CancellableFile<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if (self.stop)() { Err(io::Error::other("cancelled")) } else { self.file.read(buffer) }
     }
 }
 
-struct Collector<'a> {
-    search: &'a Search,
+struct HitSink<'a> {
+    search: &'a SearchQuery,
     found: FileHits,
     binary: bool,
 }
 
-impl Collector<'_> {
+impl HitSink<'_> {
     fn keep(&mut self, number: Option<u64>, bytes: &[u8], matched: bool) {
         let line = usize::try_from(number.unwrap_or(0)).unwrap_or(0);
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
@@ -163,7 +169,7 @@ impl Collector<'_> {
             0..=LINE => (bytes, None),
             _ => around(bytes, self.search.matcher.find(bytes).ok().flatten().map_or(0, |m| m.start())),
         };
-        self.found.hits.push(Hit { line, bytes: part.to_vec(), matched, cut });
+        self.found.hits.push(SearchHit { line, bytes: part.to_vec(), matched, cut });
     }
 }
 
@@ -175,7 +181,7 @@ fn around(bytes: &[u8], at: usize) -> (&[u8], Option<(usize, usize)>) {
     (bytes.get(from..to).unwrap_or_default(), Some((from, bytes.len() - to)))
 }
 
-impl Sink for Collector<'_> {
+impl Sink for HitSink<'_> {
     type Error = io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {

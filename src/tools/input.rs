@@ -14,12 +14,12 @@ use serde_json::{Map, Value};
 
 /// A tool's name and parameters.
 #[derive(Clone, Debug)]
-pub(super) struct Shape {
+pub(super) struct ToolSchema {
     spec: ToolSpec,
 }
 
-impl Shape {
-    pub(super) fn of<T: JsonSchema>(name: &str, description: &str) -> Shape {
+impl ToolSchema {
+    pub(super) fn of<T: JsonSchema>(name: &str, description: &str) -> ToolSchema {
         let settings = SchemaSettings::draft2020_12().with(|s| {
             s.inline_subschemas = true;
             s.meta_schema = None;
@@ -27,12 +27,12 @@ impl Shape {
         let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
         slim(&mut schema);
         let description = description.trim().to_string();
-        Shape { spec: ToolSpec { name: name.into(), description, schema } }
+        ToolSchema { spec: ToolSpec { name: name.into(), description, schema } }
     }
 
     /// A tool that does a part of what this one does: `parameters` are the ones that are left, those that end in `?`
     /// optional.
-    pub(super) fn narrowed(&self, name: &str, description: &str, parameters: &[&str]) -> Shape {
+    pub(super) fn narrowed(&self, name: &str, description: &str, parameters: &[&str]) -> ToolSchema {
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for parameter in parameters {
             let plain = parameter.trim_end_matches('?');
@@ -47,7 +47,9 @@ impl Shape {
         if !required.is_empty() {
             schema.insert("required".into(), required.into());
         }
-        Shape { spec: ToolSpec { name: name.into(), description: description.into(), schema: schema.into() } }
+        ToolSchema {
+            spec: ToolSpec { name: name.into(), description: description.into(), schema: schema.into() },
+        }
     }
 
     pub(super) fn spec(&self) -> ToolSpec {
@@ -202,19 +204,19 @@ mod tests {
         /// Where.
         path: String,
         limit: Option<usize>,
-        how: Option<How>,
+        how: Option<TestSpeed>,
         force: Option<bool>,
     }
 
     #[derive(Debug, Deserialize, JsonSchema, PartialEq)]
     #[serde(rename_all = "snake_case")]
-    enum How {
+    enum TestSpeed {
         Fast,
         Slow,
     }
 
-    fn shape() -> Shape {
-        Shape::of::<Args>("look", "Looks.")
+    fn shape() -> ToolSchema {
+        ToolSchema::of::<Args>("look", "Looks.")
     }
 
     fn message(input: Value) -> String {
@@ -262,6 +264,6 @@ mod tests {
     #[test]
     fn what_is_right_is_read_and_null_means_left_out() {
         let args: Args = shape().parse(&json!({"path": "a", "limit": null, "how": "slow"})).unwrap();
-        assert_eq!(args, Args { path: "a".into(), limit: None, how: Some(How::Slow), force: None });
+        assert_eq!(args, Args { path: "a".into(), limit: None, how: Some(TestSpeed::Slow), force: None });
     }
 }

@@ -1,10 +1,10 @@
 //! list_directory: what is in a directory, and below it as deep as asked.
 
-use super::input::Shape;
+use super::input::ToolSchema;
 use super::work::{blocking, consent_of};
 use super::{
-    CallFailure, Detail, Env, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
-    ToolError, Touches, hint,
+    CallFailure, CallPreview, CallSummary, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture,
+    Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
@@ -33,11 +33,11 @@ struct Args {
     _scratchpad: Option<String>,
 }
 
-pub(super) struct ListDirectory(Shape);
+pub(super) struct ListDirectory(ToolSchema);
 
 impl Default for ListDirectory {
     fn default() -> ListDirectory {
-        ListDirectory(Shape::of::<Args>(
+        ListDirectory(ToolSchema::of::<Args>(
             "list_directory",
             include_str!("../../prompts/tools/list_directory.md"),
         ))
@@ -49,12 +49,12 @@ impl Tool for ListDirectory {
         self.0.spec()
     }
 
-    fn touches(&self, input: &Value) -> Touches {
+    fn touches(&self, input: &Value) -> TouchedPaths {
         let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
-        Touches { reads: vec![path.into()], ..Touches::default() }
+        TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         if args.depth == Some(0) {
             return Err(ToolError::hint(
@@ -78,7 +78,7 @@ struct ListPlan {
 
 /// Opens a directory to walk, or tells what is there instead.
 pub(super) fn walk_root(
-    env: &Env,
+    env: &ToolContext,
     at: &ResolvedPath,
     consent: OpenConsent<'_>,
 ) -> Result<WalkDirectory, ToolError> {
@@ -93,9 +93,9 @@ pub(super) fn walk_root(
 }
 
 /// A check before anybody is asked; where that may not look yet, none.
-pub(super) fn check_root(env: &Env, at: &ResolvedPath, sight: Sight) -> Result<(), ToolError> {
+pub(super) fn check_root(env: &ToolContext, at: &ResolvedPath, sight: ReadScope) -> Result<(), ToolError> {
     match env.workspace.open_dirs(at, consent_of(sight)) {
-        Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(()),
+        Err(WorkspaceError::Outside(_)) if sight == ReadScope::InsideOnly => Ok(()),
         Err(_) => walk_root(env, at, consent_of(sight)).map(|_| ()),
         Ok(_) => Ok(()),
     }
@@ -110,17 +110,19 @@ impl Plan for ListPlan {
         self.title.clone()
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
         check_root(env, &self.at, sight)?;
-        Ok(Preview { line: self.title.clone(), detail: Detail::None })
+        Ok(CallPreview { line: self.title.clone(), detail: DisplayDetail::None })
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         let title = self.title.clone();
         blocking(title.clone(), move || {
             let root = walk_root(&ctx.env, &self.at, OpenConsent::Permit(&permit))?;
-            let mut listing =
-                Listing { text: format!("{}/\n", self.at.path.display()), ..Listing::default() };
+            let mut listing = DirectoryListing {
+                text: format!("{}/\n", self.at.path.display()),
+                ..DirectoryListing::default()
+            };
             listing.directory(&ctx.env, root, self.show, self.depth, 1);
             if listing.count >= MOST {
                 let _ = writeln!(
@@ -128,19 +130,26 @@ impl Plan for ListPlan {
                     "[cut at {MOST} entries: list a directory below, or use find_files]"
                 );
             }
-            Ok(Output::done(listing.text.clone(), Summary::text(title, listing.text)))
+            Ok(ToolOutput::done(listing.text.clone(), CallSummary::text(title, listing.text)))
         })
     }
 }
 
 #[derive(Default)]
-struct Listing {
+struct DirectoryListing {
     text: String,
     count: usize,
 }
 
-impl Listing {
-    fn directory(&mut self, env: &Env, dir: WalkDirectory, show: WalkFilter, depth: usize, level: usize) {
+impl DirectoryListing {
+    fn directory(
+        &mut self,
+        env: &ToolContext,
+        dir: WalkDirectory,
+        show: WalkFilter,
+        depth: usize,
+        level: usize,
+    ) {
         let indent = "  ".repeat(level - 1);
         let Ok((dir, mut entries, skipped)) = dir.list(&env.workspace, show) else {
             let _ = writeln!(self.text, "{indent}[cannot be read]");

@@ -2,7 +2,10 @@
 
 use super::list_directory::{check_root, walk_root};
 use super::work::{blocking, consent_of};
-use super::{CallFailure, Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, ToolError};
+use super::{
+    CallFailure, CallPreview, DisplayDetail, Plan, ReadScope, RunContext, RunFuture, ToolContext, ToolError,
+    ToolOutput,
+};
 use crate::conversation::Part;
 use crate::permission::{Access, Permit};
 use crate::workspace::{
@@ -13,44 +16,44 @@ use std::sync::Arc;
 
 /// What must be at the place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum At {
+pub(super) enum ExpectedKind {
     File,
     Directory,
     Either,
     Anything,
 }
 
-type Look = Box<dyn FnOnce(OpenConsent<'_>, &RunCtx) -> Result<Output, ToolError> + Send>;
+type LookupFn = Box<dyn FnOnce(OpenConsent<'_>, &RunContext) -> Result<ToolOutput, ToolError> + Send>;
 
 /// See the module. `look` runs once, after consent, where waiting is allowed.
-pub(super) struct LookPlan {
+pub(super) struct LookupPlan {
     places: Vec<ResolvedPath>,
     title: String,
-    what: At,
-    look: Look,
+    what: ExpectedKind,
+    look: LookupFn,
 }
 
-impl LookPlan {
+impl LookupPlan {
     pub(super) fn new(
         at: ResolvedPath,
         title: String,
-        what: At,
-        look: impl FnOnce(OpenConsent<'_>, &RunCtx) -> Result<Output, ToolError> + Send + 'static,
-    ) -> LookPlan {
-        LookPlan { places: vec![at], title, what, look: Box::new(look) }
+        what: ExpectedKind,
+        look: impl FnOnce(OpenConsent<'_>, &RunContext) -> Result<ToolOutput, ToolError> + Send + 'static,
+    ) -> LookupPlan {
+        LookupPlan { places: vec![at], title, what, look: Box::new(look) }
     }
 
     /// At several places, each of which may be anything or nothing: the look itself says what is wrong with one.
     pub(super) fn many(
         places: Vec<ResolvedPath>,
         title: String,
-        look: impl FnOnce(OpenConsent<'_>, &RunCtx) -> Result<Output, ToolError> + Send + 'static,
-    ) -> LookPlan {
-        LookPlan { places, title, what: At::Anything, look: Box::new(look) }
+        look: impl FnOnce(OpenConsent<'_>, &RunContext) -> Result<ToolOutput, ToolError> + Send + 'static,
+    ) -> LookupPlan {
+        LookupPlan { places, title, what: ExpectedKind::Anything, look: Box::new(look) }
     }
 }
 
-impl Plan for LookPlan {
+impl Plan for LookupPlan {
     fn reach(&self) -> Vec<Access> {
         self.places.iter().map(ResolvedPath::read).collect()
     }
@@ -59,39 +62,39 @@ impl Plan for LookPlan {
         self.title.clone()
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
         for at in &self.places {
             self.check(env, at, sight)?;
         }
-        Ok(Preview { line: self.title.clone(), detail: Detail::None })
+        Ok(CallPreview { line: self.title.clone(), detail: DisplayDetail::None })
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
-        let LookPlan { title, look, .. } = *self;
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
+        let LookupPlan { title, look, .. } = *self;
         blocking(title, move || look(OpenConsent::Permit(&permit), &ctx))
     }
 }
 
-impl LookPlan {
-    fn check(&self, env: &Env, at: &ResolvedPath, sight: Sight) -> Result<(), ToolError> {
+impl LookupPlan {
+    fn check(&self, env: &ToolContext, at: &ResolvedPath, sight: ReadScope) -> Result<(), ToolError> {
         let file = || match env.workspace.open(at, consent_of(sight)) {
             // Consent to look outside is still to come.
-            Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(()),
+            Err(WorkspaceError::Outside(_)) if sight == ReadScope::InsideOnly => Ok(()),
             opened => opened.map(|_| ()).map_err(|e| env.path_error(&e)),
         };
         match self.what {
-            At::File => file(),
-            At::Directory => check_root(env, at, sight),
-            At::Either if env.workspace.is_dir(&at.path) => check_root(env, at, sight),
-            At::Either => file(),
-            At::Anything => Ok(()),
+            ExpectedKind::File => file(),
+            ExpectedKind::Directory => check_root(env, at, sight),
+            ExpectedKind::Either if env.workspace.is_dir(&at.path) => check_root(env, at, sight),
+            ExpectedKind::Either => file(),
+            ExpectedKind::Anything => Ok(()),
         }
     }
 }
 
 /// A whole text file of at most the size that may be read at once.
 pub(super) fn load_text(
-    env: &Env,
+    env: &ToolContext,
     at: &ResolvedPath,
     consent: OpenConsent<'_>,
 ) -> Result<(TextFile, Hash), ToolError> {
@@ -115,22 +118,22 @@ fn not_text(at: &ResolvedPath, kind: &str, size: usize) -> ToolError {
 
 /// One entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
+pub(super) struct ListingEntry {
     /// From the directory listed.
     pub(super) relative: RelativePath,
     pub(super) kind: WalkEntryKind,
     /// Absent where the entry could not be looked at.
-    pub(super) stat: Option<RowStat>,
+    pub(super) stat: Option<ListingStat>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RowStat {
+pub(super) struct ListingStat {
     pub(super) size: u64,
     /// Seconds and nanoseconds since 1970.
     pub(super) modified: (i64, i64),
 }
 
-impl RowStat {
+impl ListingStat {
     /// `2026-03-09T10:30:00Z`; with milliseconds where there are any.
     pub(super) fn time(&self) -> Option<String> {
         let (seconds, nanos) = self.modified;
@@ -142,11 +145,11 @@ impl RowStat {
 /// The entries of a directory and `depth - 1` levels below, each level sorted by name; and what was left out. At most
 /// `most` entries: one more shows that there are more.
 pub(super) fn rows(
-    env: &Env,
+    env: &ToolContext,
     at: &ResolvedPath,
     consent: OpenConsent<'_>,
     (show, depth, most): (WalkFilter, usize, usize),
-) -> Result<(Vec<Row>, SkippedEntries), ToolError> {
+) -> Result<(Vec<ListingEntry>, SkippedEntries), ToolError> {
     let root = walk_root(env, at, consent)?;
     let (mut rows, mut skipped) = (Vec::new(), SkippedEntries::default());
     level(env, root, (show, depth, most), &mut rows, &mut skipped)
@@ -155,10 +158,10 @@ pub(super) fn rows(
 }
 
 fn level(
-    env: &Env,
+    env: &ToolContext,
     dir: WalkDirectory,
     (show, depth, most): (WalkFilter, usize, usize),
-    out: &mut Vec<Row>,
+    out: &mut Vec<ListingEntry>,
     skipped: &mut SkippedEntries,
 ) -> std::io::Result<()> {
     let (dir, mut entries, left_out) = dir.list(&env.workspace, show)?;
@@ -168,11 +171,11 @@ fn level(
         if out.len() > most {
             return Ok(());
         }
-        let stat = entry.stat().ok().map(|s| RowStat {
+        let stat = entry.stat().ok().map(|s| ListingStat {
             size: u64::try_from(s.st_size).unwrap_or(0),
             modified: (s.st_mtime, i64::try_from(s.st_mtime_nsec).unwrap_or(0)),
         });
-        out.push(Row { relative: entry.relative(), kind: entry.kind, stat });
+        out.push(ListingEntry { relative: entry.relative(), kind: entry.kind, stat });
         if entry.kind == WalkEntryKind::Directory && depth > 1 {
             let below =
                 dir.child(&entry.name).and_then(|d| level(env, d, (show, depth - 1, most), out, skipped));
@@ -187,7 +190,7 @@ fn level(
 /// `output` with a note for the model where a search or a listing is not the whole of what was asked for: for the
 /// surfaces whose form has no place for it.
 #[must_use]
-pub(super) fn with_gaps(mut output: Output, skipped: &SkippedEntries) -> Output {
+pub(super) fn with_gaps(mut output: ToolOutput, skipped: &SkippedEntries) -> ToolOutput {
     if let Some(words) = super::list_directory::gaps(skipped) {
         output.for_model.push(Part::text(format!("\n[{words}]")));
     }
@@ -195,13 +198,13 @@ pub(super) fn with_gaps(mut output: Output, skipped: &SkippedEntries) -> Output 
 }
 
 /// Everything of a file counts as read.
-pub(super) fn credit_all(env: &Env, at: &ResolvedPath, file: &TextFile, hash: Hash) {
+pub(super) fn credit_all(env: &ToolContext, at: &ResolvedPath, file: &TextFile, hash: Hash) {
     let bytes: &Arc<Vec<u8>> = file.bytes();
     env.ledger().saw(&at.path, bytes, hash, 0..file.line_count());
 }
 
 /// What stands before paths below `at` as they are shown: nothing for the working directory.
-pub(super) fn prefix(env: &Env, at: &ResolvedPath) -> String {
+pub(super) fn prefix(env: &ToolContext, at: &ResolvedPath) -> String {
     match env.workspace.shown(&at.path) {
         here if here == "." => String::new(),
         path => format!("{}/", path.trim_end_matches('/')),

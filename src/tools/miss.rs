@@ -11,7 +11,7 @@ const LOOKED_AT: usize = 400_000;
 
 /// The place most like a text that was not found.
 #[derive(Debug)]
-pub(super) struct Nearest {
+pub(super) struct NearestText {
     pub(super) report: String,
     /// The first line of the block.
     pub(super) start: usize,
@@ -22,7 +22,7 @@ pub(super) struct Nearest {
 }
 
 /// Looks for the run of lines most like `wanted`. `None` when nothing is alike.
-pub(super) fn nearest_block(file: &TextFile, wanted: &str) -> Option<Nearest> {
+pub(super) fn nearest_block(file: &TextFile, wanted: &str) -> Option<NearestText> {
     let wanted: Vec<&str> = wanted.trim_matches('\n').split('\n').collect();
     let index = file.index();
     let line = |at: usize| file.line_text(&index.bytes_of(&(at..at + 1))).into_owned();
@@ -53,7 +53,7 @@ pub(super) fn nearest_block(file: &TextFile, wanted: &str) -> Option<Nearest> {
         report.push_str(&format!("... and {} more lines\n", differing - 12));
     }
     report.push_str(&current(&index, file, &shown));
-    Some(Nearest { report, start, shown, only_blanks })
+    Some(NearestText { report, start, shown, only_blanks })
 }
 
 fn current(index: &LineIndex, file: &TextFile, lines: &Range<usize>) -> String {

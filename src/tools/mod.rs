@@ -45,20 +45,23 @@ mod write_file;
 
 pub use confined::{run_confined, withheld_line};
 pub use content::named as data_kind;
-pub use dialect::{Bases, DeepagentsVersion, Dialect, DialectSettings, is_batch};
+pub use dialect::{DeepagentsVersion, ToolSet, ToolSetSettings, TypestackBases, is_batch};
 pub use env::{
-    Children, CommandSettings, Confining, Enquire, Env, Inspect, Limits, Progress, Report, RunCtx, Said,
-    Sight, Task, WithheldReport,
+    AskUser, CommandSandbox, CommandSettings, OutputInspector, ProgressSink, ReadScope, RunContext,
+    SubagentReport, SubagentSpawner, SubagentTask, ToolContext, ToolLimits, UserReply, WithheldReport,
 };
 pub use error::{CallFailure, ToolError};
 use hint::hint;
 pub use hint::{Hint, HintPiece, HintTool};
-pub use jobs::{Job, Jobs, Shown};
-pub use registry::Registry;
-pub use result::{ChangeOverview, Changed, Detail, DiffText, Facts, FileDiff, Output, Preview, Ran, Summary};
+pub use jobs::{Job, JobRegistry, JobSummary};
+pub use registry::ToolRegistry;
+pub use result::{
+    CallPreview, CallSummary, ChangeOverview, CommandResult, DiffText, DisplayDetail, EditedFile, FileDiff,
+    OutputFacts, ToolOutput,
+};
 #[cfg(test)]
 pub(crate) use run_command::CommandToApprove;
-pub use todo::{Todo, TodoStatus, lines_of as todo_lines, list_in as todos_in};
+pub use todo::{TodoItem, TodoStatus, lines_of as todo_lines, list_in as todos_in};
 
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
@@ -66,7 +69,7 @@ use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
 
-pub type Running = Pin<Box<dyn Future<Output = Output> + Send>>;
+pub type RunFuture = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
 
 /// A tool. Its name, its words for the model, and how it reads its arguments.
 pub trait Tool: Send + Sync {
@@ -74,7 +77,7 @@ pub trait Tool: Send + Sync {
 
     /// What the call touches, by the words of its arguments alone: only for putting calls in order. An argument that
     /// cannot be read touches nothing; `plan` will say what is wrong with it.
-    fn touches(&self, input: &Value) -> Touches;
+    fn touches(&self, input: &Value) -> TouchedPaths;
 
     /// The name of placet's own tool that rules mean: `run(rm *)` and `run_command(rm *)` hold whatever a surface calls
     /// its tools. One that does several things is judged by what this call does.
@@ -83,8 +86,8 @@ pub trait Tool: Send + Sync {
     }
 
     /// How its results reach the model.
-    fn delivery(&self) -> Delivery {
-        Delivery::Spilled
+    fn delivery(&self) -> OutputDelivery {
+        OutputDelivery::Spilled
     }
 
     /// It means something only within a conversation with a model: no other program is offered it.
@@ -93,12 +96,12 @@ pub trait Tool: Send + Sync {
     }
 
     /// Reads the arguments and resolves the paths. Reads no content and changes nothing.
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError>;
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError>;
 }
 
 /// What becomes of a long result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Delivery {
+pub enum OutputDelivery {
     /// It goes to a scratchpad, with a preview.
     Spilled,
     /// It goes out whole.
@@ -120,34 +123,34 @@ pub trait Plan: Send {
 
     /// Reads what it needs and works out the exact effect, so that a call that cannot succeed fails before anybody
     /// is asked. With [`Sight::InsideOnly`] it must not read outside the workspace: consent is still to come.
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError>;
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError>;
 
     /// Does what was previewed, or fails because the world changed since. Cancelling `ctx.cancel` ends it within a
     /// second and leaves no file half written.
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running;
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture;
 }
 
 /// What a call touches, for ordering: see [`Tool::touches`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Touches {
+pub struct TouchedPaths {
     pub reads: Vec<String>,
     pub writes: Vec<String>,
     /// A command may touch anything.
     pub anything: bool,
 }
 
-impl Touches {
+impl TouchedPaths {
     /// The same with each path as `resolve` names it, so that two spellings of one file are one; what cannot be
     /// resolved keeps its words.
     #[must_use]
-    pub fn resolved(self, resolve: impl Fn(&str) -> Option<String>) -> Touches {
+    pub fn resolved(self, resolve: impl Fn(&str) -> Option<String>) -> TouchedPaths {
         let each = |paths: Vec<String>| paths.into_iter().map(|p| resolve(&p).unwrap_or(p)).collect();
-        Touches { reads: each(self.reads), writes: each(self.writes), anything: self.anything }
+        TouchedPaths { reads: each(self.reads), writes: each(self.writes), anything: self.anything }
     }
 
     /// True when the two must not overlap in time, and the later one must be planned after the earlier one ran.
-    pub fn conflicts(&self, earlier: &Touches) -> bool {
-        let writes = |t: &Touches| t.anything || !t.writes.is_empty();
+    pub fn conflicts(&self, earlier: &TouchedPaths) -> bool {
+        let writes = |t: &TouchedPaths| t.anything || !t.writes.is_empty();
         if self.anything || earlier.anything {
             return self.anything && writes(earlier) || earlier.anything && writes(self);
         }

@@ -1,22 +1,22 @@
 //! Single operations on files, done on a draft: what batches are made of, native ones and those of other systems.
 
-use super::draft::{Draft, in_words};
-use super::edit_file::Unread;
+use super::draft::{StagedFiles, in_words};
+use super::edit_file::UnreadPolicy;
 use super::refusal::{bad_text, never_read};
 use super::write_file::{appended, dressed};
-use super::{CallFailure, Env, ToolError};
+use super::{CallFailure, ToolContext, ToolError};
 use crate::text::RangeSet;
 use crate::workspace::{OpenConsent, ReadStatus, ResolvedPath, TextFile, WorkspaceError};
 use std::sync::Arc;
 
 /// One operation, its paths resolved.
 #[derive(Clone, Debug)]
-pub(super) enum Operation {
+pub(super) enum FileOperation {
     Read { at: ResolvedPath },
-    Write { at: ResolvedPath, content: String, form: Form },
+    Write { at: ResolvedPath, content: String, form: WriteEncoding },
     Create { at: ResolvedPath, content: String },
-    Append { at: ResolvedPath, content: String, form: Form },
-    Replace { at: ResolvedPath, old: String, new: String, how: Replacing },
+    Append { at: ResolvedPath, content: String, form: WriteEncoding },
+    Replace { at: ResolvedPath, old: String, new: String, how: ReplacePolicy },
     Delete { at: ResolvedPath },
     Move { from: ResolvedPath, to: ResolvedPath },
     Copy { from: ResolvedPath, to: ResolvedPath },
@@ -24,7 +24,7 @@ pub(super) enum Operation {
 
 /// How a text becomes the content of a file that exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum WriteEncoding {
     /// Byte for byte, as UTF-8.
     Exact,
     /// In the file's own encoding, with its mark and line ends.
@@ -33,7 +33,7 @@ pub(super) enum Form {
 
 /// Which places a replacement takes, and what it does where there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Replacing {
+pub(super) enum ReplacePolicy {
     /// Exactly one place; anything else is an error.
     One,
     /// All of them, at least one.
@@ -44,29 +44,29 @@ pub(super) enum Replacing {
 
 /// What an operation came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Done {
+pub(super) struct OperationResult {
     /// What the file holds by now; absent where it is gone.
     pub(super) content: Option<Arc<Vec<u8>>>,
     pub(super) places: usize,
 }
 
-impl Operation {
+impl FileOperation {
     pub(super) fn writes(&self) -> Vec<&ResolvedPath> {
         match self {
-            Operation::Read { .. } => Vec::new(),
-            Operation::Write { at, .. }
-            | Operation::Create { at, .. }
-            | Operation::Append { at, .. }
-            | Operation::Replace { at, .. }
-            | Operation::Delete { at } => vec![at],
-            Operation::Move { from, to } => vec![from, to],
-            Operation::Copy { to, .. } => vec![to],
+            FileOperation::Read { .. } => Vec::new(),
+            FileOperation::Write { at, .. }
+            | FileOperation::Create { at, .. }
+            | FileOperation::Append { at, .. }
+            | FileOperation::Replace { at, .. }
+            | FileOperation::Delete { at } => vec![at],
+            FileOperation::Move { from, to } => vec![from, to],
+            FileOperation::Copy { to, .. } => vec![to],
         }
     }
 
     pub(super) fn reads(&self) -> Vec<&ResolvedPath> {
         match self {
-            Operation::Read { at } | Operation::Copy { from: at, .. } => vec![at],
+            FileOperation::Read { at } | FileOperation::Copy { from: at, .. } => vec![at],
             _ => Vec::new(),
         }
     }
@@ -74,75 +74,77 @@ impl Operation {
     /// Does it on the draft. An operation that fails leaves the draft as it was.
     pub(super) fn perform(
         &self,
-        env: &Env,
-        draft: &mut Draft,
+        env: &ToolContext,
+        draft: &mut StagedFiles,
         consent: OpenConsent<'_>,
-        unread: Unread,
-    ) -> Result<Done, ToolError> {
+        unread: UnreadPolicy,
+    ) -> Result<OperationResult, ToolError> {
         let fail = |e: WorkspaceError| in_words(env, &e);
         match self {
-            Operation::Read { at } => {
+            FileOperation::Read { at } => {
                 let content = draft.bytes(env, at, consent).map_err(fail)?;
                 saw(env, draft, at);
-                Ok(Done { content: Some(content), places: 0 })
+                Ok(OperationResult { content: Some(content), places: 0 })
             }
-            Operation::Create { at, content } => {
+            FileOperation::Create { at, content } => {
                 if draft.held(env, at, consent).map_err(fail)?.bytes().is_some() {
                     return Err(fail(WorkspaceError::Exists(at.path.clone())));
                 }
                 put(env, draft, at, content.clone().into_bytes(), consent)
             }
-            Operation::Write { at, content, form } => {
+            FileOperation::Write { at, content, form } => {
                 let old = draft.held(env, at, consent).map_err(fail)?.bytes().cloned();
                 if old.is_some() {
                     allowed(env, draft, at, unread)?;
                 }
                 let bytes = match (old.and_then(|old| TextFile::new(old).ok()), form) {
-                    (Some(old), Form::OfTheFile) => dressed(content, &old).map_err(|e| bad_text(&e))?,
+                    (Some(old), WriteEncoding::OfTheFile) => {
+                        dressed(content, &old).map_err(|e| bad_text(&e))?
+                    }
                     _ => content.clone().into_bytes(),
                 };
                 put(env, draft, at, bytes, consent)
             }
-            Operation::Append { at, content, form } => {
+            FileOperation::Append { at, content, form } => {
                 let old = draft.held(env, at, consent).map_err(fail)?.bytes().cloned().unwrap_or_default();
                 let bytes = match (TextFile::new(old.clone()).ok().filter(|_| !old.is_empty()), form) {
-                    (Some(file), Form::OfTheFile) => appended(&old, &file, content)?,
+                    (Some(file), WriteEncoding::OfTheFile) => appended(&old, &file, content)?,
                     _ => [old.as_slice(), content.as_bytes()].concat(),
                 };
                 put(env, draft, at, bytes, consent)
             }
-            Operation::Replace { at, old, new, how } => {
+            FileOperation::Replace { at, old, new, how } => {
                 self.replace(env, draft, (at, consent, unread), (old, new, *how))
             }
-            Operation::Delete { at } => {
+            FileOperation::Delete { at } => {
                 allowed_if_there(env, draft, at, consent, unread)?;
                 draft.remove(env, at, consent).map_err(fail)?;
-                Ok(Done { content: None, places: 0 })
+                Ok(OperationResult { content: None, places: 0 })
             }
-            Operation::Move { from, to } => {
+            FileOperation::Move { from, to } => {
                 draft.rename(env, from, to, consent).map_err(fail)?;
-                Ok(Done { content: draft.bytes(env, to, consent).ok(), places: 0 })
+                Ok(OperationResult { content: draft.bytes(env, to, consent).ok(), places: 0 })
             }
-            Operation::Copy { from, to } => {
+            FileOperation::Copy { from, to } => {
                 draft.copy(env, from, to, consent).map_err(fail)?;
-                Ok(Done { content: draft.bytes(env, to, consent).ok(), places: 0 })
+                Ok(OperationResult { content: draft.bytes(env, to, consent).ok(), places: 0 })
             }
         }
     }
 
     fn replace(
         &self,
-        env: &Env,
-        draft: &mut Draft,
-        (at, consent, unread): (&ResolvedPath, OpenConsent<'_>, Unread),
-        (old, new, how): (&str, &str, Replacing),
-    ) -> Result<Done, ToolError> {
+        env: &ToolContext,
+        draft: &mut StagedFiles,
+        (at, consent, unread): (&ResolvedPath, OpenConsent<'_>, UnreadPolicy),
+        (old, new, how): (&str, &str, ReplacePolicy),
+    ) -> Result<OperationResult, ToolError> {
         let bytes = draft.bytes(env, at, consent).map_err(|e| in_words(env, &e))?;
         let file = TextFile::new(bytes.clone()).map_err(|_| {
             ToolError::new(format!("`{}` is not text", at.written)).because(CallFailure::NotText)
         })?;
-        if old.is_empty() && how == Replacing::AllOrNone {
-            return Ok(Done { content: Some(bytes), places: 0 });
+        if old.is_empty() && how == ReplacePolicy::AllOrNone {
+            return Ok(OperationResult { content: Some(bytes), places: 0 });
         }
         if old.is_empty() {
             return Err(ToolError::new("the text to replace is empty"));
@@ -152,12 +154,12 @@ impl Operation {
         let mut end = 0;
         spans.retain(|span| span.start >= end && std::mem::replace(&mut end, span.end) <= span.start);
         match (spans.len(), how) {
-            (0, Replacing::AllOrNone) => return Ok(Done { content: Some(bytes), places: 0 }),
+            (0, ReplacePolicy::AllOrNone) => return Ok(OperationResult { content: Some(bytes), places: 0 }),
             (0, _) => {
                 let words = format!("the text to replace is not in `{}`", at.written);
                 return Err(ToolError::new(words).because(CallFailure::TextMissing));
             }
-            (n, Replacing::One) if n > 1 => {
+            (n, ReplacePolicy::One) if n > 1 => {
                 let words = format!("the text to replace occurs {n} times in `{}`", at.written);
                 return Err(ToolError::new(words).because(CallFailure::Ambiguous(n)));
             }
@@ -165,41 +167,48 @@ impl Operation {
         }
         let places = spans.len();
         let spliced = file.splice(&spans, old, new).map_err(|e| bad_text(&e))?;
-        put(env, draft, at, spliced.bytes, consent).map(|done| Done { places, ..done })
+        put(env, draft, at, spliced.bytes, consent).map(|done| OperationResult { places, ..done })
     }
 }
 
 fn put(
-    env: &Env,
-    draft: &mut Draft,
+    env: &ToolContext,
+    draft: &mut StagedFiles,
     at: &ResolvedPath,
     bytes: Vec<u8>,
     consent: OpenConsent<'_>,
-) -> Result<Done, ToolError> {
+) -> Result<OperationResult, ToolError> {
     draft.put(env, at, bytes, consent).map_err(|e| in_words(env, &e))?;
     let content = draft.bytes(env, at, consent).map_err(|e| in_words(env, &e))?;
-    Ok(Done { content: Some(content), places: 1 })
+    Ok(OperationResult { content: Some(content), places: 1 })
 }
 
 fn allowed_if_there(
-    env: &Env,
-    draft: &mut Draft,
+    env: &ToolContext,
+    draft: &mut StagedFiles,
     at: &ResolvedPath,
     consent: OpenConsent<'_>,
-    unread: Unread,
+    unread: UnreadPolicy,
 ) -> Result<(), ToolError> {
     draft.held(env, at, consent).map_err(|e| in_words(env, &e))?;
     allowed(env, draft, at, unread)
 }
 
 /// May the content that is on disk be lost? What this batch itself wrote may always be.
-fn allowed(env: &Env, draft: &Draft, at: &ResolvedPath, unread: Unread) -> Result<(), ToolError> {
+fn allowed(
+    env: &ToolContext,
+    draft: &StagedFiles,
+    at: &ResolvedPath,
+    unread: UnreadPolicy,
+) -> Result<(), ToolError> {
     let Some((bytes, hash)) = draft.original(at) else { return Ok(()) };
     let Ok(file) = TextFile::new(bytes.clone()) else { return Ok(()) };
     let index = file.index();
     let lines = |range: &std::ops::Range<usize>| file.part(index.bytes_of(range));
     match env.ledger().standing(&at.path, bytes, hash, &[], lines) {
-        ReadStatus::Never if unread == Unread::Refuse && !bytes.is_empty() => Err(never_read(&at.written)),
+        ReadStatus::Never if unread == UnreadPolicy::Refuse && !bytes.is_empty() => {
+            Err(never_read(&at.written))
+        }
         ReadStatus::Changed(_) => Err(ToolError::hint(
             format!("`{}` changed since you read it", at.written),
             "read it again, then repeat the change on what is there now",
@@ -210,7 +219,7 @@ fn allowed(env: &Env, draft: &Draft, at: &ResolvedPath, unread: Unread) -> Resul
 }
 
 /// What a batch hands out whole was seen whole.
-fn saw(env: &Env, draft: &Draft, at: &ResolvedPath) {
+fn saw(env: &ToolContext, draft: &StagedFiles, at: &ResolvedPath) {
     let Some((bytes, hash)) = draft.original(at) else { return };
     if let Ok(file) = TextFile::new(bytes.clone()) {
         env.ledger().saw_all(&at.path, bytes, hash, &RangeSet::of(0..file.line_count()));

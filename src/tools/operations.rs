@@ -1,12 +1,12 @@
 //! operations: several file operations as one call, all of them or as many as work.
 
-use super::draft::Draft;
-use super::draft_plan::{DraftPlan, Worked};
-use super::edit_file::Unread;
-use super::input::Shape;
-use super::operation::{Form, Operation, Replacing};
+use super::draft::StagedFiles;
+use super::draft_plan::{StagedPlan, StagedReport};
+use super::edit_file::UnreadPolicy;
+use super::input::ToolSchema;
+use super::operation::{FileOperation, ReplacePolicy, WriteEncoding};
 use super::work::s;
-use super::{Env, Plan, Tool, ToolError, Touches};
+use super::{Plan, Tool, ToolContext, ToolError, TouchedPaths};
 use crate::conversation::ToolSpec;
 use crate::workspace::{OpenConsent, ResolvedPath};
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ const READ: usize = 20_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Op {
+enum OperationKind {
     Read,
     Write,
     Create,
@@ -33,8 +33,8 @@ enum Op {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Step {
-    op: Op,
+struct OperationArgs {
+    op: OperationKind,
     path: String,
     /// write, create, append
     content: Option<String>,
@@ -50,7 +50,7 @@ struct Step {
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
-    operations: Vec<Step>,
+    operations: Vec<OperationArgs>,
     /// false: those that fail do not stop the others. Default: true, all or nothing.
     atomic: Option<bool>,
     /// Change files that were never read.
@@ -60,22 +60,25 @@ struct Args {
     _scratchpad: Option<String>,
 }
 
-pub(super) struct Operations(Shape);
+pub(super) struct OperationsTool(ToolSchema);
 
-impl Default for Operations {
-    fn default() -> Operations {
-        Operations(Shape::of::<Args>("operations", include_str!("../../prompts/tools/operations.md")))
+impl Default for OperationsTool {
+    fn default() -> OperationsTool {
+        OperationsTool(ToolSchema::of::<Args>(
+            "operations",
+            include_str!("../../prompts/tools/operations.md"),
+        ))
     }
 }
 
-impl Tool for Operations {
+impl Tool for OperationsTool {
     fn spec(&self) -> ToolSpec {
         self.0.spec()
     }
 
-    fn touches(&self, input: &Value) -> Touches {
+    fn touches(&self, input: &Value) -> TouchedPaths {
         let steps = input.get("operations").and_then(Value::as_array);
-        let mut touches = Touches::default();
+        let mut touches = TouchedPaths::default();
         for step in steps.into_iter().flatten() {
             let path = |name: &str| step.get(name).and_then(Value::as_str).map(String::from);
             match step.get("op").and_then(Value::as_str) {
@@ -87,74 +90,79 @@ impl Tool for Operations {
         touches
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         let count = args.operations.len();
         if count == 0 || count > MOST {
             return Err(ToolError::new(format!("{count} operations: one call takes 1 to {MOST}")));
         }
-        let numbered = |(n, step): (usize, Step)| operation(step, env).map_err(|e| at_step(n, count, e));
-        let operations: Vec<Operation> =
+        let numbered =
+            |(n, step): (usize, OperationArgs)| operation(step, env).map_err(|e| at_step(n, count, e));
+        let operations: Vec<FileOperation> =
             args.operations.into_iter().enumerate().map(numbered).collect::<Result<_, _>>()?;
         let owned = |all: Vec<&ResolvedPath>| all.into_iter().cloned().collect::<Vec<_>>();
         let writes: Vec<ResolvedPath> = operations.iter().flat_map(|o| owned(o.writes())).collect();
         let reads: Vec<ResolvedPath> = operations.iter().flat_map(|o| owned(o.reads())).collect();
         let title = format!("{count} operation{}", s(count));
         let unseen = operations.iter().map(|o| format!("{}\n", words(o, env))).collect();
-        let unread = if args.force == Some(true) { Unread::Allow } else { Unread::Refuse };
-        let failing = if args.atomic == Some(false) { Failing::GoesOn } else { Failing::Stops };
-        let work = move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
+        let unread = if args.force == Some(true) { UnreadPolicy::Allow } else { UnreadPolicy::Refuse };
+        let failing = if args.atomic == Some(false) { FailurePolicy::GoesOn } else { FailurePolicy::Stops };
+        let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
             perform(&operations, env, draft, consent, (unread, failing))
         };
-        Ok(Box::new(DraftPlan::new(title, &writes, &reads, unseen, Box::new(work))))
+        Ok(Box::new(StagedPlan::new(title, &writes, &reads, unseen, Box::new(work))))
     }
 }
 
 /// What an operation that fails does to the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Failing {
+enum FailurePolicy {
     Stops,
     GoesOn,
 }
 
-fn operation(step: Step, env: &Env) -> Result<Operation, ToolError> {
+fn operation(step: OperationArgs, env: &ToolContext) -> Result<FileOperation, ToolError> {
     let at = env.resolve(&step.path)?;
     let needed = |value: Option<String>, name: &str| {
         value.ok_or_else(|| ToolError::new(format!("`{name}` is missing")))
     };
     Ok(match step.op {
-        Op::Read => Operation::Read { at },
-        Op::Write => {
-            Operation::Write { at, content: needed(step.content, "content")?, form: Form::OfTheFile }
-        }
-        Op::Create => Operation::Create { at, content: needed(step.content, "content")? },
-        Op::Append => {
-            Operation::Append { at, content: needed(step.content, "content")?, form: Form::OfTheFile }
-        }
-        Op::Edit => Operation::Replace {
+        OperationKind::Read => FileOperation::Read { at },
+        OperationKind::Write => FileOperation::Write {
+            at,
+            content: needed(step.content, "content")?,
+            form: WriteEncoding::OfTheFile,
+        },
+        OperationKind::Create => FileOperation::Create { at, content: needed(step.content, "content")? },
+        OperationKind::Append => FileOperation::Append {
+            at,
+            content: needed(step.content, "content")?,
+            form: WriteEncoding::OfTheFile,
+        },
+        OperationKind::Edit => FileOperation::Replace {
             at,
             old: needed(step.old_string, "old_string")?,
             new: needed(step.new_string, "new_string")?,
-            how: if step.replace_all == Some(true) { Replacing::All } else { Replacing::One },
+            how: if step.replace_all == Some(true) { ReplacePolicy::All } else { ReplacePolicy::One },
         },
-        Op::Delete => Operation::Delete { at },
-        Op::Move => Operation::Move { from: at, to: env.resolve(&needed(step.to, "to")?)? },
-        Op::Copy => Operation::Copy { from: at, to: env.resolve(&needed(step.to, "to")?)? },
+        OperationKind::Delete => FileOperation::Delete { at },
+        OperationKind::Move => FileOperation::Move { from: at, to: env.resolve(&needed(step.to, "to")?)? },
+        OperationKind::Copy => FileOperation::Copy { from: at, to: env.resolve(&needed(step.to, "to")?)? },
     })
 }
 
 fn perform(
-    operations: &[Operation],
-    env: &Env,
-    draft: &mut Draft,
+    operations: &[FileOperation],
+    env: &ToolContext,
+    draft: &mut StagedFiles,
     consent: OpenConsent<'_>,
-    (unread, failing): (Unread, Failing),
-) -> Result<Worked, ToolError> {
+    (unread, failing): (UnreadPolicy, FailurePolicy),
+) -> Result<StagedReport, ToolError> {
     let (mut text, mut failed, mut room) = (String::new(), 0, READ);
     for (number, one) in operations.iter().enumerate() {
         let done = match one.perform(env, draft, consent, unread) {
             Ok(done) => done,
-            Err(e) if failing == Failing::Stops => return Err(at_step(number, operations.len(), e)),
+            Err(e) if failing == FailurePolicy::Stops => return Err(at_step(number, operations.len(), e)),
             Err(e) => {
                 failed += 1;
                 let _ = writeln!(text, "{}. failed: {}", number + 1, e.message);
@@ -162,7 +170,7 @@ fn perform(
             }
         };
         let _ = writeln!(text, "{}. {}", number + 1, words(one, env));
-        if let (Operation::Read { .. }, Some(content)) = (one, &done.content) {
+        if let (FileOperation::Read { .. }, Some(content)) = (one, &done.content) {
             let content = String::from_utf8_lossy(content);
             let cut = super::output::floor(&content, room);
             room -= cut;
@@ -182,7 +190,7 @@ fn perform(
         operations.len() - failed,
         s(changed)
     );
-    Ok(Worked { text, line: None })
+    Ok(StagedReport { text, line: None })
 }
 
 fn at_step(number: usize, count: usize, error: ToolError) -> ToolError {
@@ -190,16 +198,16 @@ fn at_step(number: usize, count: usize, error: ToolError) -> ToolError {
     ToolError { message, ..error }
 }
 
-fn words(one: &Operation, env: &Env) -> String {
+fn words(one: &FileOperation, env: &ToolContext) -> String {
     let name = |at: &ResolvedPath| env.workspace.shown(&at.path);
     match one {
-        Operation::Read { at } => format!("read {}", name(at)),
-        Operation::Write { at, content, .. } => format!("write {}: {} bytes", name(at), content.len()),
-        Operation::Create { at, content } => format!("create {}: {} bytes", name(at), content.len()),
-        Operation::Append { at, content, .. } => format!("append {}: {} bytes", name(at), content.len()),
-        Operation::Replace { at, .. } => format!("edit {}", name(at)),
-        Operation::Delete { at } => format!("delete {}", name(at)),
-        Operation::Move { from, to } => format!("move {} to {}", name(from), name(to)),
-        Operation::Copy { from, to } => format!("copy {} to {}", name(from), name(to)),
+        FileOperation::Read { at } => format!("read {}", name(at)),
+        FileOperation::Write { at, content, .. } => format!("write {}: {} bytes", name(at), content.len()),
+        FileOperation::Create { at, content } => format!("create {}: {} bytes", name(at), content.len()),
+        FileOperation::Append { at, content, .. } => format!("append {}: {} bytes", name(at), content.len()),
+        FileOperation::Replace { at, .. } => format!("edit {}", name(at)),
+        FileOperation::Delete { at } => format!("delete {}", name(at)),
+        FileOperation::Move { from, to } => format!("move {} to {}", name(from), name(to)),
+        FileOperation::Copy { from, to } => format!("copy {} to {}", name(from), name(to)),
     }
 }

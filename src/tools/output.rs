@@ -1,6 +1,8 @@
 //! The one gate between a result and the model: kept whole in a scratchpad when it is long, and every cut is said.
 
-use super::{Env, Facts, Output, Ran, Summary, ToolError, wording::Names};
+use super::{
+    CallSummary, CommandResult, OutputFacts, ToolContext, ToolError, ToolOutput, wording::ToolNames,
+};
 use crate::conversation::{CallFact, CallOutcome, Part, text_of};
 use crate::session::ScratchpadEntry;
 
@@ -13,14 +15,14 @@ const TAIL: usize = 2000;
 const TOLD: usize = 400;
 
 /// Records with a result what later code must know of it.
-pub(super) fn record(mut output: Output) -> Output {
+pub(super) fn record(mut output: ToolOutput) -> ToolOutput {
     match &output.facts {
-        Facts::Ran(Ran { output: text, code, effects, .. }) => {
+        OutputFacts::Ran(CommandResult { output: text, code, effects, .. }) => {
             let code = *code;
             let digest = digest(&[text, &format!("{code:?}"), effects]);
             output.recorded.extend([CallFact::Exit { code }, CallFact::Same { digest }]);
         }
-        Facts::Steady(text) => {
+        OutputFacts::Steady(text) => {
             let digest = digest(&[text]);
             output.recorded.push(CallFact::Same { digest });
         }
@@ -40,18 +42,18 @@ fn digest(pieces: &[&str]) -> String {
 
 /// Brings a result into the form the model gets. With `name`, a success goes to that scratchpad whole.
 pub(super) fn deliver(
-    output: Output,
+    output: ToolOutput,
     tool: &str,
     name: Option<&str>,
-    (env, names): (&Env, &Names),
-) -> Output {
+    (env, names): (&ToolContext, &ToolNames),
+) -> ToolOutput {
     match name {
         Some(name) if output.outcome == CallOutcome::Done => keep(output, name, env),
         _ => spill(output, tool, (env, names)),
     }
 }
 
-fn keep(mut output: Output, name: &str, env: &Env) -> Output {
+fn keep(mut output: ToolOutput, name: &str, env: &ToolContext) -> ToolOutput {
     let image = output.for_model.iter().find_map(|part| match part {
         Part::Image(image) => Some(image.clone()),
         Part::Text { .. } | Part::Note(_) => None,
@@ -68,15 +70,15 @@ fn keep(mut output: Output, name: &str, env: &Env) -> Output {
         Ok(()) => {
             let line = format!("stored in the scratchpad `{name}`: {what}");
             let summary =
-                Summary { line: format!("{} -> {name}", output.for_person.line), ..output.for_person };
+                CallSummary { line: format!("{} -> {name}", output.for_person.line), ..output.for_person };
             output.recorded.push(CallFact::StoredIn { scratchpad: name.into() });
-            Output { for_model: vec![Part::text(line)], for_person: summary, ..output }
+            ToolOutput { for_model: vec![Part::text(line)], for_person: summary, ..output }
         }
         Err(error) => failed(&output.for_person.line, &ToolError::new(error.to_string())),
     }
 }
 
-fn spill(mut output: Output, tool: &str, (env, names): (&Env, &Names)) -> Output {
+fn spill(mut output: ToolOutput, tool: &str, (env, names): (&ToolContext, &ToolNames)) -> ToolOutput {
     let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
     if size <= env.limits.inline() {
         return output;
@@ -103,7 +105,7 @@ fn spill(mut output: Output, tool: &str, (env, names): (&Env, &Names)) -> Output
     };
     let mut for_model = vec![Part::text(format!("{told}\n{view}"))];
     for_model.append(&mut output.for_model);
-    Output { for_model, ..output }
+    ToolOutput { for_model, ..output }
 }
 
 /// Takes the texts out of `parts`: moved, where there is but one, for it may be large.
@@ -168,23 +170,23 @@ pub(super) fn floor(text: &str, at: usize) -> usize {
 }
 
 /// A call that did not succeed.
-pub(super) fn failed(title: &str, error: &ToolError) -> Output {
-    Output {
+pub(super) fn failed(title: &str, error: &ToolError) -> ToolOutput {
+    ToolOutput {
         outcome: CallOutcome::Failed,
         for_model: vec![Part::text(error.for_model())],
-        for_person: Summary::failure(title, &error.message),
-        facts: Facts::Failed(error.clone()),
+        for_person: CallSummary::failure(title, &error.message),
+        facts: OutputFacts::Failed(error.clone()),
         recorded: vec![CallFact::Failed { fault: error.fault }],
     }
 }
 
 /// A call that was stopped.
-pub(super) fn interrupted(title: &str) -> Output {
-    Output {
+pub(super) fn interrupted(title: &str) -> ToolOutput {
+    ToolOutput {
         outcome: CallOutcome::Interrupted,
         for_model: vec![Part::text("interrupted: the person stopped this call before it was done")],
-        for_person: Summary::line(format!("{title}: interrupted")),
-        facts: Facts::None,
+        for_person: CallSummary::line(format!("{title}: interrupted")),
+        facts: OutputFacts::None,
         recorded: Vec::new(),
     }
 }

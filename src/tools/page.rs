@@ -15,7 +15,7 @@ pub(super) const GUTTER: char = '│';
 
 /// Some lines of a file, rendered.
 #[derive(Debug, Default)]
-pub(super) struct Page {
+pub(super) struct FilePage {
     pub(super) text: String,
     /// The lines that are in it, counted from the beginning of the file.
     pub(super) lines: Range<usize>,
@@ -23,14 +23,20 @@ pub(super) struct Page {
     pub(super) split: usize,
 }
 
-impl Page {
+impl FilePage {
     /// Renders lines of `file` from its line `first` on: `limit` of them or as many as fit `budget` bytes, but at
     /// least one. The file may be a window; `number` is the line of the whole file with which it begins.
-    pub(super) fn render(file: &TextFile, first: usize, limit: usize, number: usize, budget: usize) -> Page {
+    pub(super) fn render(
+        file: &TextFile,
+        first: usize,
+        limit: usize,
+        number: usize,
+        budget: usize,
+    ) -> FilePage {
         let lines: Vec<Range<usize>> = file.lines(first).take(limit).collect();
         let width = (number + first + lines.len()).to_string().len();
         let start = number + first;
-        let mut page = Page { lines: start..start, ..Page::default() };
+        let mut page = FilePage { lines: start..start, ..FilePage::default() };
         for line in &lines {
             let before = page.text.len();
             let split = page.row(file.line_text(line), width);
@@ -76,16 +82,16 @@ mod tests {
     #[test]
     fn what_follows_the_gutter_is_the_line() {
         let file = TextFile::new(Arc::new(b"\ta\r\n  b \n\n\rc".to_vec())).unwrap();
-        let page = Page::render(&file, 0, 10, 0, 1000);
+        let page = FilePage::render(&file, 0, 10, 0, 1000);
         assert_eq!(page.text, "1│\ta\n2│  b \n3│\n4│\rc\n");
-        assert_eq!(Page::render(&file, 1, 2, 98, 1000).text, "100│  b \n101│\n");
+        assert_eq!(FilePage::render(&file, 1, 2, 98, 1000).text, "100│  b \n101│\n");
     }
 
     #[test]
     fn a_long_line_is_split_and_nothing_is_lost() {
         let line = "é".repeat(ROW * 2 + 5);
         let file = TextFile::new(Arc::new(line.clone().into_bytes())).unwrap();
-        let page = Page::render(&file, 0, 1, 0, 10);
+        let page = FilePage::render(&file, 0, 1, 0, 10);
         let rows: Vec<(&str, &str)> = page.text.lines().filter_map(|r| r.split_once(GUTTER)).collect();
         assert_eq!(rows.iter().map(|r| r.0).collect::<Vec<_>>(), ["1", "1.2", "1.3"]);
         assert_eq!(rows.iter().map(|r| r.1).collect::<String>(), line);

@@ -3,14 +3,14 @@
 //! A patch is text from anywhere: its names stay inside the workspace, whatever the mode. Only the call's own `path`
 //! goes where every tool's paths go.
 
-use super::{CallFailure, Env, HintTool, ToolError, hint};
+use super::{CallFailure, HintTool, ToolContext, ToolError, hint};
 use crate::permission::AccessLocation;
 use crate::text::patch::{FilePatch, FilePatchKind};
 use crate::workspace::{ResolvedPath, WorkspaceError};
 
 /// One file of a patch, with its places.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct ResolvedFilePatch {
     pub(super) patch: FilePatch,
     pub(super) kind: FilePatchKind,
     /// Where the content comes from, and where it goes: the same for an edit, one of them for a new or deleted file.
@@ -20,7 +20,7 @@ pub(super) struct Step {
     pub(super) note: Option<String>,
 }
 
-impl Step {
+impl ResolvedFilePatch {
     pub(super) fn writes(&self) -> impl Iterator<Item = &ResolvedPath> {
         let source = self.from.as_ref().filter(|_| self.kind != FilePatchKind::Copy);
         source.into_iter().chain(&self.to)
@@ -31,7 +31,7 @@ impl Step {
     }
 
     /// The file's name, or both.
-    pub(super) fn shown(&self, env: &Env) -> String {
+    pub(super) fn shown(&self, env: &ToolContext) -> String {
         let name = |at: &Option<ResolvedPath>| at.as_ref().map(|at| env.workspace.shown(&at.path));
         match (name(&self.from), name(&self.to)) {
             (Some(from), Some(to)) if from != to => format!("{from} -> {to}"),
@@ -41,7 +41,11 @@ impl Step {
 }
 
 /// The steps of a patch. `path` is the call's own file, for a patch of one file.
-pub(super) fn steps(files: Vec<FilePatch>, path: Option<String>, env: &Env) -> Result<Vec<Step>, ToolError> {
+pub(super) fn steps(
+    files: Vec<FilePatch>,
+    path: Option<String>,
+    env: &ToolContext,
+) -> Result<Vec<ResolvedFilePatch>, ToolError> {
     match (path, files.len()) {
         (Some(path), 1) => files.into_iter().map(|file| at_path(file, &path, env)).collect(),
         (Some(_), count) => Err(ToolError::hint(
@@ -63,7 +67,7 @@ pub(super) fn steps(files: Vec<FilePatch>, path: Option<String>, env: &Env) -> R
     }
 }
 
-fn at_path(patch: FilePatch, path: &str, env: &Env) -> Result<Step, ToolError> {
+fn at_path(patch: FilePatch, path: &str, env: &ToolContext) -> Result<ResolvedFilePatch, ToolError> {
     let at = env.resolve(path)?;
     let kind = match patch.kind {
         FilePatchKind::Edit if !at.exists && patch.starts_from_nothing() => FilePatchKind::Create,
@@ -77,16 +81,20 @@ fn at_path(patch: FilePatch, path: &str, env: &Env) -> Result<Step, ToolError> {
         FilePatchKind::Delete => (Some(at), None),
         FilePatchKind::Rename | FilePatchKind::Copy => (Some(at), other(&patch.new)?),
     };
-    Ok(Step { patch, kind, from, to, note: None })
+    Ok(ResolvedFilePatch { patch, kind, from, to, note: None })
 }
 
-fn by_names(patch: FilePatch, env: &Env, made: &[std::path::PathBuf]) -> Result<Step, ToolError> {
+fn by_names(
+    patch: FilePatch,
+    env: &ToolContext,
+    made: &[std::path::PathBuf],
+) -> Result<ResolvedFilePatch, ToolError> {
     let there = |at: &ResolvedPath| at.exists || made.contains(&at.path);
     let (old, new) = (patch.old.clone(), patch.new.clone());
     if old.is_none() && new.is_none() {
         return Err(ToolError::hint("the patch names no file", "name it: path: \"src/main.rs\""));
     }
-    let step = |kind, from, to, note| Ok(Step { patch: patch.clone(), kind, from, to, note });
+    let step = |kind, from, to, note| Ok(ResolvedFilePatch { patch: patch.clone(), kind, from, to, note });
     let found = |name: &Option<String>| name.as_deref().map(|name| existing(name, env, &there)).transpose();
     match patch.kind {
         FilePatchKind::Create => {
@@ -112,21 +120,21 @@ fn by_names(patch: FilePatch, env: &Env, made: &[std::path::PathBuf]) -> Result<
     }
 }
 
-type Found = (ResolvedPath, Option<String>);
+type PatchPath = (ResolvedPath, Option<String>);
 
 /// The file of an edit whose sides may be named differently: the one that is there; of two, the one GNU patch takes.
 fn edited(
     old: Option<String>,
     new: Option<String>,
-    env: &Env,
+    env: &ToolContext,
     there: &impl Fn(&ResolvedPath) -> bool,
-) -> Result<Found, ToolError> {
+) -> Result<PatchPath, ToolError> {
     let (old, new) = match (old, new) {
         (Some(old), Some(new)) if old != new => (old, new),
         (old, new) => return existing(&old.or(new).unwrap_or_default(), env, there),
     };
     let (first, second) = (existing(&old, env, there)?, existing(&new, env, there)?);
-    let said = |(at, _): Found, other: &str| {
+    let said = |(at, _): PatchPath, other: &str| {
         let note = format!("the patch names `{old}` and `{new}`; not `{other}`");
         (at, Some(note))
     };
@@ -142,7 +150,11 @@ fn edited(
 }
 
 /// The file of a name; `a/x` and `b/x` also mean `x` where only that is there.
-fn existing(name: &str, env: &Env, there: &impl Fn(&ResolvedPath) -> bool) -> Result<Found, ToolError> {
+fn existing(
+    name: &str,
+    env: &ToolContext,
+    there: &impl Fn(&ResolvedPath) -> bool,
+) -> Result<PatchPath, ToolError> {
     let at = inside(name, env)?;
     if !there(&at)
         && let Some(rest) = name.strip_prefix("a/").or(name.strip_prefix("b/"))
@@ -154,7 +166,7 @@ fn existing(name: &str, env: &Env, there: &impl Fn(&ResolvedPath) -> bool) -> Re
     Ok((at, None))
 }
 
-fn inside(name: &str, env: &Env) -> Result<ResolvedPath, ToolError> {
+fn inside(name: &str, env: &ToolContext) -> Result<ResolvedPath, ToolError> {
     let at = env.resolve(name)?;
     if at.place != AccessLocation::Outside {
         return Ok(at);

@@ -1,8 +1,8 @@
 //! May a patch change these lines? What it quotes exactly it has seen; for the rest the ledger decides.
 
-use super::patch_files::Step;
+use super::patch_files::ResolvedFilePatch;
 use super::refusal::{changed, never_read, not_shown, since_read};
-use super::{Env, HintTool, ToolError, hint};
+use super::{HintTool, ToolContext, ToolError, hint};
 use crate::text::RangeSet;
 use crate::text::patch::{FilePatchBody, FilePatchKind, NearestMatch, PatchedContent};
 use crate::workspace::{Hash, ReadStatus, ResolvedPath, TextFile};
@@ -11,30 +11,34 @@ use std::sync::Arc;
 
 /// What the ledger says of a change that may be made.
 #[derive(Debug)]
-pub(super) enum Judged {
+pub(super) enum LedgerVerdict {
     Fine,
     /// The file was read and changed since, elsewhere or as the patch itself knows: the difference.
     ChangedSince(String),
 }
 
 pub(super) fn judge(
-    env: &Env,
+    env: &ToolContext,
     at: &ResolvedPath,
-    step: &Step,
+    step: &ResolvedFilePatch,
     bytes: &Arc<Vec<u8>>,
     applied: &PatchedContent,
-) -> Result<Judged, ToolError> {
+) -> Result<LedgerVerdict, ToolError> {
     let blind = step.kind == FilePatchKind::Delete && step.patch.hunks().is_empty() && !bytes.is_empty();
     // A binary patch proves the whole content, and a rename alone loses nothing.
     if bytes.is_empty()
         || matches!(step.patch.body, FilePatchBody::Binary(_))
         || step.patch.hunks().is_empty() && !blind
     {
-        return Ok(Judged::Fine);
+        return Ok(LedgerVerdict::Fine);
     }
     let Ok(file) = TextFile::new(bytes.clone()) else {
         // Data is never seen as lines: only what the patch proves may change it.
-        return if applied.unproven.is_empty() && !blind { Ok(Judged::Fine) } else { Err(data(env, at)) };
+        return if applied.unproven.is_empty() && !blind {
+            Ok(LedgerVerdict::Fine)
+        } else {
+            Err(data(env, at))
+        };
     };
     let index = file.index();
     // A place between two lines is judged by the line above it.
@@ -50,8 +54,8 @@ pub(super) fn judge(
     let path = env.workspace.shown(&at.path);
     let standing = env.ledger().standing(&at.path, bytes, hash, &targets, |l| file.part(index.bytes_of(l)));
     match standing {
-        ReadStatus::Seen => Ok(Judged::Fine),
-        ReadStatus::Never | ReadStatus::Part { .. } if targets.is_empty() => Ok(Judged::Fine),
+        ReadStatus::Seen => Ok(LedgerVerdict::Fine),
+        ReadStatus::Never | ReadStatus::Part { .. } if targets.is_empty() => Ok(LedgerVerdict::Fine),
         ReadStatus::Never => Err(never_read(&path)),
         ReadStatus::Part { seen, .. } => {
             let mut touched = RangeSet::new();
@@ -59,20 +63,20 @@ pub(super) fn judge(
             Err(not_shown(&path, &seen, &touched.without(&seen)))
         }
         ReadStatus::Changed(change) if targets.is_empty() || change.intact => {
-            Ok(Judged::ChangedSince(since_read(&change, &file).0))
+            Ok(LedgerVerdict::ChangedSince(since_read(&change, &file).0))
         }
         ReadStatus::Changed(change) => Err(changed(env, at, &path, &file, hash, &change)),
     }
 }
 
-fn data(env: &Env, at: &ResolvedPath) -> ToolError {
+fn data(env: &ToolContext, at: &ResolvedPath) -> ToolError {
     let name = env.workspace.shown(&at.path);
     let hint = hint!["give the hunk exact context, or remove the file with ", HintTool::RunCommand];
     ToolError::hint(format!("`{name}` holds data, and the patch does not quote what it changes"), hint)
 }
 
 /// The lines that an error shows count as seen.
-pub(super) fn told_near(env: &Env, at: &ResolvedPath, bytes: &Arc<Vec<u8>>, near: &NearestMatch) {
+pub(super) fn told_near(env: &ToolContext, at: &ResolvedPath, bytes: &Arc<Vec<u8>>, near: &NearestMatch) {
     let Ok(file) = TextFile::new(bytes.clone()) else { return };
     let shown = near.shown();
     let lines = shown.start..shown.end.min(file.line_count());

@@ -3,11 +3,11 @@
 //! Sources of renames and copies are taken as they were before the patch, so that two files may change places; edits
 //! see what came before them. Every file is tried, so that one answer tells all that does not fit.
 
-use super::draft::{Draft, Held, in_words};
-use super::patch_files::Step;
-use super::patch_standing::{Judged, judge, told_near};
+use super::draft::{StagedFiles, StagedState, in_words};
+use super::patch_files::ResolvedFilePatch;
+use super::patch_standing::{LedgerVerdict, judge, told_near};
 use super::refusal::bad_text;
-use super::{CallFailure, Env, ToolError};
+use super::{CallFailure, ToolContext, ToolError};
 use crate::text::TextEncoding;
 use crate::text::patch::{
     FilePatch, FilePatchBody, FilePatchKind, HunkError, HunkErrorKind, Options, PatchApplyError,
@@ -23,7 +23,7 @@ const TOLD: usize = 10;
 
 /// What came of a patch.
 #[derive(Debug, Default)]
-pub(super) struct Done {
+pub(super) struct PatchReport {
     /// A line for each file, and what was adapted below it.
     pub(super) lines: Vec<String>,
     /// What somebody else changed since the files were read.
@@ -31,13 +31,13 @@ pub(super) struct Done {
 }
 
 pub(super) fn work(
-    steps: &[Step],
+    steps: &[ResolvedFilePatch],
     options: Options,
-    env: &Env,
-    draft: &mut Draft,
+    env: &ToolContext,
+    draft: &mut StagedFiles,
     consent: OpenConsent<'_>,
-) -> Result<Done, ToolError> {
-    let mut working = Working::new(steps, options, env, draft, consent)?;
+) -> Result<PatchReport, ToolError> {
+    let mut working = PatchStaging::new(steps, options, env, draft, consent)?;
     let mut errors = Vec::new();
     for step in steps {
         if let Err(error) = working.step(step) {
@@ -71,31 +71,31 @@ fn failed(errors: Vec<ToolError>, of: usize) -> Option<ToolError> {
     Some(ToolError { message, hint: first.hint, fault: first.fault })
 }
 
-struct Working<'w> {
+struct PatchStaging<'w> {
     options: Options,
-    env: &'w Env,
-    draft: &'w mut Draft,
+    env: &'w ToolContext,
+    draft: &'w mut StagedFiles,
     consent: OpenConsent<'w>,
     /// Sources of renames and copies before the patch.
-    sources: BTreeMap<PathBuf, Held>,
+    sources: BTreeMap<PathBuf, StagedState>,
     /// What the patch takes away by the end.
     leaving: BTreeSet<PathBuf>,
-    now: BTreeMap<PathBuf, (ResolvedPath, Held)>,
+    now: BTreeMap<PathBuf, (ResolvedPath, StagedState)>,
     /// Where the content of a renamed or copied file comes from.
     origins: BTreeMap<PathBuf, PathBuf>,
     /// What becomes of the right to run a file.
     modes: BTreeMap<PathBuf, u32>,
-    done: Done,
+    done: PatchReport,
 }
 
-impl<'w> Working<'w> {
+impl<'w> PatchStaging<'w> {
     fn new(
-        steps: &[Step],
+        steps: &[ResolvedFilePatch],
         options: Options,
-        env: &'w Env,
-        draft: &'w mut Draft,
+        env: &'w ToolContext,
+        draft: &'w mut StagedFiles,
         consent: OpenConsent<'w>,
-    ) -> Result<Working<'w>, ToolError> {
+    ) -> Result<PatchStaging<'w>, ToolError> {
         let (mut sources, mut leaving) = (BTreeMap::new(), BTreeSet::new());
         for step in steps {
             let Some(from) = &step.from else { continue };
@@ -108,27 +108,27 @@ impl<'w> Working<'w> {
             }
         }
         let (now, origins, modes, done) = Default::default();
-        Ok(Working { options, env, draft, consent, sources, leaving, now, origins, modes, done })
+        Ok(PatchStaging { options, env, draft, consent, sources, leaving, now, origins, modes, done })
     }
 
-    fn held(&mut self, at: &ResolvedPath) -> Result<Held, ToolError> {
+    fn held(&mut self, at: &ResolvedPath) -> Result<StagedState, ToolError> {
         if let Some((_, held)) = self.now.get(&at.path) {
             return Ok(held.clone());
         }
         self.draft.held(self.env, at, self.consent).cloned().map_err(|e| in_words(self.env, &e))
     }
 
-    fn step(&mut self, step: &Step) -> Result<(), ToolError> {
+    fn step(&mut self, step: &ResolvedFilePatch) -> Result<(), ToolError> {
         let old = match (&step.from, step.kind) {
-            (None, _) => Held::Absent,
+            (None, _) => StagedState::Absent,
             (Some(from), FilePatchKind::Rename | FilePatchKind::Copy) => match self.sources.get(&from.path) {
-                Some(held @ Held::File { .. }) => held.clone(),
+                Some(held @ StagedState::File { .. }) => held.clone(),
                 // Made by the patch itself.
                 _ => self.held(from)?,
             },
             (Some(from), _) => self.held(from)?,
         };
-        if let (Some(from), Held::Absent) = (&step.from, &old) {
+        if let (Some(from), StagedState::Absent) = (&step.from, &old) {
             return Err(self.env.path_error(&crate::workspace::WorkspaceError::Missing(from.path.clone())));
         }
         if step.kind != FilePatchKind::Edit
@@ -143,7 +143,7 @@ impl<'w> Working<'w> {
             patched(&step.patch, &bytes, self.options).map_err(|e| self.unfit(step, &name, &bytes, e))?;
         let judged = match &step.from {
             Some(from) if step.kind != FilePatchKind::Copy => judge(self.env, from, step, &bytes, &applied)?,
-            _ => Judged::Fine,
+            _ => LedgerVerdict::Fine,
         };
         self.told(step, &name, &applied, judged);
         self.keep(step, old, applied.bytes);
@@ -151,10 +151,10 @@ impl<'w> Working<'w> {
     }
 
     /// A new file must not be there already, unless the patch itself takes it away.
-    fn free(&mut self, step: &Step, to: &ResolvedPath) -> Result<(), ToolError> {
+    fn free(&mut self, step: &ResolvedFilePatch, to: &ResolvedPath) -> Result<(), ToolError> {
         let same = step.from.as_ref().is_some_and(|from| from.path == to.path);
         let leaves = !self.now.contains_key(&to.path) && self.leaving.contains(&to.path);
-        if same || leaves || self.held(to)? == Held::Absent {
+        if same || leaves || self.held(to)? == StagedState::Absent {
             return Ok(());
         }
         let name = self.env.workspace.shown(&to.path);
@@ -167,18 +167,18 @@ impl<'w> Working<'w> {
         Err(ToolError::hint(format!("`{name}` exists already"), hint).because(CallFailure::Exists))
     }
 
-    fn keep(&mut self, step: &Step, old: Held, bytes: Vec<u8>) {
+    fn keep(&mut self, step: &ResolvedFilePatch, old: StagedState, bytes: Vec<u8>) {
         let attrs = match old {
-            Held::File { attrs, .. } => attrs,
-            Held::Absent => None,
+            StagedState::File { attrs, .. } => attrs,
+            StagedState::Absent => None,
         };
         if let Some(from) =
             step.from.as_ref().filter(|_| matches!(step.kind, FilePatchKind::Delete | FilePatchKind::Rename))
         {
             // What took its place meanwhile stays.
-            self.now.entry(from.path.clone()).or_insert((from.clone(), Held::Absent));
+            self.now.entry(from.path.clone()).or_insert((from.clone(), StagedState::Absent));
             if step.kind == FilePatchKind::Delete {
-                self.now.insert(from.path.clone(), (from.clone(), Held::Absent));
+                self.now.insert(from.path.clone(), (from.clone(), StagedState::Absent));
             }
         }
         if let Some(to) = &step.to {
@@ -188,11 +188,18 @@ impl<'w> Working<'w> {
             if let Some(from) = step.from.as_ref().filter(|from| from.path != to.path) {
                 self.origins.insert(to.path.clone(), from.path.clone());
             }
-            self.now.insert(to.path.clone(), (to.clone(), Held::File { bytes: Arc::new(bytes), attrs }));
+            self.now
+                .insert(to.path.clone(), (to.clone(), StagedState::File { bytes: Arc::new(bytes), attrs }));
         }
     }
 
-    fn told(&mut self, step: &Step, name: &str, applied: &PatchedContent, judged: Judged) {
+    fn told(
+        &mut self,
+        step: &ResolvedFilePatch,
+        name: &str,
+        applied: &PatchedContent,
+        judged: LedgerVerdict,
+    ) {
         let letter = match step.kind {
             FilePatchKind::Edit => 'M',
             FilePatchKind::Create => 'A',
@@ -211,20 +218,26 @@ impl<'w> Working<'w> {
         let mode = new_mode(step).map_or(String::new(), |mode| format!(" mode {mode:o}"));
         self.done.lines.push(format!("{letter} {name} {counts}{mode}"));
         self.done.lines.extend(step.note.iter().chain(&applied.notes).map(|note| format!("  {note}")));
-        if let Judged::ChangedSince(diff) = judged {
+        if let LedgerVerdict::ChangedSince(diff) = judged {
             let text =
                 format!("somebody else changed {name} since you read it; their changes are kept:\n{diff}");
             self.done.others.push_str(&text);
         }
     }
 
-    fn unfit(&self, step: &Step, name: &str, bytes: &Arc<Vec<u8>>, error: Unfit) -> ToolError {
+    fn unfit(
+        &self,
+        step: &ResolvedFilePatch,
+        name: &str,
+        bytes: &Arc<Vec<u8>>,
+        error: PatchFailure,
+    ) -> ToolError {
         match error {
-            Unfit::Text(error) => {
+            PatchFailure::Text(error) => {
                 let error = bad_text(&error);
                 ToolError { message: format!("`{name}`: {}", error.message), ..error }
             }
-            Unfit::Patch(error) => {
+            PatchFailure::Patch(error) => {
                 if let (
                     Some(from),
                     PatchApplyError::Hunk(HunkError { why: HunkErrorKind::NoPlace(Some(near)), .. }),
@@ -244,16 +257,16 @@ impl<'w> Working<'w> {
     }
 
     /// Puts it all into the draft: first what goes, then what comes.
-    fn finish(mut self) -> Result<Done, ToolError> {
+    fn finish(mut self) -> Result<PatchReport, ToolError> {
         let now = std::mem::take(&mut self.now);
-        let gone = now.values().filter(|(_, held)| *held == Held::Absent);
+        let gone = now.values().filter(|(_, held)| *held == StagedState::Absent);
         for (at, _) in gone {
             let there = self.draft.held(self.env, at, self.consent).map_err(|e| in_words(self.env, &e))?;
-            if *there != Held::Absent {
+            if *there != StagedState::Absent {
                 self.draft.remove(self.env, at, self.consent).map_err(|e| in_words(self.env, &e))?;
             }
         }
-        for (at, held) in now.into_values().filter(|(_, held)| *held != Held::Absent) {
+        for (at, held) in now.into_values().filter(|(_, held)| *held != StagedState::Absent) {
             let mode = self.modes.get(&at.path).copied();
             let origin = self.origins.get(&at.path).cloned();
             let set = self.draft.set(self.env, &at, (held, origin), self.consent);
@@ -268,20 +281,24 @@ impl<'w> Working<'w> {
 }
 
 /// The mode a step gives its file, where that is not the usual one or the one it has.
-fn new_mode(step: &Step) -> Option<u32> {
+fn new_mode(step: &ResolvedFilePatch) -> Option<u32> {
     let mode = step.patch.new_mode?;
     let usual = if step.kind == FilePatchKind::Create { Some(0o100_644) } else { step.patch.old_mode };
     (usual != Some(mode)).then_some(mode)
 }
 
-enum Unfit {
+enum PatchFailure {
     Patch(PatchApplyError),
     Text(EditError),
 }
 
 /// The patch on a content in whatever encoding: the words of a call are UTF-8, the file need not be.
-fn patched(patch: &FilePatch, bytes: &Arc<Vec<u8>>, options: Options) -> Result<PatchedContent, Unfit> {
-    let plain = || apply(patch, bytes, options).map_err(Unfit::Patch);
+fn patched(
+    patch: &FilePatch,
+    bytes: &Arc<Vec<u8>>,
+    options: Options,
+) -> Result<PatchedContent, PatchFailure> {
+    let plain = || apply(patch, bytes, options).map_err(PatchFailure::Patch);
     let Ok(file) = TextFile::new(bytes.clone()) else { return plain() };
     let wide = matches!(file.encoding(), TextEncoding::Utf16Le | TextEncoding::Utf16Be);
     let ascii = patch.hunks().iter().flat_map(|hunk| &hunk.lines).all(|line| line.text().is_ascii());
@@ -293,15 +310,15 @@ fn patched(patch: &FilePatch, bytes: &Arc<Vec<u8>>, options: Options) -> Result<
     }
     let (encoding, mark) = (file.encoding(), file.detected().mark);
     let text = file.text();
-    let encoded = |text: &str| -> Result<Vec<u8>, Unfit> {
-        let encoded = encoding.encode(text).map_err(|e| Unfit::Text(EditError::Unencodable(e)))?;
+    let encoded = |text: &str| -> Result<Vec<u8>, PatchFailure> {
+        let encoded = encoding.encode(text).map_err(|e| PatchFailure::Text(EditError::Unencodable(e)))?;
         Ok(encoded.into_owned())
     };
     if encoded(&text)? != file.part(mark..bytes.len()) {
         let line = text.lines().position(|l| l.contains('\u{FFFD}')).map_or(1, |n| n + 1);
-        return Err(Unfit::Text(EditError::Undecodable { encoding, line }));
+        return Err(PatchFailure::Text(EditError::Undecodable { encoding, line }));
     }
-    let mut applied = apply(patch, text.as_bytes(), options).map_err(Unfit::Patch)?;
+    let mut applied = apply(patch, text.as_bytes(), options).map_err(PatchFailure::Patch)?;
     let new = String::from_utf8_lossy(&applied.bytes);
     applied.bytes = [file.part(0..mark), &encoded(&new)?].concat();
     applied.notes.push(format!("the file is {encoding}; the patch was written in it"));

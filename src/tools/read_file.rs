@@ -3,12 +3,12 @@
 //! What the model is shown is what the ledger records, no more: a page that was cut for size counts for the lines
 //! on it. A file too large to load is read by a window; its lines are then known by their own hash.
 
-use super::input::Shape;
-use super::page::Page;
+use super::input::ToolSchema;
+use super::page::FilePage;
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    CallFailure, Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool,
-    ToolError, Touches, hint,
+    CallFailure, CallPreview, CallSummary, DisplayDetail, HintTool, OutputFacts, Plan, ReadScope, RunContext,
+    RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use super::{content, page};
 use crate::conversation::{CallOutcome, Image, Part, ToolSpec};
@@ -50,11 +50,11 @@ pub(super) struct Args {
     pub(super) scratchpad: Option<String>,
 }
 
-pub(super) struct ReadFile(Shape);
+pub(super) struct ReadFile(ToolSchema);
 
 impl Default for ReadFile {
     fn default() -> ReadFile {
-        ReadFile(Shape::of::<Args>("read_file", include_str!("../../prompts/tools/read_file.md")))
+        ReadFile(ToolSchema::of::<Args>("read_file", include_str!("../../prompts/tools/read_file.md")))
     }
 }
 
@@ -63,24 +63,24 @@ impl Tool for ReadFile {
         self.0.spec()
     }
 
-    fn touches(&self, input: &Value) -> Touches {
+    fn touches(&self, input: &Value) -> TouchedPaths {
         let path = input.get("path").and_then(Value::as_str).map(String::from);
-        Touches { reads: path.into_iter().collect(), ..Touches::default() }
+        TouchedPaths { reads: path.into_iter().collect(), ..TouchedPaths::default() }
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         Ok(Box::new(ReadPlan::new(self.0.parse(input)?, env)?))
     }
 }
 
 impl ReadPlan {
-    pub(super) fn new(args: Args, env: &Env) -> Result<ReadPlan, ToolError> {
+    pub(super) fn new(args: Args, env: &ToolContext) -> Result<ReadPlan, ToolError> {
         let at = env.resolve(&args.path)?;
         ReadPlan::at(args, at, env)
     }
 
     /// Reads the file at `at`, which messages call by the path of the call.
-    pub(super) fn at(args: Args, at: ResolvedPath, env: &Env) -> Result<ReadPlan, ToolError> {
+    pub(super) fn at(args: Args, at: ResolvedPath, env: &ToolContext) -> Result<ReadPlan, ToolError> {
         if args.limit == Some(0) {
             return Err(ToolError::hint(
                 "`limit` is 0: nothing would be read",
@@ -109,7 +109,7 @@ pub(super) fn regex(pattern: &str) -> Result<RegexMatcher, ToolError> {
     })
 }
 
-fn title(env: &Env, at: &ResolvedPath, args: &Args) -> String {
+fn title(env: &ToolContext, at: &ResolvedPath, args: &Args) -> String {
     let path = env.workspace.shown(&at.path);
     let first = args.offset.unwrap_or(0);
     match (args.offset, args.limit, &args.pattern) {
@@ -138,22 +138,24 @@ impl Plan for ReadPlan {
         self.title.clone()
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        let preview = Preview { line: self.title.clone(), detail: Detail::None };
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        let preview = CallPreview { line: self.title.clone(), detail: DisplayDetail::None };
         match env.workspace.open(&self.at, consent_of(sight)) {
             // Consent to look outside is still to come.
-            Err(crate::workspace::WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(preview),
+            Err(crate::workspace::WorkspaceError::Outside(_)) if sight == ReadScope::InsideOnly => {
+                Ok(preview)
+            }
             opened => opened.map(|_| preview).map_err(|e| env.path_error(&e)),
         }
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         blocking(self.title.clone(), move || self.read(&permit, &ctx.env))
     }
 }
 
 impl ReadPlan {
-    fn read(&self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
+    fn read(&self, permit: &Permit, env: &ToolContext) -> Result<ToolOutput, ToolError> {
         let consent = OpenConsent::Permit(permit);
         let mut opened = env.workspace.open(&self.at, consent).map_err(|e| env.path_error(&e))?;
         let head = self.head(&mut opened, env)?;
@@ -179,7 +181,7 @@ impl ReadPlan {
         }
     }
 
-    fn head(&self, opened: &mut OpenedFile, env: &Env) -> Result<Vec<u8>, ToolError> {
+    fn head(&self, opened: &mut OpenedFile, env: &ToolContext) -> Result<Vec<u8>, ToolError> {
         use std::io::{Read, Seek};
         let mut head = Vec::new();
         let read = (&mut opened.file).take(8192).read_to_end(&mut head).and_then(|_| opened.file.rewind());
@@ -187,7 +189,12 @@ impl ReadPlan {
         Ok(head)
     }
 
-    fn picture(&self, opened: &mut OpenedFile, head: &[u8], env: &Env) -> Result<Option<Output>, ToolError> {
+    fn picture(
+        &self,
+        opened: &mut OpenedFile,
+        head: &[u8],
+        env: &ToolContext,
+    ) -> Result<Option<ToolOutput>, ToolError> {
         let path = env.workspace.shown(&self.at.path);
         let Some(kind) = media::sniff(head, &path) else { return Ok(None) };
         let bytes = opened.read_all(&self.at.path, LARGEST_PICTURE).map_err(|e| env.path_error(&e))?;
@@ -201,18 +208,18 @@ impl ReadPlan {
         }
         let line = format!("{} {}x{}", self.title, loaded.image.width, loaded.image.height);
         let for_model = vec![Part::text(words), Part::Image(loaded.image.clone())];
-        let for_person = Summary { line, detail: Detail::Image(loaded.image) };
-        Ok(Some(Output {
+        let for_person = CallSummary { line, detail: DisplayDetail::Image(loaded.image) };
+        Ok(Some(ToolOutput {
             outcome: CallOutcome::Done,
             for_model,
             for_person,
-            facts: Facts::None,
+            facts: OutputFacts::None,
             recorded: Vec::new(),
         }))
     }
 
     /// A PDF as it is. Whether the model takes it is not known here: where it does not, a line stands in its place.
-    fn pdf(&self, opened: &mut OpenedFile, env: &Env) -> Result<Output, ToolError> {
+    fn pdf(&self, opened: &mut OpenedFile, env: &ToolContext) -> Result<ToolOutput, ToolError> {
         if opened.size > LARGEST_PDF {
             let size = opened.size;
             return Err(ToolError::hint(
@@ -227,17 +234,17 @@ impl ReadPlan {
         let pdf = Image::pdf(&env.workspace.shown(&self.at.path), Arc::from(bytes));
         let line = format!("{} PDF, {} bytes", self.title, pdf.bytes.len());
         let for_model = vec![Part::text(pdf.describe()), Part::Image(pdf)];
-        let for_person = Summary { line, detail: Detail::None };
-        Ok(Output {
+        let for_person = CallSummary { line, detail: DisplayDetail::None };
+        Ok(ToolOutput {
             outcome: CallOutcome::Done,
             for_model,
             for_person,
-            facts: Facts::None,
+            facts: OutputFacts::None,
             recorded: Vec::new(),
         })
     }
 
-    fn page(&self, file: &TextFile, hash: Hash, env: &Env) -> Result<Output, ToolError> {
+    fn page(&self, file: &TextFile, hash: Hash, env: &ToolContext) -> Result<ToolOutput, ToolError> {
         let total = file.line_count();
         let first = self.args.offset.unwrap_or(0);
         if total == 0 {
@@ -249,7 +256,7 @@ impl ReadPlan {
             return Err(past_end(first, total));
         }
         let limit = self.limit();
-        let page = Page::render(file, first, limit, 0, self.budget(env));
+        let page = FilePage::render(file, first, limit, 0, self.budget(env));
         let mut notes = Vec::new();
         if page.lines != (0..total) {
             let next = match page.lines.end < total {
@@ -265,7 +272,13 @@ impl ReadPlan {
     }
 
     /// What is worth knowing of a text beyond its lines.
-    pub(super) fn notes(&self, file: &TextFile, page: &Page, at_end: bool, env: &Env) -> Vec<String> {
+    pub(super) fn notes(
+        &self,
+        file: &TextFile,
+        page: &FilePage,
+        at_end: bool,
+        env: &ToolContext,
+    ) -> Vec<String> {
         let mut notes = Vec::new();
         if page.split > 0 {
             notes.push(format!("a line longer than {} characters goes on in rows numbered n.2, n.3: join them without a line break", page::ROW));
@@ -300,8 +313,8 @@ impl ReadPlan {
         file: &TextFile,
         hash: Hash,
         pattern: &RegexMatcher,
-        env: &Env,
-    ) -> Result<Output, ToolError> {
+        env: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         let first = self.args.offset.unwrap_or(0);
         let (limit, budget) = (self.limit(), self.budget(env));
         let total = file.line_count();
@@ -335,7 +348,7 @@ impl ReadPlan {
     }
 
     /// Room for the page: the limit on results, unless it goes to a scratchpad.
-    pub(super) fn budget(&self, env: &Env) -> usize {
+    pub(super) fn budget(&self, env: &ToolContext) -> usize {
         match self.args.scratchpad {
             Some(_) => usize::MAX / 16,
             None => self.room(env).saturating_sub(NOTES),
@@ -343,33 +356,33 @@ impl ReadPlan {
     }
 
     /// What the model is shown at once, in bytes.
-    fn room(&self, env: &Env) -> usize {
+    fn room(&self, env: &ToolContext) -> usize {
         if self.is_whole { env.limits.window().min(LARGEST_PAGE) } else { env.limits.inline() }
     }
 
     /// Records lines as seen, if the model really gets to see them.
-    fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, output: &Output, env: &Env) {
+    fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, output: &ToolOutput, env: &ToolContext) {
         if self.shows(output, env) {
             env.ledger().saw_all(&self.at.path, file.bytes(), hash, lines);
         }
     }
 
     /// True when the output goes to the model whole.
-    pub(super) fn shows(&self, output: &Output, env: &Env) -> bool {
+    pub(super) fn shows(&self, output: &ToolOutput, env: &ToolContext) -> bool {
         let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
         self.args.scratchpad.is_none() && size <= self.room(env)
     }
 
-    pub(super) fn done(&self, line: String, text: &str, notes: &[String]) -> Output {
+    pub(super) fn done(&self, line: String, text: &str, notes: &[String]) -> ToolOutput {
         let mut all = text.to_string();
         if !notes.is_empty() {
             let _ = writeln!(all, "[{}]", notes.join("; "));
         }
-        Output::done(all.clone(), Summary::text(line, all))
+        ToolOutput::done(all.clone(), CallSummary::text(line, all))
     }
 
     /// The line for the screen, with the lines that were read.
-    pub(super) fn line(&self, env: &Env, lines: &Range<usize>) -> String {
+    pub(super) fn line(&self, env: &ToolContext, lines: &Range<usize>) -> String {
         format!("read {} {}-{}", env.workspace.shown(&self.at.path), lines.start + 1, lines.end)
     }
 

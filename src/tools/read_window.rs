@@ -1,8 +1,8 @@
 //! read_file on a file too large to load: a window of lines, or the lines that match.
 
-use super::page::{self, Page};
+use super::page::{self, FilePage};
 use super::read_file::{LINES, ReadPlan, past_end};
-use super::{Env, Hint, HintTool, Output, ToolError, hint};
+use super::{Hint, HintTool, ToolContext, ToolError, ToolOutput, hint};
 use crate::workspace::{FileWindow, OpenedFile, TextFile, WorkspaceError};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -15,8 +15,8 @@ impl ReadPlan {
         &self,
         mut opened: OpenedFile,
         head: &[u8],
-        env: &Env,
-    ) -> Result<Output, ToolError> {
+        env: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) {
             return Err(ToolError::hint(
                 format!(
@@ -45,8 +45,8 @@ impl ReadPlan {
         opened: &mut OpenedFile,
         first: usize,
         limit: usize,
-        env: &Env,
-    ) -> Result<Output, ToolError> {
+        env: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         let most = self.budget(env);
         let path = self.at.path.as_path();
         let window = FileWindow::read(&mut opened.file, path, first, limit, most);
@@ -56,7 +56,7 @@ impl ReadPlan {
         }
         let bytes = Arc::new(window.bytes);
         let file = TextFile::new(bytes.clone()).map_err(|why| self.not_text(why, opened.size))?;
-        let page = Page::render(&file, 0, limit, first, most);
+        let page = FilePage::render(&file, 0, limit, first, most);
         let end = file.lines(0).nth(page.lines.len().saturating_sub(1)).map_or(0, |line| line.end);
         let shown = bytes.get(..end).unwrap_or_default();
         let all = window.at_end && end == bytes.len();
@@ -89,8 +89,8 @@ impl ReadPlan {
         &self,
         opened: OpenedFile,
         pattern: &RegexMatcher,
-        env: &Env,
-    ) -> Result<Output, ToolError> {
+        env: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
         use std::io::BufRead;
         let (first, limit) = (self.args.offset.unwrap_or(0), self.args.limit.unwrap_or(LINES));
         let mut reader = std::io::BufReader::with_capacity(1 << 18, opened.file);

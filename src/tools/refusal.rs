@@ -1,7 +1,7 @@
 //! Why a file may not be changed, in words that lead on: what to read, what somebody else changed.
 
 use super::work::s;
-use super::{CallFailure, Env, Hint, HintTool, ToolError, hint};
+use super::{CallFailure, Hint, HintTool, ToolContext, ToolError, hint};
 use crate::text::secret::marks;
 use crate::text::{LineDiff, RangeSet, for_model};
 use crate::workspace::{EditError, Hash, ResolvedPath, StaleRead, TextFile};
@@ -89,7 +89,7 @@ pub(super) fn bad_text(error: &EditError) -> ToolError {
 
 /// Refuses because of a change, and tells it: that counts as having seen it.
 pub(super) fn changed(
-    env: &Env,
+    env: &ToolContext,
     at: &ResolvedPath,
     path: &str,
     file: &TextFile,

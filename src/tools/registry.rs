@@ -1,7 +1,10 @@
 //! All tools under their names, and the front every call comes through.
 
-use super::{Delivery, Env, Plan, Preview, RunCtx, Running, Sight, Tool, ToolError, Touches};
-use super::{agent, ask_person, jobs, scratchpad, search_contents, todo, wording::Names, write_file};
+use super::{
+    CallPreview, OutputDelivery, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext, ToolError,
+    TouchedPaths,
+};
+use super::{agent, ask_person, jobs, scratchpad, search_contents, todo, wording::ToolNames, write_file};
 use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
 use crate::conversation::{CallInput, ToolSpec};
 use crate::permission::{Access, Permit};
@@ -12,7 +15,7 @@ use std::sync::Arc;
 
 /// The tools of a session, in the order in which they are advertised.
 #[derive(Clone)]
-pub struct Registry {
+pub struct ToolRegistry {
     tools: Arc<[Arc<dyn Tool>]>,
     /// Their own names, in the same order.
     called: Arc<[String]>,
@@ -20,7 +23,7 @@ pub struct Registry {
     wire: Arc<[String]>,
     /// Tools that no model is told of: a person's own words run them.
     unlisted: Arc<[Arc<dyn Tool>]>,
-    names: Names,
+    names: ToolNames,
 }
 
 /// Names as providers accept them: letters, digits, `_` and `-`, at most 64. Two names never become one.
@@ -37,32 +40,32 @@ fn wire_names(names: impl Iterator<Item = String>) -> Vec<String> {
     wire
 }
 
-impl Registry {
+impl ToolRegistry {
     /// placet's own tools.
-    pub fn native() -> Registry {
-        Registry::of(vec![
+    pub fn native() -> ToolRegistry {
+        ToolRegistry::of(vec![
             Arc::new(read_file::ReadFile::default()),
             Arc::new(edit_file::EditFile::default()),
             Arc::new(write_file::WriteFile::default()),
             Arc::new(apply_patch::ApplyPatch::default()),
-            Arc::new(operations::Operations::default()),
+            Arc::new(operations::OperationsTool::default()),
             Arc::new(list_directory::ListDirectory::default()),
             Arc::new(find_files::FindFiles::default()),
             Arc::new(search_contents::SearchContents::default()),
             Arc::new(run_command::RunCommand::default()),
             Arc::new(jobs::JobTool::default()),
-            Arc::new(scratchpad::Scratchpad::default()),
+            Arc::new(scratchpad::ScratchpadTool::default()),
             Arc::new(todo::TodoTool::default()),
             Arc::new(ask_person::AskPerson::default()),
-            Arc::new(agent::AgentTool::default()),
+            Arc::new(agent::SubagentTool::default()),
         ])
     }
 
-    pub fn of(tools: Vec<Arc<dyn Tool>>) -> Registry {
+    pub fn of(tools: Vec<Arc<dyn Tool>>) -> ToolRegistry {
         let called: Vec<String> = tools.iter().map(|tool| tool.spec().name).collect();
         let wire = wire_names(called.iter().cloned());
-        let names = Names::of(&tools, &called);
-        Registry {
+        let names = ToolNames::of(&tools, &called);
+        ToolRegistry {
             tools: tools.into(),
             called: called.into(),
             wire: wire.into(),
@@ -73,8 +76,8 @@ impl Registry {
 
     /// The same with tools that are there but not told of.
     #[must_use]
-    pub fn with_unlisted(self, unlisted: Vec<Arc<dyn Tool>>) -> Registry {
-        Registry { unlisted: unlisted.into(), ..self }
+    pub fn with_unlisted(self, unlisted: Vec<Arc<dyn Tool>>) -> ToolRegistry {
+        ToolRegistry { unlisted: unlisted.into(), ..self }
     }
 
     /// The tools under their own names. The same bytes each time.
@@ -84,10 +87,10 @@ impl Registry {
 
     /// Those whose names `keep` lets through.
     #[must_use]
-    pub fn only(&self, keep: impl Fn(&str) -> bool) -> Registry {
+    pub fn only(&self, keep: impl Fn(&str) -> bool) -> ToolRegistry {
         let kept = self.tools.iter().zip(self.called.iter()).filter(|(_, called)| keep(called));
         let kept = kept.map(|(tool, _)| Arc::clone(tool)).collect();
-        Registry { names: self.names.clone(), ..Registry::of(kept) }
+        ToolRegistry { names: self.names.clone(), ..ToolRegistry::of(kept) }
     }
 
     /// What a program that calls tools by itself is told of them: not those that need a conversation.
@@ -130,16 +133,16 @@ impl Registry {
     }
 
     /// What a call touches, for putting calls in order; one that cannot be planned touches nothing.
-    pub fn touches(&self, name: &str, input: &CallInput) -> Touches {
+    pub fn touches(&self, name: &str, input: &CallInput) -> TouchedPaths {
         match (self.get(name), input) {
             (Ok(tool), CallInput::Object(value)) => tool.touches(value),
-            _ => Touches::default(),
+            _ => TouchedPaths::default(),
         }
     }
 
     /// Plans a call. Arguments that are no object are refused; the plan's result is cut, spilled or put into the
     /// scratchpad the call names.
-    pub fn plan(&self, name: &str, input: &CallInput, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    pub fn plan(&self, name: &str, input: &CallInput, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let tool = self.get(name)?;
         let value = match input {
             CallInput::Object(value) => value,
@@ -155,20 +158,20 @@ impl Registry {
             check_name(pad).map_err(|e| ToolError::new(e.to_string()))?;
         }
         let names = self.names.clone();
-        Ok(Box::new(Fronted { inner, tool: name.into(), scratchpad, delivery: tool.delivery(), names }))
+        Ok(Box::new(DeliveredPlan { inner, tool: name.into(), scratchpad, delivery: tool.delivery(), names }))
     }
 }
 
 /// A plan whose output goes through [`output::deliver`].
-struct Fronted {
+struct DeliveredPlan {
     inner: Box<dyn Plan>,
     tool: String,
     scratchpad: Option<String>,
-    delivery: Delivery,
-    names: Names,
+    delivery: OutputDelivery,
+    names: ToolNames,
 }
 
-impl Plan for Fronted {
+impl Plan for DeliveredPlan {
     fn reach(&self) -> Vec<Access> {
         let mut reach = self.inner.reach();
         if self.scratchpad.is_some() && !reach.contains(&Access::Session) {
@@ -181,18 +184,18 @@ impl Plan for Fronted {
         self.inner.title()
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
         self.inner.prepare(env, sight).map_err(|e| self.names.error(e))
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
-        let Fronted { inner, tool, scratchpad, delivery, names } = *self;
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
+        let DeliveredPlan { inner, tool, scratchpad, delivery, names } = *self;
         let (env, inspect) = (ctx.env.clone(), ctx.inspect.clone());
         let running = inner.run(permit, ctx);
         Box::pin(async move {
             let done = output::record(inspect.look(names.output(running.await)).await);
             match delivery {
-                Delivery::Whole if scratchpad.is_none() => done,
+                OutputDelivery::Whole if scratchpad.is_none() => done,
                 _ => output::deliver(done, &tool, scratchpad.as_deref(), (&env, &names)),
             }
         })

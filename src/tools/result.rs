@@ -8,60 +8,60 @@ use std::sync::Arc;
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Output {
+pub struct ToolOutput {
     pub outcome: CallOutcome,
     pub for_model: Vec<Part>,
-    pub for_person: Summary,
+    pub for_person: CallSummary,
     /// What was done, as values: for the surfaces that word it in their own way.
-    pub facts: Facts,
+    pub facts: OutputFacts,
     /// Facts that stay with the result in the conversation.
     pub recorded: Vec<CallFact>,
 }
 
-impl Output {
-    pub fn done(text: impl Into<String>, summary: Summary) -> Output {
-        Output {
+impl ToolOutput {
+    pub fn done(text: impl Into<String>, summary: CallSummary) -> ToolOutput {
+        ToolOutput {
             outcome: CallOutcome::Done,
             for_model: vec![Part::text(text)],
             for_person: summary,
-            facts: Facts::None,
+            facts: OutputFacts::None,
             recorded: Vec::new(),
         }
     }
 
     #[must_use]
-    pub fn with(self, facts: Facts) -> Output {
-        Output { facts, ..self }
+    pub fn with(self, facts: OutputFacts) -> ToolOutput {
+        ToolOutput { facts, ..self }
     }
 }
 
 /// See [`Output::facts`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub enum Facts {
+pub enum OutputFacts {
     #[default]
     None,
     /// Files were changed, at so many places where places are counted.
     Changed {
-        changes: Vec<Changed>,
+        changes: Vec<EditedFile>,
         places: usize,
     },
-    Ran(Ran),
+    Ran(CommandResult),
     /// The result without what changes from run to run by itself.
     Steady(String),
     /// The list of steps is this now.
-    Todos(Vec<super::Todo>),
+    Todos(Vec<super::TodoItem>),
     Failed(ToolError),
 }
 
 /// A file before and after; absent where it did not exist.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Changed {
+pub struct EditedFile {
     pub path: PathBuf,
     pub before: Option<Arc<Vec<u8>>>,
     pub after: Option<Arc<Vec<u8>>>,
 }
 
-impl Changed {
+impl EditedFile {
     /// Bytes of the new content.
     pub fn size(&self) -> usize {
         self.after.as_ref().map_or(0, |bytes| bytes.len())
@@ -70,7 +70,7 @@ impl Changed {
 
 /// A command that ran, whatever came of it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ran {
+pub struct CommandResult {
     /// Both streams, in the order in which they were written.
     pub output: String,
     /// 128 and the signal, for one that was killed; absent for one that was stopped.
@@ -81,32 +81,32 @@ pub struct Ran {
 
 /// What the screen shows of a finished call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
+pub struct CallSummary {
     /// One line that names the object: `edit src/app.rs +3 -1`.
     pub line: String,
-    pub detail: Detail,
+    pub detail: DisplayDetail,
 }
 
-impl Summary {
-    pub fn line(line: impl Into<String>) -> Summary {
-        Summary { line: line.into(), detail: Detail::None }
+impl CallSummary {
+    pub fn line(line: impl Into<String>) -> CallSummary {
+        CallSummary { line: line.into(), detail: DisplayDetail::None }
     }
 
     /// What went wrong: its first line beside the title, the others below.
-    pub fn failure(title: &str, message: &str) -> Summary {
+    pub fn failure(title: &str, message: &str) -> CallSummary {
         match message.split_once('\n') {
-            Some((first, rest)) => Summary::text(format!("{title}: {first}"), rest),
-            None => Summary::line(format!("{title}: {message}")),
+            Some((first, rest)) => CallSummary::text(format!("{title}: {first}"), rest),
+            None => CallSummary::line(format!("{title}: {message}")),
         }
     }
 
-    pub fn text(line: impl Into<String>, text: impl Into<String>) -> Summary {
-        Summary { line: line.into(), detail: Detail::Text(text.into()) }
+    pub fn text(line: impl Into<String>, text: impl Into<String>) -> CallSummary {
+        CallSummary { line: line.into(), detail: DisplayDetail::Text(text.into()) }
     }
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Detail {
+pub enum DisplayDetail {
     None,
     /// Output to fold to a few lines.
     Text(String),
@@ -161,7 +161,7 @@ pub struct FileDiff {
 
 /// What a question shows before the person answers: everything the call would do, nothing left out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Preview {
+pub struct CallPreview {
     pub line: String,
-    pub detail: Detail,
+    pub detail: DisplayDetail,
 }

@@ -3,12 +3,13 @@
 //! An exit code other than 0 is a result like any other: the model reads it. Only a command that had to be stopped,
 //! or never started, has failed.
 
-use super::confined::{self, Entered, Pace, Told, Walls};
-use super::input::Shape;
-use super::jobs::{Job, Lasting, Standing};
+use super::confined::{self, CommandIsolation, EffectsSummary, RunMode, SandboxedRun};
+use super::input::ToolSchema;
+use super::jobs::{DetachedCommand, Job, JobState};
 use super::output::{failed, floor, interrupted, preview};
 use super::{
-    Detail, Env, Facts, Output, Plan, Preview, Ran, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+    CallPreview, CallSummary, CommandResult, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext,
+    RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
 use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
 use crate::permission::{Access, Permit};
@@ -46,11 +47,11 @@ pub(super) struct Args {
     pub(super) _scratchpad: Option<String>,
 }
 
-pub(super) struct RunCommand(Shape);
+pub(super) struct RunCommand(ToolSchema);
 
 impl Default for RunCommand {
     fn default() -> RunCommand {
-        RunCommand(Shape::of::<Args>("run_command", include_str!("../../prompts/tools/run_command.md")))
+        RunCommand(ToolSchema::of::<Args>("run_command", include_str!("../../prompts/tools/run_command.md")))
     }
 }
 
@@ -59,18 +60,18 @@ impl Tool for RunCommand {
         self.0.spec()
     }
 
-    fn touches(&self, _input: &Value) -> Touches {
-        Touches { anything: true, ..Touches::default() }
+    fn touches(&self, _input: &Value) -> TouchedPaths {
+        TouchedPaths { anything: true, ..TouchedPaths::default() }
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         Ok(Box::new(RunPlan::new(args, env)?))
     }
 }
 
 impl RunPlan {
-    pub(super) fn new(args: Args, env: &Env) -> Result<RunPlan, ToolError> {
+    pub(super) fn new(args: Args, env: &ToolContext) -> Result<RunPlan, ToolError> {
         if args.command.trim().is_empty() {
             return Err(ToolError::new("`command` is empty"));
         }
@@ -90,14 +91,14 @@ impl RunPlan {
                 ScratchpadEntry::Image(image) => Some(image.bytes.to_vec()),
             },
         };
-        let pace = if args.background == Some(true) { Pace::Background } else { Pace::Foreground };
-        if pace == Pace::Background && !env.jobs.has_place() {
+        let pace = if args.background == Some(true) { RunMode::Background } else { RunMode::Foreground };
+        if pace == RunMode::Background && !env.jobs.has_place() {
             return Err(ToolError::hint(
                 "there is no session here that a background command could belong to",
                 "run it without `background`",
             ));
         }
-        let usual = if pace == Pace::Background { Duration::MAX } else { env.commands.timeout };
+        let usual = if pace == RunMode::Background { Duration::MAX } else { env.commands.timeout };
         let timeout = args.timeout_ms.map_or(usual, Duration::from_millis);
         let hosts = args.network.unwrap_or_default();
         if let Some(bad) = hosts.iter().find(|h| h.trim().is_empty() || h.contains(['/', ' ', '@'])) {
@@ -106,7 +107,7 @@ impl RunPlan {
                 "name hosts alone, such as crates.io or *.npmjs.org:443",
             ));
         }
-        let walls = Walls::of(env);
+        let walls = CommandIsolation::of(env);
         Ok(RunPlan { line: args.command, cwd, stdin, timeout, hosts, walls, pace })
     }
 }
@@ -153,48 +154,48 @@ pub(super) struct RunPlan {
     stdin: Option<Vec<u8>>,
     timeout: Duration,
     hosts: Vec<String>,
-    walls: Walls,
-    pace: Pace,
+    walls: CommandIsolation,
+    pace: RunMode,
 }
 
 impl Plan for RunPlan {
     fn reach(&self) -> Vec<Access> {
-        let confined = self.walls == Walls::View;
+        let confined = self.walls == CommandIsolation::View;
         let run = Access::Run { command: self.line.clone(), cwd: self.cwd.path.clone(), confined };
         let hosts = self.hosts.iter().map(|host| Access::Network { host: host.clone() });
         std::iter::once(run).chain(hosts).collect()
     }
 
     fn outlasts_call(&self) -> bool {
-        self.pace == Pace::Background
+        self.pace == RunMode::Background
     }
 
     fn title(&self) -> String {
         let first = self.line.lines().next().unwrap_or_default();
         let cut = floor(first, 200);
         let more = if cut < self.line.len() { " ..." } else { "" };
-        let kind = if self.pace == Pace::Background { "run in the background:" } else { "run" };
+        let kind = if self.pace == RunMode::Background { "run in the background:" } else { "run" };
         format!("{kind} {}{more}", first.get(..cut).unwrap_or(first))
     }
 
-    fn prepare(&mut self, env: &Env, _sight: Sight) -> Result<Preview, ToolError> {
+    fn prepare(&mut self, env: &ToolContext, _sight: ReadScope) -> Result<CallPreview, ToolError> {
         if !env.workspace.is_dir(&self.cwd.path) {
             return Err(self.no_directory());
         }
-        let usual = self.timeout == env.commands.timeout || self.pace == Pace::Background;
+        let usual = self.timeout == env.commands.timeout || self.pace == RunMode::Background;
         let text = CommandToApprove {
             cwd: &self.cwd.path,
-            background: self.pace == Pace::Background,
+            background: self.pace == RunMode::Background,
             limit: (!usual).then_some(self.timeout),
             hosts: &self.hosts,
             line: &self.line,
             stdin: self.stdin.as_deref().unwrap_or_default(),
         }
         .words();
-        Ok(Preview { line: self.title(), detail: Detail::Text(text) })
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::Text(text) })
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         Box::pin(async move {
             let title = self.title();
             let reach = self.reach();
@@ -219,7 +220,11 @@ impl RunPlan {
         )
     }
 
-    async fn execute(mut self: Box<Self>, writer: WriteContext, ctx: &RunCtx) -> Result<Output, ToolError> {
+    async fn execute(
+        mut self: Box<Self>,
+        writer: WriteContext,
+        ctx: &RunContext,
+    ) -> Result<ToolOutput, ToolError> {
         let settings = &ctx.env.commands;
         let mut command = ShellCommand {
             line: self.line.clone(),
@@ -240,7 +245,7 @@ impl RunPlan {
                 Some(entered)
             }
         };
-        if self.pace == Pace::Background {
+        if self.pace == RunMode::Background {
             return self.let_go(command, confined, ctx).await;
         }
         let progress = ctx.progress.clone();
@@ -264,13 +269,13 @@ impl RunPlan {
     async fn let_go(
         self: Box<Self>,
         command: ShellCommand,
-        entered: Option<Entered>,
-        ctx: &RunCtx,
-    ) -> Result<Output, ToolError> {
+        entered: Option<SandboxedRun>,
+        ctx: &RunContext,
+    ) -> Result<ToolOutput, ToolError> {
         let jobs = &ctx.env.jobs;
         let (number, log) = jobs.place()?;
         let background = command.begin(&log).map_err(|e| self.not_started(e))?;
-        let lasting = Lasting {
+        let lasting = DetachedCommand {
             line: self.line.clone(),
             cwd: self.cwd.path.clone(),
             background,
@@ -292,24 +297,24 @@ impl RunPlan {
         let failed = |e: std::io::Error| ToolError::new(format!("its output cannot be read: {e}"));
         let text = job.read_first().map_err(failed)?;
         match job.standing() {
-            Standing::Running | Standing::Settling(..) => Ok(self.going_on(&job, text)),
-            Standing::Failed(why) => {
+            JobState::Running | JobState::Settling(..) => Ok(self.going_on(&job, text)),
+            JobState::Failed(why) => {
                 jobs.remove(number);
                 Err(ToolError::new(why))
             }
-            Standing::Ended { ending, elapsed, for_model, for_person } => {
+            JobState::Ended { ending, elapsed, for_model, for_person } => {
                 jobs.remove(number);
                 let mut output = OutputCapture::default();
                 output.push(text.as_bytes());
                 Ok(self.report(
                     FinishedCommand { ending, output, elapsed },
-                    Some(Told { for_model, for_person }),
+                    Some(EffectsSummary { for_model, for_person }),
                 ))
             }
         }
     }
 
-    fn going_on(&self, job: &Job, mut text: String) -> Output {
+    fn going_on(&self, job: &Job, mut text: String) -> ToolOutput {
         let (screen, _) = preview(&text, SCREEN.0, SCREEN.1);
         if !text.is_empty() && !text.ends_with('\n') {
             text.push('\n');
@@ -320,23 +325,25 @@ impl RunPlan {
             self.cwd.path.display()
         ));
         text.push_str(match self.walls {
-            Walls::View if job.is_walled() => "; it sees what is pending as it is now, not later edits]",
+            CommandIsolation::View if job.is_walled() => {
+                "; it sees what is pending as it is now, not later edits]"
+            }
             _ => "]",
         });
-        Output {
+        ToolOutput {
             outcome: CallOutcome::Done,
             for_model: vec![Part::text(text)],
-            for_person: Summary::text(format!("{} · job {number}", self.title()), screen),
-            facts: Facts::None,
+            for_person: CallSummary::text(format!("{} · job {number}", self.title()), screen),
+            facts: OutputFacts::None,
             recorded: vec![CallFact::JobStarted { job: number }],
         }
     }
 
-    fn report(&self, finished: FinishedCommand, effects: Option<Told>) -> Output {
+    fn report(&self, finished: FinishedCommand, effects: Option<EffectsSummary>) -> ToolOutput {
         let (outcome, how) = self.verdict(finished.ending);
         let FinishedCommand { output, ending, elapsed } = finished;
         let mut text = output.text();
-        let facts = Ran {
+        let facts = CommandResult {
             output: text.clone(),
             code: match ending {
                 CommandExit::Exit(code) => Some(code),
@@ -364,9 +371,9 @@ impl RunPlan {
         if outcome == CallOutcome::Interrupted {
             text = format!("{}\n{text}", crate::conversation::text_of(&interrupted("").for_model));
         }
-        let for_person = Summary::text(line, screen);
-        let (for_model, facts) = (vec![Part::text(text)], Facts::Ran(facts));
-        Output { outcome, for_model, for_person, facts, recorded: Vec::new() }
+        let for_person = CallSummary::text(line, screen);
+        let (for_model, facts) = (vec![Part::text(text)], OutputFacts::Ran(facts));
+        ToolOutput { outcome, for_model, for_person, facts, recorded: Vec::new() }
     }
 
     fn verdict(&self, ending: CommandExit) -> (CallOutcome, String) {

@@ -1,15 +1,15 @@
 //! scratchpad: the session's named notes, results and pictures.
 
-use super::edit_file::Unread;
-use super::input::Shape;
+use super::edit_file::UnreadPolicy;
+use super::input::ToolSchema;
 use super::output::size_of;
 use super::page::{GUTTER, ROW};
 use super::read_file::picture_error;
 use super::work::{blocking, consent_of};
-use super::write_file::{Content, WritePlan};
+use super::write_file::{WriteContent, WritePlan};
 use super::{
-    Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
-    Touches, hint,
+    CallPreview, CallSummary, DisplayDetail, HintTool, OutputFacts, Plan, ReadScope, RunContext, RunFuture,
+    Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::conversation::{CallOutcome, Part, ToolSpec};
 use crate::media;
@@ -26,7 +26,7 @@ const LINES: usize = 2000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Action {
+enum ScratchpadAction {
     Write,
     Append,
     Read,
@@ -41,7 +41,7 @@ enum Action {
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
-    action: Action,
+    action: ScratchpadAction,
     name: Option<String>,
     content: Option<String>,
     offset: Option<usize>,
@@ -56,7 +56,7 @@ struct Args {
 }
 
 /// What to do, with everything it needs.
-enum Deed {
+enum ScratchpadOp {
     Write { name: String, content: String },
     Append { name: String, content: String },
     Read { name: String, offset: usize, limit: Option<usize> },
@@ -68,53 +68,56 @@ enum Deed {
     Load { name: String, at: ResolvedPath },
 }
 
-pub(super) struct Scratchpad(Shape);
+pub(super) struct ScratchpadTool(ToolSchema);
 
-impl Default for Scratchpad {
-    fn default() -> Scratchpad {
-        Scratchpad(Shape::of::<Args>("scratchpad", include_str!("../../prompts/tools/scratchpad.md")))
+impl Default for ScratchpadTool {
+    fn default() -> ScratchpadTool {
+        ScratchpadTool(ToolSchema::of::<Args>(
+            "scratchpad",
+            include_str!("../../prompts/tools/scratchpad.md"),
+        ))
     }
 }
 
-impl Tool for Scratchpad {
+impl Tool for ScratchpadTool {
     fn spec(&self) -> ToolSpec {
         self.0.spec()
     }
 
-    fn touches(&self, input: &Value) -> Touches {
+    fn touches(&self, input: &Value) -> TouchedPaths {
         let word = |name: &str| input.get(name).and_then(Value::as_str);
         let pads = ["name", "to"].into_iter().filter_map(word).map(|name| format!("scratchpad:{name}"));
         let path = word("path").map(String::from);
         match word("action") {
-            Some("read") => Touches { reads: pads.collect(), ..Touches::default() },
+            Some("read") => TouchedPaths { reads: pads.collect(), ..TouchedPaths::default() },
             Some("load") => {
-                Touches { reads: path.into_iter().collect(), writes: pads.collect(), anything: false }
+                TouchedPaths { reads: path.into_iter().collect(), writes: pads.collect(), anything: false }
             }
             Some("save") => {
-                Touches { reads: pads.collect(), writes: path.into_iter().collect(), anything: false }
+                TouchedPaths { reads: pads.collect(), writes: path.into_iter().collect(), anything: false }
             }
             // A list shows all of them, a merge reads many.
-            _ => Touches {
+            _ => TouchedPaths {
                 writes: pads.chain(std::iter::once("scratchpad:*".into())).collect(),
-                ..Touches::default()
+                ..TouchedPaths::default()
             },
         }
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         let action = args.action;
-        if action == Action::Save {
+        if action == ScratchpadAction::Save {
             return save(&args, env);
         }
         let deed = deed(args, env)?;
-        Ok(Box::new(PadPlan { deed }))
+        Ok(Box::new(ScratchpadPlan { deed }))
     }
 }
 
-impl Scratchpad {
+impl ScratchpadTool {
     /// One action as a tool of its own.
-    pub(super) fn shape_of(&self, name: &str, description: &str, parameters: &[&str]) -> Shape {
+    pub(super) fn shape_of(&self, name: &str, description: &str, parameters: &[&str]) -> ToolSchema {
         self.0.narrowed(name, description, parameters)
     }
 }
@@ -123,58 +126,63 @@ fn needed<T>(value: Option<T>, action: &str, parameter: &str) -> Result<T, ToolE
     value.ok_or_else(|| ToolError::new(format!("`{parameter}` is missing: the action \"{action}\" needs it")))
 }
 
-fn deed(args: Args, env: &Env) -> Result<Deed, ToolError> {
+fn deed(args: Args, env: &ToolContext) -> Result<ScratchpadOp, ToolError> {
     let named = |action: &str| {
         let name = needed(args.name.clone(), action, "name")?;
         check_name(&name).map(|()| name).map_err(|e| pad_error(&e))
     };
     let is_empty = |parameter: &str| Err(ToolError::new(format!("`{parameter}` is empty")));
-    if args.action == Action::Edit && args.old_string.as_deref() == Some("") {
+    if args.action == ScratchpadAction::Edit && args.old_string.as_deref() == Some("") {
         return is_empty("old_string");
     }
-    if args.action == Action::Merge && args.from.as_ref().is_some_and(Vec::is_empty) {
+    if args.action == ScratchpadAction::Merge && args.from.as_ref().is_some_and(Vec::is_empty) {
         return is_empty("from");
     }
     Ok(match args.action {
-        Action::Write => {
-            Deed::Write { name: named("write")?, content: needed(args.content, "write", "content")? }
+        ScratchpadAction::Write => {
+            ScratchpadOp::Write { name: named("write")?, content: needed(args.content, "write", "content")? }
         }
-        Action::Append => {
-            Deed::Append { name: named("append")?, content: needed(args.content, "append", "content")? }
+        ScratchpadAction::Append => ScratchpadOp::Append {
+            name: named("append")?,
+            content: needed(args.content, "append", "content")?,
+        },
+        ScratchpadAction::Read => {
+            ScratchpadOp::Read { name: named("read")?, offset: args.offset.unwrap_or(0), limit: args.limit }
         }
-        Action::Read => {
-            Deed::Read { name: named("read")?, offset: args.offset.unwrap_or(0), limit: args.limit }
-        }
-        Action::Edit => Deed::Edit {
+        ScratchpadAction::Edit => ScratchpadOp::Edit {
             name: named("edit")?,
             old: needed(args.old_string, "edit", "old_string")?,
             new: needed(args.new_string, "edit", "new_string")?,
         },
-        Action::List => Deed::List,
-        Action::Rename => Deed::Rename { name: named("rename")?, to: needed(args.to, "rename", "to")? },
-        Action::Merge => Deed::Merge { name: named("merge")?, from: needed(args.from, "merge", "from")? },
-        Action::Delete => Deed::Delete { name: named("delete")? },
-        Action::Load | Action::Save => {
+        ScratchpadAction::List => ScratchpadOp::List,
+        ScratchpadAction::Rename => {
+            ScratchpadOp::Rename { name: named("rename")?, to: needed(args.to, "rename", "to")? }
+        }
+        ScratchpadAction::Merge => {
+            ScratchpadOp::Merge { name: named("merge")?, from: needed(args.from, "merge", "from")? }
+        }
+        ScratchpadAction::Delete => ScratchpadOp::Delete { name: named("delete")? },
+        ScratchpadAction::Load | ScratchpadAction::Save => {
             let path = needed(args.path, "load", "path")?;
-            Deed::Load { name: named("load")?, at: env.resolve(&path)? }
+            ScratchpadOp::Load { name: named("load")?, at: env.resolve(&path)? }
         }
     })
 }
 
 /// Saving is writing a file, by the rules of write_file and with its reach.
-fn save(args: &Args, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+fn save(args: &Args, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
     let name = needed(args.name.clone(), "save", "name")?;
     let path = needed(args.path.clone(), "save", "path")?;
     let content = match env.scratchpads.get(&name).map_err(|e| pad_error(&e))? {
-        ScratchpadEntry::Text(text) => Content::Text(text),
-        ScratchpadEntry::Image(image) => Content::Bytes(image.bytes),
+        ScratchpadEntry::Text(text) => WriteContent::Text(text),
+        ScratchpadEntry::Image(image) => WriteContent::Bytes(image.bytes),
     };
     let at = env.resolve(&path)?;
     Ok(Box::new(WritePlan::saving(
         at,
         path,
         content,
-        if args.force == Some(true) { Unread::Allow } else { Unread::Refuse },
+        if args.force == Some(true) { UnreadPolicy::Allow } else { UnreadPolicy::Refuse },
         env,
     )))
 }
@@ -191,61 +199,61 @@ fn pad_error(error: &ScratchpadError) -> ToolError {
     }
 }
 
-struct PadPlan {
-    deed: Deed,
+struct ScratchpadPlan {
+    deed: ScratchpadOp,
 }
 
-impl Plan for PadPlan {
+impl Plan for ScratchpadPlan {
     fn reach(&self) -> Vec<Access> {
         match &self.deed {
-            Deed::Load { at, .. } => vec![Access::Session, at.read()],
+            ScratchpadOp::Load { at, .. } => vec![Access::Session, at.read()],
             _ => vec![Access::Session],
         }
     }
 
     fn title(&self) -> String {
         match &self.deed {
-            Deed::Write { name, .. } => format!("scratchpad write {name}"),
-            Deed::Append { name, .. } => format!("scratchpad append {name}"),
-            Deed::Read { name, .. } => format!("scratchpad read {name}"),
-            Deed::Edit { name, .. } => format!("scratchpad edit {name}"),
-            Deed::List => "scratchpad list".into(),
-            Deed::Rename { name, to } => format!("scratchpad rename {name} -> {to}"),
-            Deed::Merge { name, from } => format!("scratchpad merge {} -> {name}", from.join(" + ")),
-            Deed::Delete { name } => format!("scratchpad delete {name}"),
-            Deed::Load { name, at } => format!("scratchpad load {} -> {name}", at.written),
+            ScratchpadOp::Write { name, .. } => format!("scratchpad write {name}"),
+            ScratchpadOp::Append { name, .. } => format!("scratchpad append {name}"),
+            ScratchpadOp::Read { name, .. } => format!("scratchpad read {name}"),
+            ScratchpadOp::Edit { name, .. } => format!("scratchpad edit {name}"),
+            ScratchpadOp::List => "scratchpad list".into(),
+            ScratchpadOp::Rename { name, to } => format!("scratchpad rename {name} -> {to}"),
+            ScratchpadOp::Merge { name, from } => format!("scratchpad merge {} -> {name}", from.join(" + ")),
+            ScratchpadOp::Delete { name } => format!("scratchpad delete {name}"),
+            ScratchpadOp::Load { name, at } => format!("scratchpad load {} -> {name}", at.written),
         }
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        if let Deed::Load { at, .. } = &self.deed {
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        if let ScratchpadOp::Load { at, .. } = &self.deed {
             match env.workspace.open(at, consent_of(sight)) {
-                Err(crate::workspace::WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => {}
+                Err(crate::workspace::WorkspaceError::Outside(_)) if sight == ReadScope::InsideOnly => {}
                 opened => drop(opened.map_err(|e| env.path_error(&e))?),
             }
         }
-        Ok(Preview { line: self.title(), detail: Detail::None })
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::None })
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         let title = self.title();
         blocking(title.clone(), move || {
-            let text = |text: String| Output::done(text.clone(), Summary::text(title.clone(), text));
+            let text = |text: String| ToolOutput::done(text.clone(), CallSummary::text(title.clone(), text));
             self.perform(&permit, &ctx.env, &title).map(|done| match done {
-                Told::Text(t) => text(t),
-                Told::Output(output) => *output,
+                ScratchpadReply::Text(t) => text(t),
+                ScratchpadReply::Output(output) => *output,
             })
         })
     }
 }
 
-enum Told {
+enum ScratchpadReply {
     Text(String),
-    Output(Box<Output>),
+    Output(Box<ToolOutput>),
 }
 
-impl PadPlan {
-    fn perform(self, permit: &Permit, env: &Env, title: &str) -> Result<Told, ToolError> {
+impl ScratchpadPlan {
+    fn perform(self, permit: &Permit, env: &ToolContext, title: &str) -> Result<ScratchpadReply, ToolError> {
         let pads = &env.scratchpads;
         let get_text = |name: &str| match pads.get(name).map_err(|e| pad_error(&e))? {
             ScratchpadEntry::Text(text) => Ok(text),
@@ -257,28 +265,28 @@ impl PadPlan {
             let size = size_of(&text);
             pads.put(name, ScratchpadEntry::Text(text)).map_err(|e| pad_error(&e)).map(|()| size)
         };
-        Ok(Told::Text(match self.deed {
-            Deed::Write { name, content } => {
+        Ok(ScratchpadReply::Text(match self.deed {
+            ScratchpadOp::Write { name, content } => {
                 format!("wrote the scratchpad `{name}`: {}", put(&name, content)?)
             }
-            Deed::Append { name, content } => {
+            ScratchpadOp::Append { name, content } => {
                 let before = if pads.contains(&name) { get_text(&name)? } else { String::new() };
                 format!("appended to the scratchpad `{name}`: now {}", put(&name, before + &content)?)
             }
-            Deed::Read { name, offset, limit } => return read(env, title, &name, offset, limit),
-            Deed::Edit { name, old, new } => {
+            ScratchpadOp::Read { name, offset, limit } => return read(env, title, &name, offset, limit),
+            ScratchpadOp::Edit { name, old, new } => {
                 let text = get_text(&name)?;
                 let after = edited(&name, &text, &old, &new)?;
                 let diff = LineDiff::new(&text, &after).unified(2, 3000).text;
                 let diff = for_model(&diff).into_owned();
                 format!("edited the scratchpad `{name}`: {}\n{diff}", put(&name, after)?)
             }
-            Deed::List => list(env),
-            Deed::Rename { name, to } => {
+            ScratchpadOp::List => list(env),
+            ScratchpadOp::Rename { name, to } => {
                 pads.rename(&name, &to).map_err(|e| pad_error(&e))?;
                 format!("renamed the scratchpad `{name}` to `{to}`")
             }
-            Deed::Merge { name, from } => {
+            ScratchpadOp::Merge { name, from } => {
                 let texts: Result<Vec<String>, ToolError> = from.iter().map(|from| get_text(from)).collect();
                 let mut all = String::new();
                 for text in texts? {
@@ -289,11 +297,11 @@ impl PadPlan {
                 }
                 format!("merged {} into the scratchpad `{name}`: {}", from.join(", "), put(&name, all)?)
             }
-            Deed::Delete { name } => {
+            ScratchpadOp::Delete { name } => {
                 pads.delete(&name).map_err(|e| pad_error(&e))?;
                 format!("deleted the scratchpad `{name}`")
             }
-            Deed::Load { name, at } => {
+            ScratchpadOp::Load { name, at } => {
                 let (bytes, _) = env
                     .workspace
                     .load(&at, OpenConsent::Permit(permit), MAX_ENTRY as u64)
@@ -310,7 +318,7 @@ impl PadPlan {
 fn loaded(
     path: &str,
     bytes: std::sync::Arc<Vec<u8>>,
-    env: &Env,
+    env: &ToolContext,
 ) -> Result<(ScratchpadEntry, String), ToolError> {
     if let Some(kind) = media::sniff(&bytes, path) {
         let bytes = std::sync::Arc::unwrap_or_clone(bytes);
@@ -341,19 +349,31 @@ fn edited(name: &str, text: &str, old: &str, new: &str) -> Result<String, ToolEr
 }
 
 /// Pages through an entry by rows: its lines, the long ones split, so that even one endless line can be paged.
-fn read(env: &Env, title: &str, name: &str, offset: usize, limit: Option<usize>) -> Result<Told, ToolError> {
+fn read(
+    env: &ToolContext,
+    title: &str,
+    name: &str,
+    offset: usize,
+    limit: Option<usize>,
+) -> Result<ScratchpadReply, ToolError> {
     let text = match env.scratchpads.get(name).map_err(|e| pad_error(&e))? {
         ScratchpadEntry::Text(text) => text,
         ScratchpadEntry::Image(image) => {
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
-            let for_person = Summary { line: title.into(), detail: Detail::Image(image) };
-            let (outcome, facts, recorded) = (CallOutcome::Done, Facts::None, Vec::new());
-            return Ok(Told::Output(Box::new(Output { outcome, for_model, for_person, facts, recorded })));
+            let for_person = CallSummary { line: title.into(), detail: DisplayDetail::Image(image) };
+            let (outcome, facts, recorded) = (CallOutcome::Done, OutputFacts::None, Vec::new());
+            return Ok(ScratchpadReply::Output(Box::new(ToolOutput {
+                outcome,
+                for_model,
+                for_person,
+                facts,
+                recorded,
+            })));
         }
     };
     let total = rows_of(&text).count();
     if total == 0 {
-        return Ok(Told::Text(format!("[the scratchpad `{name}` is empty]")));
+        return Ok(ScratchpadReply::Text(format!("[the scratchpad `{name}` is empty]")));
     }
     if offset >= total {
         return Err(ToolError::new(format!(
@@ -379,7 +399,7 @@ fn read(env: &Env, title: &str, name: &str, offset: usize, limit: Option<usize>)
     if split {
         page.push_str("[a row that ends in ↩ goes on in the next one without a line break]\n");
     }
-    Ok(Told::Text(page))
+    Ok(ScratchpadReply::Text(page))
 }
 
 /// Rows of a text; true with those that the next one continues.
@@ -399,7 +419,7 @@ fn rows_of(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
-fn list(env: &Env) -> String {
+fn list(env: &ToolContext) -> String {
     let lines: Vec<String> =
         env.scratchpads.list().into_iter().map(|(name, bytes)| format!("{name}  {bytes} bytes")).collect();
     if lines.is_empty() { "[there is no scratchpad yet]".into() } else { lines.join("\n") }

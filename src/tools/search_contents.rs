@@ -4,15 +4,15 @@
 //! as read; a long line is cut around its match and does not.
 
 use super::find_files::PathGlob;
-use super::hits::{FileHits, Gatherer, Gathering, Hit, Search};
-use super::input::Shape;
+use super::hits::{FileHits, HitCollector, SearchHit, SearchQuery, SearchResults};
+use super::input::ToolSchema;
 use super::list_directory::{gaps, left_out, walk_root};
 use super::output::interrupted;
 use super::page::GUTTER;
 use super::work::{blocking, consent_of, s};
 use super::{
-    Detail, Env, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
-    hint,
+    CallPreview, CallSummary, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
@@ -35,7 +35,7 @@ const CREDITED: u64 = 16 << 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Case {
+enum CaseSensitivity {
     #[default]
     Sensitive,
     Insensitive,
@@ -55,18 +55,18 @@ struct Args {
     limit: Option<usize>,
     /// The pattern is plain text.
     literal: Option<bool>,
-    case: Option<Case>,
+    case: Option<CaseSensitivity>,
     /// Show only the names of files.
     files_only: Option<bool>,
     /// Store the output under this name instead of showing it.
     scratchpad: Option<String>,
 }
 
-pub(super) struct SearchContents(Shape);
+pub(super) struct SearchContents(ToolSchema);
 
 impl Default for SearchContents {
     fn default() -> SearchContents {
-        SearchContents(Shape::of::<Args>(
+        SearchContents(ToolSchema::of::<Args>(
             "search_contents",
             include_str!("../../prompts/tools/search_contents.md"),
         ))
@@ -78,12 +78,12 @@ impl Tool for SearchContents {
         self.0.spec()
     }
 
-    fn touches(&self, input: &Value) -> Touches {
+    fn touches(&self, input: &Value) -> TouchedPaths {
         let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
-        Touches { reads: vec![path.into()], ..Touches::default() }
+        TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
         if args.pattern.is_empty() {
             return Err(ToolError::hint(
@@ -106,9 +106,9 @@ fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
     line_matcher(&args.pattern, |builder| {
         builder.fixed_strings(args.literal == Some(true));
         match args.case.unwrap_or_default() {
-            Case::Sensitive => {}
-            Case::Insensitive => drop(builder.case_insensitive(true)),
-            Case::Smart => drop(builder.case_smart(true)),
+            CaseSensitivity::Sensitive => {}
+            CaseSensitivity::Insensitive => drop(builder.case_insensitive(true)),
+            CaseSensitivity::Smart => drop(builder.case_smart(true)),
         }
     })
     .map_err(|e| match args.pattern.contains('\n') {
@@ -134,10 +134,10 @@ impl Plan for SearchPlan {
         self.title.clone()
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        let preview = Preview { line: self.title.clone(), detail: Detail::None };
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        let preview = CallPreview { line: self.title.clone(), detail: DisplayDetail::None };
         match env.workspace.open_dirs(&self.at, consent_of(sight)) {
-            Err(WorkspaceError::Outside(_)) if sight == Sight::InsideOnly => Ok(preview),
+            Err(WorkspaceError::Outside(_)) if sight == ReadScope::InsideOnly => Ok(preview),
             Ok(_) => Ok(preview),
             Err(WorkspaceError::NotDirectory(_)) => env
                 .workspace
@@ -148,13 +148,13 @@ impl Plan for SearchPlan {
         }
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         blocking(self.title.clone(), move || self.search(&permit, &ctx))
     }
 }
 
 /// What was found where.
-pub(super) struct Found {
+pub(super) struct ContentMatches {
     pub(super) files: Vec<FileHits>,
     pub(super) skipped: SkippedEntries,
     pub(super) binary: usize,
@@ -165,24 +165,24 @@ pub(super) struct Found {
 
 /// Searches a file, or the files below a directory that the glob takes. Ends early when cancelled.
 pub(super) fn search_below(
-    ctx: &RunCtx,
+    ctx: &RunContext,
     at: &ResolvedPath,
     consent: OpenConsent<'_>,
-    search: Search,
+    search: SearchQuery,
     (glob, show): (Option<&PathGlob>, WalkFilter),
-) -> Result<Found, ToolError> {
+) -> Result<ContentMatches, ToolError> {
     let env = &ctx.env;
     let budget = env.limits.search();
     // A file may be endless, too.
     let stop = || ctx.cancel.is_cancelled() || budget.is_spent();
     let cancelled = || ctx.cancel.is_cancelled();
-    let gatherer = Gatherer::new(search);
+    let gatherer = HitCollector::new(search);
     let prefix = env.workspace.shown(&at.path);
     if !env.workspace.is_dir(&at.path) {
         let opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
         gatherer.worker(&stop).file(RelativePath::default(), Ok(opened.file));
-        let Gathering { files, binary, skipped } = gatherer.finish(budget);
-        return Ok(Found { files, skipped, binary, base: at.path.clone(), prefix });
+        let SearchResults { files, binary, skipped } = gatherer.finish(budget);
+        return Ok(ContentMatches { files, skipped, binary, base: at.path.clone(), prefix });
     }
     let root = walk_root(env, at, consent)?;
     let mut skipped = DirWalk::new(&env.workspace, show, budget, &cancelled).run(root, || {
@@ -197,13 +197,13 @@ pub(super) fn search_below(
             }
         }
     });
-    let Gathering { files, binary, skipped: unsearched } = gatherer.finish(budget);
+    let SearchResults { files, binary, skipped: unsearched } = gatherer.finish(budget);
     skipped += unsearched;
     let prefix = match prefix {
         here if here == "." => String::new(),
         path => format!("{}/", path.trim_end_matches('/')),
     };
-    Ok(Found { files, skipped, binary, base: at.path.clone(), prefix })
+    Ok(ContentMatches { files, skipped, binary, base: at.path.clone(), prefix })
 }
 
 /// A pattern as an expression over single lines.
@@ -227,7 +227,7 @@ pub(super) fn line_matcher(
 }
 
 impl SearchPlan {
-    fn search(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
+    fn search(&self, permit: &Permit, ctx: &RunContext) -> Result<ToolOutput, ToolError> {
         let stop = || ctx.cancel.is_cancelled();
         let show = self.glob.as_ref().map_or(WalkFilter::Usual, PathGlob::show);
         let found = search_below(
@@ -241,7 +241,8 @@ impl SearchPlan {
             return Ok(interrupted(&self.title));
         }
         let matches: usize = found.files.iter().map(|f| f.matches).sum();
-        let mut view = View { room: self.room(&ctx.env), left: self.limit(), ..View::default() };
+        let mut view =
+            SearchOutput { room: self.room(&ctx.env), left: self.limit(), ..SearchOutput::default() };
         for file in &found.files {
             view.file(file, &found.prefix, self.args.files_only == Some(true));
         }
@@ -252,22 +253,22 @@ impl SearchPlan {
         }
         let files = found.files.len();
         let line = format!("{}: {matches} in {files} file{}", self.title, s(files));
-        Ok(Output::done(text.clone(), Summary::text(line, text)))
+        Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
     }
 
     fn limit(&self) -> usize {
         self.args.limit.unwrap_or(MOST).max(1)
     }
 
-    fn room(&self, env: &Env) -> usize {
+    fn room(&self, env: &ToolContext) -> usize {
         match self.args.scratchpad {
             Some(_) => usize::MAX / 16,
             None => env.limits.inline().saturating_sub(500),
         }
     }
 
-    fn rules(&self) -> Search {
-        Search {
+    fn rules(&self) -> SearchQuery {
+        SearchQuery {
             matcher: self.matcher.clone(),
             context: self.args.context.unwrap_or(0),
             names_only: self.args.files_only == Some(true),
@@ -275,7 +276,7 @@ impl SearchPlan {
         }
     }
 
-    fn note(&self, found: &Found, view: &View, matches: usize) -> String {
+    fn note(&self, found: &ContentMatches, view: &SearchOutput, matches: usize) -> String {
         let files = found.files.len();
         let (lines, in_files) =
             (if matches == 1 { "line" } else { "lines" }, format!("{files} file{}", s(files)));
@@ -299,7 +300,7 @@ impl SearchPlan {
 }
 
 /// Lines shown whole count as read, if they are still what the file holds.
-fn credit(env: &Env, found: &Found, view: &View) {
+fn credit(env: &ToolContext, found: &ContentMatches, view: &SearchOutput) {
     for (relative, lines) in &view.whole {
         let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative.as_path()) };
         let place = env.workspace.place_of(&path);
@@ -319,7 +320,7 @@ fn credit(env: &Env, found: &Found, view: &View) {
 
 /// The answer as it grows.
 #[derive(Default)]
-struct View {
+struct SearchOutput {
     text: String,
     room: usize,
     /// Matching lines that may still be shown.
@@ -330,7 +331,7 @@ struct View {
     whole: Vec<(RelativePath, Vec<(usize, String)>)>,
 }
 
-impl View {
+impl SearchOutput {
     fn file(&mut self, file: &FileHits, prefix: &str, names_only: bool) {
         let name = format!("{prefix}{}", file.relative.shown());
         if self.left == 0 || self.text.len() + name.len() > self.room {
@@ -371,7 +372,7 @@ impl View {
     }
 
     /// Adds a line; gives its text if that was shown whole.
-    fn row(&mut self, hit: &Hit, width: usize) -> Option<String> {
+    fn row(&mut self, hit: &SearchHit, width: usize) -> Option<String> {
         let gutter = if hit.matched { GUTTER } else { CONTEXT_GUTTER };
         let line = String::from_utf8_lossy(&hit.bytes);
         let _ = write!(self.text, "{:>width$}{gutter}", hit.line);

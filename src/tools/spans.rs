@@ -10,14 +10,14 @@ const CONTEXT: usize = 3;
 
 /// One run of changed lines, in the old file and in the new.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Block {
+struct EditSpan {
     old: Range<usize>,
     new: Range<usize>,
 }
 
 /// What an edit did.
 #[derive(Debug)]
-pub(super) struct Effect {
+pub(super) struct EditEffect {
     pub(super) added: usize,
     pub(super) removed: usize,
     pub(super) diff: DiffText,
@@ -26,19 +26,19 @@ pub(super) struct Effect {
     pub(super) edits: Vec<LineEdit>,
 }
 
-impl Effect {
+impl EditEffect {
     /// `changes` are byte ranges of `old` and the lengths of what replaced them; `most` bounds the diff in bytes.
     pub(super) fn of(
         old: &TextFile,
         new: &TextFile,
         changes: &[(Range<usize>, usize)],
         most: usize,
-    ) -> Effect {
+    ) -> EditEffect {
         let (old_index, new_index) = (old.index(), new.index());
         let blocks = blocks(&old_index, &new_index, changes);
         let edits = blocks.iter().map(|b| LineEdit { old: b.old.clone(), new_len: b.new.len() }).collect();
         let mut effect =
-            Effect { added: 0, removed: 0, diff: DiffText::default(), shown: RangeSet::new(), edits };
+            EditEffect { added: 0, removed: 0, diff: DiffText::default(), shown: RangeSet::new(), edits };
         let mut left_out = 0;
         for window in windows(&blocks, old_index.len(), new_index.len()) {
             let text = |file: &TextFile, index: &LineIndex, lines: &Range<usize>| {
@@ -81,14 +81,14 @@ pub(super) fn same_outside(old: &[u8], new: &[u8], changes: &[(Range<usize>, usi
 }
 
 /// Whole lines around each change, joined where they meet. Both sides of a block end with the same line.
-fn blocks(old: &LineIndex, new: &LineIndex, changes: &[(Range<usize>, usize)]) -> Vec<Block> {
-    let mut out: Vec<Block> = Vec::new();
+fn blocks(old: &LineIndex, new: &LineIndex, changes: &[(Range<usize>, usize)]) -> Vec<EditSpan> {
+    let mut out: Vec<EditSpan> = Vec::new();
     let mut shift = 0isize;
     for (range, put) in changes {
         let at = range.start.saturating_add_signed(shift);
         shift += isize::try_from(*put).unwrap_or(0) - isize::try_from(range.len()).unwrap_or(0);
         let touched = |index: &LineIndex, from: usize, to: usize| index.line_of(from)..index.line_of(to) + 1;
-        let block = Block { old: touched(old, range.start, range.end), new: touched(new, at, at + put) };
+        let block = EditSpan { old: touched(old, range.start, range.end), new: touched(new, at, at + put) };
         match out.last_mut() {
             Some(last) if block.old.start < last.old.end => {
                 last.old.end = last.old.end.max(block.old.end);
@@ -100,17 +100,17 @@ fn blocks(old: &LineIndex, new: &LineIndex, changes: &[(Range<usize>, usize)]) -
     // What follows the last line end was counted as a line; it is none when it is empty.
     for block in &mut out {
         let clamp = |range: &Range<usize>, len: usize| range.start.min(len)..range.end.min(len);
-        *block = Block { old: clamp(&block.old, old.len()), new: clamp(&block.new, new.len()) };
+        *block = EditSpan { old: clamp(&block.old, old.len()), new: clamp(&block.new, new.len()) };
     }
     out
 }
 
 /// The blocks with their context, joined where that overlaps.
-fn windows(blocks: &[Block], old_len: usize, new_len: usize) -> Vec<Block> {
-    let mut out: Vec<Block> = Vec::new();
+fn windows(blocks: &[EditSpan], old_len: usize, new_len: usize) -> Vec<EditSpan> {
+    let mut out: Vec<EditSpan> = Vec::new();
     for block in blocks {
         let before = CONTEXT.min(block.old.start).min(block.new.start);
-        let wide = Block {
+        let wide = EditSpan {
             old: block.old.start - before..(block.old.end + CONTEXT).min(old_len),
             new: block.new.start - before..(block.new.end + CONTEXT).min(new_len),
         };

@@ -10,11 +10,11 @@ fn file(text: &str) -> TextFile {
 #[test]
 fn a_removed_line_and_an_added_one_are_told_apart() {
     let (old, new) = (file("a\nb\nc\nd\n"), file("a\nc\nd\n"));
-    let effect = Effect::of(&old, &new, &[(2..4, 0)], 1000);
+    let effect = EditEffect::of(&old, &new, &[(2..4, 0)], 1000);
     assert_eq!((effect.added, effect.removed), (0, 1));
     assert_eq!(effect.diff.text, "@@ -1,4 +1,3 @@\n a\n-b\n c\n d\n");
     assert_eq!(effect.shown, RangeSet::of(0..3));
-    let effect = Effect::of(&new, &old, &[(2..2, 2)], 1000);
+    let effect = EditEffect::of(&new, &old, &[(2..2, 2)], 1000);
     assert_eq!((effect.added, effect.removed), (1, 0));
 }
 
@@ -44,7 +44,7 @@ proptest! {
             at = end;
         }
         new.push_str(&old[at..]);
-        let effect = Effect::of(&file(&old), &file(&new), &changes, 1 << 20);
+        let effect = EditEffect::of(&file(&old), &file(&new), &changes, 1 << 20);
         let (old_lines, new_lines): (Vec<&str>, Vec<&str>) = (old.split_inclusive('\n').collect(), new.split_inclusive('\n').collect());
         let (mut o, mut n) = (0, 0);
         for edit in &effect.edits {

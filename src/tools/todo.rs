@@ -3,9 +3,10 @@
 //! The list is replaced whole, so that there is one truth and no numbering to get wrong. It is kept in the conversation
 //! itself: the last call of it that went through says what the list is, also after a resume.
 
-use super::input::Shape;
+use super::input::ToolSchema;
 use super::{
-    Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+    CallPreview, CallSummary, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
 use crate::conversation::{AssistantBlock, CallOutcome, Message, ToolSpec, Transcript};
 use crate::permission::{Access, Permit};
@@ -22,7 +23,7 @@ const LONGEST: usize = 300;
 
 /// One step.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub struct Todo {
+pub struct TodoItem {
     /// The step in a few words.
     pub text: String,
     pub status: TodoStatus,
@@ -49,14 +50,14 @@ impl TodoStatus {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Args {
-    items: Vec<Todo>,
+    items: Vec<TodoItem>,
 }
 
-pub(super) struct TodoTool(Shape);
+pub(super) struct TodoTool(ToolSchema);
 
 impl Default for TodoTool {
     fn default() -> TodoTool {
-        TodoTool(Shape::of::<Args>(NAME, include_str!("../../prompts/tools/todo.md")))
+        TodoTool(ToolSchema::of::<Args>(NAME, include_str!("../../prompts/tools/todo.md")))
     }
 }
 
@@ -65,16 +66,16 @@ impl Tool for TodoTool {
         self.0.spec()
     }
 
-    fn touches(&self, _: &Value) -> Touches {
+    fn touches(&self, _: &Value) -> TouchedPaths {
         // One list after the other.
-        Touches { writes: vec!["todo:".into()], ..Touches::default() }
+        TouchedPaths { writes: vec!["todo:".into()], ..TouchedPaths::default() }
     }
 
     fn is_of_conversation(&self) -> bool {
         true
     }
 
-    fn plan(&self, input: &Value, _: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, _: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let Args { items } = self.0.parse(input)?;
         if items.len() > MOST {
             let hint = "put several of them into one step";
@@ -91,12 +92,12 @@ impl Tool for TodoTool {
 }
 
 /// The list as it was left by the last call that went through.
-pub fn list_in(transcript: &Transcript) -> Vec<Todo> {
+pub fn list_in(transcript: &Transcript) -> Vec<TodoItem> {
     let found = list_of(transcript.since(transcript.begins()));
     found.or_else(|| list_of(&transcript.earlier_round(NAME))).unwrap_or_default()
 }
 
-fn list_of(messages: &[Message]) -> Option<Vec<Todo>> {
+fn list_of(messages: &[Message]) -> Option<Vec<TodoItem>> {
     for (at, message) in messages.iter().enumerate().rev() {
         let Message::Assistant(answer) = message else { continue };
         let done = |call: &crate::conversation::ToolCall| match messages.get(at + 1) {
@@ -121,12 +122,12 @@ fn list_of(messages: &[Message]) -> Option<Vec<Todo>> {
 }
 
 /// `[x] read the code`, a line each.
-pub fn lines_of(items: &[Todo]) -> Vec<String> {
+pub fn lines_of(items: &[TodoItem]) -> Vec<String> {
     items.iter().map(|item| format!("{} {}", item.status.mark(), sanitize::line(&item.text))).collect()
 }
 
 struct TodoPlan {
-    items: Vec<Todo>,
+    items: Vec<TodoItem>,
 }
 
 impl TodoPlan {
@@ -145,21 +146,21 @@ impl Plan for TodoPlan {
         if self.items.is_empty() { "todo: cleared".into() } else { format!("todo: {}", self.counts()) }
     }
 
-    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
+    fn prepare(&mut self, _: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
         // Not rendered here: each face renders it. A step of several lines has only one mark.
-        let row = |item: &Todo| format!("{} {}", item.status.mark(), item.text.replace('\n', "\n  "));
+        let row = |item: &TodoItem| format!("{} {}", item.status.mark(), item.text.replace('\n', "\n  "));
         let rows: Vec<String> = self.items.iter().map(row).collect();
-        Ok(Preview { line: self.title(), detail: Detail::Text(rows.join("\n")) })
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::Text(rows.join("\n")) })
     }
 
-    fn run(self: Box<Self>, _: Permit, _: RunCtx) -> Running {
+    fn run(self: Box<Self>, _: Permit, _: RunContext) -> RunFuture {
         let text = match self.items.is_empty() {
             true => "the list is empty now".to_string(),
             false => format!("the list has {} steps, {}", self.items.len(), self.counts()),
         };
         // The list stands in the pane.
-        let summary = Summary::line(self.title());
-        let output = Output::done(text, summary).with(Facts::Todos(self.items));
+        let summary = CallSummary::line(self.title());
+        let output = ToolOutput::done(text, summary).with(OutputFacts::Todos(self.items));
         Box::pin(std::future::ready(output))
     }
 }

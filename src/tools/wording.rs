@@ -4,23 +4,23 @@
 //! the hint is left out, since it would lead nowhere.
 
 use super::hint::HintNames;
-use super::{Facts, HintTool, Output, Tool, ToolError};
+use super::{HintTool, OutputFacts, Tool, ToolError, ToolOutput};
 use crate::conversation::{CallOutcome, Part};
 use serde_json::Value;
 use std::sync::Arc;
 
 /// See the module.
 #[derive(Clone)]
-pub(super) struct Names {
+pub(super) struct ToolNames {
     /// The tools that hints name, as they are called here.
-    tools: Arc<[(HintTool, Option<Called>)]>,
+    tools: Arc<[(HintTool, Option<RenamedTool>)]>,
     /// How the text of a scratchpad is asked for, up to the name.
     page: Option<&'static str>,
 }
 
 /// A tool as this tool set has it.
 #[derive(Clone, Debug)]
-struct Called {
+struct RenamedTool {
     name: String,
     parameters: Vec<String>,
 }
@@ -32,12 +32,12 @@ const SYNONYMS: [(&str, &[&str]); 3] = [
     ("new_string", &["new_text", "new_str"]),
 ];
 
-impl Called {
-    fn of(tool: &dyn Tool, name: &str) -> Called {
+impl RenamedTool {
+    fn of(tool: &dyn Tool, name: &str) -> RenamedTool {
         let schema = tool.spec().schema;
         let properties = schema.get("properties").and_then(Value::as_object);
         let parameters = properties.into_iter().flat_map(|all| all.keys().cloned()).collect();
-        Called { name: name.into(), parameters }
+        RenamedTool { name: name.into(), parameters }
     }
 
     fn parameter(&self, native: &str) -> Option<String> {
@@ -47,16 +47,16 @@ impl Called {
     }
 }
 
-impl Names {
+impl ToolNames {
     /// `called` are the names of `tools`: to ask a tool for its name makes all that a model is told of it.
-    pub(super) fn of(tools: &[Arc<dyn Tool>], called: &[String]) -> Names {
+    pub(super) fn of(tools: &[Arc<dyn Tool>], called: &[String]) -> ToolNames {
         let has = |name: &str| called.iter().any(|called| called == name);
         let find = |is: &dyn Fn(&dyn Tool, &str) -> bool| {
             let mut all = tools.iter().zip(called);
             let found = all.find(|(tool, called)| is(tool.as_ref(), called));
-            found.map(|(tool, called)| Called::of(tool.as_ref(), called))
+            found.map(|(tool, called)| RenamedTool::of(tool.as_ref(), called))
         };
-        let call = |name: &str| Some(Called { name: name.into(), parameters: Vec::new() });
+        let call = |name: &str| Some(RenamedTool { name: name.into(), parameters: Vec::new() });
         let named = |tool: HintTool| match tool {
             HintTool::ScratchpadList if has("scratchpad_list") => call("scratchpad_list()"),
             HintTool::ScratchpadList => call(tool.native()).filter(|_| has("scratchpad")),
@@ -68,7 +68,7 @@ impl Names {
             (false, true) => Some("scratchpad_read(name: "),
             (false, false) => None,
         };
-        Names { tools: HintTool::ALL.into_iter().map(|tool| (tool, named(tool))).collect(), page }
+        ToolNames { tools: HintTool::ALL.into_iter().map(|tool| (tool, named(tool))).collect(), page }
     }
 
     /// ` Page with scratchpad(...)`, where scratchpads can be read.
@@ -82,13 +82,13 @@ impl Names {
     }
 
     /// The same for a call that failed when it ran: its text is made again from the error.
-    pub(super) fn output(&self, output: Output) -> Output {
+    pub(super) fn output(&self, output: ToolOutput) -> ToolOutput {
         match &output.facts {
-            Facts::Failed(error) if output.outcome == CallOutcome::Failed => {
+            OutputFacts::Failed(error) if output.outcome == CallOutcome::Failed => {
                 let error = self.error(error.clone());
-                Output {
+                ToolOutput {
                     for_model: vec![Part::text(error.for_model())],
-                    facts: Facts::Failed(error),
+                    facts: OutputFacts::Failed(error),
                     ..output
                 }
             }
@@ -96,12 +96,12 @@ impl Names {
         }
     }
 
-    fn called(&self, wanted: HintTool) -> Option<&Called> {
+    fn called(&self, wanted: HintTool) -> Option<&RenamedTool> {
         self.tools.iter().find(|(tool, _)| *tool == wanted).and_then(|(_, called)| called.as_ref())
     }
 }
 
-impl HintNames for Names {
+impl HintNames for ToolNames {
     fn tool(&self, tool: HintTool) -> Option<String> {
         self.called(tool).map(|called| called.name.clone())
     }
@@ -119,9 +119,9 @@ mod tests {
     #[test]
     fn a_hint_names_the_tool_as_it_is_called_here_or_is_left_out() {
         let parameters = vec!["file_path".to_string()];
-        let file_read = Called { name: "file_read".into(), parameters };
+        let file_read = RenamedTool { name: "file_read".into(), parameters };
         let tools = [(HintTool::ReadFile, Some(file_read)), (HintTool::EditFile, None)];
-        let names = Names { tools: tools.into(), page: None };
+        let names = ToolNames { tools: tools.into(), page: None };
         let named = |hint| names.error(ToolError::hint("no", hint)).hint.map(|hint| hint.to_string());
         // A file may be called like a tool: only the tool is renamed.
         let read = hint![HintTool::ReadFile, "(path: \"read_file (1)\"), then edit_file by hand"];
@@ -136,8 +136,8 @@ mod tests {
     #[test]
     fn a_hint_names_parameters_as_they_are_called_here_or_says_something_else() {
         let parameters = vec!["file_path".to_string(), "limit".to_string()];
-        let file_read = Called { name: "file_read".into(), parameters };
-        let names = Names { tools: [(HintTool::ReadFile, Some(file_read))].into(), page: None };
+        let file_read = RenamedTool { name: "file_read".into(), parameters };
+        let names = ToolNames { tools: [(HintTool::ReadFile, Some(file_read))].into(), page: None };
         let named = |hint| names.error(ToolError::hint("no", hint)).hint.map(|hint| hint.to_string());
         let path = HintTool::ReadFile.parameter("path");
         assert_eq!(named(hint!["give ", path]).as_deref(), Some("give file_path"));

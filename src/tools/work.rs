@@ -1,7 +1,7 @@
 //! What the tools share: running off the event loop, and errors of the workspace in words that teach.
 
 use super::output::failed;
-use super::{CallFailure, Env, Hint, HintTool, Output, Running, Sight, ToolError, hint};
+use super::{CallFailure, Hint, HintTool, ReadScope, RunFuture, ToolContext, ToolError, ToolOutput, hint};
 use crate::text::nearest;
 use crate::workspace::{OpenConsent, ReadLedger, ResolvedPath, WorkspaceError};
 use std::path::Path;
@@ -10,8 +10,8 @@ use std::sync::{MutexGuard, PoisonError};
 /// Runs file work on a thread where waiting is allowed.
 pub(super) fn blocking(
     title: String,
-    work: impl FnOnce() -> Result<Output, ToolError> + Send + 'static,
-) -> Running {
+    work: impl FnOnce() -> Result<ToolOutput, ToolError> + Send + 'static,
+) -> RunFuture {
     Box::pin(async move {
         let done = tokio::task::spawn_blocking(work).await;
         let result = done.unwrap_or_else(|e| Err(ToolError::new(format!("the tool broke: {e}"))));
@@ -19,7 +19,7 @@ pub(super) fn blocking(
     })
 }
 
-impl Env {
+impl ToolContext {
     pub(super) fn ledger(&self) -> MutexGuard<'_, ReadLedger> {
         self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -107,15 +107,15 @@ fn fault_of(error: &WorkspaceError) -> CallFailure {
 }
 
 /// How far a plan may look while it is prepared.
-pub(super) fn consent_of(sight: Sight) -> OpenConsent<'static> {
+pub(super) fn consent_of(sight: ReadScope) -> OpenConsent<'static> {
     match sight {
-        Sight::InsideOnly => OpenConsent::Inside,
-        Sight::Everywhere => OpenConsent::Prepared,
+        ReadScope::InsideOnly => OpenConsent::Inside,
+        ReadScope::Everywhere => OpenConsent::Prepared,
     }
 }
 
 /// A note when the file touched is not the one a reader of the path would expect.
-pub(super) fn real_path_note(env: &Env, at: &ResolvedPath) -> Option<String> {
+pub(super) fn real_path_note(env: &ToolContext, at: &ResolvedPath) -> Option<String> {
     let plain = env.workspace.cwd().join(&at.written);
     (plain != at.path).then(|| format!("the file is {}", at.path.display()))
 }

@@ -4,13 +4,13 @@
 //! encoding, its byte order mark and its usual line end.
 
 use super::DiffText;
-use super::edit_file::Unread;
-use super::input::Shape;
+use super::edit_file::UnreadPolicy;
+use super::input::ToolSchema;
 use super::refusal::{bad_text, changed, never_read, refuse_marks};
 use super::work::{blocking, consent_of, real_path_note};
 use super::{
-    CallFailure, Changed, Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight,
-    Summary, Tool, ToolError, Touches, hint,
+    CallFailure, CallPreview, CallSummary, DisplayDetail, EditedFile, HintTool, OutputFacts, Plan, ReadScope,
+    RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, AccessLocation, Permit};
@@ -29,7 +29,7 @@ const DIFF: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Mode {
+pub(super) enum WriteFileMode {
     #[default]
     Overwrite,
     Append,
@@ -41,7 +41,7 @@ struct Args {
     path: String,
     content: String,
     /// create refuses an existing file. Default: overwrite.
-    mode: Option<Mode>,
+    mode: Option<WriteFileMode>,
     /// Overwrite lines that were never read.
     force: Option<bool>,
     /// Store the output under this name instead of showing it.
@@ -49,11 +49,11 @@ struct Args {
     _scratchpad: Option<String>,
 }
 
-pub(super) struct WriteFile(Shape);
+pub(super) struct WriteFile(ToolSchema);
 
 impl Default for WriteFile {
     fn default() -> WriteFile {
-        WriteFile(Shape::of::<Args>("write_file", include_str!("../../prompts/tools/write_file.md")))
+        WriteFile(ToolSchema::of::<Args>("write_file", include_str!("../../prompts/tools/write_file.md")))
     }
 }
 
@@ -62,14 +62,14 @@ impl Tool for WriteFile {
         self.0.spec()
     }
 
-    fn touches(&self, input: &Value) -> Touches {
+    fn touches(&self, input: &Value) -> TouchedPaths {
         let path = input.get("path").and_then(Value::as_str).map(String::from);
-        Touches { writes: path.into_iter().collect(), ..Touches::default() }
+        TouchedPaths { writes: path.into_iter().collect(), ..TouchedPaths::default() }
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
-        let unread = if args.force == Some(true) { Unread::Allow } else { Unread::Refuse };
+        let unread = if args.force == Some(true) { UnreadPolicy::Allow } else { UnreadPolicy::Refuse };
         let mode = args.mode.unwrap_or_default();
         Ok(Box::new(WritePlan::of_text(args.path, args.content, mode, unread, env)?))
     }
@@ -80,9 +80,9 @@ impl WritePlan {
     pub(super) fn of_text(
         path: String,
         text: String,
-        mode: Mode,
-        unread: Unread,
-        env: &Env,
+        mode: WriteFileMode,
+        unread: UnreadPolicy,
+        env: &ToolContext,
     ) -> Result<WritePlan, ToolError> {
         let at = env.resolve(&path)?;
         WritePlan::at((at, path), text, mode, unread, env)
@@ -92,9 +92,9 @@ impl WritePlan {
     pub(super) fn at(
         (at, path): (ResolvedPath, String),
         text: String,
-        mode: Mode,
-        unread: Unread,
-        env: &Env,
+        mode: WriteFileMode,
+        unread: UnreadPolicy,
+        env: &ToolContext,
     ) -> Result<WritePlan, ToolError> {
         if path.ends_with('/') {
             return Err(ToolError::hint(
@@ -103,10 +103,11 @@ impl WritePlan {
             )
             .because(CallFailure::Directory));
         }
-        if mode == Mode::Create && at.exists {
+        if mode == WriteFileMode::Create && at.exists {
             return Err(exists(&path));
         }
-        let write = Writing { at, path, content: Content::Text(text), mode, unread, only_empty: false };
+        let write =
+            WriteRequest { at, path, content: WriteContent::Text(text), mode, unread, only_empty: false };
         Ok(WritePlan::new(write, env))
     }
 
@@ -120,28 +121,28 @@ impl WritePlan {
 
 /// What is to be written: text that takes the form of the file it replaces, or bytes as they are.
 #[derive(Clone, Debug)]
-pub(super) enum Content {
+pub(super) enum WriteContent {
     Text(String),
     Bytes(Arc<[u8]>),
 }
 
-struct Writing {
+struct WriteRequest {
     at: ResolvedPath,
     path: String,
-    content: Content,
-    mode: Mode,
-    unread: Unread,
+    content: WriteContent,
+    mode: WriteFileMode,
+    unread: UnreadPolicy,
     /// A file that has a content is refused.
     only_empty: bool,
 }
 
 pub(super) struct WritePlan {
-    writing: Writing,
+    writing: WriteRequest,
     title: String,
-    work: Option<Work>,
+    work: Option<PreparedWrite>,
 }
 
-struct Work {
+struct PreparedWrite {
     before: ExpectedContent,
     old: Option<Arc<Vec<u8>>>,
     after: Arc<Vec<u8>>,
@@ -154,8 +155,8 @@ struct Work {
 }
 
 impl WritePlan {
-    fn new(writing: Writing, env: &Env) -> WritePlan {
-        let verb = if writing.mode == Mode::Append { "append" } else { "write" };
+    fn new(writing: WriteRequest, env: &ToolContext) -> WritePlan {
+        let verb = if writing.mode == WriteFileMode::Append { "append" } else { "write" };
         let title = format!("{verb} {}", env.workspace.shown(&writing.at.path));
         WritePlan { writing, title, work: None }
     }
@@ -164,11 +165,12 @@ impl WritePlan {
     pub(super) fn saving(
         at: ResolvedPath,
         path: String,
-        content: Content,
-        unread: Unread,
-        env: &Env,
+        content: WriteContent,
+        unread: UnreadPolicy,
+        env: &ToolContext,
     ) -> WritePlan {
-        let writing = Writing { at, path, content, mode: Mode::Overwrite, unread, only_empty: false };
+        let writing =
+            WriteRequest { at, path, content, mode: WriteFileMode::Overwrite, unread, only_empty: false };
         WritePlan::new(writing, env)
     }
 }
@@ -182,21 +184,23 @@ impl Plan for WritePlan {
         self.title.clone()
     }
 
-    fn prepare(&mut self, env: &Env, sight: Sight) -> Result<Preview, ToolError> {
-        if self.writing.at.place == AccessLocation::Outside && sight == Sight::InsideOnly {
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        if self.writing.at.place == AccessLocation::Outside && sight == ReadScope::InsideOnly {
             let detail = match &self.writing.content {
-                Content::Text(text) => Detail::Diff(LineDiff::new("", text).unified(3, DIFF).into()),
-                Content::Bytes(bytes) => Detail::Text(data_words(bytes)),
+                WriteContent::Text(text) => {
+                    DisplayDetail::Diff(LineDiff::new("", text).unified(3, DIFF).into())
+                }
+                WriteContent::Bytes(bytes) => DisplayDetail::Text(data_words(bytes)),
             };
-            return Ok(Preview { line: self.title.clone(), detail });
+            return Ok(CallPreview { line: self.title.clone(), detail });
         }
         let work = self.writing.work_out(env, consent_of(sight))?;
-        let preview = Preview { line: self.line(&work), detail: detail(&work) };
+        let preview = CallPreview { line: self.line(&work), detail: detail(&work) };
         self.work = Some(work);
         Ok(preview)
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         blocking(self.title.clone(), move || self.apply(&permit, &ctx.env))
     }
 }
@@ -216,19 +220,19 @@ fn data_words(bytes: &[u8]) -> String {
     format!("{} bytes of data, blake3 {}", bytes.len(), blake3::hash(bytes).to_hex())
 }
 
-fn detail(work: &Work) -> Detail {
+fn detail(work: &PreparedWrite) -> DisplayDetail {
     match work.diff.text.is_empty() {
-        true => Detail::Text(data_words(&work.after)),
-        false => Detail::Diff(work.diff.clone()),
+        true => DisplayDetail::Text(data_words(&work.after)),
+        false => DisplayDetail::Diff(work.diff.clone()),
     }
 }
 
 impl WritePlan {
-    fn line(&self, work: &Work) -> String {
+    fn line(&self, work: &PreparedWrite) -> String {
         format!("{} +{} -{}", self.title, work.counts.0, work.counts.1)
     }
 
-    fn apply(mut self, permit: &Permit, env: &Env) -> Result<Output, ToolError> {
+    fn apply(mut self, permit: &Permit, env: &ToolContext) -> Result<ToolOutput, ToolError> {
         let work = match self.work.take() {
             Some(work) => work,
             None => self.writing.work_out(env, OpenConsent::Permit(permit))?,
@@ -254,18 +258,18 @@ impl WritePlan {
             text.push_str(&format!(" ({note})"));
         }
         let pending = if written.held { " · pending" } else { "" };
-        let summary = Summary { line: format!("{}{pending}", self.line(&work)), detail: detail(&work) };
+        let summary = CallSummary { line: format!("{}{pending}", self.line(&work)), detail: detail(&work) };
         let after = Some(work.after.clone());
-        let changes = vec![Changed { path: at.path.clone(), before: work.old.clone(), after }];
-        let facts = Facts::Changed { changes, places: 1 };
-        Ok(Output::done(text, summary).with(facts))
+        let changes = vec![EditedFile { path: at.path.clone(), before: work.old.clone(), after }];
+        let facts = OutputFacts::Changed { changes, places: 1 };
+        Ok(ToolOutput::done(text, summary).with(facts))
     }
 }
 
-impl Writing {
-    fn work_out(&self, env: &Env, consent: OpenConsent<'_>) -> Result<Work, ToolError> {
+impl WriteRequest {
+    fn work_out(&self, env: &ToolContext, consent: OpenConsent<'_>) -> Result<PreparedWrite, ToolError> {
         let loaded = env.workspace.load(&self.at, consent, LARGEST);
-        if let Content::Text(text) = &self.content {
+        if let WriteContent::Text(text) = &self.content {
             let before = loaded.as_ref().map_or(&[] as &[u8], |(bytes, _)| bytes.as_slice());
             refuse_marks(before, text.as_bytes())?;
         }
@@ -276,14 +280,14 @@ impl Writing {
         }
     }
 
-    fn fresh(&self) -> Result<Work, ToolError> {
+    fn fresh(&self) -> Result<PreparedWrite, ToolError> {
         let (after, diff) = match &self.content {
-            Content::Text(text) => (text.clone().into_bytes(), Some(LineDiff::new("", text))),
-            Content::Bytes(bytes) => (bytes.to_vec(), None),
+            WriteContent::Text(text) => (text.clone().into_bytes(), Some(LineDiff::new("", text))),
+            WriteContent::Bytes(bytes) => (bytes.to_vec(), None),
         };
         let counts = diff.as_ref().map_or((0, 0), LineDiff::counts);
         let diff = diff.map_or_else(DiffText::default, |d| d.unified(3, DIFF).into());
-        Ok(Work {
+        Ok(PreparedWrite {
             before: ExpectedContent::Absent,
             old: None,
             after: Arc::new(after),
@@ -294,7 +298,7 @@ impl Writing {
         })
     }
 
-    fn over(&self, env: &Env, bytes: Arc<Vec<u8>>, hash: Hash) -> Result<Work, ToolError> {
+    fn over(&self, env: &ToolContext, bytes: Arc<Vec<u8>>, hash: Hash) -> Result<PreparedWrite, ToolError> {
         if self.only_empty && !bytes.is_empty() {
             return Err(exists(&self.path));
         }
@@ -305,25 +309,25 @@ impl Writing {
         let index = old.index();
         let known = env.ledger().seen_now(&self.at.path, &bytes, hash, |l| old.part(index.bytes_of(l)));
         let (after, edits) = match (&self.content, self.mode) {
-            (Content::Bytes(new), _) => (new.to_vec(), None),
-            (Content::Text(text), Mode::Append) => {
+            (WriteContent::Bytes(new), _) => (new.to_vec(), None),
+            (WriteContent::Text(text), WriteFileMode::Append) => {
                 let after = appended(&bytes, &old, text)?;
                 let edits = added_lines(&old, &after);
                 (after, Some(edits))
             }
-            (Content::Text(text), _) => (dressed(text, &old).map_err(|e| bad_text(&e))?, None),
+            (WriteContent::Text(text), _) => (dressed(text, &old).map_err(|e| bad_text(&e))?, None),
         };
         let after = Arc::new(after);
         let new = TextFile::new(after.clone()).ok();
         let (diff, counts) = match (&self.content, &new) {
-            (Content::Text(_), Some(new)) if after.len() < 64 << 20 => {
+            (WriteContent::Text(_), Some(new)) if after.len() < 64 << 20 => {
                 let (before, after) = (old.text(), new.text());
                 let diff = LineDiff::new(&before, &after);
                 (diff.unified(3, DIFF).into(), diff.counts())
             }
             _ => (DiffText::default(), (0, 0)),
         };
-        Ok(Work {
+        Ok(PreparedWrite {
             before: ExpectedContent::Content(hash),
             old: Some(bytes),
             after,
@@ -335,22 +339,28 @@ impl Writing {
     }
 
     /// May the present content be lost (or, for appending, be added to)?
-    fn allowed(&self, env: &Env, file: Option<&TextFile>, bytes: &[u8], hash: Hash) -> Result<(), ToolError> {
+    fn allowed(
+        &self,
+        env: &ToolContext,
+        file: Option<&TextFile>,
+        bytes: &[u8],
+        hash: Hash,
+    ) -> Result<(), ToolError> {
         if bytes.is_empty() {
             return Ok(());
         }
         let Some(file) = file else {
             // Data was never seen as lines: only force replaces it.
-            return if self.unread == Unread::Allow { Ok(()) } else { Err(self.not_text()) };
+            return if self.unread == UnreadPolicy::Allow { Ok(()) } else { Err(self.not_text()) };
         };
         let index = file.index();
         let all = 0..index.len();
-        let target = if self.mode == Mode::Append { Vec::new() } else { vec![all] };
+        let target = if self.mode == WriteFileMode::Append { Vec::new() } else { vec![all] };
         let standing =
             env.ledger().standing(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
         match standing {
             ReadStatus::Seen => Ok(()),
-            ReadStatus::Never | ReadStatus::Part { .. } if self.unread == Unread::Allow => Ok(()),
+            ReadStatus::Never | ReadStatus::Part { .. } if self.unread == UnreadPolicy::Allow => Ok(()),
             ReadStatus::Never => Err(never_read(&self.path)),
             ReadStatus::Part { seen, missing } => Err(ToolError::hint(
                 format!(
@@ -368,7 +378,9 @@ impl Writing {
                     HintTool::EditFile
                 ],
             )),
-            ReadStatus::Changed(change) if self.mode == Mode::Append && change.old.is_some() => Ok(()),
+            ReadStatus::Changed(change) if self.mode == WriteFileMode::Append && change.old.is_some() => {
+                Ok(())
+            }
             ReadStatus::Changed(change) => Err(changed(env, &self.at, &self.path, file, hash, &change)),
         }
     }
@@ -381,13 +393,13 @@ impl Writing {
     }
 
     /// What was written was seen: all of it, or what was added.
-    fn record(&self, env: &Env, work: &Work, hash: Hash) {
+    fn record(&self, env: &ToolContext, work: &PreparedWrite, hash: Hash) {
         let mut ledger = env.ledger();
         match (&work.edits, TextFile::new(work.after.clone())) {
             (Some(edits), _) => {
                 ledger.wrote(&self.at.path, (&work.after, hash), edits, &work.known);
             }
-            (_, Ok(file)) if matches!(self.content, Content::Text(_)) => {
+            (_, Ok(file)) if matches!(self.content, WriteContent::Text(_)) => {
                 ledger.saw(&self.at.path, &work.after, hash, 0..file.line_count());
             }
             _ => ledger.forget(&self.at.path),

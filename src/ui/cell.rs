@@ -8,7 +8,7 @@ use super::theme::Theme;
 use crate::agent::Ending;
 use crate::conversation::{CallOutcome, TokenUsage};
 use crate::text::{sanitize, visible, width};
-use crate::tools::{ChangeOverview, Detail, Summary};
+use crate::tools::{CallSummary, ChangeOverview, DisplayDetail};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -18,7 +18,7 @@ const DIFF_LINES: usize = 60;
 const OUTPUT_COLUMNS: usize = 400;
 
 /// A finished call: one line that names its object, and its folded output.
-pub fn call(outcome: CallOutcome, summary: &Summary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
     let (mark, label) = match outcome {
         CallOutcome::Done => ("✓ ", "call.done"),
         CallOutcome::Failed => ("✗ ", "call.failed"),
@@ -33,16 +33,16 @@ pub fn call(outcome: CallOutcome, summary: &Summary, theme: &Theme, fold: usize)
 }
 
 /// What came of a call, folded to `fold` lines (diffs to more).
-pub fn detail(detail: &Detail, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+pub fn detail(detail: &DisplayDetail, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
     match detail {
-        Detail::None => Vec::new(),
-        Detail::Text(text) => {
+        DisplayDetail::None => Vec::new(),
+        DisplayDetail::Text(text) => {
             let clean = visible::output(text.trim_end_matches('\n'));
             folded(clean.lines().map(|l| styled(l, theme.style("output"))), fold, theme)
         }
-        Detail::Diff(diff) => folded(diff_lines(&diff.text, theme).into_iter(), DIFF_LINES, theme),
-        Detail::Changes(overview) => changes(overview, theme),
-        Detail::Image(image) => vec![styled(&picture::chip(image), theme.style("output"))],
+        DisplayDetail::Diff(diff) => folded(diff_lines(&diff.text, theme).into_iter(), DIFF_LINES, theme),
+        DisplayDetail::Changes(overview) => changes(overview, theme),
+        DisplayDetail::Image(image) => vec![styled(&picture::chip(image), theme.style("output"))],
     }
 }
 

@@ -8,7 +8,7 @@ use super::{cell, own, syntax};
 use crate::conversation::CallOutcome;
 use crate::permission::Mode;
 use crate::text::{sanitize, width};
-use crate::tools::{Detail, Summary};
+use crate::tools::{CallSummary, DisplayDetail};
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
@@ -20,11 +20,14 @@ pub fn sample(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let mut out = vec![heading(theme), Line::default()];
     out.extend(Mode::ALL.map(|mode| prompt(mode, theme)));
     out.push(Line::default());
-    let summary = Summary { line: "run_command cargo test".into(), detail: Detail::Text("42 passed".into()) };
+    let summary = CallSummary {
+        line: "run_command cargo test".into(),
+        detail: DisplayDetail::Text("42 passed".into()),
+    };
     out.extend(cell::call(CallOutcome::Done, &summary, theme, 5));
-    let failed = Summary { line: "read_file gone.txt".into(), detail: Detail::None };
+    let failed = CallSummary { line: "read_file gone.txt".into(), detail: DisplayDetail::None };
     out.extend(cell::call(CallOutcome::Failed, &failed, theme, 5));
-    let denied = Summary { line: "run_command rm -rf /".into(), detail: Detail::None };
+    let denied = CallSummary { line: "run_command rm -rf /".into(), detail: DisplayDetail::None };
     out.extend(cell::call(CallOutcome::Denied, &denied, theme, 5));
     out.push(Line::default());
     out.extend(change(theme, columns));

@@ -168,7 +168,7 @@ async fn instructions_are_told_with_their_source_and_again_when_they_change() {
 #[test]
 fn the_fixed_part_of_a_request_is_small() {
     use placet::provider::{ModelLimits, ModelRequest};
-    let registry = placet::tools::Registry::native();
+    let registry = placet::tools::ToolRegistry::native();
     let system = include_str!("../../prompts/system.md");
     for wire in WIRES {
         let request = ModelRequest {

@@ -1,11 +1,11 @@
 //! The vendor-documented surfaces, what is evicted, and that names of all surfaces are fit for providers.
 
 use crate::support::tool_bench::Bench;
-use placet::tools::{Dialect, DialectSettings, Registry};
+use placet::tools::{ToolRegistry, ToolSet, ToolSetSettings};
 use serde_json::{Value, json};
 
-fn speaking(dialect: Dialect) -> Bench {
-    Bench::new().speaking(dialect, &DialectSettings::default())
+fn speaking(dialect: ToolSet) -> Bench {
+    Bench::new().speaking(dialect, &ToolSetSettings::default())
 }
 
 fn edit(command: &str, path: &str, rest: Value) -> Value {
@@ -18,7 +18,7 @@ const EDITOR: &str = "str_replace_based_edit_tool";
 
 #[test]
 fn the_text_editor_views_replaces_inserts_and_takes_its_edits_back() {
-    let bench = speaking(Dialect::TextEditor);
+    let bench = speaking(ToolSet::TextEditor);
     bench.write("a.txt", "one\r\ntwo\r\nthree");
     let call = |command: &str, rest: Value| bench.call(EDITOR, edit(command, "a.txt", rest));
     assert_eq!(call("view", json!({})).done(), "     1\tone\n     2\ttwo\n     3\tthree\n");
@@ -43,7 +43,7 @@ fn the_text_editor_views_replaces_inserts_and_takes_its_edits_back() {
 
 #[test]
 fn the_text_editor_says_what_its_vendor_documents_when_it_cannot() {
-    let bench = speaking(Dialect::TextEditor);
+    let bench = speaking(ToolSet::TextEditor);
     bench.write("a.txt", "x x\n");
     let call =
         |command: &str, path: &str, rest: Value| bench.call(EDITOR, edit(command, path, rest)).failed();
@@ -66,7 +66,7 @@ fn the_text_editor_says_what_its_vendor_documents_when_it_cannot() {
 
 #[test]
 fn an_edit_that_somebody_else_built_on_is_not_undone() {
-    let bench = speaking(Dialect::TextEditor);
+    let bench = speaking(ToolSet::TextEditor);
     bench.write("a.txt", "one\n");
     bench.call(EDITOR, edit("str_replace", "a.txt", json!({"old_str": "one", "new_str": "1"}))).done();
     bench.write("a.txt", "1\nand more\n");
@@ -77,7 +77,7 @@ fn an_edit_that_somebody_else_built_on_is_not_undone() {
 
 #[test]
 fn codex_patches_land_whole_also_from_a_shell_line() {
-    let bench = speaking(Dialect::Codex);
+    let bench = speaking(ToolSet::Codex);
     bench.write("a.txt", "one\ntwo\n");
     let patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n one\n-two\n+2\n*** Add File: b.txt\n+new\n*** End Patch\n";
     bench.call("apply_patch", json!({"input": patch})).done();
@@ -95,7 +95,7 @@ fn codex_patches_land_whole_also_from_a_shell_line() {
 
 #[test]
 fn a_result_too_large_to_show_is_kept_where_read_file_finds_it() {
-    let bench = speaking(Dialect::Deepagents);
+    let bench = speaking(ToolSet::Deepagents);
     let body = bench.call("execute", json!({"command": "seq 1 30000"})).done();
     let path = body.split("at this path: ").nth(1).unwrap().lines().next().unwrap();
     assert!(path.starts_with("/large_tool_results/"), "{body}");
@@ -107,9 +107,9 @@ fn a_result_too_large_to_show_is_kept_where_read_file_finds_it() {
 
 #[test]
 fn the_tools_of_every_surface_have_names_that_providers_accept_and_schemas_of_objects() {
-    for dialect in Dialect::ALL {
-        let registry = Registry::of_dialect(dialect, &DialectSettings::default());
-        assert_eq!(Dialect::parse(dialect.name()), Some(dialect));
+    for dialect in ToolSet::ALL {
+        let registry = ToolRegistry::of_dialect(dialect, &ToolSetSettings::default());
+        assert_eq!(ToolSet::parse(dialect.name()), Some(dialect));
         for spec in registry.wire_specs() {
             let plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
             assert!(spec.name.len() <= 64 && spec.name.bytes().all(plain), "{dialect}: {}", spec.name);

@@ -4,7 +4,7 @@
 //! without any of the code under test.
 
 use crate::support::tool_bench::Bench;
-use placet::tools::{Dialect, DialectSettings};
+use placet::tools::{ToolSet, ToolSetSettings};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -129,8 +129,8 @@ fn file() -> impl Strategy<Value = File> {
     )
 }
 
-fn written(dialect: Dialect, file: &File) -> Bench {
-    let bench = Bench::new().speaking(dialect, &DialectSettings::default());
+fn written(dialect: ToolSet, file: &File) -> Bench {
+    let bench = Bench::new().speaking(dialect, &ToolSetSettings::default());
     bench.write("f", file.whole());
     bench
 }
@@ -141,13 +141,13 @@ fn cases() -> ProptestConfig {
 }
 
 /// A call that replaces one text by another.
-fn replacing(dialect: Dialect, old: &str, new: &str) -> (&'static str, Value) {
+fn replacing(dialect: ToolSet, old: &str, new: &str) -> (&'static str, Value) {
     match dialect {
-        Dialect::TextEditor => (
+        ToolSet::TextEditor => (
             "str_replace_based_edit_tool",
             json!({"command": "str_replace", "path": "f", "old_str": old, "new_str": new}),
         ),
-        Dialect::Deepagents => {
+        ToolSet::Deepagents => {
             ("edit_file", json!({"file_path": "/f", "old_string": old, "new_string": new}))
         }
         _ => ("edit_file", json!({"path": "f", "old_string": old, "new_string": new, "force": true})),
@@ -165,7 +165,7 @@ proptest! {
     ) {
         let line = at.index(file.lines.len());
         let (left, right) = file.around(line);
-        for dialect in [Dialect::Native, Dialect::Agsh, Dialect::TextEditor] {
+        for dialect in [ToolSet::Native, ToolSet::Agsh, ToolSet::TextEditor] {
             let bench = written(dialect, &file);
             let (tool, input) = replacing(dialect, &token(line), new);
             bench.call(tool, input).done();
@@ -196,7 +196,7 @@ proptest! {
         // A short text may be taken for another encoding than it was written in: then its words are others.
         prop_assume!(!matches!(file.form, Form::Windows1252 | Form::Gbk) || file.lines.len() > 8);
         let old = format!("{}{}{}{}", token(line), decoded(&rest), decoded(&first), token(line + 1)).replace("\r\n", "\n");
-        let bench = written(Dialect::Native, &file);
+        let bench = written(ToolSet::Native, &file);
         let got = bench.call("edit_file", json!({"path": "f", "old_string": old, "new_string": "1\n2\n3", "force": true}));
         let (head, tail) = ([file.before(line), left].concat(), [right, file.after(line + 1)].concat());
         let bytes = bench.bytes("f");
@@ -223,7 +223,7 @@ proptest! {
             .collect();
         steps.push(json!({"op": "copy", "path": "f", "to": "copy"}));
         steps.push(json!({"op": "append", "path": "copy", "content": sentence}));
-        let bench = written(Dialect::Native, &file);
+        let bench = written(ToolSet::Native, &file);
         bench.call("operations", json!({"operations": steps, "force": true})).done();
         let mut expected = file.clone();
         for line in &picks {
@@ -245,7 +245,7 @@ proptest! {
         text in prop::sample::select(vec!["inserted", "inserted\n", "two\nlines"]),
     ) {
         let after = at.index(file.lines.len() + 1);
-        let bench = written(Dialect::TextEditor, &file);
+        let bench = written(ToolSet::TextEditor, &file);
         let input = json!({"command": "insert", "path": "f", "insert_line": after, "insert_text": text});
         bench.call("str_replace_based_edit_tool", input).done();
         let (head, tail) = (file.before(after), file.lines[after..].concat());
@@ -276,7 +276,7 @@ proptest! {
         if line < last {
             patch.push_str(&format!(" {}{}", text(line + 1), end(line + 1)));
         }
-        let bench = written(Dialect::Native, &file);
+        let bench = written(ToolSet::Native, &file);
         bench.call("apply_patch", json!({ "patch": patch })).done();
         let (left, right) = file.around(line);
         let whole = [file.before(line), left, file.form.bytes("changed"), right, file.after(line)].concat();

@@ -3,13 +3,13 @@
 //! which adds a device.
 
 use crate::support::tool_bench::Bench;
-use placet::tools::{Dialect, DialectSettings, Limits};
+use placet::tools::{ToolLimits, ToolSet, ToolSetSettings};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// A bench whose searches may take so long.
 fn bench(search_time: Duration) -> Bench {
-    Bench::with_limits(Limits { search_time, ..Limits::default() })
+    Bench::with_limits(ToolLimits { search_time, ..ToolLimits::default() })
 }
 
 #[cfg(target_os = "linux")]
@@ -36,11 +36,11 @@ fn a_search_from_the_root_leaves_the_kernels_files_out_and_ends_in_time() {
 #[test]
 fn every_tool_set_leaves_them_out_and_says_so() {
     for (dialect, tool, input) in [
-        (Dialect::Agsh, "find_files", json!({"pattern": "**/cpuinfo", "path": "/"})),
-        (Dialect::Agsh, "search_contents", json!({"pattern": "no-such-word-here", "path": "/"})),
-        (Dialect::TextEditor, "str_replace_based_edit_tool", json!({"command": "view", "path": "/"})),
+        (ToolSet::Agsh, "find_files", json!({"pattern": "**/cpuinfo", "path": "/"})),
+        (ToolSet::Agsh, "search_contents", json!({"pattern": "no-such-word-here", "path": "/"})),
+        (ToolSet::TextEditor, "str_replace_based_edit_tool", json!({"command": "view", "path": "/"})),
     ] {
-        let bench = bench(Duration::from_secs(2)).speaking(dialect, &DialectSettings::default());
+        let bench = bench(Duration::from_secs(2)).speaking(dialect, &ToolSetSettings::default());
         let body = bench.call(tool, input).done();
         assert!(body.contains("in file systems of the kernel not looked at"), "{tool}: {body}");
         assert!(!body.contains("proc/cpuinfo"), "{tool}: {body}");
@@ -76,20 +76,20 @@ fn a_search_without_time_says_what_it_did_not_search() {
     let body = bench.call("search_contents", json!({"pattern": "word", "path": "a/b.txt"})).done();
     assert!(body.contains("stopped after 0 s"), "{body}");
     for (dialect, tool, input) in [
-        (Dialect::Agsh, "search_contents", json!({"pattern": "word"})),
-        (Dialect::Agsh, "find_files", json!({"pattern": "**/*.txt"})),
-        (Dialect::Deepagents, "grep", json!({"pattern": "word"})),
-        (Dialect::Deepagents, "glob", json!({"pattern": "*.txt"})),
-        (Dialect::Agentos, "file_search", json!({"pattern": "word"})),
-        (Dialect::Triggerfish, "search_files", json!({"path": ".", "pattern": "*.txt"})),
+        (ToolSet::Agsh, "search_contents", json!({"pattern": "word"})),
+        (ToolSet::Agsh, "find_files", json!({"pattern": "**/*.txt"})),
+        (ToolSet::Deepagents, "grep", json!({"pattern": "word"})),
+        (ToolSet::Deepagents, "glob", json!({"pattern": "*.txt"})),
+        (ToolSet::Agentos, "file_search", json!({"pattern": "word"})),
+        (ToolSet::Triggerfish, "search_files", json!({"path": ".", "pattern": "*.txt"})),
         (
-            Dialect::Triggerfish,
+            ToolSet::Triggerfish,
             "search_files",
             json!({"path": ".", "pattern": "word", "content_search": true}),
         ),
     ] {
-        let bench = Bench::with_limits(Limits { search_time: Duration::ZERO, ..Limits::default() })
-            .speaking(dialect, &DialectSettings::default());
+        let bench = Bench::with_limits(ToolLimits { search_time: Duration::ZERO, ..ToolLimits::default() })
+            .speaking(dialect, &ToolSetSettings::default());
         bench.write("a/b.txt", "word\n");
         let body = bench.call(tool, input).done();
         assert!(body.contains("stopped after 0 s"), "{dialect:?} {tool}: {body}");

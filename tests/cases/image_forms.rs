@@ -8,7 +8,7 @@ use crate::support::tool_bench::Bench;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
 use placet::conversation::{Image, Part};
 use placet::media::{self, OversizePolicy, PictureFormat, sniff, thumb};
-use placet::tools::Limits;
+use placet::tools::ToolLimits;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -382,7 +382,7 @@ fn of_several_pages_the_first_is_sent_and_the_others_are_counted() {
 
 #[test]
 fn scaled_down_is_said_only_of_a_picture_that_became_smaller() {
-    let bench = Bench::with_limits(Limits { image_bytes: 100_000, ..Limits::default() });
+    let bench = Bench::with_limits(ToolLimits { image_bytes: 100_000, ..ToolLimits::default() });
     let plain = RgbImage::from_fn(300, 200, |x, _| Rgb([x as u8; 3]));
     let bytes = encoded(&plain.into(), ImageFormat::Bmp);
     bench.write("plain.bmp", &bytes);

@@ -4,7 +4,7 @@ use crate::support::tool_bench::Bench;
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use placet::conversation::{Image, Part};
 use placet::media::{PictureLimits, fit, to_png};
-use placet::tools::Limits;
+use placet::tools::ToolLimits;
 use serde_json::json;
 use std::io::Cursor;
 
@@ -174,7 +174,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 
 #[test]
 fn what_is_too_large_is_scaled_and_said_or_refused_when_it_must_be_exact() {
-    let bench = Bench::with_limits(Limits { image_bytes: 100_000, ..Limits::default() });
+    let bench = Bench::with_limits(ToolLimits { image_bytes: 100_000, ..ToolLimits::default() });
     let png = encoded(&noise(400, 300), ImageFormat::Png);
     bench.write("big.png", &png);
     let (body, image) = look(&bench, "big.png");

@@ -78,7 +78,7 @@ fn the_tools_are_offered_with_their_schemas_and_closing_the_input_ends_it() {
     let mut client = Client::start(&place(), &[]);
     let tools = client.ask("tools/list", json!({}));
     let tools = tools["tools"].as_array().unwrap();
-    let own = placet::tools::Registry::native().specs_for_programs();
+    let own = placet::tools::ToolRegistry::native().specs_for_programs();
     assert_eq!(tools.len(), own.len());
     for (tool, spec) in tools.iter().zip(own) {
         assert_eq!(tool["name"], spec.name);

@@ -11,7 +11,7 @@ use crate::support::tool_bench::{Bench, Person};
 use ground::{CANARY, Kept, Tree, content_of, lay_out, outside, tree};
 use placet::conversation::CallOutcome;
 use placet::permission::Mode;
-use placet::tools::{Dialect, DialectSettings};
+use placet::tools::{ToolSet, ToolSetSettings};
 use serde_json::{Value, json};
 use spellings::{Means, spellings};
 use std::collections::BTreeSet;
@@ -25,8 +25,8 @@ const WRITTEN: &str = "written through the table\n";
 /// The longest that one spelling may keep one surface busy, on a machine that does other things too.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-fn bench(dialect: Dialect) -> Bench {
-    let mut bench = Bench::new().speaking(dialect, &DialectSettings::default());
+fn bench(dialect: ToolSet) -> Bench {
+    let mut bench = Bench::new().speaking(dialect, &ToolSetSettings::default());
     bench.mode = Mode::Write;
     bench.person = Person::Away;
     bench
@@ -37,7 +37,7 @@ type Call = fn(&str) -> (&'static str, Value);
 
 /// The calls by which a surface reads and writes the file of a path.
 struct Surface {
-    dialect: Dialect,
+    dialect: ToolSet,
     read: Option<Call>,
     write: Call,
     /// It takes paths as the workspace does. Others refuse more, or mean something of their own by some of them.
@@ -52,17 +52,17 @@ fn surfaces() -> Vec<Surface> {
         exact: true,
     };
     vec![
-        plain(Dialect::Native),
-        plain(Dialect::Agsh),
-        plain(Dialect::Triggerfish),
+        plain(ToolSet::Native),
+        plain(ToolSet::Agsh),
+        plain(ToolSet::Triggerfish),
         Surface {
-            dialect: Dialect::Agentos,
+            dialect: ToolSet::Agentos,
             read: Some(|p| ("file_read", json!({ "path": p }))),
             write: |p| ("file_write", json!({"path": p, "content": WRITTEN})),
             exact: true,
         },
         Surface {
-            dialect: Dialect::TextEditor,
+            dialect: ToolSet::TextEditor,
             read: Some(|p| ("str_replace_based_edit_tool", json!({"command": "view", "path": p}))),
             write: |p| {
                 ("str_replace_based_edit_tool", json!({"command": "create", "path": p, "file_text": WRITTEN}))
@@ -70,19 +70,19 @@ fn surfaces() -> Vec<Surface> {
             exact: true,
         },
         Surface {
-            dialect: Dialect::Deepagents,
+            dialect: ToolSet::Deepagents,
             read: Some(|p| ("read_file", json!({ "file_path": p }))),
             write: |p| ("write_file", json!({"file_path": p, "content": WRITTEN})),
             exact: false,
         },
         Surface {
-            dialect: Dialect::Typestack,
+            dialect: ToolSet::Typestack,
             read: Some(|p| ("agent_prompt", in_batch(p, "read"))),
             write: |p| ("agent_prompt", in_batch(p, "overwrite")),
             exact: false,
         },
         Surface {
-            dialect: Dialect::Codex,
+            dialect: ToolSet::Codex,
             read: None,
             write: |p| {
                 let patch = format!("*** Begin Patch\n*** Add File: {p}\n+{WRITTEN}*** End Patch\n");
@@ -182,11 +182,11 @@ impl Findings<'_> {
 
     /// Roots, backslashes and blanks that a surface reads in its own way: there only the walls are tested.
     fn own_meaning(&self) -> bool {
-        let virtual_root = matches!(self.surface.dialect, Dialect::Deepagents | Dialect::Typestack);
+        let virtual_root = matches!(self.surface.dialect, ToolSet::Deepagents | ToolSet::Typestack);
         // To a batch of typestack every path is below its base, also one that begins with `~`.
-        let home = self.surface.dialect == Dialect::Typestack && self.spelling.starts_with('~');
-        let slashes = self.surface.dialect == Dialect::Deepagents && self.spelling.contains('\\');
-        let patch = self.surface.dialect == Dialect::Codex
+        let home = self.surface.dialect == ToolSet::Typestack && self.spelling.starts_with('~');
+        let slashes = self.surface.dialect == ToolSet::Deepagents && self.spelling.contains('\\');
+        let patch = self.surface.dialect == ToolSet::Codex
             && self.spelling.chars().any(|c| c.is_control() || c.is_whitespace() || c == '"');
         virtual_root && self.spelling.starts_with('/') || home || slashes || patch
     }
@@ -246,7 +246,7 @@ struct Laid {
 }
 
 impl Laid {
-    fn out(dialect: Dialect) -> Laid {
+    fn out(dialect: ToolSet) -> Laid {
         let bench = bench(dialect);
         let kept = lay_out(&bench.root);
         let table = spellings(&bench.root, &kept);
@@ -277,7 +277,7 @@ fn tried(surface: &Surface, laid: &Laid, number: usize) -> Vec<String> {
 /// Tries every spelling; the workspace is laid out anew after each one that changed it.
 fn every_spelling(
     name: &str,
-    dialect: Dialect,
+    dialect: ToolSet,
     work: impl Fn(&Laid, usize) -> Vec<String> + Send + 'static,
 ) -> Vec<String> {
     let count = Laid::out(dialect).table.len();
@@ -292,7 +292,7 @@ fn every_spelling(
 
 #[test]
 fn the_table_has_spellings_enough_and_none_twice() {
-    let table = Laid::out(Dialect::Native).table;
+    let table = Laid::out(ToolSet::Native).table;
     let names: BTreeSet<&String> = table.iter().map(|(name, _)| name).collect();
     assert_eq!(names.len(), table.len());
     assert!(table.len() >= 160, "{}", table.len());
@@ -344,7 +344,7 @@ fn holds_canary(root: &Path) -> Vec<String> {
 
 #[test]
 fn no_other_argument_that_is_a_path_leads_outside() {
-    let wrong = every_spelling("other calls", Dialect::Native, |laid, number| {
+    let wrong = every_spelling("other calls", ToolSet::Native, |laid, number| {
         let (bench, spelling) = (&laid.bench, &laid.table[number].0);
         let mut wrong = Vec::new();
         for (tool, input) in other_calls(spelling) {
@@ -368,7 +368,7 @@ fn no_other_argument_that_is_a_path_leads_outside() {
 /// A file with two names is one file: the person who made the second name sees the write under both.
 #[test]
 fn a_hard_link_is_its_file_whatever_its_other_names_are() {
-    let bench = bench(Dialect::Native);
+    let bench = bench(ToolSet::Native);
     bench.write("kept", "old\n");
     std::fs::hard_link(bench.path("kept"), bench.outside("other-name")).unwrap();
     bench.call("read_file", json!({"path": "kept"})).done();

@@ -59,7 +59,7 @@ fn every_tool_command_and_exit_code_has_its_words_in_the_guide() {
         .filter(|p| !p.starts_with(docs().join("reference")))
         .filter_map(|p| fs::read_to_string(p).ok())
         .collect();
-    for spec in placet::tools::Registry::native().specs() {
+    for spec in placet::tools::ToolRegistry::native().specs() {
         assert!(guide.contains(&format!("# {}", spec.name)), "no page for {}", spec.name);
     }
     for row in placet::repl::COMMANDS {

@@ -1,11 +1,11 @@
 //! The rules of AgentOS' document, each by a test that quotes it.
 
 use crate::support::tool_bench::Bench;
-use placet::tools::{Dialect, DialectSettings};
+use placet::tools::{ToolSet, ToolSetSettings};
 use serde_json::{Value, json};
 
 fn bench() -> Bench {
-    Bench::new().speaking(Dialect::Agentos, &DialectSettings::default())
+    Bench::new().speaking(ToolSet::Agentos, &ToolSetSettings::default())
 }
 
 fn parsed(body: String) -> Value {

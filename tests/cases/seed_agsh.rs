@@ -3,11 +3,11 @@
 use crate::support::tool_bench::Bench;
 use placet::conversation::Part;
 use placet::permission::Mode;
-use placet::tools::{Dialect, DialectSettings};
+use placet::tools::{ToolSet, ToolSetSettings};
 use serde_json::json;
 
 fn bench() -> Bench {
-    Bench::new().speaking(Dialect::Agsh, &DialectSettings::default())
+    Bench::new().speaking(ToolSet::Agsh, &ToolSetSettings::default())
 }
 
 /// A picture of so many random pixels to a side, which no format packs well.

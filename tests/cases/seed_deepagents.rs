@@ -3,16 +3,16 @@
 use crate::support::tool_bench::Bench;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use placet::tools::{Dialect, DialectSettings};
+use placet::tools::{ToolSet, ToolSetSettings};
 use serde_json::{Value, json};
 
 fn bench() -> Bench {
-    Bench::new().speaking(Dialect::Deepagents, &DialectSettings::default())
+    Bench::new().speaking(ToolSet::Deepagents, &ToolSetSettings::default())
 }
 
 fn plain() -> Bench {
-    let settings = DialectSettings { virtual_paths: false, ..DialectSettings::default() };
-    Bench::new().speaking(Dialect::Deepagents, &settings)
+    let settings = ToolSetSettings { virtual_paths: false, ..ToolSetSettings::default() };
+    Bench::new().speaking(ToolSet::Deepagents, &settings)
 }
 
 #[test]
@@ -98,8 +98,8 @@ fn result_from_backend_write_operations() {
         "Cannot write to /d/new.txt because it already exists. Read and then make an edit, or write to a new path."
     );
     assert_eq!(bench.text("d/new.txt"), "one");
-    let settings = DialectSettings { overwrite: true, ..DialectSettings::default() };
-    let bench = bench.speaking(Dialect::Deepagents, &settings);
+    let settings = ToolSetSettings { overwrite: true, ..ToolSetSettings::default() };
+    let bench = bench.speaking(ToolSet::Deepagents, &settings);
     bench.call("write_file", write("two")).done();
     assert_eq!(bench.text("d/new.txt"), "two", "as from 0.7 on");
 }

@@ -2,11 +2,11 @@
 
 use crate::support::tool_bench::Bench;
 use placet::permission::{Mode, PlanModeState};
-use placet::tools::{Dialect, DialectSettings};
+use placet::tools::{ToolSet, ToolSetSettings};
 use serde_json::{Value, json};
 
 fn bench() -> Bench {
-    Bench::new().speaking(Dialect::Triggerfish, &DialectSettings::default())
+    Bench::new().speaking(ToolSet::Triggerfish, &ToolSetSettings::default())
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn run_command_returns_stdout_stderr_and_exit_code_in_the_workspace_directory() 
 
 #[test]
 fn a_command_denylist_blocks_dangerous_operations() {
-    let settings = DialectSettings { denied: vec!["curl".into()], ..DialectSettings::default() };
-    let bench = Bench::new().speaking(Dialect::Triggerfish, &settings);
+    let settings = ToolSetSettings { denied: vec!["curl".into()], ..ToolSetSettings::default() };
+    let bench = Bench::new().speaking(ToolSet::Triggerfish, &settings);
     for line in ["rm -rf /", "sudo ls", "echo x; sudo ls", "curl x"] {
         for tool in ["run_command", "exec.run"] {
             let body = bench.call(tool, json!({"command": line})).failed();

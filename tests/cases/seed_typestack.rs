@@ -1,13 +1,13 @@
 //! The rules of TypeStack Magic's document, each by a test that quotes it.
 
 use crate::support::tool_bench::Bench;
-use placet::tools::{Bases, Dialect, DialectSettings};
+use placet::tools::{ToolSet, ToolSetSettings, TypestackBases};
 use serde_json::{Value, json};
 
 fn bench() -> Bench {
-    let bases = Bases { app: ".".into(), web: None, core: Some("core".into()) };
-    let settings = DialectSettings { bases, ..DialectSettings::default() };
-    Bench::new().speaking(Dialect::Typestack, &settings)
+    let bases = TypestackBases { app: ".".into(), web: None, core: Some("core".into()) };
+    let settings = ToolSetSettings { bases, ..ToolSetSettings::default() };
+    Bench::new().speaking(ToolSet::Typestack, &settings)
 }
 
 fn run(bench: &Bench, operations: Value) -> Value {

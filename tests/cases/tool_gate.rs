@@ -3,7 +3,7 @@
 use crate::support::tool_bench::Bench;
 use placet::conversation::CallInput;
 use placet::permission::{Access, AccessLocation, Mode};
-use placet::tools::{Detail, Sight, Touches};
+use placet::tools::{DisplayDetail, ReadScope, TouchedPaths};
 use serde_json::json;
 
 #[test]
@@ -100,10 +100,10 @@ fn before_consent_nothing_outside_is_looked_at() {
         ("list_directory", json!({"path": bench.outside("").to_str().unwrap()})),
     ] {
         let mut plan = bench.registry.plan(tool, &CallInput::Object(input), &bench.env).unwrap();
-        let preview = plan.prepare(&bench.env, Sight::InsideOnly).unwrap();
+        let preview = plan.prepare(&bench.env, ReadScope::InsideOnly).unwrap();
         let shown = match preview.detail {
-            Detail::Text(text) => text,
-            Detail::Diff(diff) => diff.text,
+            DisplayDetail::Text(text) => text,
+            DisplayDetail::Diff(diff) => diff.text,
             _ => String::new(),
         };
         assert!(!shown.contains("secret"), "{tool}: {shown}");
@@ -125,7 +125,7 @@ fn calls_that_share_a_path_are_ordered_and_commands_with_every_write() {
     let run = touches("run_command", json!({"command": "ls"}));
     assert!(edit.conflicts(&read) && read.conflicts(&edit) && !edit.conflicts(&other));
     assert!(run.conflicts(&edit) && edit.conflicts(&run) && !run.conflicts(&read));
-    assert_eq!(bench.registry.touches("nonsense", &CallInput::parse("{}")), Touches::default());
+    assert_eq!(bench.registry.touches("nonsense", &CallInput::parse("{}")), TouchedPaths::default());
 }
 
 /// The table of the offline provider against the tools themselves: a name that only one side knows is found here.
@@ -146,7 +146,7 @@ fn every_call_of_the_offline_grammar_is_one_its_tool_understands() {
 
 #[test]
 fn calls_are_ordered_by_the_file_and_not_by_its_spelling() {
-    let touch = |reads: &[&str], writes: &[&str]| Touches {
+    let touch = |reads: &[&str], writes: &[&str]| TouchedPaths {
         reads: reads.iter().map(|p| (*p).to_string()).collect(),
         writes: writes.iter().map(|p| (*p).to_string()).collect(),
         anything: false,

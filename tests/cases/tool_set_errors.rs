@@ -3,17 +3,17 @@
 
 use crate::support::tool_bench::Bench;
 use placet::conversation::CallOutcome;
-use placet::tools::{DeepagentsVersion, Dialect, DialectSettings, Registry};
+use placet::tools::{DeepagentsVersion, ToolRegistry, ToolSet, ToolSetSettings};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// The tool sets with the settings that change their words.
-fn sets() -> Vec<(Dialect, DialectSettings)> {
-    let usual = || DialectSettings::default();
-    let mut sets: Vec<_> = Dialect::ALL.into_iter().map(|dialect| (dialect, usual())).collect();
-    sets.push((Dialect::Deepagents, DialectSettings { virtual_paths: false, ..usual() }));
-    let newer = DialectSettings { deepagents: DeepagentsVersion::V07, overwrite: true, ..usual() };
-    sets.push((Dialect::Deepagents, newer));
+fn sets() -> Vec<(ToolSet, ToolSetSettings)> {
+    let usual = || ToolSetSettings::default();
+    let mut sets: Vec<_> = ToolSet::ALL.into_iter().map(|dialect| (dialect, usual())).collect();
+    sets.push((ToolSet::Deepagents, ToolSetSettings { virtual_paths: false, ..usual() }));
+    let newer = ToolSetSettings { deepagents: DeepagentsVersion::V07, overwrite: true, ..usual() };
+    sets.push((ToolSet::Deepagents, newer));
     sets
 }
 
@@ -140,7 +140,7 @@ fn calls(schema: &Value) -> Vec<Value> {
     calls
 }
 
-fn parameters(registry: &Registry) -> BTreeSet<String> {
+fn parameters(registry: &ToolRegistry) -> BTreeSet<String> {
     let names = |schema: Value| schema["properties"].as_object().cloned().unwrap_or_default().into_iter();
     registry.specs().into_iter().flat_map(|spec| names(spec.schema)).map(|(name, _)| name).collect()
 }
@@ -156,16 +156,16 @@ fn says(text: &str, name: &str) -> bool {
 
 #[test]
 fn no_failure_names_what_another_tool_set_calls_a_tool_or_a_parameter_or_a_real_path() {
-    let every: Vec<Registry> =
-        sets().iter().map(|(dialect, settings)| Registry::of_dialect(*dialect, settings)).collect();
+    let every: Vec<ToolRegistry> =
+        sets().iter().map(|(dialect, settings)| ToolRegistry::of_dialect(*dialect, settings)).collect();
     // Names that are also English words say nothing: a tool may tell that `ls` is a command.
     let telling = |name: &String| name.contains(['_', '.']);
-    let tools: BTreeSet<String> = every.iter().flat_map(Registry::names).filter(telling).collect();
+    let tools: BTreeSet<String> = every.iter().flat_map(ToolRegistry::names).filter(telling).collect();
     let all_parameters: BTreeSet<String> = every.iter().flat_map(parameters).collect();
     let mut wrong = BTreeSet::new();
     let mut failures = 0;
     for (dialect, settings) in sets() {
-        let is_virtual = dialect == Dialect::Deepagents && settings.virtual_paths;
+        let is_virtual = dialect == ToolSet::Deepagents && settings.virtual_paths;
         let bench = Bench::new().speaking(dialect, &settings);
         ground(&bench);
         let (own, own_parameters) = (bench.registry.names(), parameters(&bench.registry));
@@ -209,16 +209,16 @@ fn no_failure_names_what_another_tool_set_calls_a_tool_or_a_parameter_or_a_real_
 /// The same mistake in the tool sets that have no words of their own for it is told in the same words.
 #[test]
 fn the_same_failure_has_the_same_words_in_each_tool_set() {
-    let failed = |dialect: Dialect, tool: &str, input: Value| {
-        let bench = Bench::new().speaking(dialect, &DialectSettings::default());
+    let failed = |dialect: ToolSet, tool: &str, input: Value| {
+        let bench = Bench::new().speaking(dialect, &ToolSetSettings::default());
         ground(&bench);
         bench.call(tool, input).failed().lines().next().unwrap_or_default().to_string()
     };
     let data = |dialect, tool, parameter: &str, path: &str| failed(dialect, tool, json!({parameter: path}));
-    let native = data(Dialect::Native, "read_file", "path", "data");
-    assert_eq!(data(Dialect::Agsh, "read_file", "path", "data"), native);
+    let native = data(ToolSet::Native, "read_file", "path", "data");
+    assert_eq!(data(ToolSet::Agsh, "read_file", "path", "data"), native);
     // The directory behind `/data` has no name there.
-    let there = data(Dialect::Deepagents, "read_file", "file_path", "/data");
+    let there = data(ToolSet::Deepagents, "read_file", "file_path", "/data");
     let kind = |text: &str| text.split_once("` is ").map(|(_, kind)| kind.to_string());
     assert!(there.starts_with("error: `/data` is binary data"), "{there}");
     assert!(kind(&native).is_some_and(|kind| kind.starts_with("binary data")), "{native}");

@@ -6,33 +6,33 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use placet::conversation::Part;
 use placet::permission::Mode;
-use placet::tools::{DeepagentsVersion, Dialect, DialectSettings, Limits};
+use placet::tools::{DeepagentsVersion, ToolLimits, ToolSet, ToolSetSettings};
 use serde_json::{Value, json};
 
-fn deepagents(settings: &DialectSettings) -> Bench {
-    Bench::new().speaking(Dialect::Deepagents, settings)
+fn deepagents(settings: &ToolSetSettings) -> Bench {
+    Bench::new().speaking(ToolSet::Deepagents, settings)
 }
 
 fn virtual_paths() -> Bench {
-    deepagents(&DialectSettings::default())
+    deepagents(&ToolSetSettings::default())
 }
 
 fn plain() -> Bench {
-    deepagents(&DialectSettings { virtual_paths: false, ..DialectSettings::default() })
+    deepagents(&ToolSetSettings { virtual_paths: false, ..ToolSetSettings::default() })
 }
 
 fn newer() -> Bench {
     let newer =
-        DialectSettings { deepagents: DeepagentsVersion::V07, overwrite: true, ..DialectSettings::default() };
+        ToolSetSettings { deepagents: DeepagentsVersion::V07, overwrite: true, ..ToolSetSettings::default() };
     deepagents(&newer)
 }
 
 fn agsh() -> Bench {
-    Bench::new().speaking(Dialect::Agsh, &DialectSettings::default())
+    Bench::new().speaking(ToolSet::Agsh, &ToolSetSettings::default())
 }
 
 fn triggerfish() -> Bench {
-    Bench::new().speaking(Dialect::Triggerfish, &DialectSettings::default())
+    Bench::new().speaking(ToolSet::Triggerfish, &ToolSetSettings::default())
 }
 
 #[test]
@@ -182,7 +182,8 @@ fn agsh_gives_the_first_2000_lines_however_long_they_are() {
 
 #[test]
 fn agsh_gives_no_more_than_the_window_has_room_for() {
-    let bench = Bench::with_limits(Limits::default()).speaking(Dialect::Agsh, &DialectSettings::default());
+    let bench =
+        Bench::with_limits(ToolLimits::default()).speaking(ToolSet::Agsh, &ToolSetSettings::default());
     bench.env.limits.room.leave(10_000);
     bench.write("long.txt", format!("{}\n", "x".repeat(100)).repeat(2500));
     let page = bench.call("read_file", json!({"path": "long.txt"})).done();
@@ -274,19 +275,19 @@ fn a_name_that_is_not_utf_8_is_read_and_edited_under_the_name_that_lists_show() 
     use std::os::unix::ffi::OsStrExt;
     let raw = OsStr::from_bytes(b"d\xff/n\xfe.txt");
     for (dialect, list, find) in [
-        (Dialect::Native, json!({}), ("find_files", json!({"pattern": "*.txt"}))),
-        (Dialect::Agsh, json!({}), ("find_files", json!({"pattern": "**/*.txt"}))),
+        (ToolSet::Native, json!({}), ("find_files", json!({"pattern": "*.txt"}))),
+        (ToolSet::Agsh, json!({}), ("find_files", json!({"pattern": "**/*.txt"}))),
         (
-            Dialect::Triggerfish,
+            ToolSet::Triggerfish,
             json!({"path": "."}),
             ("search_files", json!({"path": ".", "pattern": "*.txt"})),
         ),
     ] {
-        let bench = Bench::new().speaking(dialect, &DialectSettings::default());
+        let bench = Bench::new().speaking(dialect, &ToolSetSettings::default());
         let path = bench.root.join(raw);
         std::fs::create_dir(path.parent().unwrap()).unwrap();
         std::fs::write(&path, "one\n").unwrap();
-        if dialect != Dialect::Agsh {
+        if dialect != ToolSet::Agsh {
             let listed = bench.call("list_directory", list).done();
             assert!(listed.contains("d<FF>/"), "{dialect}: {listed}");
         }
@@ -294,7 +295,7 @@ fn a_name_that_is_not_utf_8_is_read_and_edited_under_the_name_that_lists_show() 
         assert!(found.contains("d<FF>/n<FE>.txt"), "{dialect}: {found}");
         let name = "d<FF>/n<FE>.txt";
         assert!(bench.call("read_file", json!({"path": name})).done().contains("one"), "{dialect}");
-        let (old, new) = if dialect == Dialect::Triggerfish {
+        let (old, new) = if dialect == ToolSet::Triggerfish {
             ("old_text", "new_text")
         } else {
             ("old_string", "new_string")

@@ -10,8 +10,8 @@ use placet::provider::{
 };
 use placet::session::{LoadedSession, SessionStore};
 use placet::tools::{
-    CommandSettings, Env, Jobs, Limits, Output, Plan, Preview, Registry, RunCtx, Running, Sight, Summary,
-    Tool, ToolError, Touches,
+    CallPreview, CallSummary, CommandSettings, JobRegistry, Plan, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolLimits, ToolOutput, ToolRegistry, TouchedPaths,
 };
 use placet::workspace::{LossLimit, ReadLedger, Workspace};
 use serde_json::Value;
@@ -81,7 +81,7 @@ pub struct Talk {
     pub wire: Wire,
     pub mode: ModeCell,
     pub rules: Vec<Rule>,
-    pub registry: Arc<Registry>,
+    pub registry: Arc<ToolRegistry>,
     /// The names of the probes that ran, in the order in which they began.
     pub ran: Arc<Mutex<Vec<String>>>,
     pub figures: ModelLimits,
@@ -111,7 +111,7 @@ impl Talk {
             wire,
             mode: ModeCell::new(Mode::Read),
             rules: Vec::new(),
-            registry: Arc::new(Registry::of(vec![Arc::new(Probe { ran: Arc::clone(&ran) })])),
+            registry: Arc::new(ToolRegistry::of(vec![Arc::new(Probe { ran: Arc::clone(&ran) })])),
             ran,
             figures: ModelLimits { window: 200_000, max_output: 8_000, vision: true },
             max_rounds: 0,
@@ -128,7 +128,7 @@ impl Talk {
 
     /// With placet's own tools instead of the probe.
     pub fn native(wire: Wire) -> Talk {
-        Talk { registry: Arc::new(Registry::native()), ..Talk::new(wire) }
+        Talk { registry: Arc::new(ToolRegistry::native()), ..Talk::new(wire) }
     }
 
     pub fn write(&self, name: &str, content: impl AsRef<[u8]>) {
@@ -166,14 +166,14 @@ impl Talk {
         let policy = Policy::new(self.mode.clone(), self.rules.clone(), workspace.roots().to_vec())
             .classified(self.labels.clone(), Taint::default());
         let (provider, model) = self.provider();
-        let env = Env {
+        let env = ToolContext {
             mounts: Arc::default(),
-            jobs: Jobs::default(),
+            jobs: JobRegistry::default(),
             mode: self.mode.clone(),
             workspace,
             ledger: Mutex::new(ReadLedger::default()),
             scratchpads: Arc::new(placet::session::Scratchpads::in_memory()),
-            limits: Limits::default(),
+            limits: ToolLimits::default(),
             commands: CommandSettings {
                 supervisor: PathBuf::from(crate::support::program::placet()),
                 timeout: Duration::from_secs(20),
@@ -292,11 +292,11 @@ impl Tool for Probe {
         ToolSpec { name: "probe".into(), description: "Does as told.".into(), schema }
     }
 
-    fn touches(&self, _: &Value) -> Touches {
-        Touches::default()
+    fn touches(&self, _: &Value) -> TouchedPaths {
+        TouchedPaths::default()
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let word = |key: &str| input.get(key).and_then(Value::as_str).unwrap_or_default().to_string();
         if word("name").is_empty() {
             return Err(ToolError::hint("`name` is missing", "probe(name)"));
@@ -328,23 +328,23 @@ impl Plan for Probing {
         format!("probe {}", self.name)
     }
 
-    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
-        Ok(Preview { line: self.title(), detail: placet::tools::Detail::None })
+    fn prepare(&mut self, _: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
+        Ok(CallPreview { line: self.title(), detail: placet::tools::DisplayDetail::None })
     }
 
-    fn run(self: Box<Self>, _: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, _: Permit, ctx: RunContext) -> RunFuture {
         Box::pin(async move {
             let count = {
                 let mut ran = self.ran.lock().unwrap();
                 ran.push(self.name.clone());
                 ran.len()
             };
-            let line = Summary::line(self.title());
-            let output = |outcome, text: &str| Output {
+            let line = CallSummary::line(self.title());
+            let output = |outcome, text: &str| ToolOutput {
                 outcome,
                 for_model: vec![Part::text(format!("{text} {}", self.name))],
                 for_person: line.clone(),
-                facts: placet::tools::Facts::None,
+                facts: placet::tools::OutputFacts::None,
                 recorded: Vec::new(),
             };
             match self.what.as_str() {

@@ -4,8 +4,8 @@ use placet::conversation::{CallId, CallInput, CallOutcome, Part, text_of};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{
-    CommandSettings, Dialect, DialectSettings, Enquire, Env, Inspect, Jobs, Limits, Output, Progress,
-    Registry, RunCtx, Said, Sight,
+    AskUser, CommandSettings, JobRegistry, OutputInspector, ProgressSink, ReadScope, RunContext, ToolContext,
+    ToolLimits, ToolOutput, ToolRegistry, ToolSet, ToolSetSettings, UserReply,
 };
 use placet::workspace::{LossLimit, ReadLedger, View, ViewPaths, Workspace};
 use serde_json::Value;
@@ -17,8 +17,8 @@ use tokio_util::sync::CancellationToken;
 pub struct Bench {
     _dir: tempfile::TempDir,
     pub root: PathBuf,
-    pub env: Arc<Env>,
-    pub registry: Registry,
+    pub env: Arc<ToolContext>,
+    pub registry: ToolRegistry,
     pub cancel: CancellationToken,
     /// The mode the policy judges by.
     pub mode: Mode,
@@ -50,16 +50,16 @@ pub fn viewed(workspace: Workspace, beside: &Path) -> Workspace {
 
 impl Bench {
     pub fn new() -> Bench {
-        Bench::with_limits(Limits::default())
+        Bench::with_limits(ToolLimits::default())
     }
 
-    pub fn with_limits(limits: Limits) -> Bench {
+    pub fn with_limits(limits: ToolLimits) -> Bench {
         let dir = tempfile::tempdir().unwrap();
         let root = std::fs::canonicalize(dir.path()).unwrap().join("work");
         std::fs::create_dir(&root).unwrap();
-        let env = Env {
+        let env = ToolContext {
             mounts: Arc::default(),
-            jobs: Jobs::default(),
+            jobs: JobRegistry::default(),
             mode: ModeCell::new(Mode::Unrestricted),
             workspace: viewed(Workspace::new(root.clone(), Vec::new()).unwrap(), root.parent().unwrap()),
             ledger: Mutex::new(ReadLedger::default()),
@@ -79,7 +79,7 @@ impl Bench {
             _dir: dir,
             root,
             env: Arc::new(env),
-            registry: Registry::native(),
+            registry: ToolRegistry::native(),
             cancel: CancellationToken::new(),
             mode: Mode::Unrestricted,
             person: Person::SaysYes,
@@ -88,8 +88,8 @@ impl Bench {
     }
 
     /// The same bench with the tools of another surface.
-    pub fn speaking(self, dialect: Dialect, settings: &DialectSettings) -> Bench {
-        Bench { registry: Registry::of_dialect(dialect, settings), ..self }
+    pub fn speaking(self, dialect: ToolSet, settings: &ToolSetSettings) -> Bench {
+        Bench { registry: ToolRegistry::of_dialect(dialect, settings), ..self }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -124,11 +124,11 @@ impl Bench {
     pub async fn call_async(&self, tool: &str, input: Value) -> Got {
         match self.try_call(tool, input, |_| {}).await {
             Ok(output) => Got(output),
-            Err(message) => Got(Output {
+            Err(message) => Got(ToolOutput {
                 outcome: CallOutcome::Failed,
                 for_model: vec![Part::text(message)],
-                for_person: placet::tools::Summary::line(""),
-                facts: placet::tools::Facts::None,
+                for_person: placet::tools::CallSummary::line(""),
+                facts: placet::tools::OutputFacts::None,
                 recorded: Vec::new(),
             }),
         }
@@ -145,32 +145,32 @@ impl Bench {
         tool: &str,
         input: Value,
         between: impl FnOnce(&Path),
-    ) -> Result<Output, String> {
+    ) -> Result<ToolOutput, String> {
         let mut plan =
             self.registry.plan(tool, &CallInput::Object(input), &self.env).map_err(|e| e.for_model())?;
         self.env.mode.store(self.mode);
         let policy = Policy::new(self.env.mode.clone(), Vec::new(), self.env.workspace.roots().to_vec());
         let (permit, sight) = match policy.decide(&CallId::new("c"), tool, plan.reach()) {
-            Decision::Allow(permit) => (permit, Sight::Everywhere),
+            Decision::Allow(permit) => (permit, ReadScope::Everywhere),
             Decision::Ask(question) if self.person == Person::SaysYes => {
-                (question.allow(), Sight::InsideOnly)
+                (question.allow(), ReadScope::InsideOnly)
             }
             Decision::Ask(question) => {
                 // As when somebody is asked: the preview is made before the answer is known.
-                let _ = plan.prepare(&self.env, Sight::InsideOnly);
+                let _ = plan.prepare(&self.env, ReadScope::InsideOnly);
                 return Err(question.deny("nobody is there").reason);
             }
             Decision::Deny(denial) => return Err(denial.reason),
         };
         plan.prepare(&self.env, sight).map_err(|e| e.for_model())?;
         between(&self.root);
-        let ctx = RunCtx {
+        let ctx = RunContext {
             env: self.env.clone(),
             cancel: self.cancel.clone(),
-            progress: Progress::silent(),
-            inspect: Inspect::nothing(),
-            children: placet::tools::Children::none(),
-            enquire: Enquire::new(|_, _| Box::pin(std::future::ready(Said::Nobody))),
+            progress: ProgressSink::silent(),
+            inspect: OutputInspector::nothing(),
+            children: placet::tools::SubagentSpawner::none(),
+            enquire: AskUser::new(|_, _| Box::pin(std::future::ready(UserReply::Nobody))),
         };
         Ok(plan.run(permit, ctx).await)
     }
@@ -193,7 +193,7 @@ impl Bench {
 
 /// A result, with the questions tests ask of it.
 #[derive(Debug)]
-pub struct Got(pub Output);
+pub struct Got(pub ToolOutput);
 
 impl Got {
     pub fn body(&self) -> String {

@@ -7,7 +7,7 @@ use super::words::{counted, losses, overview};
 use crate::audit::AuditKind;
 use crate::conversation::CallId;
 use crate::text::{sanitize, visible};
-use crate::tools::{Detail, Preview};
+use crate::tools::{CallPreview, DisplayDetail};
 use crate::workspace::{
     ChangeApproval, ChangeClasses, ChangeSelection as PathChoice, ChangeSet, DiscardBackup, LayerKind,
     PathChange, SelectedPart, View, Workspace,
@@ -33,7 +33,7 @@ impl Agent {
             id: CallId::new("apply"),
             tool: "apply".into(),
             reason: all.join("; "),
-            preview: Preview { line: "apply all".into(), detail: Detail::Text(all.join("\n")) },
+            preview: CallPreview { line: "apply all".into(), detail: DisplayDetail::Text(all.join("\n")) },
             always: None,
             pattern: None,
             typed: Some(word),
@@ -131,7 +131,7 @@ fn about_one(
     ChoiceQuestion {
         title: format!("! {name} ({}): apply this file?", change.verb().word()),
         reason: why,
-        detail: Detail::Changes(Box::new(overview(&part, view, workspace))),
+        detail: DisplayDetail::Changes(Box::new(overview(&part, view, workspace))),
         choices: vec![
             Choice::consent('y', "yes, apply this file"),
             Choice::plain('n', "no, keep it pending"),

@@ -8,7 +8,7 @@ use super::driver::Agent;
 use super::event::{Choice, ChoiceQuestion, Event};
 use crate::audit::AuditKind;
 use crate::permission::Mode;
-use crate::tools::Detail;
+use crate::tools::DisplayDetail;
 use crate::workspace::{ChangeApproval, ChangeClasses, ChangeSet, DiscardBackup, LayerKind, View, Workspace};
 use std::path::PathBuf;
 use tokio::sync::mpsc::UnboundedSender;
@@ -143,7 +143,7 @@ fn about_all(
     let question = ChoiceQuestion {
         title: headline(set, classes, view, workspace),
         reason: reason(view),
-        detail: Detail::Changes(Box::new(overview(set, view, workspace))),
+        detail: DisplayDetail::Changes(Box::new(overview(set, view, workspace))),
         choices: vec![
             Choice::consent('a', &apply_words(waiting)),
             Choice::plain('r', "review"),

@@ -6,16 +6,19 @@
 mod pads;
 mod picture;
 
-use super::super::edit_file::{Edit, EditPlan, Unread, Which};
+use super::super::edit_file::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
 use super::super::find_files::{PathGlob, find_paths};
-use super::super::hits::Search;
-use super::super::look::{At, LookPlan, prefix, with_gaps};
+use super::super::hits::SearchQuery;
+use super::super::look::{ExpectedKind, LookupPlan, prefix, with_gaps};
 use super::super::read_file::{self, ReadPlan};
 use super::super::run_command::{self, RunPlan};
 use super::super::search_contents::{line_matcher, search_below};
-use super::super::write_file::{Mode, WritePlan};
-use super::super::{Env, Facts, HintTool, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError, hint};
-use super::foreign::{Foreign, reads, writes};
+use super::super::write_file::{WriteFileMode, WritePlan};
+use super::super::{
+    CallSummary, CommandResult, HintTool, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError,
+    ToolOutput, hint,
+};
+use super::foreign::{ForeignTool, reads, writes};
 use crate::workspace::{OpenConsent, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,10 +32,10 @@ const MATCHES: usize = 100;
 const LEFT_OUT: [&str; 2] = ["target", "node_modules"];
 
 /// Nothing is shared by these tools.
-type Nothing = ();
+type AgshState = ();
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Read {
+struct AgshRead {
     /// The file path to read.
     path: String,
     /// Line number to start reading from (0-based).
@@ -44,7 +47,7 @@ struct Read {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct EditArgs {
+struct AgshEdit {
     /// The file path to edit.
     path: String,
     /// The exact string to find and replace.
@@ -61,7 +64,7 @@ struct EditArgs {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct WriteArgs {
+struct AgshWrite {
     /// The file path to write.
     path: String,
     /// The content to write to the file.
@@ -72,7 +75,7 @@ struct WriteArgs {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Find {
+struct AgshFind {
     /// Glob: `*.rs` is about one directory, `**/*.rs` about all below it.
     pattern: String,
     path: Option<String>,
@@ -82,7 +85,7 @@ struct Find {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct SearchArgs {
+struct AgshSearch {
     /// Regular expression.
     pattern: String,
     path: Option<String>,
@@ -94,7 +97,7 @@ struct SearchArgs {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Execute {
+struct AgshExecute {
     command: String,
     /// Milliseconds (30000).
     timeout_ms: Option<u64>,
@@ -104,31 +107,31 @@ struct Execute {
 }
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    let nothing: Arc<Nothing> = Arc::new(());
+    let nothing: Arc<AgshState> = Arc::new(());
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(
-            Foreign::new("read_file", "Read the contents of a file at a given path. Supports text files and images.", &nothing, read)
+            ForeignTool::new("read_file", "Read the contents of a file at a given path. Supports text files and images.", &nothing, read)
                 .whole()
                 .touching(|input, ()| reads(input, "path", ".")),
         ),
         Arc::new(
-            Foreign::new("edit_file", "Make a string replacement in a file. The file must have been read with read_file first (unless force is set). Only the first occurrence is replaced unless replace_all is set.", &nothing, edit)
+            ForeignTool::new("edit_file", "Make a string replacement in a file. The file must have been read with read_file first (unless force is set). Only the first occurrence is replaced unless replace_all is set.", &nothing, edit)
                 .touching(|input, ()| writes(input, "path")),
         ),
         Arc::new(
-            Foreign::new("write_file", "Create or overwrite a file with the given content. Parent directories are made.", &nothing, write)
+            ForeignTool::new("write_file", "Create or overwrite a file with the given content. Parent directories are made.", &nothing, write)
                 .touching(|input, ()| writes(input, "path")),
         ),
         Arc::new(
-            Foreign::new("find_files", "Find files by a glob pattern.", &nothing, find)
+            ForeignTool::new("find_files", "Find files by a glob pattern.", &nothing, find)
                 .touching(|input, ()| reads(input, "path", ".")),
         ),
         Arc::new(
-            Foreign::new("search_contents", "Search file contents with a regular expression. Hidden files, target and node_modules are skipped. At most 100 matches.", &nothing, search)
+            ForeignTool::new("search_contents", "Search file contents with a regular expression. Hidden files, target and node_modules are skipped. At most 100 matches.", &nothing, search)
                 .touching(|input, ()| reads(input, "path", ".")),
         ),
         Arc::new(
-            Foreign::new("execute_command", "Run a shell command with sh -c.", &nothing, execute)
+            ForeignTool::new("execute_command", "Run a shell command with sh -c.", &nothing, execute)
                 .judged_like(|_| Some("run_command"))
                 .saying(|_, (), said| executed(said.output)),
         ),
@@ -138,23 +141,23 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     tools
 }
 
-fn read(args: &Read, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
-    let Read { path, offset, limit, scratchpad } = args.clone();
+fn read(args: &AgshRead, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+    let AgshRead { path, offset, limit, scratchpad } = args.clone();
     let args =
         read_file::Args { path, offset, limit, scratchpad, exact: Some(true), ..read_file::Args::default() };
     Ok(Box::new(ReadPlan::new(args, env)?.whole()))
 }
 
-fn edit(args: &EditArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
     if args.old_string.is_empty() {
         return Err(ToolError::hint(
             "`old_string` is empty",
             hint!["name the text to replace; ", HintTool::WriteFile, " makes new files"],
         ));
     }
-    let which = if args.replace_all == Some(true) { Which::All } else { Which::First };
-    let unread = if args.force == Some(true) { Unread::Allow } else { Unread::Refuse };
-    let edit = Edit {
+    let which = if args.replace_all == Some(true) { MatchSelection::All } else { MatchSelection::First };
+    let unread = if args.force == Some(true) { UnreadPolicy::Allow } else { UnreadPolicy::Refuse };
+    let edit = EditRequest {
         path: args.path.clone(),
         old: args.old_string.clone(),
         new: args.new_string.clone(),
@@ -165,17 +168,17 @@ fn edit(args: &EditArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, T
 }
 
 /// Its document states no rule about reading before writing. What was read and changed since is refused all the same.
-fn write(args: &WriteArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn write(args: &AgshWrite, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
     let (path, content) = (args.path.clone(), args.content.clone());
-    Ok(Box::new(WritePlan::of_text(path, content, Mode::Overwrite, Unread::Allow, env)?))
+    Ok(Box::new(WritePlan::of_text(path, content, WriteFileMode::Overwrite, UnreadPolicy::Allow, env)?))
 }
 
-fn find(args: &Find, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn find(args: &AgshFind, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
     let glob = PathGlob::new(&args.pattern)?.anchored();
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("find {} in {}", args.pattern, env.workspace.shown(&at.path));
     let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
         let (found, skipped) = find_paths(ctx, &place, consent, &glob, glob.show())?;
         let base = prefix(&ctx.env, &place);
         let mut text: String = found.iter().take(PATHS).map(|p| format!("{base}{}\n", p.shown())).collect();
@@ -184,20 +187,21 @@ fn find(args: &Find, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolE
             n if n > PATHS => drop(writeln!(text, "[{PATHS} of {n} files: narrow the pattern]")),
             _ => {}
         }
-        let output = Output::done(text.clone(), Summary::text(format!("found {}", found.len()), text));
+        let output =
+            ToolOutput::done(text.clone(), CallSummary::text(format!("found {}", found.len()), text));
         Ok(with_gaps(output, &skipped))
     };
-    Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
 
-fn search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
     let matcher = line_matcher(&args.pattern, |_| {})?;
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("search {}", args.pattern);
     let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
-        let search = Search { matcher, context: 0, names_only: false, most: MATCHES };
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+        let search = SearchQuery { matcher, context: 0, names_only: false, most: MATCHES };
         let found = search_below(ctx, &place, consent, search, (glob.as_ref(), WalkFilter::Ignored))?;
         let kept =
             |path: &std::path::Path| !path.iter().any(|part| LEFT_OUT.iter().any(|name| part == *name));
@@ -217,13 +221,13 @@ fn search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan
             n if n > shown => drop(writeln!(text, "[{shown} of {n} matches: narrow the search]")),
             _ => {}
         }
-        let output = Output::done(text.clone(), Summary::text(format!("{all} matches"), text));
+        let output = ToolOutput::done(text.clone(), CallSummary::text(format!("{all} matches"), text));
         Ok(with_gaps(output, &found.skipped))
     };
-    Ok(Box::new(LookPlan::new(at, title, At::Either, look)))
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
 }
 
-fn execute(args: &Execute, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn execute(args: &AgshExecute, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
     let timeout_ms = Some(args.timeout_ms.unwrap_or(30_000));
     let args =
         run_command::Args { command: args.command.clone(), timeout_ms, ..run_command::Args::default() };
@@ -231,8 +235,10 @@ fn execute(args: &Execute, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>,
 }
 
 /// The output as it is, and the exit code where it is not 0.
-fn executed(output: &Output) -> Option<String> {
-    let Facts::Ran(Ran { output, code: Some(code), effects, .. }) = &output.facts else { return None };
+fn executed(output: &ToolOutput) -> Option<String> {
+    let OutputFacts::Ran(CommandResult { output, code: Some(code), effects, .. }) = &output.facts else {
+        return None;
+    };
     let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
     let code = if *code == 0 { String::new() } else { format!("{end}Exit code: {code}\n") };
     Some(format!("{output}{code}{effects}"))

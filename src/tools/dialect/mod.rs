@@ -15,12 +15,12 @@ mod typestack;
 
 pub use typestack::is_batch;
 
-use super::Registry;
+use super::ToolRegistry;
 use std::fmt;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Dialect {
+pub enum ToolSet {
     #[default]
     Native,
     Agsh,
@@ -32,37 +32,37 @@ pub enum Dialect {
     Codex,
 }
 
-impl Dialect {
-    pub const ALL: [Dialect; 8] = [
-        Dialect::Native,
-        Dialect::Agsh,
-        Dialect::Triggerfish,
-        Dialect::Deepagents,
-        Dialect::Agentos,
-        Dialect::Typestack,
-        Dialect::TextEditor,
-        Dialect::Codex,
+impl ToolSet {
+    pub const ALL: [ToolSet; 8] = [
+        ToolSet::Native,
+        ToolSet::Agsh,
+        ToolSet::Triggerfish,
+        ToolSet::Deepagents,
+        ToolSet::Agentos,
+        ToolSet::Typestack,
+        ToolSet::TextEditor,
+        ToolSet::Codex,
     ];
 
     pub fn name(self) -> &'static str {
         match self {
-            Dialect::Native => "native",
-            Dialect::Agsh => "agsh",
-            Dialect::Triggerfish => "triggerfish",
-            Dialect::Deepagents => "deepagents",
-            Dialect::Agentos => "agentos",
-            Dialect::Typestack => "typestack",
-            Dialect::TextEditor => "text-editor",
-            Dialect::Codex => "codex",
+            ToolSet::Native => "native",
+            ToolSet::Agsh => "agsh",
+            ToolSet::Triggerfish => "triggerfish",
+            ToolSet::Deepagents => "deepagents",
+            ToolSet::Agentos => "agentos",
+            ToolSet::Typestack => "typestack",
+            ToolSet::TextEditor => "text-editor",
+            ToolSet::Codex => "codex",
         }
     }
 
-    pub fn parse(text: &str) -> Option<Dialect> {
-        Dialect::ALL.into_iter().find(|d| d.name() == text.trim())
+    pub fn parse(text: &str) -> Option<ToolSet> {
+        ToolSet::ALL.into_iter().find(|d| d.name() == text.trim())
     }
 }
 
-impl fmt::Display for Dialect {
+impl fmt::Display for ToolSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -70,13 +70,13 @@ impl fmt::Display for Dialect {
 
 /// What the surfaces can be told, from the settings.
 #[derive(Clone, Debug)]
-pub struct DialectSettings {
+pub struct ToolSetSettings {
     /// deepagents: `/x` is `x` below the workspace, and nothing else can be named.
     pub virtual_paths: bool,
     /// deepagents: write_file replaces an existing file, as from version 0.7 on.
     pub overwrite: bool,
     pub deepagents: DeepagentsVersion,
-    pub bases: Bases,
+    pub bases: TypestackBases,
     /// triggerfish: commands that hold one of these are refused.
     pub denied: Vec<String>,
 }
@@ -103,7 +103,7 @@ impl DeepagentsVersion {
 
 /// typestack: the directories its bases stand for; relative ones are below the workspace.
 #[derive(Clone, Debug)]
-pub struct Bases {
+pub struct TypestackBases {
     pub app: PathBuf,
     /// Without it: `$DOCUMENT_ROOT`, `public_html` or `private_html` below `app`, whichever is there.
     pub web: Option<PathBuf>,
@@ -111,29 +111,29 @@ pub struct Bases {
     pub core: Option<PathBuf>,
 }
 
-impl Default for DialectSettings {
-    fn default() -> DialectSettings {
-        let bases = Bases { app: PathBuf::from("."), web: None, core: None };
+impl Default for ToolSetSettings {
+    fn default() -> ToolSetSettings {
+        let bases = TypestackBases { app: PathBuf::from("."), web: None, core: None };
         let deepagents = DeepagentsVersion::default();
-        DialectSettings { virtual_paths: true, overwrite: false, deepagents, bases, denied: Vec::new() }
+        ToolSetSettings { virtual_paths: true, overwrite: false, deepagents, bases, denied: Vec::new() }
     }
 }
 
-impl Registry {
+impl ToolRegistry {
     /// The tools of a surface.
-    pub fn of_dialect(dialect: Dialect, settings: &DialectSettings) -> Registry {
+    pub fn of_dialect(dialect: ToolSet, settings: &ToolSetSettings) -> ToolRegistry {
         let unlisted = || typestack::tools(settings);
         let registry = match dialect {
-            Dialect::Native => Registry::native(),
-            Dialect::Agsh => Registry::of(agsh::tools()),
-            Dialect::Deepagents => Registry::of(deepagents::tools(settings)),
-            Dialect::Typestack => Registry::of(typestack::tools(settings)),
-            Dialect::TextEditor => Registry::of(text_editor::tools()),
-            Dialect::Codex => Registry::of(codex::tools()),
-            Dialect::Triggerfish => Registry::of(triggerfish::tools(settings)),
-            Dialect::Agentos => Registry::of(agentos::tools()),
+            ToolSet::Native => ToolRegistry::native(),
+            ToolSet::Agsh => ToolRegistry::of(agsh::tools()),
+            ToolSet::Deepagents => ToolRegistry::of(deepagents::tools(settings)),
+            ToolSet::Typestack => ToolRegistry::of(typestack::tools(settings)),
+            ToolSet::TextEditor => ToolRegistry::of(text_editor::tools()),
+            ToolSet::Codex => ToolRegistry::of(codex::tools()),
+            ToolSet::Triggerfish => ToolRegistry::of(triggerfish::tools(settings)),
+            ToolSet::Agentos => ToolRegistry::of(agentos::tools()),
         };
         // A batch that the person writes out runs whatever the surface is.
-        if dialect == Dialect::Typestack { registry } else { registry.with_unlisted(unlisted()) }
+        if dialect == ToolSet::Typestack { registry } else { registry.with_unlisted(unlisted()) }
     }
 }

@@ -1,16 +1,19 @@
 //! The text editor tool that one vendor trains its models on, and the shell tool that goes with it.
 
-use super::super::draft::Draft;
-use super::super::draft_plan::{DraftPlan, Worked};
-use super::super::edit_file::{Edit, EditPlan, Unread, Which};
-use super::super::look::{At, LookPlan, credit_all, load_text, rows, with_gaps};
+use super::super::draft::StagedFiles;
+use super::super::draft_plan::{StagedPlan, StagedReport};
+use super::super::edit_file::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
+use super::super::look::{ExpectedKind, LookupPlan, credit_all, load_text, rows, with_gaps};
 use super::super::refusal::bad_text;
 use super::super::run_command::{self, RunPlan};
-use super::super::scratchpad::Scratchpad;
+use super::super::scratchpad::ScratchpadTool;
 use super::super::work::s;
-use super::super::write_file::{Mode, WritePlan};
-use super::super::{CallFailure, Changed, Env, Facts, Output, Plan, Ran, RunCtx, Summary, Tool, ToolError};
-use super::foreign::{Foreign, Said, reads, writes};
+use super::super::write_file::{WriteFileMode, WritePlan};
+use super::super::{
+    CallFailure, CallSummary, CommandResult, EditedFile, OutputFacts, Plan, RunContext, Tool, ToolContext,
+    ToolError, ToolOutput,
+};
+use super::foreign::{FinishedCall, ForeignTool, reads, writes};
 use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -25,7 +28,7 @@ const KEPT: usize = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Command {
+enum TextEditorCommand {
     View,
     Create,
     StrReplace,
@@ -35,7 +38,7 @@ enum Command {
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
-    command: Command,
+    command: TextEditorCommand,
     path: String,
     /// view: first and last line, from 1; -1 for the last stands for the end.
     view_range: Option<Vec<i64>>,
@@ -52,7 +55,7 @@ struct Args {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Bash {
+struct TextEditorBash {
     /// Needed unless `restart` is set.
     command: Option<String>,
     /// Every command starts in a shell of its own, so there is nothing to restart.
@@ -61,12 +64,12 @@ struct Bash {
 
 /// What was there before each edit of this session, for undo_edit.
 #[derive(Default)]
-struct Past(Mutex<HashMap<PathBuf, Vec<Changed>>>);
+struct TextEditorHistory(Mutex<HashMap<PathBuf, Vec<EditedFile>>>);
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    let past = Arc::new(Past::default());
+    let past = Arc::new(TextEditorHistory::default());
     let description = "View, create and edit text files: view, create, str_replace, insert, undo_edit.";
-    let editor = Foreign::new("str_replace_based_edit_tool", description, &past, plan)
+    let editor = ForeignTool::new("str_replace_based_edit_tool", description, &past, plan)
         .touching(|input, _| match input.get("command").and_then(serde_json::Value::as_str) {
             Some("view") => reads(input, "path", "."),
             _ => writes(input, "path"),
@@ -78,56 +81,61 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         })
         .saying(said)
         .failing(|args, _, _, error| failed(args, error));
-    let bash = Foreign::new("bash", "Run a shell command.", &past, shell)
+    let bash = ForeignTool::new("bash", "Run a shell command.", &past, shell)
         .judged_like(|_| Some("run_command"))
-        .saying(|_: &Bash, _, said| ran(said));
+        .saying(|_: &TextEditorBash, _, said| ran(said));
     // The last is where results go that are too long to show.
-    vec![Arc::new(editor), Arc::new(bash), Arc::new(Scratchpad::default())]
+    vec![Arc::new(editor), Arc::new(bash), Arc::new(ScratchpadTool::default())]
 }
 
-fn plan(args: &Args, env: &Env, past: &Arc<Past>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &Args, env: &ToolContext, past: &Arc<TextEditorHistory>) -> Result<Box<dyn Plan>, ToolError> {
     let missing = |name: &str| ToolError::new(format!("`{name}` is missing: this command needs it"));
     let needed = |value: &Option<String>, name: &str| value.clone().ok_or_else(|| missing(name));
     let path = args.path.clone();
     match args.command {
-        Command::View => view(args, env),
-        Command::Create => {
+        TextEditorCommand::View => view(args, env),
+        TextEditorCommand::Create => {
             let text = needed(&args.file_text, "file_text")?;
-            Ok(Box::new(WritePlan::of_text(path, text, Mode::Overwrite, Unread::Refuse, env)?))
+            Ok(Box::new(WritePlan::of_text(path, text, WriteFileMode::Overwrite, UnreadPolicy::Refuse, env)?))
         }
-        Command::StrReplace => {
+        TextEditorCommand::StrReplace => {
             let old = needed(&args.old_str, "old_str")?;
             if old.is_empty() {
                 return Err(ToolError::hint("`old_str` is empty", "name the text to replace, or use insert"));
             }
             let new = args.new_str.clone().unwrap_or_default();
-            let edit = Edit { path, old, new, which: Which::Single, unread: Unread::Allow };
+            let edit =
+                EditRequest { path, old, new, which: MatchSelection::Single, unread: UnreadPolicy::Allow };
             Ok(Box::new(EditPlan::new(edit, env)?))
         }
-        Command::Insert => {
+        TextEditorCommand::Insert => {
             let text = args.insert_text.clone().or_else(|| args.new_str.clone());
             let line = args.insert_line.ok_or_else(|| missing("insert_line"))?;
             insert(env.resolve(&path)?, line, needed(&text, "insert_text")?, env)
         }
-        Command::UndoEdit => undo(env.resolve(&path)?, env, past),
+        TextEditorCommand::UndoEdit => undo(env.resolve(&path)?, env, past),
     }
 }
 
-fn view(args: &Args, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+fn view(args: &Args, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
     let at = env.resolve(&args.path)?;
     let title = format!("view {}", env.workspace.shown(&at.path));
     let (place, range) = (at.clone(), args.view_range.clone());
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| match ctx.env.workspace.is_dir(&place.path) {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| match ctx.env.workspace.is_dir(&place.path) {
         true if range.is_some() => {
             Err(ToolError::hint("`view_range` is for files", "view the directory without it"))
         }
         true => directory(&place, consent, &ctx.env),
         false => lines(&place, range.as_deref(), consent, &ctx.env),
     };
-    Ok(Box::new(LookPlan::new(at, title, At::Either, look)))
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
 }
 
-fn directory(at: &ResolvedPath, consent: OpenConsent<'_>, env: &Env) -> Result<Output, ToolError> {
+fn directory(
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+    env: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
     let (rows, skipped) = rows(env, at, consent, (WalkFilter::Usual, 2, ENTRIES))?;
     let mut text = format!("{}/\n", at.path.display());
     for row in rows.iter().take(ENTRIES) {
@@ -138,15 +146,15 @@ fn directory(at: &ResolvedPath, consent: OpenConsent<'_>, env: &Env) -> Result<O
         let _ = writeln!(text, "[cut at {ENTRIES} entries: view a directory below]");
     }
     let line = format!("view {}", env.workspace.shown(&at.path));
-    Ok(with_gaps(Output::done(text.clone(), Summary::text(line, text)), &skipped))
+    Ok(with_gaps(ToolOutput::done(text.clone(), CallSummary::text(line, text)), &skipped))
 }
 
 fn lines(
     at: &ResolvedPath,
     range: Option<&[i64]>,
     consent: OpenConsent<'_>,
-    env: &Env,
-) -> Result<Output, ToolError> {
+    env: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
     let (file, hash) = load_text(env, at, consent)?;
     let total = file.line_count();
     let (first, last) = match range {
@@ -185,14 +193,14 @@ fn lines(
         );
     }
     let line = format!("view {} {}-{shown}", env.workspace.shown(&at.path), first + 1);
-    Ok(Output::done(text.clone(), Summary::text(line, text)))
+    Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
 }
 
-fn insert(at: ResolvedPath, line: i64, text: String, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+fn insert(at: ResolvedPath, line: i64, text: String, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
     let title = format!("insert into {}", env.workspace.shown(&at.path));
     let places = [at.clone()];
     let unseen = format!("after line {line}:\n{text}");
-    let work = move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
+    let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
         let bytes = draft.bytes(env, &at, consent).map_err(|e| env.path_error(&e))?;
         let file = TextFile::new(bytes).map_err(|_| ToolError::new("only text can be edited"))?;
         let total = file.line_count();
@@ -212,22 +220,26 @@ fn insert(at: ResolvedPath, line: i64, text: String, env: &Env) -> Result<Box<dy
             file.splice(std::slice::from_ref(&(start..start)), "", &text).map_err(|e| bad_text(&e))?;
         draft.put(env, &at, spliced.bytes, consent).map_err(|e| env.path_error(&e))?;
         let count = text.matches('\n').count();
-        Ok(Worked {
+        Ok(StagedReport {
             text: format!("Successfully inserted {count} line{} after line {after}.", s(count)),
             line: None,
         })
     };
-    Ok(Box::new(DraftPlan::new(title, &places, &[], unseen, Box::new(work))))
+    Ok(Box::new(StagedPlan::new(title, &places, &[], unseen, Box::new(work))))
 }
 
-fn undo(at: ResolvedPath, env: &Env, past: &Arc<Past>) -> Result<Box<dyn Plan>, ToolError> {
+fn undo(
+    at: ResolvedPath,
+    env: &ToolContext,
+    past: &Arc<TextEditorHistory>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let title = format!("undo edit of {}", env.workspace.shown(&at.path));
     let last = past.last(&at.path);
     let Some(last) = last else {
         return Err(ToolError::worded(format!("Error: No edit history found for {}", at.written)));
     };
     let places = [at.clone()];
-    let work = move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
+    let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
         let now = draft.held(env, &at, consent).map_err(|e| env.path_error(&e))?.bytes().cloned();
         if now != last.after {
             return Err(ToolError::hint(
@@ -240,22 +252,22 @@ fn undo(at: ResolvedPath, env: &Env, past: &Arc<Past>) -> Result<Box<dyn Plan>, 
             None => draft.remove(env, &at, consent),
         };
         put.map_err(|e| env.path_error(&e))?;
-        Ok(Worked { text: format!("Last edit to {} undone successfully.", at.written), line: None })
+        Ok(StagedReport { text: format!("Last edit to {} undone successfully.", at.written), line: None })
     };
-    Ok(Box::new(DraftPlan::new(title, &places, &[], String::new(), Box::new(work))))
+    Ok(Box::new(StagedPlan::new(title, &places, &[], String::new(), Box::new(work))))
 }
 
-impl Past {
-    fn last(&self, path: &std::path::Path) -> Option<Changed> {
+impl TextEditorHistory {
+    fn last(&self, path: &std::path::Path) -> Option<EditedFile> {
         let past = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         past.get(path).and_then(|edits| edits.last().cloned())
     }
 
-    fn record(&self, command: Command, changes: &[Changed]) {
+    fn record(&self, command: TextEditorCommand, changes: &[EditedFile]) {
         let mut past = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for change in changes {
             let edits = past.entry(change.path.clone()).or_default();
-            if command == Command::UndoEdit {
+            if command == TextEditorCommand::UndoEdit {
                 edits.pop();
                 continue;
             }
@@ -267,12 +279,12 @@ impl Past {
     }
 }
 
-fn said(args: &Args, past: &Past, said: &Said<'_>) -> Option<String> {
-    let Facts::Changed { changes, .. } = &said.output.facts else { return None };
+fn said(args: &Args, past: &TextEditorHistory, said: &FinishedCall<'_>) -> Option<String> {
+    let OutputFacts::Changed { changes, .. } = &said.output.facts else { return None };
     past.record(args.command, changes);
     match args.command {
-        Command::StrReplace => Some("Successfully replaced text at exactly one location.".into()),
-        Command::Create => Some(format!("File created successfully at: {}", args.path)),
+        TextEditorCommand::StrReplace => Some("Successfully replaced text at exactly one location.".into()),
+        TextEditorCommand::Create => Some(format!("File created successfully at: {}", args.path)),
         _ => None,
     }
 }
@@ -281,13 +293,13 @@ fn failed(args: &Args, error: &ToolError) -> Option<String> {
     let rest = |words: &str| format!("{words}\n{}", error.message.replace("old_string", "old_str"));
     match (args.command, error.fault) {
         (_, CallFailure::Missing) => Some("Error: File not found".into()),
-        (Command::StrReplace, CallFailure::TextMissing) => {
+        (TextEditorCommand::StrReplace, CallFailure::TextMissing) => {
             Some(rest("Error: No match found for replacement. Please check your text and try again."))
         }
-        (Command::StrReplace, CallFailure::Ambiguous(times)) => Some(format!(
+        (TextEditorCommand::StrReplace, CallFailure::Ambiguous(times)) => Some(format!(
             "Error: Found {times} matches for replacement text. Please provide more context to make a unique match."
         )),
-        (Command::Create, CallFailure::Unread) => {
+        (TextEditorCommand::Create, CallFailure::Unread) => {
             Some(format!("Error: {}\nview it first, then create it again", error.message))
         }
         (_, CallFailure::Denied) => Some(format!("Error: Permission denied. {}", error.message)),
@@ -295,7 +307,11 @@ fn failed(args: &Args, error: &ToolError) -> Option<String> {
     }
 }
 
-fn shell(args: &Bash, env: &Env, _: &Arc<Past>) -> Result<Box<dyn Plan>, ToolError> {
+fn shell(
+    args: &TextEditorBash,
+    env: &ToolContext,
+    _: &Arc<TextEditorHistory>,
+) -> Result<Box<dyn Plan>, ToolError> {
     if args.restart == Some(true) {
         return Err(ToolError::hint(
             "there is nothing to restart",
@@ -308,8 +324,10 @@ fn shell(args: &Bash, env: &Env, _: &Arc<Past>) -> Result<Box<dyn Plan>, ToolErr
     Ok(Box::new(RunPlan::new(run_command::Args { command, ..run_command::Args::default() }, env)?))
 }
 
-fn ran(said: &Said<'_>) -> Option<String> {
-    let Facts::Ran(Ran { output, code: Some(code), effects, .. }) = &said.output.facts else { return None };
+fn ran(said: &FinishedCall<'_>) -> Option<String> {
+    let OutputFacts::Ran(CommandResult { output, code: Some(code), effects, .. }) = &said.output.facts else {
+        return None;
+    };
     let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
     let status = if *code == 0 { String::new() } else { format!("{end}[exit code {code}]") };
     Some(format!("{output}{status}{effects}"))

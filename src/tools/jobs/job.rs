@@ -1,8 +1,8 @@
 //! One background command: what it is, how it stands, what it has written.
 
 use super::super::ToolError;
-use super::super::confined::{Entered, Told};
-use super::Jobs;
+use super::super::confined::{EffectsSummary, SandboxedRun};
+use super::JobRegistry;
 use crate::conversation::JobEnd;
 use crate::process::{BackgroundSupervisor, ChildPid, CommandExit};
 use crate::text::sanitize;
@@ -33,33 +33,33 @@ pub struct Job {
     log: Mutex<PathBuf>,
     /// Absent when its supervisor was gone at once.
     pid: Option<ChildPid>,
-    walls: Option<Shared>,
+    walls: Option<NetworkSharing>,
     stop: CancellationToken,
     stay: Notify,
     stays: AtomicBool,
-    standing: watch::Sender<Standing>,
+    standing: watch::Sender<JobState>,
     /// How far the model has read, and from where on a text that it waits for counts.
-    read: Mutex<Read>,
+    read: Mutex<ReadPosition>,
     told_model: AtomicBool,
     told_person: AtomicBool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Read {
+struct ReadPosition {
     read: u64,
     asked: u64,
 }
 
 /// Whether others may share its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shared {
+enum NetworkSharing {
     Network,
     Nothing,
 }
 
 /// How a job stands.
 #[derive(Clone, Debug)]
-pub(in super::super) enum Standing {
+pub(in super::super) enum JobState {
     Running,
     /// It has ended. What it did is not in the view yet: a command that runs there goes first.
     Settling(CommandExit, Duration),
@@ -75,7 +75,7 @@ pub(in super::super) enum Standing {
 
 /// A job as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct JobSummary {
     pub number: u32,
     pub line: String,
     pub cwd: PathBuf,
@@ -85,11 +85,11 @@ pub struct Shown {
 }
 
 /// What goes on when a call has ended.
-pub(in super::super) struct Lasting {
+pub(in super::super) struct DetachedCommand {
     pub(in super::super) line: String,
     pub(in super::super) cwd: PathBuf,
     pub(in super::super) background: BackgroundSupervisor,
-    pub(in super::super) entered: Option<Entered>,
+    pub(in super::super) entered: Option<SandboxedRun>,
     pub(in super::super) workspace: Workspace,
     pub(in super::super) timeout: Duration,
     /// Others may share its network.
@@ -98,9 +98,15 @@ pub(in super::super) struct Lasting {
 
 impl Job {
     /// Watches over it from now on.
-    pub(in super::super) fn begin(jobs: &Jobs, (number, log): (u32, PathBuf), lasting: Lasting) -> Arc<Job> {
-        let Lasting { line, cwd, mut background, entered, workspace, timeout, no_way_out } = lasting;
-        let walls = entered.as_ref().map(|_| if no_way_out { Shared::Network } else { Shared::Nothing });
+    pub(in super::super) fn begin(
+        jobs: &JobRegistry,
+        (number, log): (u32, PathBuf),
+        lasting: DetachedCommand,
+    ) -> Arc<Job> {
+        let DetachedCommand { line, cwd, mut background, entered, workspace, timeout, no_way_out } = lasting;
+        let walls = entered
+            .as_ref()
+            .map(|_| if no_way_out { NetworkSharing::Network } else { NetworkSharing::Nothing });
         let job = Arc::new(Job {
             number,
             line,
@@ -113,7 +119,7 @@ impl Job {
             stop: CancellationToken::new(),
             stay: Notify::new(),
             stays: AtomicBool::new(false),
-            standing: watch::Sender::new(Standing::Running),
+            standing: watch::Sender::new(JobState::Running),
             read: Mutex::default(),
             told_model: AtomicBool::new(false),
             told_person: AtomicBool::new(false),
@@ -123,15 +129,15 @@ impl Job {
             let ending = background.ended(timeout, &own.stop, &own.stay).await;
             let elapsed = own.started.elapsed();
             if let Ok(ending) = ending {
-                own.standing.send_replace(Standing::Settling(ending, elapsed));
+                own.standing.send_replace(JobState::Settling(ending, elapsed));
             }
             let standing = match ending {
-                Err(e) => Standing::Failed(e.to_string()),
+                Err(e) => JobState::Failed(e.to_string()),
                 Ok(ending) => match settled(entered, workspace, ending, own.number).await {
-                    Ok(Told { for_model, for_person }) => {
-                        Standing::Ended { ending, elapsed, for_model, for_person }
+                    Ok(EffectsSummary { for_model, for_person }) => {
+                        JobState::Ended { ending, elapsed, for_model, for_person }
                     }
-                    Err(e) => Standing::Failed(e.message),
+                    Err(e) => JobState::Failed(e.message),
                 },
             };
             own.standing.send_replace(standing);
@@ -142,22 +148,22 @@ impl Job {
 
     /// Whether there is more to come: output, or what it did to files.
     pub fn is_running(&self) -> bool {
-        matches!(*self.standing.borrow(), Standing::Running | Standing::Settling(..))
+        matches!(*self.standing.borrow(), JobState::Running | JobState::Settling(..))
     }
 
-    pub(in super::super) fn standing(&self) -> Standing {
+    pub(in super::super) fn standing(&self) -> JobState {
         self.standing.borrow().clone()
     }
 
     /// Waits for its end, and until what it did is in the view.
     pub async fn ended(&self) {
-        let more = |standing: &Standing| matches!(standing, Standing::Running | Standing::Settling(..));
+        let more = |standing: &JobState| matches!(standing, JobState::Running | JobState::Settling(..));
         drop(self.standing.subscribe().wait_for(|standing| !more(standing)).await);
     }
 
     /// Waits a moment where only what it did is still to be put into the view.
     pub(in super::super) async fn settled(&self) {
-        if matches!(*self.standing.borrow(), Standing::Settling(..)) {
+        if matches!(*self.standing.borrow(), JobState::Settling(..)) {
             drop(tokio::time::timeout(SETTLE, self.ended()).await);
         }
     }
@@ -200,7 +206,7 @@ impl Job {
     }
 
     pub(super) fn shared_network(&self) -> Option<u32> {
-        let pid = self.pid.filter(|_| self.is_running() && self.walls == Some(Shared::Network));
+        let pid = self.pid.filter(|_| self.is_running() && self.walls == Some(NetworkSharing::Network));
         pid.map(ChildPid::number)
     }
 
@@ -212,9 +218,15 @@ impl Job {
         drop(std::fs::remove_file(self.log()));
     }
 
-    pub fn shown(&self) -> Shown {
+    pub fn shown(&self) -> JobSummary {
         let (number, cwd) = (self.number, self.cwd.clone());
-        Shown { number, line: self.shown_line(), cwd, state: self.state(), is_running: self.is_running() }
+        JobSummary {
+            number,
+            line: self.shown_line(),
+            cwd,
+            state: self.state(),
+            is_running: self.is_running(),
+        }
     }
 
     /// The first line of the command, fit for a terminal.
@@ -229,22 +241,22 @@ impl Job {
     /// `running for 34.1 s`
     pub(in super::super) fn state(&self) -> String {
         match &*self.standing.borrow() {
-            Standing::Running => {
+            JobState::Running => {
                 let stays = if self.stays().is_some() { ", stays when placet leaves" } else { "" };
                 format!("running for {:.1} s{stays}", self.started.elapsed().as_secs_f64())
             }
-            Standing::Failed(why) => format!("failed: {why}"),
-            Standing::Settling(ending, elapsed) => {
+            JobState::Failed(why) => format!("failed: {why}"),
+            JobState::Settling(ending, elapsed) => {
                 format!("{}; what it did to files comes when no other command runs", how(*ending, *elapsed))
             }
-            Standing::Ended { ending, elapsed, .. } => how(*ending, *elapsed),
+            JobState::Ended { ending, elapsed, .. } => how(*ending, *elapsed),
         }
     }
 
     /// What its end did to files, as the model is told; empty while it runs.
     pub(in super::super) fn effects(&self) -> String {
         match &*self.standing.borrow() {
-            Standing::Ended { for_model, .. } => for_model.clone(),
+            JobState::Ended { for_model, .. } => for_model.clone(),
             _ => String::new(),
         }
     }
@@ -268,18 +280,18 @@ impl Job {
     /// How it stands, without how long it took or takes.
     pub(super) fn state_without_times(&self) -> String {
         match &*self.standing.borrow() {
-            Standing::Running => "running".into(),
-            Standing::Settling(ending, _) => format!("settling: {}", ended(*ending)),
-            Standing::Ended { ending, .. } => ended(*ending),
-            Standing::Failed(why) => why.clone(),
+            JobState::Running => "running".into(),
+            JobState::Settling(ending, _) => format!("settling: {}", ended(*ending)),
+            JobState::Ended { ending, .. } => ended(*ending),
+            JobState::Failed(why) => why.clone(),
         }
     }
 
     pub(super) fn ended_for_person(&self, view: Option<&Path>) -> Option<String> {
         let effects = match &*self.standing.borrow() {
-            Standing::Running | Standing::Settling(..) => return None,
-            Standing::Ended { for_person, .. } => for_person.clone(),
-            Standing::Failed(_) => String::new(),
+            JobState::Running | JobState::Settling(..) => return None,
+            JobState::Ended { for_person, .. } => for_person.clone(),
+            JobState::Failed(_) => String::new(),
         };
         let state = sanitize::line(&self.state()).into_owned();
         let other = self.view.as_deref().filter(|own| view != Some(*own) && !effects.is_empty());
@@ -300,7 +312,7 @@ impl Job {
     pub(in super::super) fn read_on(&self) -> std::io::Result<String> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let (text, at) = self.text_from(read.read)?;
-        *read = Read { read: at, asked: at };
+        *read = ReadPosition { read: at, asked: at };
         Ok(text)
     }
 
@@ -363,13 +375,13 @@ fn ended(ending: CommandExit) -> String {
 
 /// What becomes of its effects.
 async fn settled(
-    entered: Option<Entered>,
+    entered: Option<SandboxedRun>,
     workspace: Workspace,
     ending: CommandExit,
     number: u32,
-) -> Result<Told, ToolError> {
+) -> Result<EffectsSummary, ToolError> {
     match entered {
-        None => Ok(Told::default()),
+        None => Ok(EffectsSummary::default()),
         Some(entered) => entered.leave_apart(workspace, ending, format!("job-{number}")).await,
     }
 }

@@ -7,8 +7,8 @@
 mod job;
 mod tool;
 
-pub use job::{Job, Shown};
-pub(super) use job::{Lasting, Standing};
+pub(super) use job::{DetachedCommand, JobState};
+pub use job::{Job, JobSummary};
 pub(super) use tool::JobTool;
 
 use super::ToolError;
@@ -27,10 +27,10 @@ const LEAVE: Duration = Duration::from_secs(5);
 
 /// A cheap handle; clones share the jobs. The default one has no place for any.
 #[derive(Clone, Debug, Default)]
-pub struct Jobs(Arc<Inner>);
+pub struct JobRegistry(Arc<JobTable>);
 
 #[derive(Debug, Default)]
-struct Inner {
+struct JobTable {
     /// Where their output is written.
     dir: Option<PathBuf>,
     list: Mutex<Vec<Arc<Job>>>,
@@ -39,10 +39,10 @@ struct Inner {
     changed: Notify,
 }
 
-impl Jobs {
+impl JobRegistry {
     /// Jobs whose output goes to files below `dir`.
-    pub fn at(dir: PathBuf) -> Jobs {
-        Jobs(Arc::new(Inner { dir: Some(dir), ..Inner::default() }))
+    pub fn at(dir: PathBuf) -> JobRegistry {
+        JobRegistry(Arc::new(JobTable { dir: Some(dir), ..JobTable::default() }))
     }
 
     /// Whether there is a place for jobs at all: a single call has none, it would end with it.

@@ -1,9 +1,10 @@
 //! job: what background commands say, how they stand, waiting for them, ending them.
 
-use super::super::input::Shape;
+use super::super::input::ToolSchema;
 use super::super::output::interrupted;
 use super::super::{
-    Detail, Env, Facts, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError, Touches,
+    CallPreview, CallSummary, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
 use super::Job;
 use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
@@ -26,7 +27,7 @@ const SHOWN: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Action {
+enum JobAction {
     List,
     Output,
     Wait,
@@ -35,7 +36,7 @@ enum Action {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Args {
-    action: Action,
+    action: JobAction,
     job: Option<u32>,
     /// output: only the last so many lines.
     lines: Option<usize>,
@@ -43,11 +44,11 @@ struct Args {
     timeout_ms: Option<u64>,
 }
 
-pub(in super::super) struct JobTool(Shape);
+pub(in super::super) struct JobTool(ToolSchema);
 
 impl Default for JobTool {
     fn default() -> JobTool {
-        JobTool(Shape::of::<Args>(NAME, include_str!("../../../prompts/tools/job.md")))
+        JobTool(ToolSchema::of::<Args>(NAME, include_str!("../../../prompts/tools/job.md")))
     }
 }
 
@@ -56,18 +57,18 @@ impl Tool for JobTool {
         self.0.spec()
     }
 
-    fn touches(&self, _: &Value) -> Touches {
+    fn touches(&self, _: &Value) -> TouchedPaths {
         // One after the other, and after the command that they ask about.
-        Touches { anything: true, ..Touches::default() }
+        TouchedPaths { anything: true, ..TouchedPaths::default() }
     }
 
     fn is_of_conversation(&self) -> bool {
         true
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.0.parse(input)?;
-        if args.action == Action::List {
+        if args.action == JobAction::List {
             return Ok(Box::new(JobPlan { args, job: None }));
         }
         let job = match args.job {
@@ -94,7 +95,7 @@ impl Tool for JobTool {
 }
 
 /// Which jobs there are, for a mistake.
-fn numbers(env: &Env) -> String {
+fn numbers(env: &ToolContext) -> String {
     let numbers: Vec<String> = env.jobs.list().iter().map(|job| job.number.to_string()).collect();
     match numbers.is_empty() {
         true => "there are none: run_command with `background` begins one".into(),
@@ -114,10 +115,10 @@ impl Plan for JobPlan {
 
     fn title(&self) -> String {
         let verb = match self.args.action {
-            Action::List => return "jobs".into(),
-            Action::Output => "read",
-            Action::Wait => "wait for",
-            Action::Kill => "end",
+            JobAction::List => return "jobs".into(),
+            JobAction::Output => "read",
+            JobAction::Wait => "wait for",
+            JobAction::Kill => "end",
         };
         let until = self.args.until.as_deref().map_or(String::new(), |text| {
             let text: String = text.chars().take(60).collect();
@@ -128,32 +129,32 @@ impl Plan for JobPlan {
             .map_or(String::new(), |job| format!("{verb} job {}{until}: {}", job.number, job.shown_line()))
     }
 
-    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
-        Ok(Preview { line: self.title(), detail: Detail::None })
+    fn prepare(&mut self, _: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::None })
     }
 
-    fn run(self: Box<Self>, _: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, _: Permit, ctx: RunContext) -> RunFuture {
         Box::pin(async move {
             let title = self.title();
             let Some(job) = &self.job else { return listed(&ctx.env, &title) };
             let waited = match self.args.action {
-                Action::Wait => {
+                JobAction::Wait => {
                     tokio::select! {
                         waited = self.wait(job) => waited,
                         () = ctx.cancel.cancelled() => return interrupted(&title),
                     }
                 }
-                Action::Kill => {
+                JobAction::Kill => {
                     job.stop();
                     job.ended().await;
-                    Waited::Not
+                    JobWaitOutcome::Not
                 }
-                Action::List | Action::Output => {
+                JobAction::List | JobAction::Output => {
                     job.settled().await;
-                    Waited::Not
+                    JobWaitOutcome::Not
                 }
             };
-            if self.args.action == Action::Kill {
+            if self.args.action == JobAction::Kill {
                 // Whoever ended it knows.
                 job.tell_person_once();
             }
@@ -177,7 +178,7 @@ impl JobPlan {
     }
 
     /// Waits for its end, or for what it was to say.
-    async fn wait(&self, job: &Job) -> Waited {
+    async fn wait(&self, job: &Job) -> JobWaitOutcome {
         let limit = self.args.timeout_ms.map_or(WAIT, Duration::from_millis).min(LONGEST);
         let timer = tokio::time::sleep(limit);
         tokio::pin!(timer);
@@ -185,15 +186,15 @@ impl JobPlan {
         loop {
             tokio::select! {
                 biased;
-                () = job.ended() => return Waited::Not,
+                () = job.ended() => return JobWaitOutcome::Not,
                 _ = look.tick(), if self.args.until.is_some() => {
                     let until = self.args.until.as_deref().unwrap_or_default();
                     if job.look_on().is_ok_and(|text| text.contains(until)) {
-                        return Waited::Heard;
+                        return JobWaitOutcome::Heard;
                     }
                 }
                 () = &mut timer => {
-                    return Waited::InVain(limit);
+                    return JobWaitOutcome::InVain(limit);
                 }
             }
         }
@@ -201,28 +202,34 @@ impl JobPlan {
 }
 
 /// What ended the waiting.
-enum Waited {
+enum JobWaitOutcome {
     /// Nothing was waited for, or the job has ended.
     Not,
     Heard,
     InVain(Duration),
 }
 
-impl Waited {
+impl JobWaitOutcome {
     fn words(&self) -> String {
         match self {
-            Waited::Not => String::new(),
-            Waited::Heard => "; it has said that".into(),
-            Waited::InVain(limit) => format!("; it goes on after {} s of waiting", limit.as_secs_f64()),
+            JobWaitOutcome::Not => String::new(),
+            JobWaitOutcome::Heard => "; it has said that".into(),
+            JobWaitOutcome::InVain(limit) => {
+                format!("; it goes on after {} s of waiting", limit.as_secs_f64())
+            }
         }
     }
 }
 
-fn said(job: &Job, mut text: String, waited: &Waited, title: String) -> Output {
+fn said(job: &Job, mut text: String, waited: &JobWaitOutcome, title: String) -> ToolOutput {
     let mut recorded = Vec::new();
     // Waiting in vain is work each time: what was asked for is the waiting.
     let steady = format!("{}\n{}{}", job.state_without_times(), text, job.effects());
-    let facts = if matches!(waited, Waited::InVain(_)) { Facts::None } else { Facts::Steady(steady) };
+    let facts = if matches!(waited, JobWaitOutcome::InVain(_)) {
+        OutputFacts::None
+    } else {
+        OutputFacts::Steady(steady)
+    };
     if !job.is_running() {
         recorded.push(CallFact::JobEnded { job: job.number });
         job.tell_model_once();
@@ -241,16 +248,16 @@ fn said(job: &Job, mut text: String, waited: &Waited, title: String) -> Output {
     let waited = waited.words();
     text.push_str(&format!("[job {}: {state}{nothing}{waited}, in {}]", job.number, job.cwd.display()));
     text.push_str(&job.effects());
-    Output {
+    ToolOutput {
         outcome: CallOutcome::Done,
         for_model: vec![Part::text(text)],
-        for_person: Summary::text(format!("{title} · {}", sanitize::line(&state)), shown),
+        for_person: CallSummary::text(format!("{title} · {}", sanitize::line(&state)), shown),
         facts,
         recorded,
     }
 }
 
-fn listed(env: &Env, title: &str) -> Output {
+fn listed(env: &ToolContext, title: &str) -> ToolOutput {
     let jobs = env.jobs.list();
     for job in &jobs {
         job.tell_model_once();
@@ -266,6 +273,6 @@ fn listed(env: &Env, title: &str) -> Output {
         })
         .collect();
     let text = if lines.is_empty() { "there are no jobs".to_string() } else { lines.join("\n") };
-    let output = Output::done(text.clone(), Summary::text(title.to_string(), text));
-    Output { recorded, ..output.with(Facts::Steady(steady)) }
+    let output = ToolOutput::done(text.clone(), CallSummary::text(title.to_string(), text));
+    ToolOutput { recorded, ..output.with(OutputFacts::Steady(steady)) }
 }

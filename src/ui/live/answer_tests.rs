@@ -20,7 +20,7 @@ fn a_key_that_is_no_answer_leaves_the_question_and_its_keys_in_place() {
     ];
     for code in wrong {
         let mut b = bench_of(120, 16);
-        let mut answer = b.ask_to_apply(Detail::None);
+        let mut answer = b.ask_to_apply(DisplayDetail::None);
         assert_eq!(b.key(code), None, "{code:?}");
         let screen = b.screen();
         assert!(screen.contains(&format!("these keys answer: {KEYS}")), "{code:?}: {screen}");
@@ -37,7 +37,7 @@ fn a_key_that_is_no_answer_leaves_the_question_and_its_keys_in_place() {
 #[test]
 fn tab_moves_between_the_question_and_the_draft_and_says_where_one_is() {
     let mut b = bench_of(120, 16);
-    let mut answer = b.ask_to_apply(Detail::None);
+    let mut answer = b.ask_to_apply(DisplayDetail::None);
     assert!(b.screen().contains("Tab your draft"));
     b.key(KeyCode::Tab);
     let screen = b.screen();
@@ -75,7 +75,7 @@ fn a_burst_answers_nothing_and_is_not_sent() {
     ];
     for keys in bursts {
         let mut b = bench();
-        let mut answer = b.ask_to_apply(Detail::None);
+        let mut answer = b.ask_to_apply(DisplayDetail::None);
         assert_eq!(b.burst(keys), [], "{keys:?}");
         assert!(answer.try_recv().is_err(), "{keys:?}");
         assert_eq!(b.live.draft(), InputDraft::default(), "{keys:?}");
@@ -95,7 +95,7 @@ fn escape_near_another_key_stops_nothing_and_after_a_stop_nothing_is_applied() {
         [(esc, other, 0), (other, esc, 0), (esc, other, 40), (other, esc, 40), (KeyCode::Char('y'), esc, 300)]
     {
         let mut b = bench_of(120, 16);
-        let mut answer = b.ask_to_apply(Detail::None);
+        let mut answer = b.ask_to_apply(DisplayDetail::None);
         let press = |b: &mut Bench, code| b.live.key(KeyEvent::new(code, KeyModifiers::NONE), b.now);
         assert_eq!(press(&mut b, first), None);
         b.pass(gap);
@@ -110,7 +110,7 @@ fn escape_near_another_key_stops_nothing_and_after_a_stop_nothing_is_applied() {
     }
     // Ctrl-C stops: the question is gone with it, and no key applies what it was about.
     let mut b = bench_of(120, 16);
-    let mut answer = b.ask_to_apply(Detail::None);
+    let mut answer = b.ask_to_apply(DisplayDetail::None);
     assert_eq!(b.ctrl('c'), Some(Action::Stop));
     b.pass(1_000);
     b.key(KeyCode::Char('a'));
@@ -120,7 +120,7 @@ fn escape_near_another_key_stops_nothing_and_after_a_stop_nothing_is_applied() {
 #[test]
 fn escape_at_the_apply_question_answers_nothing_and_stops_nothing() {
     let mut b = bench();
-    let mut answer = b.ask_to_apply(Detail::None);
+    let mut answer = b.ask_to_apply(DisplayDetail::None);
     assert_eq!(b.key(KeyCode::Esc), None);
     // Dropped: whoever asks keeps the changes pending and says so.
     assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
@@ -130,7 +130,7 @@ fn escape_at_the_apply_question_answers_nothing_and_stops_nothing() {
 #[test]
 fn the_confirming_key_counts_as_soon_as_the_first_was_drawn() {
     let mut b = bench_of(120, 16);
-    let mut answer = b.ask_to_apply(Detail::None);
+    let mut answer = b.ask_to_apply(DisplayDetail::None);
     b.key(KeyCode::Char('d'));
     // Not drawn yet.
     b.key(KeyCode::Char('d'));
@@ -146,7 +146,7 @@ fn the_confirming_key_counts_as_soon_as_the_first_was_drawn() {
 
     // Any other key calls it off.
     let mut b = bench_of(120, 16);
-    let mut answer = b.ask_to_apply(Detail::None);
+    let mut answer = b.ask_to_apply(DisplayDetail::None);
     b.key(KeyCode::Char('d'));
     b.screen();
     b.key(KeyCode::Char('x'));
@@ -159,7 +159,7 @@ fn the_confirming_key_counts_as_soon_as_the_first_was_drawn() {
 #[test]
 fn a_key_answers_the_same_while_text_streams_and_the_window_changes() {
     let mut b = bench_of(120, 16);
-    let mut answer = b.ask_to_apply(Detail::None);
+    let mut answer = b.ask_to_apply(DisplayDetail::None);
     for (n, columns) in [120_u16, 40, 12, 80].into_iter().enumerate() {
         b.event(Event::Notice(format!("job {n} ended")));
         b.size.0 = columns;
@@ -176,7 +176,7 @@ fn a_key_answers_the_same_while_text_streams_and_the_window_changes() {
 #[test]
 fn a_terminal_that_is_gone_answers_nothing() {
     let mut b = bench();
-    let mut answer = b.ask_to_apply(Detail::None);
+    let mut answer = b.ask_to_apply(DisplayDetail::None);
     b.live.key(KeyEvent::new(KeyCode::Char('a'), KeyModifiers::NONE), b.now);
     b.live.hang_up();
     b.pass(1_000);
@@ -189,7 +189,7 @@ fn a_terminal_that_is_gone_answers_nothing() {
 fn a_difference_that_was_cut_is_allowed_only_by_a_second_press() {
     for left_out in [0, 3] {
         let mut b = bench_of(120, 16);
-        let detail = Detail::Diff(crate::tools::DiffText { text: "-a\n+b\n".into(), left_out });
+        let detail = DisplayDetail::Diff(crate::tools::DiffText { text: "-a\n+b\n".into(), left_out });
         let mut answer = b.ask(detail);
         b.screen();
         b.pass(1_000);

@@ -2,7 +2,7 @@ use super::*;
 use crate::agent::{ChoiceQuestion, Question, Reply};
 use crate::conversation::{CallId, TokenUsage};
 use crate::permission::Taint;
-use crate::tools::{ChangeOverview, Detail, FileDiff, Preview, Summary};
+use crate::tools::{CallPreview, CallSummary, ChangeOverview, DisplayDetail, FileDiff};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -40,7 +40,7 @@ fn ask(l: &mut Linear, now: Instant, typed: Option<&str>) -> (Vec<String>, onesh
         id: CallId::new("q"),
         tool: "run_command".into(),
         reason: "ask mode".into(),
-        preview: Preview { line: "run make".into(), detail: Detail::Text("make\nall".into()) },
+        preview: CallPreview { line: "run make".into(), detail: DisplayDetail::Text("make\nall".into()) },
         always: None,
         pattern: None,
         typed: typed.map(String::from),
@@ -70,7 +70,7 @@ fn a_turn_is_told_in_labelled_lines() {
             id: CallId::new("c"),
             name: "read_file".into(),
             outcome: CallOutcome::Done,
-            summary: Summary::text("read a.txt", "1│one\n2│two\n3│x\n4│y"),
+            summary: CallSummary::text("read a.txt", "1│one\n2│two\n3│x\n4│y"),
         },
         Event::Steered("use\ntabs".into()),
         Event::Silent { since: Duration::from_secs(10) },
@@ -194,7 +194,7 @@ fn choices_of_other_questions_are_numbered_too() {
     let question = ChoiceQuestion {
         title: "1 change".into(),
         reason: "ask".into(),
-        detail: Detail::Diff("-a\n+b\n".into()),
+        detail: DisplayDetail::Diff("-a\n+b\n".into()),
         choices,
         reply,
     };
@@ -232,7 +232,7 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
     let question = ChoiceQuestion {
         title: "2 changes".into(),
         reason: "ask".into(),
-        detail: Detail::Changes(Box::new(ChangeOverview { list: Vec::new(), files })),
+        detail: DisplayDetail::Changes(Box::new(ChangeOverview { list: Vec::new(), files })),
         choices,
         reply,
     };
@@ -258,12 +258,12 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
 fn a_call_of_which_changed_lines_are_not_shown_is_allowed_only_when_it_is_said_twice() {
     let (mut l, now) = linear();
     let (reply, mut answer) = oneshot::channel();
-    let detail = Detail::Diff(crate::tools::DiffText { text: "-a\n+b\n".into(), left_out: 7 });
+    let detail = DisplayDetail::Diff(crate::tools::DiffText { text: "-a\n+b\n".into(), left_out: 7 });
     let question = Question {
         id: CallId::new("q"),
         tool: "write_file".into(),
         reason: "ask mode".into(),
-        preview: Preview { line: "write a.txt".into(), detail },
+        preview: CallPreview { line: "write a.txt".into(), detail },
         always: None,
         pattern: None,
         typed: None,
@@ -286,7 +286,7 @@ fn a_call_of_which_changed_lines_are_not_shown_is_allowed_only_when_it_is_said_t
 fn a_step_of_the_plan_is_rendered_once() {
     let (mut l, now) = linear();
     let text = "a\u{200b}b <FF>".to_string();
-    let step = crate::tools::Todo { text, status: crate::tools::TodoStatus::Pending };
+    let step = crate::tools::TodoItem { text, status: crate::tools::TodoStatus::Pending };
     let said = l.event(Event::Todos(vec![step.clone()]), now);
     let rendered = crate::tools::todo_lines(&[step]).remove(0);
     assert_eq!(said, [format!("◆ step: {rendered}")]);

@@ -2,7 +2,7 @@ use super::*;
 use crate::agent::{Question, Reply};
 use crate::conversation::CallOutcome;
 use crate::permission::{Grant, Taint};
-use crate::tools::{Detail, Preview, Summary};
+use crate::tools::{CallPreview, CallSummary, DisplayDetail};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -67,7 +67,7 @@ impl Bench {
     }
 
     /// The question at the end of a turn.
-    fn ask_to_apply(&mut self, detail: Detail) -> oneshot::Receiver<char> {
+    fn ask_to_apply(&mut self, detail: DisplayDetail) -> oneshot::Receiver<char> {
         let (reply, answer) = oneshot::channel();
         self.event(Event::Choice(crate::agent::ChoiceQuestion {
             title: "1 change, +1 -0 lines: apply?".into(),
@@ -120,13 +120,13 @@ impl Bench {
         rows.collect::<Vec<_>>().join("\n")
     }
 
-    fn ask(&mut self, detail: Detail) -> oneshot::Receiver<Reply> {
+    fn ask(&mut self, detail: DisplayDetail) -> oneshot::Receiver<Reply> {
         let (reply, answer) = oneshot::channel();
         self.event(Event::Question(Question {
             id: CallId::new("q"),
             tool: "run_command".into(),
             reason: "a command, without a sandbox (ask mode)".into(),
-            preview: Preview { line: "run cargo test".into(), detail },
+            preview: CallPreview { line: "run cargo test".into(), detail },
             always: Some(Grant::Command { command: "cargo test".into(), cwd: "/w".into() }),
             pattern: Some(Grant::Pattern { patterns: vec!["cargo test *".into()] }),
             typed: self.typed.clone(),
@@ -170,7 +170,7 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
         id: CallId::new("a"),
         name: "run_command".into(),
         outcome: CallOutcome::Done,
-        summary: Summary::text("run cargo test (exit 0)", "1\n2\n3\n4\n5\n6\n"),
+        summary: CallSummary::text("run cargo test (exit 0)", "1\n2\n3\n4\n5\n6\n"),
     });
     b.event(Event::Ended(Ending::Done));
     insta::assert_snapshot!(b.scrollback.join("\n"), @r"
@@ -190,7 +190,7 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
 #[test]
 fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
     let mut b = bench_of(70, 20);
-    let _answer = b.ask(Detail::Text("cargo test".into()));
+    let _answer = b.ask(DisplayDetail::Text("cargo test".into()));
     insta::assert_snapshot!(b.screen(), @r"
     ◆ Allow? run cargo test
       asks because: a command, without a sandbox (ask mode)
@@ -207,7 +207,7 @@ fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
 fn a_key_typed_before_the_question_was_seen_never_answers_it() {
     for letter in ['y', 'a'] {
         let mut b = bench();
-        let mut answer = b.ask(Detail::None);
+        let mut answer = b.ask(DisplayDetail::None);
         // Not drawn yet.
         b.pass(5_000);
         b.key(KeyCode::Char(letter));
@@ -238,7 +238,7 @@ fn a_question_at_any_point_of_typing_leaves_the_draft_whole() {
     for at in 0..=line.len() {
         let mut b = bench();
         b.type_text(&line[..at]);
-        let mut answer = b.ask(Detail::None);
+        let mut answer = b.ask(DisplayDetail::None);
         b.screen();
         for c in line[at..].chars() {
             b.key(KeyCode::Char(c));
@@ -253,7 +253,7 @@ fn a_question_at_any_point_of_typing_leaves_the_draft_whole() {
 #[test]
 fn a_paste_never_answers_however_it_looks() {
     let mut b = bench();
-    let mut answer = b.ask(Detail::None);
+    let mut answer = b.ask(DisplayDetail::None);
     b.screen();
     b.pass(2_000);
     b.live.paste("y\r1\ry\n", b.now);
@@ -267,7 +267,7 @@ fn a_paste_never_answers_however_it_looks() {
 fn what_hides_below_the_fold_must_be_seen_or_allowed_twice() {
     let long = (0..50).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
     let mut b = bench();
-    let mut answer = b.ask(Detail::Text(long.clone()));
+    let mut answer = b.ask(DisplayDetail::Text(long.clone()));
     assert!(b.screen().contains("lines hidden"));
     b.pass(1_000);
     b.key(KeyCode::Char('y'));
@@ -278,7 +278,7 @@ fn what_hides_below_the_fold_must_be_seen_or_allowed_twice() {
     assert_eq!(answer.try_recv(), Ok(Reply::Yes));
 
     let mut b = bench();
-    let mut answer = b.ask(Detail::Text(long));
+    let mut answer = b.ask(DisplayDetail::Text(long));
     b.screen();
     for _ in 0..30 {
         b.key(KeyCode::PageDown);
@@ -299,7 +299,7 @@ fn ctrl_c_clears_a_draft_first_and_then_stops_the_turn() {
     b.key(KeyCode::Up);
     assert_eq!(b.live.take_drafts().0, "draft");
 
-    let mut answer = b.ask(Detail::None);
+    let mut answer = b.ask(DisplayDetail::None);
     b.screen();
     assert_eq!(b.ctrl('c'), Some(Action::Stop));
     assert_eq!(answer.try_recv(), Ok(Reply::Cancel));
@@ -351,7 +351,7 @@ fn hostile_text_is_shown_and_not_obeyed() {
     b.event(Event::CallPlanned { id: CallId::new("a"), name: evil.into(), title: evil.into() });
     b.event(Event::CallOutput { id: CallId::new("a"), text: evil.into() });
     let screen = b.screen();
-    let summary = Summary::text(evil, evil);
+    let summary = CallSummary::text(evil, evil);
     b.event(Event::CallEnded {
         id: CallId::new("a"),
         name: evil.into(),
@@ -370,7 +370,7 @@ fn the_smallest_terminals_are_drawn_without_a_fall() {
         let mut b = bench_of(width, height);
         b.event(Event::Text("some text that is longer than the pane\n".into()));
         b.type_text("日本語 typed");
-        let _answer = b.ask(Detail::Text("x\n".repeat(100)));
+        let _answer = b.ask(DisplayDetail::Text("x\n".repeat(100)));
         b.screen();
     }
 }
@@ -399,7 +399,7 @@ fn a_retry_is_counted_down_and_a_long_silence_says_what_can_be_done() {
 fn why_it_asks_can_be_read_and_is_not_taken_for_the_call() {
     let long = (0..50).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
     let mut b = bench();
-    let mut answer = b.ask(Detail::Text(long));
+    let mut answer = b.ask(DisplayDetail::Text(long));
     b.screen();
     b.pass(1_000);
     b.key(KeyCode::Char('w'));
@@ -417,7 +417,7 @@ fn why_it_asks_can_be_read_and_is_not_taken_for_the_call() {
 #[test]
 fn p_allows_all_commands_of_the_kind() {
     let mut b = bench();
-    let mut answer = b.ask(Detail::None);
+    let mut answer = b.ask(DisplayDetail::None);
     b.screen();
     b.pass(1_000);
     b.key(KeyCode::Char('p'));
@@ -429,7 +429,7 @@ fn a_total_loss_is_allowed_only_by_its_word() {
     for (keys, allowed) in [("/home/me", true), ("y", false), ("/home/m", false), ("", false)] {
         let mut b = bench();
         b.typed = Some("/home/me".into());
-        let mut answer = b.ask(Detail::None);
+        let mut answer = b.ask(DisplayDetail::None);
         b.screen();
         b.pass(1_000);
         b.key(KeyCode::Char('y'));
@@ -445,7 +445,7 @@ fn a_total_loss_is_allowed_only_by_its_word() {
     // Esc goes back to the question, where n is still an answer.
     let mut b = bench();
     b.typed = Some("x".into());
-    let mut answer = b.ask(Detail::None);
+    let mut answer = b.ask(DisplayDetail::None);
     b.screen();
     b.pass(1_000);
     b.key(KeyCode::Char('y'));
@@ -501,7 +501,7 @@ fn ctrl_o_shows_thinking_and_output_at_length() {
     let lines: String = (1..=9).map(|n| format!("{n}\n")).collect();
     b.event(Event::CallOutput { id: CallId::new("a"), text: lines.clone() });
     assert!(b.screen().contains("  1\n  2\n"), "{}", b.screen());
-    let summary = Summary::text("run seq 9 (exit 0)", lines);
+    let summary = CallSummary::text("run seq 9 (exit 0)", lines);
     b.event(Event::CallEnded {
         id: CallId::new("a"),
         name: "run_command".into(),
@@ -516,7 +516,7 @@ fn ctrl_o_shows_thinking_and_output_at_length() {
 fn a_call_that_was_refused_says_what_it_was_about() {
     let mut b = bench();
     started(&mut b, "a", "edit src/main.rs");
-    let summary = Summary::failure("edit_file", "a rule denies it");
+    let summary = CallSummary::failure("edit_file", "a rule denies it");
     let name = "edit_file".into();
     b.event(Event::CallEnded { id: CallId::new("a"), name, outcome: CallOutcome::Denied, summary });
     assert_eq!(b.scrollback, ["◆ ⊘ edit src/main.rs: a rule denies it"]);
@@ -542,7 +542,7 @@ fn without_motion_no_cell_changes_without_news() {
     b.event(Event::CallOutput { id: CallId::new("a"), text: "x\n".into() });
     assert!(b.screen().contains("34 s"), "{}", b.screen());
     // A question changes once more: when its keys begin to count.
-    let _answer = b.ask(Detail::None);
+    let _answer = b.ask(DisplayDetail::None);
     b.screen();
     assert!(b.live.ticks(b.now));
     b.pass(600);

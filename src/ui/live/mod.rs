@@ -26,7 +26,7 @@ use crate::permission::{Mode, PlanModeState, Taint};
 use crate::provider::catalog::Money;
 use crate::session::InputDraft;
 use crate::text::visible;
-use crate::tools::{Summary, Todo};
+use crate::tools::{CallSummary, TodoItem};
 use question::{Asked, Open, QuestionFocus};
 use ratatui::text::Line;
 use std::time::Instant;
@@ -60,7 +60,7 @@ pub struct Facts {
     /// What the session cost, where that is known.
     pub cost: Option<Money>,
     /// The model's list of steps.
-    pub todos: Vec<Todo>,
+    pub todos: Vec<TodoItem>,
 }
 
 struct RunningCall {
@@ -367,7 +367,7 @@ impl Live {
 }
 
 /// A call that did not go through names what it was about, and not only the tool.
-fn name_object(summary: &mut Summary, tool: &str, title: &str) {
+fn name_object(summary: &mut CallSummary, tool: &str, title: &str) {
     if summary.line.contains(title) {
         return;
     }

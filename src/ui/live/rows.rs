@@ -10,7 +10,7 @@ use super::{Live, RunningCall, mode_label};
 use crate::agent::{Queued, Sending, is_command};
 use crate::permission::{ClassificationLevel, Mode, PlanModeState};
 use crate::text::{sanitize, visible, width};
-use crate::tools::{Todo, TodoStatus, todo_lines};
+use crate::tools::{TodoItem, TodoStatus, todo_lines};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -85,7 +85,7 @@ impl Live {
         let most = if self.facts.expanded { TALL_TAIL } else { MOST_TODOS };
         let at = todos.iter().position(|item| item.status != TodoStatus::Done).unwrap_or(0);
         let from = at.saturating_sub(1).min(todos.len().saturating_sub(most));
-        let row = |(item, text): (&Todo, String)| {
+        let row = |(item, text): (&TodoItem, String)| {
             let label = match item.status {
                 TodoStatus::Pending => "status",
                 TodoStatus::InProgress => "call",

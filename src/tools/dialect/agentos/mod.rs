@@ -6,16 +6,18 @@
 mod shell;
 mod watch;
 
-use super::super::apply_patch::{Aim, patch_plan};
-use super::super::edit_file::Unread;
+use super::super::apply_patch::{PatchMode, patch_plan};
+use super::super::edit_file::UnreadPolicy;
 use super::super::find_files::PathGlob;
-use super::super::hits::Search;
+use super::super::hits::SearchQuery;
 use super::super::list_directory::gaps;
-use super::super::look::{At, LookPlan, Row, rows};
+use super::super::look::{ExpectedKind, ListingEntry, LookupPlan, rows};
 use super::super::search_contents::{line_matcher, search_below};
-use super::super::write_file::{Mode, WritePlan};
-use super::super::{CallFailure, Env, Facts, Output, Plan, RunCtx, Summary, Tool, ToolError};
-use super::foreign::{Foreign, reads, writes};
+use super::super::write_file::{WriteFileMode, WritePlan};
+use super::super::{
+    CallFailure, CallSummary, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+};
+use super::foreign::{ForeignTool, reads, writes};
 use crate::permission::AccessLocation;
 use crate::text::patch::Options;
 use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
@@ -31,11 +33,11 @@ const ENTRIES: usize = 20_000;
 const MATCHES: usize = 1000;
 
 /// Nothing is shared by these tools.
-type Nothing = ();
+type AgentosState = ();
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Read {
+struct AgentosRead {
     /// File path relative to workspace root.
     path: String,
     /// Maximum bytes to read (optional, truncates if exceeded).
@@ -43,13 +45,13 @@ struct Read {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Write {
+struct AgentosWrite {
     path: String,
     content: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Patch {
+struct AgentosPatch {
     /// File path to patch.
     path: String,
     /// Unified diff format patch.
@@ -57,14 +59,14 @@ struct Patch {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct List {
+struct AgentosList {
     /// Directory path (defaults to workspace root).
     path: Option<String>,
     recursive: Option<bool>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct SearchArgs {
+struct AgentosSearch {
     /// Regular expression.
     pattern: String,
     path: Option<String>,
@@ -73,47 +75,54 @@ struct SearchArgs {
 }
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    let nothing: Arc<Nothing> = Arc::new(());
+    let nothing: Arc<AgentosState> = Arc::new(());
     let read =
-        Foreign::new("file_read", "Read file contents with optional size limits.", &nothing, plan_read)
+        ForeignTool::new("file_read", "Read file contents with optional size limits.", &nothing, plan_read)
             .judged_like(|_| Some("read_file"))
             .touching(|input, ()| reads(input, "path", "."))
             .whole()
-            .failing(|args: &Read, env, (), error| failure(&args.path, env, error));
-    let write =
-        Foreign::new("file_write", "Write content to a file; directories are made.", &nothing, plan_write)
-            .judged_like(|_| Some("write_file"))
+            .failing(|args: &AgentosRead, env, (), error| failure(&args.path, env, error));
+    let write = ForeignTool::new(
+        "file_write",
+        "Write content to a file; directories are made.",
+        &nothing,
+        plan_write,
+    )
+    .judged_like(|_| Some("write_file"))
+    .touching(|input, ()| writes(input, "path"))
+    .saying(|_: &AgentosWrite, (), said| match &said.output.facts {
+        OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
+            json!({"written": true, "path": change.path.to_string_lossy(), "size": change.size()}).to_string()
+        }),
+        _ => None,
+    })
+    .failing(|args, env, (), error| failure(&args.path, env, error));
+    let list =
+        ForeignTool::new("file_list", "List directory contents with file metadata.", &nothing, plan_list)
+            .judged_like(|_| Some("list_directory"))
+            .touching(|input, ()| reads(input, "path", "."))
+            .whole()
+            .failing(|args: &AgentosList, env, (), error| {
+                failure(args.path.as_deref().unwrap_or("."), env, error)
+            });
+    let search =
+        ForeignTool::new("file_search", "Search file contents using regex patterns.", &nothing, plan_search)
+            .judged_like(|_| Some("search_contents"))
+            .touching(|input, ()| reads(input, "path", "."))
+            .whole()
+            .failing(|args: &AgentosSearch, env, (), error| {
+                failure(args.path.as_deref().unwrap_or("."), env, error)
+            });
+    let patch =
+        ForeignTool::new("apply_patch", "Apply a unified diff patch to a file.", &nothing, plan_patch)
             .touching(|input, ()| writes(input, "path"))
-            .saying(|_: &Write, (), said| match &said.output.facts {
-                Facts::Changed { changes, .. } => changes.first().map(|change| {
-                    json!({"written": true, "path": change.path.to_string_lossy(), "size": change.size()})
-                        .to_string()
+            .saying(|_: &AgentosPatch, (), said| match &said.output.facts {
+                OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
+                    json!({"patched": true, "path": change.path.to_string_lossy()}).to_string()
                 }),
                 _ => None,
             })
             .failing(|args, env, (), error| failure(&args.path, env, error));
-    let list = Foreign::new("file_list", "List directory contents with file metadata.", &nothing, plan_list)
-        .judged_like(|_| Some("list_directory"))
-        .touching(|input, ()| reads(input, "path", "."))
-        .whole()
-        .failing(|args: &List, env, (), error| failure(args.path.as_deref().unwrap_or("."), env, error));
-    let search =
-        Foreign::new("file_search", "Search file contents using regex patterns.", &nothing, plan_search)
-            .judged_like(|_| Some("search_contents"))
-            .touching(|input, ()| reads(input, "path", "."))
-            .whole()
-            .failing(|args: &SearchArgs, env, (), error| {
-                failure(args.path.as_deref().unwrap_or("."), env, error)
-            });
-    let patch = Foreign::new("apply_patch", "Apply a unified diff patch to a file.", &nothing, plan_patch)
-        .touching(|input, ()| writes(input, "path"))
-        .saying(|_: &Patch, (), said| match &said.output.facts {
-            Facts::Changed { changes, .. } => changes
-                .first()
-                .map(|change| json!({"patched": true, "path": change.path.to_string_lossy()}).to_string()),
-            _ => None,
-        })
-        .failing(|args, env, (), error| failure(&args.path, env, error));
     vec![
         Arc::new(read),
         Arc::new(write),
@@ -126,7 +135,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
 }
 
 /// Resolves a path and refuses one that leads out of the workspace.
-fn contained(env: &Env, path: &str) -> Result<ResolvedPath, ToolError> {
+fn contained(env: &ToolContext, path: &str) -> Result<ResolvedPath, ToolError> {
     let at = env.resolve(path)?;
     if at.place == AccessLocation::Outside { Err(traversal(path)) } else { Ok(at) }
 }
@@ -135,7 +144,7 @@ fn traversal(path: &str) -> ToolError {
     ToolError::worded(format!("Path traversal denied: {path} resolves outside workspace"))
 }
 
-fn failure(path: &str, env: &Env, error: &ToolError) -> Option<String> {
+fn failure(path: &str, env: &ToolContext, error: &ToolError) -> Option<String> {
     let full = env.workspace.cwd().join(path);
     let full = full.display();
     match error.fault {
@@ -148,20 +157,24 @@ fn failure(path: &str, env: &Env, error: &ToolError) -> Option<String> {
     }
 }
 
-fn plan_read(args: &Read, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_read(
+    args: &AgentosRead,
+    env: &ToolContext,
+    _: &Arc<AgentosState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, &args.path)?;
     let title = format!("read {}", env.workspace.shown(&at.path));
     let (place, most) = (at.clone(), args.max_bytes.filter(|most| *most > 0));
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| read(&place, most, consent, &ctx.env);
-    Ok(Box::new(LookPlan::new(at, title, At::File, look)))
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| read(&place, most, consent, &ctx.env);
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::File, look)))
 }
 
 fn read(
     at: &ResolvedPath,
     most: Option<u64>,
     consent: OpenConsent<'_>,
-    env: &Env,
-) -> Result<Output, ToolError> {
+    env: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
     let mut opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
     let size = opened.size;
     if most.is_none() && size > READ {
@@ -186,7 +199,7 @@ fn read(
     }
     let answer = json!({"content": file.text(), "path": at.path.to_string_lossy(), "size": size});
     let line = format!("read {} ({} of {size} bytes)", env.workspace.shown(&at.path), bytes.len());
-    Ok(Output::done(answer.to_string(), Summary::line(line)))
+    Ok(ToolOutput::done(answer.to_string(), CallSummary::line(line)))
 }
 
 /// The length without a character that was cut in two at the end.
@@ -197,23 +210,41 @@ fn whole_characters(bytes: &[u8]) -> usize {
     }
 }
 
-fn plan_write(args: &Write, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_write(
+    args: &AgentosWrite,
+    env: &ToolContext,
+    _: &Arc<AgentosState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, &args.path)?;
-    let plan = WritePlan::of_text(at.written, args.content.clone(), Mode::Overwrite, Unread::Allow, env)?;
+    let plan = WritePlan::of_text(
+        at.written,
+        args.content.clone(),
+        WriteFileMode::Overwrite,
+        UnreadPolicy::Allow,
+        env,
+    )?;
     Ok(Box::new(plan))
 }
 
-fn plan_patch(args: &Patch, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_patch(
+    args: &AgentosPatch,
+    env: &ToolContext,
+    _: &Arc<AgentosState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, &args.path)?;
-    patch_plan(&args.patch, Some(at.written), Options::default(), Aim::Land, env)
+    patch_plan(&args.patch, Some(at.written), Options::default(), PatchMode::Land, env)
 }
 
-fn plan_list(args: &List, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_list(
+    args: &AgentosList,
+    env: &ToolContext,
+    _: &Arc<AgentosState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, args.path.as_deref().unwrap_or("."))?;
     let depth = if args.recursive == Some(true) { usize::MAX } else { 1 };
     let title = format!("list {}", env.workspace.shown(&at.path));
     let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
         let (rows, skipped) = rows(&ctx.env, &place, consent, (WalkFilter::All, depth, ENTRIES))?;
         let entries: Vec<Value> = rows.iter().take(ENTRIES).map(entry).collect();
         let line = format!("list {}: {}", ctx.env.workspace.shown(&place.path), entries.len());
@@ -227,13 +258,13 @@ fn plan_list(args: &List, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, 
         if let (Value::Object(answer), Some(words)) = (&mut answer, gaps(&skipped)) {
             answer.insert("incomplete".into(), json!(words));
         }
-        Ok(Output::done(answer.to_string(), Summary::line(line)))
+        Ok(ToolOutput::done(answer.to_string(), CallSummary::line(line)))
     };
-    Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
 
 /// One that cannot be looked at says so and stops nothing.
-fn entry(row: &Row) -> Value {
+fn entry(row: &ListingEntry) -> Value {
     let kind = match row.kind {
         WalkEntryKind::Directory => "directory",
         WalkEntryKind::Link => "symlink",
@@ -248,19 +279,23 @@ fn entry(row: &Row) -> Value {
     }
 }
 
-fn plan_search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_search(
+    args: &AgentosSearch,
+    env: &ToolContext,
+    _: &Arc<AgentosState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, args.path.as_deref().unwrap_or("."))?;
     let matcher = line_matcher(&args.pattern, |_| {})?;
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let title = format!("search {}", args.pattern);
     let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
-        let search = Search { matcher, context: 0, names_only: false, most: MATCHES };
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+        let search = SearchQuery { matcher, context: 0, names_only: false, most: MATCHES };
         let found = search_below(ctx, &place, consent, search, (glob.as_ref(), WalkFilter::Usual))?;
         let total: usize = found.files.iter().map(|f| f.matches).sum();
         let one = |file: &super::super::hits::FileHits| {
             let path = format!("{}{}", found.prefix, file.relative.plain());
-            let of = move |hit: &super::super::hits::Hit| json!({"path": path, "line": hit.line, "text": String::from_utf8_lossy(&hit.bytes)});
+            let of = move |hit: &super::super::hits::SearchHit| json!({"path": path, "line": hit.line, "text": String::from_utf8_lossy(&hit.bytes)});
             file.hits.iter().map(of).collect::<Vec<_>>()
         };
         let matches: Vec<Value> = found.files.iter().flat_map(one).take(MATCHES).collect();
@@ -268,7 +303,7 @@ fn plan_search(args: &SearchArgs, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn
         if let (Value::Object(answer), Some(words)) = (&mut answer, gaps(&found.skipped)) {
             answer.insert("incomplete".into(), json!(words));
         }
-        Ok(Output::done(answer.to_string(), Summary::line(format!("search: {total} matches"))))
+        Ok(ToolOutput::done(answer.to_string(), CallSummary::line(format!("search: {total} matches"))))
     };
-    Ok(Box::new(LookPlan::new(at, title, At::Either, look)))
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
 }

@@ -1,10 +1,10 @@
 //! shell_exec: one program of a list, without a shell.
 
 use super::super::super::run_command::{self, RunPlan};
-use super::super::super::{Env, Facts, Plan, Ran, Tool, ToolError};
+use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
 use super::super::codex::quoted;
-use super::super::foreign::{Foreign, Said};
-use super::{Nothing, contained};
+use super::super::foreign::{FinishedCall, ForeignTool};
+use super::{AgentosState, contained};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -21,22 +21,22 @@ const OUTPUT: usize = 100_000;
 const TIMEOUT: u64 = 120_000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Exec {
+struct AgentosExec {
     /// The program and its arguments.
     argv: Vec<String>,
     cwd: Option<String>,
 }
 
-pub(super) fn shell_exec(nothing: &Arc<Nothing>) -> Arc<dyn Tool> {
+pub(super) fn shell_exec(nothing: &Arc<AgentosState>) -> Arc<dyn Tool> {
     let tool =
-        Foreign::new("shell_exec", "Run a program of the allowed list, without a shell.", nothing, plan)
+        ForeignTool::new("shell_exec", "Run a program of the allowed list, without a shell.", nothing, plan)
             .judged_like(|_| Some("run_command"))
             .whole()
-            .saying(|_: &Exec, (), said| words(said));
+            .saying(|_: &AgentosExec, (), said| words(said));
     Arc::new(tool)
 }
 
-fn plan(args: &Exec, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &AgentosExec, env: &ToolContext, _: &Arc<AgentosState>) -> Result<Box<dyn Plan>, ToolError> {
     let Some(program) = args.argv.first() else {
         return Err(ToolError::worded("argv must be a non-empty array"));
     };
@@ -52,8 +52,10 @@ fn plan(args: &Exec, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolE
 }
 
 /// Both streams come as one, in the order in which they were written: `stderr` is empty.
-fn words(said: &Said<'_>) -> Option<String> {
-    let Facts::Ran(Ran { output, code: Some(code), .. }) = &said.output.facts else { return None };
+fn words(said: &FinishedCall<'_>) -> Option<String> {
+    let OutputFacts::Ran(CommandResult { output, code: Some(code), .. }) = &said.output.facts else {
+        return None;
+    };
     let cut: String = output.chars().take(OUTPUT).collect();
     let mut answer = json!({"stdout": cut, "stderr": "", "exitCode": code});
     if let (serde_json::Value::Object(answer), true) = (&mut answer, cut.len() < output.len()) {

@@ -5,10 +5,11 @@
 
 use super::super::super::output::{failed, interrupted};
 use super::super::super::{
-    Detail, Env, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
+    CallPreview, CallSummary, DisplayDetail, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
+    ToolError, ToolOutput,
 };
-use super::super::foreign::Foreign;
-use super::{Nothing, contained};
+use super::super::foreign::ForeignTool;
+use super::{AgentosState, contained};
 use crate::permission::{Access, Permit};
 use crate::workspace::{OpenConsent, ResolvedPath};
 use notify::event::ModifyKind;
@@ -33,7 +34,7 @@ const MOST: usize = 500;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Watch {
+struct AgentosWatch {
     /// File or directory, relative to workspace root.
     path: Option<String>,
     /// Directories below it too (default: true).
@@ -42,32 +43,32 @@ struct Watch {
     timeout_ms: Option<u64>,
 }
 
-pub(super) fn file_watch(nothing: &Arc<Nothing>) -> Arc<dyn Tool> {
+pub(super) fn file_watch(nothing: &Arc<AgentosState>) -> Arc<dyn Tool> {
     let description = "Wait for changes of a file or below a directory. Returns once changes have come and settled, or at the timeout.";
-    let tool = Foreign::new("file_watch", description, nothing, plan)
+    let tool = ForeignTool::new("file_watch", description, nothing, plan)
         .judged_like(|_| Some("read_file"))
         .whole()
-        .touching(|_, ()| super::super::super::Touches::default());
+        .touching(|_, ()| super::super::super::TouchedPaths::default());
     Arc::new(tool)
 }
 
-fn plan(args: &Watch, env: &Env, _: &Arc<Nothing>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &AgentosWatch, env: &ToolContext, _: &Arc<AgentosState>) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, args.path.as_deref().unwrap_or("."))?;
     let timeout = Duration::from_millis(args.timeout_ms.unwrap_or(USUAL).clamp(1, LONGEST));
     let depth =
         if args.recursive == Some(false) { RecursiveMode::NonRecursive } else { RecursiveMode::Recursive };
     let title = format!("watch {}", env.workspace.shown(&at.path));
-    Ok(Box::new(Watching { at, timeout, depth, title }))
+    Ok(Box::new(AgentosWatchPlan { at, timeout, depth, title }))
 }
 
-struct Watching {
+struct AgentosWatchPlan {
     at: ResolvedPath,
     timeout: Duration,
     depth: RecursiveMode,
     title: String,
 }
 
-impl Plan for Watching {
+impl Plan for AgentosWatchPlan {
     fn reach(&self) -> Vec<Access> {
         vec![self.at.read()]
     }
@@ -76,11 +77,11 @@ impl Plan for Watching {
         self.title.clone()
     }
 
-    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
-        Ok(Preview { line: self.title.clone(), detail: Detail::None })
+    fn prepare(&mut self, _: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
+        Ok(CallPreview { line: self.title.clone(), detail: DisplayDetail::None })
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         Box::pin(async move {
             match self.watch(&permit, &ctx).await {
                 Ok(output) => output,
@@ -90,8 +91,8 @@ impl Plan for Watching {
     }
 }
 
-impl Watching {
-    async fn watch(&self, permit: &Permit, ctx: &RunCtx) -> Result<Output, ToolError> {
+impl AgentosWatchPlan {
+    async fn watch(&self, permit: &Permit, ctx: &RunContext) -> Result<ToolOutput, ToolError> {
         // Looking once proves that this place may be read at all.
         ctx.env.workspace.node(&self.at, OpenConsent::Permit(permit)).map_err(|e| ctx.env.path_error(&e))?;
         let (send, mut events) = unbounded_channel();
@@ -107,7 +108,10 @@ impl Watching {
         };
         let Some(first) = first else {
             let answer = json!({"path": self.at.path.to_string_lossy(), "events": [], "timedOut": true});
-            return Ok(Output::done(answer.to_string(), Summary::line(format!("{}: nothing", self.title))));
+            return Ok(ToolOutput::done(
+                answer.to_string(),
+                CallSummary::line(format!("{}: nothing", self.title)),
+            ));
         };
         let gathered = self.gather(first, &mut events, ctx).await;
         Ok(self.report(gathered))
@@ -122,7 +126,7 @@ impl Watching {
     async fn next(
         &self,
         events: &mut UnboundedReceiver<notify::Result<Event>>,
-        ctx: &RunCtx,
+        ctx: &RunContext,
     ) -> Option<Event> {
         loop {
             let mut event = match events.recv().await? {
@@ -142,7 +146,7 @@ impl Watching {
         &self,
         first: Event,
         events: &mut UnboundedReceiver<notify::Result<Event>>,
-        ctx: &RunCtx,
+        ctx: &RunContext,
     ) -> BTreeMap<PathBuf, &'static str> {
         let mut told = BTreeMap::new();
         let latest = Instant::now() + LATEST;
@@ -163,7 +167,7 @@ impl Watching {
         told
     }
 
-    fn report(&self, told: BTreeMap<PathBuf, &'static str>) -> Output {
+    fn report(&self, told: BTreeMap<PathBuf, &'static str>) -> ToolOutput {
         let all = told.len();
         let now = jiff::Timestamp::now().to_string();
         let one = |(path, kind): (PathBuf, &str)| {
@@ -176,7 +180,7 @@ impl Watching {
         if let (Value::Object(answer), true) = (&mut answer, all > MOST) {
             answer.insert("truncated".into(), json!(format!("{MOST} of {all} paths")));
         }
-        Output::done(answer.to_string(), Summary::line(format!("{}: {all} changed", self.title)))
+        ToolOutput::done(answer.to_string(), CallSummary::line(format!("{}: {all} changed", self.title)))
     }
 }
 

@@ -1,8 +1,8 @@
 //! The scratchpad tools: placet's one tool under a name for each action, with the parameters of that action.
 
-use super::super::super::input::Shape;
-use super::super::super::scratchpad::Scratchpad;
-use super::super::super::{Env, Plan, Tool, ToolError, Touches};
+use super::super::super::input::ToolSchema;
+use super::super::super::scratchpad::ScratchpadTool;
+use super::super::super::{Plan, Tool, ToolContext, ToolError, TouchedPaths};
 use crate::conversation::ToolSpec;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -22,27 +22,27 @@ const PADS: [(&str, &str, &str, &[&str]); 9] = [
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let tool = |(name, action, description, parameters): (&str, &'static str, &str, &[&str])| {
-        let inner = Scratchpad::default();
+        let inner = ScratchpadTool::default();
         let shape = inner.shape_of(name, description, parameters);
-        Arc::new(Pad { action, shape, inner }) as Arc<dyn Tool>
+        Arc::new(AgshScratchpad { action, shape, inner }) as Arc<dyn Tool>
     };
     PADS.into_iter().map(tool).collect()
 }
 
-struct Pad {
+struct AgshScratchpad {
     action: &'static str,
-    shape: Shape,
-    inner: Scratchpad,
+    shape: ToolSchema,
+    inner: ScratchpadTool,
 }
 
-impl Pad {
+impl AgshScratchpad {
     fn with_action(&self, mut input: Map<String, Value>) -> Value {
         input.insert("action".into(), json!(self.action));
         input.into()
     }
 }
 
-impl Tool for Pad {
+impl Tool for AgshScratchpad {
     fn spec(&self) -> ToolSpec {
         self.shape.spec()
     }
@@ -51,12 +51,12 @@ impl Tool for Pad {
         "scratchpad".into()
     }
 
-    fn touches(&self, input: &Value) -> Touches {
+    fn touches(&self, input: &Value) -> TouchedPaths {
         let input = input.as_object().cloned().unwrap_or_default();
         self.inner.touches(&self.with_action(input))
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         // The shape of the one tool would name an action, which these tools do not have.
         let input: Map<String, Value> = self.shape.parse(input)?;
         self.inner.plan(&self.with_action(input), env)

@@ -3,10 +3,10 @@
 use super::super::super::read_file::picture_error;
 use super::super::super::work::blocking;
 use super::super::super::{
-    Detail, Env, Facts, HintTool, Output, Plan, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError,
-    Touches, hint,
+    CallPreview, CallSummary, DisplayDetail, HintTool, OutputFacts, Plan, ReadScope, RunContext, RunFuture,
+    Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
-use super::super::foreign::Foreign;
+use super::super::foreign::ForeignTool;
 use crate::conversation::{CallOutcome, Image, Part};
 use crate::media::{self, OversizePolicy};
 use crate::permission::{Access, Permit};
@@ -27,45 +27,45 @@ struct Args {
 
 pub(super) fn render_image(nothing: &Arc<()>) -> Arc<dyn Tool> {
     let description = "Look at a picture that is given in base64 or in a scratchpad.";
-    let tool = Foreign::new("render_image", description, nothing, plan).touching(|input, ()| {
+    let tool = ForeignTool::new("render_image", description, nothing, plan).touching(|input, ()| {
         let name = input.get("name").and_then(serde_json::Value::as_str);
-        Touches {
+        TouchedPaths {
             reads: name.map(|name| format!("scratchpad:{name}")).into_iter().collect(),
-            ..Touches::default()
+            ..TouchedPaths::default()
         }
     });
     Arc::new(tool)
 }
 
-fn plan(args: &Args, _: &Env, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &Args, _: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let source = match (&args.data, &args.name) {
-        (Some(data), None) => Source::Data(data.clone()),
-        (None, Some(name)) => Source::Scratchpad(name.clone()),
+        (Some(data), None) => AgshImageSource::Data(data.clone()),
+        (None, Some(name)) => AgshImageSource::Scratchpad(name.clone()),
         (None, None) => {
             return Err(ToolError::new("`data` or `name` is missing: one of them gives the picture"));
         }
         (Some(_), Some(_)) => return Err(ToolError::new("`data` and `name` exclude each other")),
     };
-    Ok(Box::new(RenderPlan(source)))
+    Ok(Box::new(AgshRenderPlan(source)))
 }
 
-enum Source {
+enum AgshImageSource {
     Data(String),
     Scratchpad(String),
 }
 
-impl Source {
+impl AgshImageSource {
     fn name(&self) -> &str {
         match self {
-            Source::Data(_) => "data",
-            Source::Scratchpad(name) => name,
+            AgshImageSource::Data(_) => "data",
+            AgshImageSource::Scratchpad(name) => name,
         }
     }
 
-    fn image(&self, env: &Env) -> Result<Image, ToolError> {
+    fn image(&self, env: &ToolContext) -> Result<Image, ToolError> {
         let text = match self {
-            Source::Data(data) => data.clone(),
-            Source::Scratchpad(name) => match env.scratchpads.get(name).map_err(|e| missing(&e))? {
+            AgshImageSource::Data(data) => data.clone(),
+            AgshImageSource::Scratchpad(name) => match env.scratchpads.get(name).map_err(|e| missing(&e))? {
                 ScratchpadEntry::Image(image) => return Ok(image),
                 ScratchpadEntry::Text(text) => text,
             },
@@ -100,9 +100,9 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(plain).ok()
 }
 
-struct RenderPlan(Source);
+struct AgshRenderPlan(AgshImageSource);
 
-impl Plan for RenderPlan {
+impl Plan for AgshRenderPlan {
     fn reach(&self) -> Vec<Access> {
         vec![Access::Session]
     }
@@ -111,19 +111,19 @@ impl Plan for RenderPlan {
         format!("look at {}", self.0.name())
     }
 
-    fn prepare(&mut self, _: &Env, _: Sight) -> Result<Preview, ToolError> {
-        Ok(Preview { line: self.title(), detail: Detail::None })
+    fn prepare(&mut self, _: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::None })
     }
 
-    fn run(self: Box<Self>, _: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, _: Permit, ctx: RunContext) -> RunFuture {
         let title = self.title();
         blocking(title.clone(), move || {
             let image = self.0.image(&ctx.env)?;
             let line = format!("{title} {}x{}", image.width, image.height);
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
-            let for_person = Summary { line, detail: Detail::Image(image) };
-            let (outcome, facts, recorded) = (CallOutcome::Done, Facts::None, Vec::new());
-            Ok(Output { outcome, for_model, for_person, facts, recorded })
+            let for_person = CallSummary { line, detail: DisplayDetail::Image(image) };
+            let (outcome, facts, recorded) = (CallOutcome::Done, OutputFacts::None, Vec::new());
+            Ok(ToolOutput { outcome, for_model, for_person, facts, recorded })
         })
     }
 }

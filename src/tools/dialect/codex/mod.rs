@@ -9,16 +9,16 @@ mod shown;
 
 use super::super::apply_patch::patch_plan_below;
 use super::super::run_command::{self, RunPlan};
-use super::super::scratchpad::Scratchpad;
-use super::super::{CallFailure, Env, Facts, Plan, Ran, Tool, ToolError};
-use super::foreign::{Foreign, Said};
+use super::super::scratchpad::ScratchpadTool;
+use super::super::{CallFailure, CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::foreign::{FinishedCall, ForeignTool};
 use crate::text::patch::{FilePatchKind, StripLevels, parse};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Shell {
+struct CodexShell {
     /// The program and its arguments, each as it is: ["bash", "-lc", "ls | wc"].
     command: Vec<String>,
     /// Directory to run in, for this call only.
@@ -27,26 +27,26 @@ struct Shell {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Patch {
+struct CodexPatch {
     /// The whole patch, from `*** Begin Patch` to `*** End Patch`.
     input: String,
 }
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing = Arc::new(());
-    let shell = Foreign::new("shell", "Run a program and get its output.", &nothing, plan)
+    let shell = ForeignTool::new("shell", "Run a program and get its output.", &nothing, plan)
         .judged_like(|_| Some("run_command"))
-        .saying(|args: &Shell, (), said| ran(args, said))
+        .saying(|args: &CodexShell, (), said| ran(args, said))
         .failing(|args, _, (), error| unread(&patch_in(&args.command)?.text, error));
-    let patch = Foreign::new(
+    let patch = ForeignTool::new(
         "apply_patch",
         "Change files by a patch in the *** Begin Patch envelope.",
         &nothing,
         apply,
     )
-    .failing(|args: &Patch, _, (), error| unread(&args.input, error));
+    .failing(|args: &CodexPatch, _, (), error| unread(&args.input, error));
     // The last is where results go that are too long to show.
-    vec![Arc::new(shell), Arc::new(patch), Arc::new(Scratchpad::default())]
+    vec![Arc::new(shell), Arc::new(patch), Arc::new(ScratchpadTool::default())]
 }
 
 /// What must be read first is read by the shell here.
@@ -69,22 +69,22 @@ fn unread(patch: &str, error: &ToolError) -> Option<String> {
     Some(format!("error: {}\nhint: read it, then send the patch again: {read}{remove}", error.message))
 }
 
-fn apply(args: &Patch, env: &Env, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
+fn apply(args: &CodexPatch, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     patch_plan_below(&args.input, None, env)
 }
 
 /// A patch in a command, and the directory that its names begin at.
 #[derive(Debug, PartialEq, Eq)]
-struct InCommand {
+struct CodexInlinePatch {
     text: String,
     dir: Option<String>,
 }
 
 /// The patch that a command applies: `["apply_patch", PATCH]`, or a shell's line that feeds it one.
-fn patch_in(command: &[String]) -> Option<InCommand> {
+fn patch_in(command: &[String]) -> Option<CodexInlinePatch> {
     match command {
         [program, patch] if PROGRAMS.contains(&program.as_str()) => {
-            Some(InCommand { text: patch.clone(), dir: None })
+            Some(CodexInlinePatch { text: patch.clone(), dir: None })
         }
         _ => here_document(shell_line(command)?),
     }
@@ -105,11 +105,11 @@ fn shell_line(command: &[String]) -> Option<&str> {
 }
 
 /// `apply_patch <<'EOF'`, the patch, and the word alone on the last line; `cd DIR &&` may come before it.
-fn here_document(line: &str) -> Option<InCommand> {
+fn here_document(line: &str) -> Option<CodexInlinePatch> {
     let (head, body) = line.split_once('\n')?;
     let (before, word) = head.split_once("<<")?;
     let commands = plain::pipelines(before)?;
-    let is_program = |command: &plain::Pipeline| matches!(command.as_slice(), [words] if matches!(words.as_slice(), [p] if PROGRAMS.contains(&p.as_str())));
+    let is_program = |command: &plain::CodexPipeline| matches!(command.as_slice(), [words] if matches!(words.as_slice(), [p] if PROGRAMS.contains(&p.as_str())));
     let dir = match commands.as_slice() {
         [program] if is_program(program) => None,
         // After `;` the patch would be applied even if there is no such directory.
@@ -124,7 +124,7 @@ fn here_document(line: &str) -> Option<InCommand> {
     };
     let word = word.trim().trim_matches(['\'', '"']);
     let text = body.trim_end().strip_suffix(word)?;
-    (!word.is_empty() && text.ends_with('\n')).then(|| InCommand { text: text.to_string(), dir })
+    (!word.is_empty() && text.ends_with('\n')).then(|| CodexInlinePatch { text: text.to_string(), dir })
 }
 
 /// A name below a directory.
@@ -135,7 +135,7 @@ fn below(dir: Option<&str>, name: &str) -> String {
     }
 }
 
-fn plan(args: &Shell, env: &Env, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &CodexShell, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     if let Some(patch) = patch_in(&args.command) {
         let dir = patch.dir.map(|dir| below(args.workdir.as_deref(), &dir)).or(args.workdir.clone());
         return patch_plan_below(&patch.text, dir.as_deref(), env);
@@ -166,8 +166,9 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-fn ran(args: &Shell, said: &Said<'_>) -> Option<String> {
-    let Facts::Ran(Ran { output, code: Some(code), elapsed, effects }) = &said.output.facts else {
+fn ran(args: &CodexShell, said: &FinishedCall<'_>) -> Option<String> {
+    let OutputFacts::Ran(CommandResult { output, code: Some(code), elapsed, effects }) = &said.output.facts
+    else {
         return None;
     };
     let seconds = elapsed.as_secs_f64();
@@ -188,7 +189,8 @@ mod tests {
         let patch = "*** Begin Patch\n*** End Patch\n";
         let command = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
         let found = |words: &[&str]| patch_in(&command(words));
-        let some = |dir: Option<&str>| Some(InCommand { text: patch.into(), dir: dir.map(String::from) });
+        let some =
+            |dir: Option<&str>| Some(CodexInlinePatch { text: patch.into(), dir: dir.map(String::from) });
         assert_eq!(found(&["apply_patch", patch]), some(None));
         assert_eq!(found(&["applypatch", patch]), some(None));
         let line = |before: &str| format!("{before}apply_patch <<'EOF'\n{patch}EOF\n");

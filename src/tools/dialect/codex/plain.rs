@@ -5,13 +5,13 @@
 //! with anything else in it (variables, globs, redirections, jobs) is not read.
 
 /// The words of one command.
-pub(super) type Command = Vec<String>;
+pub(super) type CodexCommand = Vec<String>;
 /// Commands joined by `|`.
-pub(super) type Pipeline = Vec<Command>;
+pub(super) type CodexPipeline = Vec<CodexCommand>;
 
 /// The pipelines of a line, in their order; `None` for a line that is not plain.
-pub(super) fn pipelines(line: &str) -> Option<Vec<Pipeline>> {
-    let mut reading = Reading::default();
+pub(super) fn pipelines(line: &str) -> Option<Vec<CodexPipeline>> {
+    let mut reading = CodexParser::default();
     let mut chars = line.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
@@ -30,14 +30,14 @@ pub(super) fn pipelines(line: &str) -> Option<Vec<Pipeline>> {
 }
 
 #[derive(Default)]
-struct Reading {
+struct CodexParser {
     word: Option<String>,
-    command: Command,
-    pipeline: Pipeline,
-    pipelines: Vec<Pipeline>,
+    command: CodexCommand,
+    pipeline: CodexPipeline,
+    pipelines: Vec<CodexPipeline>,
 }
 
-impl Reading {
+impl CodexParser {
     fn quoted(&mut self, chars: &mut impl Iterator<Item = char>, quote: char) -> Option<()> {
         let word = self.word.get_or_insert_default();
         loop {
@@ -80,7 +80,7 @@ mod tests {
     #[test]
     fn plain_lines_are_read_and_others_are_not() {
         let read = |line: &str| -> Option<Vec<String>> {
-            let shown = |pipeline: &Pipeline| {
+            let shown = |pipeline: &CodexPipeline| {
                 pipeline.iter().map(|words| words.join("·")).collect::<Vec<_>>().join(" | ")
             };
             Some(pipelines(line)?.iter().map(shown).collect())

@@ -1,7 +1,7 @@
 //! What `rg` and `grep` showed of files: a line that they printed, where it is that line of the file.
 
-use super::plain::{Command, Pipeline};
-use super::shown::{Files, Seen};
+use super::plain::{CodexCommand, CodexPipeline};
+use super::shown::{CodexFiles, CodexSeenLines};
 
 /// Options that print whole lines, or change which lines are found, and nothing else.
 const FLAGS: &str = "nNiSswxFEPHIrRuU";
@@ -26,24 +26,28 @@ const WITH_WORD: [&str; 10] = ["-A", "-B", "-C", "-m", "-g", "-t", "-T", "--glob
 
 /// What a search is asked for, as far as its output depends on that.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Search<'a> {
+struct CodexSearch<'a> {
     numbers: bool,
     paths: Vec<&'a str>,
 }
 
 /// The lines that a search printed; what only selects lines may follow it.
-pub(super) fn seen(pipeline: &Pipeline, output: &str, files: &mut Files<'_>) -> Option<Seen> {
+pub(super) fn seen(
+    pipeline: &CodexPipeline,
+    output: &str,
+    files: &mut CodexFiles<'_>,
+) -> Option<CodexSeenLines> {
     let (first, rest) = pipeline.split_first()?;
-    let selects = |command: &Command| command.first().is_some_and(|p| p == "head" || p == "tail");
+    let selects = |command: &CodexCommand| command.first().is_some_and(|p| p == "head" || p == "tail");
     if !rest.iter().all(selects) {
         return None;
     }
-    let search = Search::parse(first)?;
+    let search = CodexSearch::parse(first)?;
     let alone = match search.paths.as_slice() {
         [path] => files.number(path),
         _ => None,
     };
-    let mut seen = Seen::new();
+    let mut seen = CodexSeenLines::new();
     let mut named: Option<(String, usize)> = None;
     for row in output.split('\n').filter(|row| !row.is_empty() && *row != "--") {
         let found = alone.and_then(|file| Some((file, line_of(row, search.numbers, ':', file, files)?)));
@@ -55,11 +59,11 @@ pub(super) fn seen(pipeline: &Pipeline, output: &str, files: &mut Files<'_>) -> 
     Some(seen)
 }
 
-impl<'a> Search<'a> {
-    fn parse(command: &'a Command) -> Option<Search<'a>> {
+impl<'a> CodexSearch<'a> {
+    fn parse(command: &'a CodexCommand) -> Option<CodexSearch<'a>> {
         let (program, rest) =
             command.split_first().filter(|(program, _)| *program == "rg" || *program == "grep")?;
-        let mut search = Search::default();
+        let mut search = CodexSearch::default();
         let (mut pattern, mut operands, mut words) = (false, false, rest.iter().map(String::as_str));
         while let Some(word) = words.next() {
             match word {
@@ -91,9 +95,9 @@ impl<'a> Search<'a> {
 /// `path:12:text`, and below it `path-13-text` for context.
 fn of_named(
     row: &str,
-    search: &Search<'_>,
+    search: &CodexSearch<'_>,
     named: &mut Option<(String, usize)>,
-    files: &mut Files<'_>,
+    files: &mut CodexFiles<'_>,
 ) -> Option<(usize, usize)> {
     for (at, _) in row.match_indices(':').take(3) {
         let (name, rest) = (row.get(..at)?, row.get(at + 1..)?);
@@ -107,7 +111,7 @@ fn of_named(
 }
 
 /// The line of a file that a row is: by its number, or because there is only one like it.
-fn line_of(row: &str, numbers: bool, mark: char, file: usize, files: &Files<'_>) -> Option<usize> {
+fn line_of(row: &str, numbers: bool, mark: char, file: usize, files: &CodexFiles<'_>) -> Option<usize> {
     if !numbers {
         return files.only_line(file, row.as_bytes());
     }
@@ -125,10 +129,10 @@ mod tests {
 
     #[test]
     fn only_searches_that_print_whole_lines_are_read() {
-        let command = |line: &str| line.split(' ').map(String::from).collect::<Command>();
+        let command = |line: &str| line.split(' ').map(String::from).collect::<CodexCommand>();
         let parsed = |line: &str| {
             let command = command(line);
-            let search = Search::parse(&command)?;
+            let search = CodexSearch::parse(&command)?;
             Some((search.numbers, search.paths.join(" ")))
         };
         let some = |numbers: bool, paths: &str| Some((numbers, paths.to_string()));

@@ -4,8 +4,8 @@
 //! the output is that, byte for byte, its lines count as read. A line that `rg` or `grep` printed counts where it is that
 //! line of the file.
 
-use super::super::super::Env;
-use super::plain::{Command, Pipeline, pipelines};
+use super::super::super::ToolContext;
+use super::plain::{CodexCommand, CodexPipeline, pipelines};
 use super::search;
 use crate::text::RangeSet;
 use crate::tools::look::load_text;
@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, HashMap};
 const MOST_FILES: usize = 100;
 
 /// Counts what the output of a command shows as read.
-pub(super) fn credit(env: &Env, command: &[String], dir: Option<&str>, output: &str) {
+pub(super) fn credit(env: &ToolContext, command: &[String], dir: Option<&str>, output: &str) {
     let Some(pipelines) = script(command) else { return };
-    let mut files = Files::new(env, dir);
+    let mut files = CodexFiles::new(env, dir);
     let seen = match printed(&pipelines, &mut files) {
         Some(rows) => same(&rows, output),
         None => match pipelines.as_slice() {
@@ -28,17 +28,17 @@ pub(super) fn credit(env: &Env, command: &[String], dir: Option<&str>, output: &
         },
     };
     for (number, lines) in seen.unwrap_or_default() {
-        if let Some(Known { at, file, hash, .. }) = files.known.get(number) {
+        if let Some(CodexFile { at, file, hash, .. }) = files.known.get(number) {
             env.ledger().saw_all(&at.path, file.bytes(), *hash, &lines);
         }
     }
 }
 
 /// Lines of files, by the numbers that the files have in [`Files`].
-pub(super) type Seen = BTreeMap<usize, RangeSet>;
+pub(super) type CodexSeenLines = BTreeMap<usize, RangeSet>;
 
 /// The commands that run, also through a shell.
-fn script(command: &[String]) -> Option<Vec<Pipeline>> {
+fn script(command: &[String]) -> Option<Vec<CodexPipeline>> {
     match super::shell_line(command) {
         Some(line) => pipelines(line),
         None => Some(vec![vec![command.to_vec()]]),
@@ -46,15 +46,15 @@ fn script(command: &[String]) -> Option<Vec<Pipeline>> {
 }
 
 /// The files that a command names, as they are now.
-pub(super) struct Files<'e> {
-    env: &'e Env,
+pub(super) struct CodexFiles<'e> {
+    env: &'e ToolContext,
     /// Where names begin; `cd` changes it.
     dir: Option<String>,
     numbers: BTreeMap<String, Option<usize>>,
-    known: Vec<Known>,
+    known: Vec<CodexFile>,
 }
 
-struct Known {
+struct CodexFile {
     at: ResolvedPath,
     file: TextFile,
     hash: Hash,
@@ -64,9 +64,9 @@ struct Known {
     places: OnceCell<HashMap<Vec<u8>, Option<usize>>>,
 }
 
-impl<'e> Files<'e> {
-    fn new(env: &'e Env, dir: Option<&str>) -> Files<'e> {
-        Files { env, dir: dir.map(String::from), numbers: BTreeMap::new(), known: Vec::new() }
+impl<'e> CodexFiles<'e> {
+    fn new(env: &'e ToolContext, dir: Option<&str>) -> CodexFiles<'e> {
+        CodexFiles { env, dir: dir.map(String::from), numbers: BTreeMap::new(), known: Vec::new() }
     }
 
     /// The number of a text file inside the workspace.
@@ -94,7 +94,7 @@ impl<'e> Files<'e> {
         let starts: Vec<usize> = begins.collect();
         // The lines of the ledger are those of the bytes.
         (starts.len() == file.line_count()).then_some(())?;
-        self.known.push(Known { at, file, hash, starts, places: OnceCell::new() });
+        self.known.push(CodexFile { at, file, hash, starts, places: OnceCell::new() });
         Some(self.known.len() - 1)
     }
 
@@ -138,13 +138,13 @@ fn lines(file: &TextFile) -> impl Iterator<Item = &[u8]> {
 
 /// A line that must have been printed, and the line of a file that it shows.
 #[derive(Clone, Debug)]
-struct Row {
+struct CodexOutputLine {
     text: Vec<u8>,
     of: Option<(usize, usize)>,
 }
 
 /// All that a line of commands must have printed; `None` where that cannot be said.
-fn printed(pipelines: &[Pipeline], files: &mut Files<'_>) -> Option<Vec<Row>> {
+fn printed(pipelines: &[CodexPipeline], files: &mut CodexFiles<'_>) -> Option<Vec<CodexOutputLine>> {
     let mut rows = Vec::new();
     for pipeline in pipelines {
         match pipeline.as_slice() {
@@ -169,19 +169,23 @@ fn printed(pipelines: &[Pipeline], files: &mut Files<'_>) -> Option<Vec<Row>> {
 }
 
 /// A heading between files. Options and escapes mean something to one shell and nothing to the next.
-fn echo(command: &Command) -> Option<Row> {
+fn echo(command: &CodexCommand) -> Option<CodexOutputLine> {
     let words = command.get(1..)?;
     let plain =
         !words.iter().any(|word| word.contains('\\')) && words.first().is_none_or(|w| !w.starts_with("-n"));
     let text = format!("{}\n", words.join(" ")).into_bytes();
-    plain.then_some(Row { text, of: None })
+    plain.then_some(CodexOutputLine { text, of: None })
 }
 
 /// What a command makes of its input, or of the files that it names.
-fn filtered(command: &Command, input: Option<Vec<Row>>, files: &mut Files<'_>) -> Option<Vec<Row>> {
+fn filtered(
+    command: &CodexCommand,
+    input: Option<Vec<CodexOutputLine>>,
+    files: &mut CodexFiles<'_>,
+) -> Option<Vec<CodexOutputLine>> {
     let (program, rest) = command.split_first()?;
-    let (filter, names) = Filter::parse(program, rest)?;
-    let many = filter == Filter::All || filter == Filter::Numbered;
+    let (filter, names) = CodexFilter::parse(program, rest)?;
+    let many = filter == CodexFilter::All || filter == CodexFilter::Numbered;
     let rows = match (input, names.as_slice()) {
         (Some(rows), []) => rows,
         (None, [_]) => of_files(&names, files)?,
@@ -191,11 +195,12 @@ fn filtered(command: &Command, input: Option<Vec<Row>>, files: &mut Files<'_>) -
     Some(filter.apply(rows))
 }
 
-fn of_files(names: &[&str], files: &mut Files<'_>) -> Option<Vec<Row>> {
+fn of_files(names: &[&str], files: &mut CodexFiles<'_>) -> Option<Vec<CodexOutputLine>> {
     let mut rows = Vec::new();
     for name in names {
         let number = files.number(name)?;
-        let row = |(line, text): (usize, &[u8])| Row { text: text.to_vec(), of: Some((number, line)) };
+        let row =
+            |(line, text): (usize, &[u8])| CodexOutputLine { text: text.to_vec(), of: Some((number, line)) };
         rows.extend(files.lines(number).enumerate().map(row));
     }
     Some(rows)
@@ -203,7 +208,7 @@ fn of_files(names: &[&str], files: &mut Files<'_>) -> Option<Vec<Row>> {
 
 /// What a program lets through of the lines that it gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Filter {
+enum CodexFilter {
     All,
     Numbered,
     First(usize),
@@ -213,29 +218,29 @@ enum Filter {
     Ranges(Vec<(usize, Option<usize>)>),
 }
 
-impl Filter {
+impl CodexFilter {
     /// The filter of a program with its arguments, and the files among them.
-    fn parse<'a>(program: &str, rest: &'a [String]) -> Option<(Filter, Vec<&'a str>)> {
+    fn parse<'a>(program: &str, rest: &'a [String]) -> Option<(CodexFilter, Vec<&'a str>)> {
         let words: Vec<&str> = rest.iter().map(String::as_str).filter(|word| *word != "--").collect();
         let (filter, names) = match (program, words.as_slice()) {
             ("cat", ["-n", names @ ..]) | ("nl", ["-ba", names @ ..] | ["-b", "a", names @ ..]) => {
-                (Filter::Numbered, names)
+                (CodexFilter::Numbered, names)
             }
-            ("cat", names) => (Filter::All, names),
+            ("cat", names) => (CodexFilter::All, names),
             ("head", words) => {
                 let (count, names) = count(words)?;
-                (Filter::First(count.parse().ok()?), names)
+                (CodexFilter::First(count.parse().ok()?), names)
             }
             ("tail", words) => {
                 let (count, names) = count(words)?;
                 let filter = match count.strip_prefix('+') {
-                    Some(from) => Filter::From(from.parse().ok()?),
-                    None => Filter::Last(count.parse().ok()?),
+                    Some(from) => CodexFilter::From(from.parse().ok()?),
+                    None => CodexFilter::Last(count.parse().ok()?),
                 };
                 (filter, names)
             }
             ("sed", ["-n", "-e", script, names @ ..] | ["-n" | "-ne", script, names @ ..]) => {
-                (Filter::Ranges(script.split(';').map(range).collect::<Option<_>>()?), names)
+                (CodexFilter::Ranges(script.split(';').map(range).collect::<Option<_>>()?), names)
             }
             _ => return None,
         };
@@ -243,15 +248,15 @@ impl Filter {
         plain.then(|| (filter, names.to_vec()))
     }
 
-    fn apply(self, rows: Vec<Row>) -> Vec<Row> {
+    fn apply(self, rows: Vec<CodexOutputLine>) -> Vec<CodexOutputLine> {
         let count = rows.len();
         match self {
-            Filter::All => rows,
-            Filter::Numbered => rows.into_iter().enumerate().map(numbered).collect(),
-            Filter::First(most) => rows.into_iter().take(most).collect(),
-            Filter::Last(most) => rows.into_iter().skip(count.saturating_sub(most)).collect(),
-            Filter::From(line) => rows.into_iter().skip(line.saturating_sub(1)).collect(),
-            Filter::Ranges(ranges) => {
+            CodexFilter::All => rows,
+            CodexFilter::Numbered => rows.into_iter().enumerate().map(numbered).collect(),
+            CodexFilter::First(most) => rows.into_iter().take(most).collect(),
+            CodexFilter::Last(most) => rows.into_iter().skip(count.saturating_sub(most)).collect(),
+            CodexFilter::From(line) => rows.into_iter().skip(line.saturating_sub(1)).collect(),
+            CodexFilter::Ranges(ranges) => {
                 let times = |line: usize| {
                     // A range whose end is above its start is that one line.
                     let holds = |(from, to): &&(usize, Option<usize>)| {
@@ -266,8 +271,8 @@ impl Filter {
     }
 }
 
-fn numbered((at, row): (usize, Row)) -> Row {
-    Row { text: [format!("{:6}\t", at + 1).as_bytes(), &row.text].concat(), ..row }
+fn numbered((at, row): (usize, CodexOutputLine)) -> CodexOutputLine {
+    CodexOutputLine { text: [format!("{:6}\t", at + 1).as_bytes(), &row.text].concat(), ..row }
 }
 
 /// The number of lines in the arguments of `head` and `tail`, and what follows it.
@@ -295,9 +300,9 @@ fn range(part: &str) -> Option<(usize, Option<usize>)> {
 }
 
 /// The lines of files, where the output is what must have been printed.
-fn same(rows: &[Row], output: &str) -> Option<Seen> {
+fn same(rows: &[CodexOutputLine], output: &str) -> Option<CodexSeenLines> {
     let mut rest = output.as_bytes();
-    let mut seen = Seen::new();
+    let mut seen = CodexSeenLines::new();
     for row in rows {
         rest = rest.strip_prefix(row.text.as_slice())?;
         if let Some((number, line)) = row.of {
@@ -313,12 +318,12 @@ mod tests {
 
     #[test]
     fn programs_let_through_what_they_print() {
-        let rows = |count: usize| -> Vec<Row> {
-            (1..=count).map(|n| Row { text: format!("{n}\n").into_bytes(), of: None }).collect()
+        let rows = |count: usize| -> Vec<CodexOutputLine> {
+            (1..=count).map(|n| CodexOutputLine { text: format!("{n}\n").into_bytes(), of: None }).collect()
         };
         let printed = |line: &str| -> Option<String> {
             let words: Vec<String> = line.split(' ').map(String::from).collect();
-            let (filter, names) = Filter::parse(&words[0], &words[1..])?;
+            let (filter, names) = CodexFilter::parse(&words[0], &words[1..])?;
             assert_eq!(names, ["f"], "{line}");
             let texts: Vec<Vec<u8>> = filter.apply(rows(12)).into_iter().map(|row| row.text).collect();
             Some(String::from_utf8(texts.concat()).unwrap().replace('\n', " "))

@@ -3,13 +3,13 @@
 //! The original deletes a directory with all that is in it at one call. Here a directory is refused, so that what goes is
 //! what the call names; a command removes whole directories, and shows each file of them.
 
-use super::super::super::draft::Draft;
-use super::super::super::draft_plan::{DraftPlan, Worked};
-use super::super::super::edit_file::Unread;
-use super::super::super::operation::Operation;
-use super::super::super::{CallFailure, Env, Plan, Tool, ToolError};
-use super::super::foreign::Foreign;
-use super::Surface;
+use super::super::super::draft::StagedFiles;
+use super::super::super::draft_plan::{StagedPlan, StagedReport};
+use super::super::super::edit_file::UnreadPolicy;
+use super::super::super::operation::FileOperation;
+use super::super::super::{CallFailure, Plan, Tool, ToolContext, ToolError};
+use super::super::foreign::ForeignTool;
+use super::DeepagentsOptions;
 use super::path::failure;
 use crate::workspace::OpenConsent;
 use schemars::JsonSchema;
@@ -17,34 +17,40 @@ use serde::Deserialize;
 use std::sync::Arc;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Delete {
+struct DeepagentsDelete {
     /// Absolute path of the file.
     file_path: String,
 }
 
-pub(super) fn delete(surface: &Arc<Surface>) -> Arc<dyn Tool> {
-    let tool = Foreign::new("delete", "Delete a file. Directories are deleted with execute.", surface, plan)
-        .judged_like(|_| Some("write_file"))
-        .touching(|input, s| s.writes(input, "file_path"))
-        .failing(|args: &Delete, _, surface, error| match error.fault {
-            CallFailure::Missing => Some(format!("Error: '{}' not found", args.file_path)),
-            CallFailure::Directory => {
-                Some(format!("Error deleting '{}': it is a directory; use execute for it", args.file_path))
-            }
-            _ => failure("deleting", &args.file_path, surface, error),
-        });
+pub(super) fn delete(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
+    let tool =
+        ForeignTool::new("delete", "Delete a file. Directories are deleted with execute.", surface, plan)
+            .judged_like(|_| Some("write_file"))
+            .touching(|input, s| s.writes(input, "file_path"))
+            .failing(|args: &DeepagentsDelete, _, surface, error| match error.fault {
+                CallFailure::Missing => Some(format!("Error: '{}' not found", args.file_path)),
+                CallFailure::Directory => Some(format!(
+                    "Error deleting '{}': it is a directory; use execute for it",
+                    args.file_path
+                )),
+                _ => failure("deleting", &args.file_path, surface, error),
+            });
     Arc::new(tool)
 }
 
-fn plan(args: &Delete, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(
+    args: &DeepagentsDelete,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let named = surface.named(env, &args.file_path)?;
     // Whether the name is a link is looked up where the workspace has it.
     let at = crate::workspace::ResolvedPath { written: named.real, ..named.at };
     let (places, title) = ([at.clone()], format!("delete {}", env.workspace.shown(&at.path)));
     let path = args.file_path.clone();
-    let work = move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
-        Operation::Delete { at: at.clone() }.perform(env, draft, consent, Unread::Allow)?;
-        Ok(Worked { text: format!("Deleted {path}"), line: None })
+    let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
+        FileOperation::Delete { at: at.clone() }.perform(env, draft, consent, UnreadPolicy::Allow)?;
+        Ok(StagedReport { text: format!("Deleted {path}"), line: None })
     };
-    Ok(Box::new(DraftPlan::new(title, &places, &[], format!("delete {}\n", args.file_path), Box::new(work))))
+    Ok(Box::new(StagedPlan::new(title, &places, &[], format!("delete {}\n", args.file_path), Box::new(work))))
 }

@@ -1,23 +1,23 @@
 //! write_file and edit_file.
 
-use super::super::super::edit_file::{Edit, EditPlan, Unread, Which};
-use super::super::super::write_file::{Mode, WritePlan};
-use super::super::super::{CallFailure, Env, Facts, Plan, Tool, ToolError};
-use super::super::foreign::Foreign;
-use super::Surface;
+use super::super::super::edit_file::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
+use super::super::super::write_file::{WriteFileMode, WritePlan};
+use super::super::super::{CallFailure, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::super::foreign::ForeignTool;
+use super::DeepagentsOptions;
 use super::path::failure;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Write {
+struct DeepagentsWrite {
     file_path: String,
     content: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct EditArgs {
+struct DeepagentsEdit {
     file_path: String,
     /// The exact text to replace; it must be unique unless replace_all is set.
     old_string: String,
@@ -25,16 +25,16 @@ struct EditArgs {
     replace_all: Option<bool>,
 }
 
-pub(super) fn write_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+pub(super) fn write_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = if surface.overwrite {
         "Write a file. An existing one is replaced; directories are made."
     } else {
         "Write a new file; directories are made. An existing file is not replaced unless it is empty: edit it."
     };
-    let tool = Foreign::new("write_file", description, surface, plan_write)
+    let tool = ForeignTool::new("write_file", description, surface, plan_write)
         .touching(|input, s| s.writes(input, "file_path"))
-        .saying(|args: &Write, _, said| match &said.output.facts {
-            Facts::Changed { .. } => Some(format!("Updated file {}", args.file_path)),
+        .saying(|args: &DeepagentsWrite, _, said| match &said.output.facts {
+            OutputFacts::Changed { .. } => Some(format!("Updated file {}", args.file_path)),
             _ => None,
         })
         .failing(|args, _, surface, error| match error.fault {
@@ -47,20 +47,25 @@ pub(super) fn write_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     Arc::new(tool)
 }
 
-fn plan_write(args: &Write, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_write(
+    args: &DeepagentsWrite,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let named = surface.named(env, &args.file_path)?;
     let place = (named.at, args.file_path.clone());
-    let plan = WritePlan::at(place, args.content.clone(), Mode::Overwrite, Unread::Allow, env)?;
+    let plan =
+        WritePlan::at(place, args.content.clone(), WriteFileMode::Overwrite, UnreadPolicy::Allow, env)?;
     Ok(Box::new(if surface.overwrite { plan } else { plan.only_over_nothing() }))
 }
 
-pub(super) fn edit_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+pub(super) fn edit_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description =
         "Replace exact text in a file. Read it first. The text must occur once, unless replace_all is set.";
-    let tool = Foreign::new("edit_file", description, surface, plan_edit)
+    let tool = ForeignTool::new("edit_file", description, surface, plan_edit)
         .touching(|input, s| s.writes(input, "file_path"))
-        .saying(|args: &EditArgs, _, said| match &said.output.facts {
-            Facts::Changed { places, .. } => Some(format!(
+        .saying(|args: &DeepagentsEdit, _, said| match &said.output.facts {
+            OutputFacts::Changed { places, .. } => Some(format!(
                 "Successfully replaced {places} instance(s) of the string in '{}'",
                 args.file_path
             )),
@@ -78,13 +83,17 @@ pub(super) fn edit_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     Arc::new(tool)
 }
 
-fn plan_edit(args: &EditArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_edit(
+    args: &DeepagentsEdit,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let named = surface.named(env, &args.file_path)?;
     if args.old_string.is_empty() {
         return Err(ToolError::worded("Error: old_string is empty. Name the text to replace."));
     }
-    let which = if args.replace_all == Some(true) { Which::All } else { Which::Single };
+    let which = if args.replace_all == Some(true) { MatchSelection::All } else { MatchSelection::Single };
     let (old, new) = (args.old_string.clone(), args.new_string.clone());
-    let edit = Edit { path: args.file_path.clone(), old, new, which, unread: Unread::Allow };
+    let edit = EditRequest { path: args.file_path.clone(), old, new, which, unread: UnreadPolicy::Allow };
     Ok(Box::new(EditPlan::at(edit, named.at, env)?))
 }

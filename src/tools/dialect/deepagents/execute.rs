@@ -1,10 +1,10 @@
 //! execute: a command in the view, and where its output goes when it is too long.
 
 use super::super::super::run_command::{self, RunPlan};
-use super::super::super::{Env, Facts, Plan, Ran, Tool, ToolError};
-use super::super::foreign::{Foreign, Said};
+use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::super::foreign::{FinishedCall, ForeignTool};
 use super::path::EVICTED;
-use super::{MOST, Surface};
+use super::{DeepagentsOptions, MOST};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -17,22 +17,26 @@ const LINES: usize = 5;
 const WIDE: usize = 1000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Execute {
+struct DeepagentsExecute {
     command: String,
     /// Seconds (120), at most 3600.
     timeout: Option<u64>,
 }
 
-pub(super) fn execute(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+pub(super) fn execute(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Run a shell command in the working directory. Both output streams come back in the order in which they were written.";
-    let tool = Foreign::new("execute", description, surface, plan)
+    let tool = ForeignTool::new("execute", description, surface, plan)
         .judged_like(|_| Some("run_command"))
         .whole()
-        .saying(|args: &Execute, _, said| words(args, said));
+        .saying(|args: &DeepagentsExecute, _, said| words(args, said));
     Arc::new(tool)
 }
 
-fn plan(args: &Execute, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(
+    args: &DeepagentsExecute,
+    env: &ToolContext,
+    _: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let seconds = args.timeout.unwrap_or(USUAL);
     if seconds == 0 || seconds > LONGEST {
         return Err(ToolError::worded(format!(
@@ -44,8 +48,10 @@ fn plan(args: &Execute, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, To
     Ok(Box::new(RunPlan::new(args, env)?))
 }
 
-fn words(args: &Execute, said: &Said<'_>) -> Option<String> {
-    let Facts::Ran(Ran { output, code, effects, .. }) = &said.output.facts else { return None };
+fn words(args: &DeepagentsExecute, said: &FinishedCall<'_>) -> Option<String> {
+    let OutputFacts::Ran(CommandResult { output, code, effects, .. }) = &said.output.facts else {
+        return None;
+    };
     let (how, code) = match code {
         Some(0) => ("succeeded".into(), 0),
         Some(code) => ("failed".into(), *code),
@@ -70,7 +76,7 @@ fn words(args: &Execute, said: &Said<'_>) -> Option<String> {
 }
 
 /// Writes the output where commands and file tools of this session find it, but no project has it.
-fn keep(said: &Said<'_>, output: &str) -> std::io::Result<String> {
+fn keep(said: &FinishedCall<'_>, output: &str) -> std::io::Result<String> {
     let view = said.env.workspace.view().ok_or(std::io::ErrorKind::NotFound)?;
     let dir = view.scratch()?.join(EVICTED.trim_matches('/'));
     std::fs::create_dir_all(&dir)?;

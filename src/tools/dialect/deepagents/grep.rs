@@ -1,14 +1,14 @@
 //! grep: plain text in files.
 
 use super::super::super::find_files::PathGlob;
-use super::super::super::hits::{FileHits, Search};
-use super::super::super::look::{LookPlan, with_gaps};
+use super::super::super::hits::{FileHits, SearchQuery};
+use super::super::super::look::{LookupPlan, with_gaps};
 use super::super::super::search_contents::{line_matcher, search_below};
-use super::super::super::{Env, Output, Plan, RunCtx, Summary, Tool, ToolError};
-use super::super::foreign::Foreign;
+use super::super::super::{CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput};
+use super::super::foreign::ForeignTool;
 use super::ls::{nowhere, or_nothing};
 use super::path::failure;
-use super::{Surface, cut};
+use super::{DeepagentsOptions, cut};
 use crate::workspace::{OpenConsent, SkippedEntries, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ const MATCHES: usize = 1000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum OutputMode {
+enum DeepagentsGrepMode {
     #[default]
     FilesWithMatches,
     Content,
@@ -31,42 +31,42 @@ enum OutputMode {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Grep {
+struct DeepagentsGrep {
     /// Plain text, not a regular expression.
     pattern: String,
     path: Option<String>,
     /// Only files matching this glob.
     glob: Option<String>,
     /// files_with_matches, content, count, or entries: one JSON list of {path, line, text}.
-    output_mode: Option<OutputMode>,
+    output_mode: Option<DeepagentsGrepMode>,
 }
 
 /// The same with what 0.7 added.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Capped {
+struct DeepagentsCappedGrep {
     /// Plain text, not a regular expression.
     pattern: String,
     path: Option<String>,
     /// Only files matching this glob.
     glob: Option<String>,
     /// files_with_matches, content, count, or entries: one JSON list of {path, line, text}.
-    output_mode: Option<OutputMode>,
+    output_mode: Option<DeepagentsGrepMode>,
     /// Most matches of all files together (1000).
     max_count: Option<usize>,
 }
 
 const DESCRIPTION: &str = "Search for plain text in files. Hidden and ignored files are left out.";
 
-pub(super) fn grep(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+pub(super) fn grep(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     if surface.is_newer() {
-        let tool = Foreign::new("grep", DESCRIPTION, surface, plan_capped)
+        let tool = ForeignTool::new("grep", DESCRIPTION, surface, plan_capped)
             .judged_like(|_| Some("search_contents"))
             .touching(|input, s| s.reads(input, "path"))
             .whole()
             .failing(|args, _, surface, error| failed(args.path.as_deref(), surface, error));
         return Arc::new(tool);
     }
-    let tool = Foreign::new("grep", DESCRIPTION, surface, plan_grep)
+    let tool = ForeignTool::new("grep", DESCRIPTION, surface, plan_grep)
         .judged_like(|_| Some("search_contents"))
         .touching(|input, s| s.reads(input, "path"))
         .whole()
@@ -74,29 +74,37 @@ pub(super) fn grep(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     Arc::new(tool)
 }
 
-fn failed(path: Option<&str>, surface: &Surface, error: &ToolError) -> Option<String> {
+fn failed(path: Option<&str>, surface: &DeepagentsOptions, error: &ToolError) -> Option<String> {
     failure("searching", path.unwrap_or(surface.start()), surface, error)
 }
 
-fn plan_grep(args: &Grep, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_grep(
+    args: &DeepagentsGrep,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
     plan(args, None, env, surface)
 }
 
-fn plan_capped(args: &Capped, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_capped(
+    args: &DeepagentsCappedGrep,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
     if args.max_count == Some(0) {
         return Err(ToolError::worded("Error: max_count must be 1 or more"));
     }
-    let Capped { pattern, path, glob, output_mode, max_count } = args.clone();
-    let grep = Grep { pattern, path, glob, output_mode };
+    let DeepagentsCappedGrep { pattern, path, glob, output_mode, max_count } = args.clone();
+    let grep = DeepagentsGrep { pattern, path, glob, output_mode };
     plan(&grep, Some(max_count.unwrap_or(MATCHES)), env, surface)
 }
 
 /// With `most`, no more matches than that are looked at in whatever mode, as 0.7 does it.
 fn plan(
-    args: &Grep,
+    args: &DeepagentsGrep,
     most: Option<usize>,
-    env: &Env,
-    surface: &Arc<Surface>,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
 ) -> Result<Box<dyn Plan>, ToolError> {
     if args.pattern.is_empty() {
         return Err(ToolError::new("`pattern` is empty"));
@@ -107,18 +115,21 @@ fn plan(
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let (mode, title) = (args.output_mode.unwrap_or_default(), format!("grep {}", args.pattern));
     let Some(places) = or_nothing(surface.places(env, args.path.as_deref()).map(Some))? else {
-        return Ok(nowhere(title, if mode == OutputMode::Entries { "[]" } else { "No matches found" }));
+        return Ok(nowhere(
+            title,
+            if mode == DeepagentsGrepMode::Entries { "[]" } else { "No matches found" },
+        ));
     };
     let ats = places.iter().map(|place| place.at.clone()).collect();
     let surface = Arc::clone(surface);
     let hint = most.and_then(|_| literal_hint(&args.pattern));
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
-        let names_only = mode == OutputMode::FilesWithMatches && most.is_none();
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+        let names_only = mode == DeepagentsGrepMode::FilesWithMatches && most.is_none();
         let show = glob.as_ref().map_or(WalkFilter::Usual, PathGlob::show);
         let (mut all, mut gaps): (Vec<(String, FileHits)>, _) = (Vec::new(), SkippedEntries::default());
         for place in &places {
             let kept = most.unwrap_or(MATCHES);
-            let search = Search { matcher: matcher.clone(), context: 0, names_only, most: kept };
+            let search = SearchQuery { matcher: matcher.clone(), context: 0, names_only, most: kept };
             let found = search_below(ctx, &place.at, consent, search, (glob.as_ref(), show));
             let Some(found) = or_nothing(found.map(Some))? else { continue };
             let named = |file: FileHits| match file.relative.is_empty() {
@@ -131,16 +142,16 @@ fn plan(
         all.sort_by(|(one, _), (other, _)| one.cmp(other));
         let is_capped = most.is_some_and(|most| cap(&mut all, most));
         let mut text = cut(report(&all, mode, most.unwrap_or(MATCHES)));
-        if is_capped && mode != OutputMode::Entries {
+        if is_capped && mode != DeepagentsGrepMode::Entries {
             text.push_str("\n\nNote: the search stopped early (it hit its time limit or the maximum match count). The matches above are valid but incomplete. Narrow the search (a more specific pattern or a narrower path), or raise max_count, to see the rest.");
         }
-        if let (true, Some(hint)) = (all.is_empty() && mode != OutputMode::Entries, hint) {
+        if let (true, Some(hint)) = (all.is_empty() && mode != DeepagentsGrepMode::Entries, hint) {
             text.push_str(hint);
         }
         let line = format!("grep: {} files", all.len());
-        Ok(with_gaps(Output::done(text.clone(), Summary::text(line, text)), &gaps))
+        Ok(with_gaps(ToolOutput::done(text.clone(), CallSummary::text(line, text)), &gaps))
     };
-    Ok(Box::new(LookPlan::many(ats, title, look)))
+    Ok(Box::new(LookupPlan::many(ats, title, look)))
 }
 
 /// Keeps the first `most` matches of all files; true when there were more.
@@ -165,16 +176,16 @@ fn literal_hint(pattern: &str) -> Option<&'static str> {
     is_regular.then_some("\n\nNote: grep matches literal text, not regex, so characters like `|`, `.*`, and `\\.` are searched verbatim. Search for the literal text you need instead; for `|` alternation, run a separate search per alternative.")
 }
 
-fn report(found: &[(String, FileHits)], mode: OutputMode, most: usize) -> String {
+fn report(found: &[(String, FileHits)], mode: DeepagentsGrepMode, most: usize) -> String {
     if found.is_empty() {
-        return if mode == OutputMode::Entries { "[]".into() } else { "No matches found".into() };
+        return if mode == DeepagentsGrepMode::Entries { "[]".into() } else { "No matches found".into() };
     }
     let (mut out, mut left, mut entries) = (String::new(), most, Vec::new());
     for (path, file) in found {
         match mode {
-            OutputMode::FilesWithMatches => drop(writeln!(out, "{path}")),
-            OutputMode::Count => drop(writeln!(out, "{path}: {}", file.matches)),
-            OutputMode::Content | OutputMode::Entries => {
+            DeepagentsGrepMode::FilesWithMatches => drop(writeln!(out, "{path}")),
+            DeepagentsGrepMode::Count => drop(writeln!(out, "{path}: {}", file.matches)),
+            DeepagentsGrepMode::Content | DeepagentsGrepMode::Entries => {
                 if left == 0 {
                     break;
                 }
@@ -190,8 +201,8 @@ fn report(found: &[(String, FileHits)], mode: OutputMode, most: usize) -> String
     }
     let matches: usize = found.iter().map(|(_, file)| file.matches).sum();
     match mode {
-        OutputMode::Entries => serde_json::Value::Array(entries).to_string(),
-        OutputMode::Content if matches > most => {
+        DeepagentsGrepMode::Entries => serde_json::Value::Array(entries).to_string(),
+        DeepagentsGrepMode::Content if matches > most => {
             format!("{out}[the first {most} of {matches} matches]")
         }
         _ => out.trim_end().to_string(),

@@ -13,18 +13,18 @@ mod read;
 mod transfer;
 
 use super::super::Tool;
-use super::{DeepagentsVersion, DialectSettings};
+use super::{DeepagentsVersion, ToolSetSettings};
 use std::sync::Arc;
 
 /// What the tools share.
 #[derive(Debug)]
-pub(super) struct Surface {
+pub(super) struct DeepagentsOptions {
     virtual_paths: bool,
     overwrite: bool,
     version: DeepagentsVersion,
 }
 
-impl Surface {
+impl DeepagentsOptions {
     fn is_newer(&self) -> bool {
         self.version == DeepagentsVersion::V07
     }
@@ -41,8 +41,8 @@ impl Surface {
 /// The longest result of ls, glob, grep and read_file, in characters: 20,000 tokens of four.
 const MOST: usize = 80_000;
 
-pub(super) fn tools(settings: &DialectSettings) -> Vec<Arc<dyn Tool>> {
-    let surface = Arc::new(Surface {
+pub(super) fn tools(settings: &ToolSetSettings) -> Vec<Arc<dyn Tool>> {
+    let surface = Arc::new(DeepagentsOptions {
         virtual_paths: settings.virtual_paths,
         overwrite: settings.overwrite,
         version: settings.deepagents,

@@ -1,7 +1,7 @@
 //! Paths as deepagents names them: checked by their words first, and by what they lead to after that.
 
-use super::super::super::{CallFailure, Env, ToolError, Touches};
-use super::Surface;
+use super::super::super::{CallFailure, ToolContext, ToolError, TouchedPaths};
+use super::DeepagentsOptions;
 use crate::permission::AccessLocation;
 use crate::workspace::{RelativePath, ResolvedPath};
 
@@ -10,7 +10,7 @@ pub(super) const EVICTED: &str = "/large_tool_results/";
 
 /// A path of a call.
 #[derive(Clone, Debug)]
-pub(super) struct Named {
+pub(super) struct DeepagentsPath {
     /// As the caller knows it: `/src/a.py`.
     pub(super) shown: String,
     /// Its `written` is `shown`: no message names the directory behind a virtual path.
@@ -19,7 +19,7 @@ pub(super) struct Named {
     pub(super) real: String,
 }
 
-impl Surface {
+impl DeepagentsOptions {
     /// Where a search begins that names no place: at the working directory.
     pub(super) fn start(&self) -> &'static str {
         if self.virtual_paths { "/" } else { "." }
@@ -28,16 +28,16 @@ impl Surface {
     /// A directory and the mounts below it, which are all of them where the call names no place.
     pub(super) fn with_mounts(
         &self,
-        env: &Env,
+        env: &ToolContext,
         path: Option<&str>,
-    ) -> Result<(Named, Vec<String>), ToolError> {
+    ) -> Result<(DeepagentsPath, Vec<String>), ToolError> {
         let named = self.named(env, path.unwrap_or(self.start()))?;
         let mounts = mounts_below(env, if path.is_some() { &named.shown } else { "/" });
         Ok((named, mounts))
     }
 
     /// `written`, checked and resolved. With virtual paths, what leads outside the root is refused as traversal.
-    pub(super) fn named(&self, env: &Env, written: &str) -> Result<Named, ToolError> {
+    pub(super) fn named(&self, env: &ToolContext, written: &str) -> Result<DeepagentsPath, ToolError> {
         let shown = checked(written)?;
         let evicted = shown.strip_prefix(EVICTED).and_then(|name| evicted(env, name));
         let mounted = mount_of(env, &shown).is_some();
@@ -52,7 +52,7 @@ impl Surface {
         }
         let shown = if self.virtual_paths || written.starts_with('/') { shown } else { written.to_string() };
         at.written.clone_from(&shown);
-        Ok(Named { shown, at, real })
+        Ok(DeepagentsPath { shown, at, real })
     }
 
     /// What a path means to the workspace: for ordering calls too, so nothing is looked at.
@@ -67,22 +67,22 @@ impl Surface {
         }
     }
 
-    pub(super) fn reads(&self, input: &serde_json::Value, argument: &str) -> Touches {
+    pub(super) fn reads(&self, input: &serde_json::Value, argument: &str) -> TouchedPaths {
         let touches = super::super::foreign::reads(input, argument, self.start());
         touches.resolved(|path| Some(self.real(&spelled(path), path)))
     }
 
-    pub(super) fn writes(&self, input: &serde_json::Value, argument: &str) -> Touches {
+    pub(super) fn writes(&self, input: &serde_json::Value, argument: &str) -> TouchedPaths {
         let touches = super::super::foreign::writes(input, argument);
         touches.resolved(|path| Some(self.real(&spelled(path), path)))
     }
 
-    fn inside(&self, env: &Env, at: &ResolvedPath) -> bool {
+    fn inside(&self, env: &ToolContext, at: &ResolvedPath) -> bool {
         at.path.starts_with(env.workspace.cwd()) && at.place != AccessLocation::Outside
     }
 
     /// A path below `base` as the caller knows it.
-    pub(super) fn below(&self, base: &Named, relative: &RelativePath) -> String {
+    pub(super) fn below(&self, base: &DeepagentsPath, relative: &RelativePath) -> String {
         let relative = relative.plain();
         match self.virtual_paths {
             true => format!("{}/{relative}", base.shown.trim_end_matches('/')),
@@ -98,7 +98,12 @@ fn spelled(path: &str) -> String {
 
 /// A failure about one path, in the words of this surface: a message of placet's own would name the directory behind the
 /// virtual path. `doing` is what the call did: `reading file`. `None` for messages that name no path, or the caller's.
-pub(super) fn failure(doing: &str, path: &str, surface: &Surface, error: &ToolError) -> Option<String> {
+pub(super) fn failure(
+    doing: &str,
+    path: &str,
+    surface: &DeepagentsOptions,
+    error: &ToolError,
+) -> Option<String> {
     match error.fault {
         CallFailure::Missing => Some(format!("Error: File '{path}' not found")),
         CallFailure::Outside if surface.virtual_paths => Some(traversal(path).message),
@@ -133,20 +138,20 @@ pub(super) fn reason(error: &ToolError) -> Option<&'static str> {
 }
 
 /// The mount a path is in.
-fn mount_of<'a>(env: &'a Env, shown: &str) -> Option<&'a (String, std::path::PathBuf)> {
+fn mount_of<'a>(env: &'a ToolContext, shown: &str) -> Option<&'a (String, std::path::PathBuf)> {
     let inside = |prefix: &str| shown.starts_with(prefix) || prefix.trim_end_matches('/') == shown;
     env.workspace.aliases().iter().find(|(prefix, _)| inside(prefix))
 }
 
 /// The mounts below a directory as the caller knows it: from the root, all of them.
-pub(super) fn mounts_below(env: &Env, shown: &str) -> Vec<String> {
+pub(super) fn mounts_below(env: &ToolContext, shown: &str) -> Vec<String> {
     let base = format!("{}/", shown.trim_end_matches('/'));
     let prefixes = env.workspace.aliases().iter().map(|(prefix, _)| prefix.clone());
     prefixes.filter(|prefix| prefix.starts_with(&base) && *prefix != base).collect()
 }
 
 /// A result that was too long, kept beside the workspace.
-fn evicted(env: &Env, name: &str) -> Option<String> {
+fn evicted(env: &ToolContext, name: &str) -> Option<String> {
     let dir = env.workspace.view()?.scratch().ok()?;
     Some(dir.join(EVICTED.trim_start_matches('/')).join(name).to_string_lossy().into_owned())
 }

@@ -3,12 +3,14 @@
 //! A line ends with LF, CRLF or a lone CR, as Python reads text. The ledger counts lines by LF alone: a line of the file
 //! that lone CRs divide counts as read when all of its parts were shown.
 
-use super::super::super::look::{At, LookPlan, credit_all, load_text};
+use super::super::super::look::{ExpectedKind, LookupPlan, credit_all, load_text};
 use super::super::super::read_file::{self, ReadPlan};
-use super::super::super::{CallFailure, Env, Output, Plan, RunCtx, Summary, Tool, ToolError};
-use super::super::foreign::Foreign;
-use super::path::{Named, failure};
-use super::{MOST, Surface};
+use super::super::super::{
+    CallFailure, CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+};
+use super::super::foreign::ForeignTool;
+use super::path::{DeepagentsPath, failure};
+use super::{DeepagentsOptions, MOST};
 use crate::text::RangeSet;
 use crate::workspace::{Hash, OpenConsent, TextFile};
 use schemars::JsonSchema;
@@ -23,7 +25,7 @@ const LINES: i64 = 100;
 const EMPTY: &str = "System reminder: File exists but has empty contents";
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Read {
+struct DeepagentsRead {
     /// Absolute path of the file.
     file_path: String,
     /// Line to begin with, from 0.
@@ -33,28 +35,32 @@ struct Read {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Data {
+struct DeepagentsFileData {
     file_path: String,
 }
 
-pub(super) fn read_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+pub(super) fn read_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Read a file: at most 100 lines from the beginning, or `limit` lines from line `offset` on. Lines are numbered as cat -n does; lines over 5000 characters go on in rows 5.1, 5.2 and so on. Pictures are shown.";
-    let tool = Foreign::new("read_file", description, surface, plan_read)
+    let tool = ForeignTool::new("read_file", description, surface, plan_read)
         .touching(|input, s| s.reads(input, "file_path"))
         .whole()
-        .failing(|args: &Read, _, surface, error| failed(&args.file_path, surface, error));
+        .failing(|args: &DeepagentsRead, _, surface, error| failed(&args.file_path, surface, error));
     Arc::new(tool)
 }
 
 /// What is no file is not found, whatever it is.
-fn failed(path: &str, surface: &Surface, error: &ToolError) -> Option<String> {
+fn failed(path: &str, surface: &DeepagentsOptions, error: &ToolError) -> Option<String> {
     match error.fault {
         CallFailure::Directory | CallFailure::NotDirectory => Some(format!("Error: File '{path}' not found")),
         _ => failure("reading file", path, surface, error),
     }
 }
 
-fn plan_read(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_read(
+    args: &DeepagentsRead,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let named = surface.named(env, &args.file_path)?;
     let media = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
     if media.iter().any(|end| named.shown.to_ascii_lowercase().ends_with(end)) {
@@ -65,37 +71,37 @@ fn plan_read(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
     let title = format!("read {}", named.shown);
     let (place, window) = (named.clone(), (args.offset.unwrap_or(0), args.limit.unwrap_or(LINES)));
     let is_newer = surface.is_newer();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
         let file = load_text(&ctx.env, &place.at, consent)?;
         read(&place, (file.0, file.1, is_newer), window, &ctx.env)
     };
-    Ok(Box::new(LookPlan::new(named.at, title, At::File, look)))
+    Ok(Box::new(LookupPlan::new(named.at, title, ExpectedKind::File, look)))
 }
 
 fn read(
-    place: &Named,
+    place: &DeepagentsPath,
     (file, hash, is_newer): (TextFile, Hash, bool),
     (offset, limit): (i64, i64),
-    env: &Env,
-) -> Result<Output, ToolError> {
+    env: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
     let line = format!("read {}", place.shown);
     if file.text().trim().is_empty() {
         credit_all(env, &place.at, &file, hash);
-        return Ok(Output::done(EMPTY, Summary::line(line)));
+        return Ok(ToolOutput::done(EMPTY, CallSummary::line(line)));
     }
     let (total, first) = (lines_of(&file).count(), usize::try_from(offset).unwrap_or(0));
     if limit <= 0 {
         let text = format!(
             "System reminder: no lines were read because limit was {limit}. Pass a limit of at least 1."
         );
-        return Ok(Output::done(text, Summary::line(line)));
+        return Ok(ToolOutput::done(text, CallSummary::line(line)));
     }
     if first >= total {
         let words = format!("Error: Line offset {offset} exceeds file length ({total} lines)");
         return Err(ToolError::worded(words));
     }
     let last = first.saturating_add(usize::try_from(limit).unwrap_or(usize::MAX)).min(total);
-    let Page { mut text, shown, seen } = Page::of(&file, first..last, is_newer);
+    let DeepagentsPage { mut text, shown, seen } = DeepagentsPage::of(&file, first..last, is_newer);
     env.ledger().saw_all(&place.at.path, file.bytes(), hash, &seen);
     if shown < last {
         text.push_str("[Output was truncated due to size limits. The file content is very large. Read on with offset and limit.]\n");
@@ -109,7 +115,7 @@ fn read(
         text.push_str(&window_note(first, shown, total));
     }
     let line = format!("{line} {}-{shown}", first + 1);
-    Ok(Output::done(text.clone(), Summary::text(line, text)))
+    Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
 }
 
 /// The note of 0.7 under a page that is not the end of the file.
@@ -123,13 +129,13 @@ fn window_note(first: usize, shown: usize, total: usize) -> String {
 }
 
 /// A line as this surface counts lines, the line of the file that it is in, and whether it ends that one.
-struct Line {
+struct DeepagentsLine {
     text: String,
     of: usize,
     is_last: bool,
 }
 
-fn lines_of(file: &TextFile) -> impl Iterator<Item = Line> {
+fn lines_of(file: &TextFile) -> impl Iterator<Item = DeepagentsLine> {
     let ends_with_newline = file.ends_with_newline();
     let length = file.bytes().len();
     file.lines(0).enumerate().flat_map(move |(of, range)| {
@@ -139,13 +145,13 @@ fn lines_of(file: &TextFile) -> impl Iterator<Item = Line> {
         let text = if is_ended { &*text } else { text.strip_suffix('\r').unwrap_or(&text) };
         let parts: Vec<String> = text.split('\r').map(String::from).collect();
         let count = parts.len();
-        let line = move |(at, text)| Line { text, of, is_last: at + 1 == count };
+        let line = move |(at, text)| DeepagentsLine { text, of, is_last: at + 1 == count };
         parts.into_iter().enumerate().map(line)
     })
 }
 
 /// Numbered lines up to the size limit.
-struct Page {
+struct DeepagentsPage {
     text: String,
     /// The line after the last one shown.
     shown: usize,
@@ -153,10 +159,10 @@ struct Page {
     seen: RangeSet,
 }
 
-impl Page {
+impl DeepagentsPage {
     /// Lines as `cat -n` shows them; in 0.7 as wide as the widest number, with two blanks behind it.
-    fn of(file: &TextFile, window: Range<usize>, is_newer: bool) -> Page {
-        let mut page = Page { text: String::new(), shown: window.start, seen: RangeSet::new() };
+    fn of(file: &TextFile, window: Range<usize>, is_newer: bool) -> DeepagentsPage {
+        let mut page = DeepagentsPage { text: String::new(), shown: window.start, seen: RangeSet::new() };
         let (mut rows, mut chars, mut is_whole): (Vec<(String, String)>, usize, bool) = (Vec::new(), 0, true);
         for (number, line) in lines_of(file).enumerate().take(window.end) {
             if number < window.start {
@@ -204,22 +210,26 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-pub(super) fn file_data(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+pub(super) fn file_data(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description =
         "The stored form of a text file: its lines, when it was created and when it was modified.";
-    let tool = Foreign::new("file_data", description, surface, plan_data)
+    let tool = ForeignTool::new("file_data", description, surface, plan_data)
         .judged_like(|_| Some("read_file"))
         .touching(|input, s| s.reads(input, "file_path"))
         .whole()
-        .failing(|args: &Data, _, surface, error| failed(&args.file_path, surface, error));
+        .failing(|args: &DeepagentsFileData, _, surface, error| failed(&args.file_path, surface, error));
     Arc::new(tool)
 }
 
-fn plan_data(args: &Data, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_data(
+    args: &DeepagentsFileData,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let named = surface.named(env, &args.file_path)?;
     let title = format!("file data of {}", named.shown);
     let place = named.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
         let (file, hash) = load_text(&ctx.env, &place.at, consent)?;
         credit_all(&ctx.env, &place.at, &file, hash);
         let content = file.text().replace("\r\n", "\n").replace('\r', "\n");
@@ -233,13 +243,17 @@ fn plan_data(args: &Data, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn P
                 place.shown
             )));
         }
-        Ok(Output::done(data, Summary::line(format!("file data of {}", place.shown))))
+        Ok(ToolOutput::done(data, CallSummary::line(format!("file data of {}", place.shown))))
     };
-    Ok(Box::new(LookPlan::new(named.at, title, At::File, look)))
+    Ok(Box::new(LookupPlan::new(named.at, title, ExpectedKind::File, look)))
 }
 
 /// When the file was made and last changed. Where the file system keeps no birth, that is the change.
-fn times(env: &Env, place: &Named, consent: OpenConsent<'_>) -> Result<(String, String), ToolError> {
+fn times(
+    env: &ToolContext,
+    place: &DeepagentsPath,
+    consent: OpenConsent<'_>,
+) -> Result<(String, String), ToolError> {
     let opened = env.workspace.open(&place.at, consent).map_err(|e| env.path_error(&e))?;
     let meta = opened.file.metadata().map_err(|e| ToolError::new(e.to_string()))?;
     let modified = meta.modified().unwrap_or(std::time::UNIX_EPOCH);

@@ -1,11 +1,13 @@
 //! upload_files and download_files: many files at once, each with its own success or error.
 
-use super::super::super::draft_plan::{DraftPlan, Worked};
-use super::super::super::look::LookPlan;
-use super::super::super::{CallFailure, Env, Output, Plan, RunCtx, Summary, Tool, ToolError};
-use super::super::foreign::Foreign;
-use super::Surface;
-use super::path::{Named, reason};
+use super::super::super::draft_plan::{StagedPlan, StagedReport};
+use super::super::super::look::LookupPlan;
+use super::super::super::{
+    CallFailure, CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+};
+use super::super::foreign::ForeignTool;
+use super::DeepagentsOptions;
+use super::path::{DeepagentsPath, reason};
 use crate::workspace::{OpenConsent, ResolvedPath, WorkspaceError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,29 +21,29 @@ const LARGEST: u64 = 16 << 20;
 const FILES: usize = 1000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct File {
+struct DeepagentsUploadFile {
     path: String,
     /// The bytes, in base64.
     content: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Upload {
-    files: Vec<File>,
+struct DeepagentsUpload {
+    files: Vec<DeepagentsUploadFile>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Download {
+struct DeepagentsDownload {
     paths: Vec<String>,
 }
 
 /// One file of a transfer: where it goes, or which of the four errors it has.
-type Place = Result<Named, &'static str>;
+type DeepagentsTarget = Result<DeepagentsPath, &'static str>;
 
 /// The content of a file, or why it cannot be taken.
-type Bytes = Result<Vec<u8>, &'static str>;
+type DeepagentsBytes = Result<Vec<u8>, &'static str>;
 
-fn place(surface: &Surface, env: &Env, path: &str) -> Place {
+fn place(surface: &DeepagentsOptions, env: &ToolContext, path: &str) -> DeepagentsTarget {
     let named = surface.named(env, path).map_err(|e| literal(e.fault))?;
     // One that a rule hides must not stop the others.
     if env.workspace.is_hidden(&named.at.path) { Err("permission_denied") } else { Ok(named) }
@@ -57,23 +59,27 @@ fn literal(fault: CallFailure) -> &'static str {
     }
 }
 
-fn error_of(env: &Env, error: &WorkspaceError) -> &'static str {
+fn error_of(env: &ToolContext, error: &WorkspaceError) -> &'static str {
     literal(env.path_error(error).fault)
 }
 
-pub(super) fn upload(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+pub(super) fn upload(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Write several files, given in base64. Each answers for itself: one that fails does not stop the others.";
     Arc::new(
-        Foreign::new("upload_files", description, surface, plan_upload)
+        ForeignTool::new("upload_files", description, surface, plan_upload)
             .judged_like(|_| Some("write_file"))
             .whole()
             .failing(|_, _, _, error| reason(error).map(|why| format!("Error uploading files: {why}"))),
     )
 }
 
-fn plan_upload(args: &Upload, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_upload(
+    args: &DeepagentsUpload,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
     counted(args.files.len())?;
-    let files: Vec<(String, Place, Bytes)> = args
+    let files: Vec<(String, DeepagentsTarget, DeepagentsBytes)> = args
         .files
         .iter()
         .map(|file| {
@@ -85,7 +91,9 @@ fn plan_upload(args: &Upload, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
         files.iter().filter_map(|(_, p, _)| p.as_ref().ok().map(|n| n.at.clone())).collect();
     let title = format!("upload {} files", files.len());
     let unseen = args.files.iter().map(|f| format!("write {}\n", f.path)).collect();
-    let work = move |env: &Env, draft: &mut super::super::super::draft::Draft, consent: OpenConsent<'_>| {
+    let work = move |env: &ToolContext,
+                     draft: &mut super::super::super::draft::StagedFiles,
+                     consent: OpenConsent<'_>| {
         let mut answers = Vec::new();
         for (path, place, bytes) in &files {
             let put = match (place, bytes) {
@@ -96,30 +104,34 @@ fn plan_upload(args: &Upload, env: &Env, surface: &Arc<Surface>) -> Result<Box<d
             };
             answers.push(json!({"path": path, "error": put.err()}));
         }
-        Ok(Worked { text: Value::Array(answers).to_string(), line: None })
+        Ok(StagedReport { text: Value::Array(answers).to_string(), line: None })
     };
-    Ok(Box::new(DraftPlan::new(title, &writes, &[], unseen, Box::new(work))))
+    Ok(Box::new(StagedPlan::new(title, &writes, &[], unseen, Box::new(work))))
 }
 
-pub(super) fn download(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+pub(super) fn download(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Read several files whole, in base64. Each answers for itself.";
     Arc::new(
-        Foreign::new("download_files", description, surface, plan_download)
+        ForeignTool::new("download_files", description, surface, plan_download)
             .judged_like(|_| Some("read_file"))
             .whole()
             .failing(|_, _, _, error| reason(error).map(|why| format!("Error downloading files: {why}"))),
     )
 }
 
-fn plan_download(args: &Download, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_download(
+    args: &DeepagentsDownload,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
     counted(args.paths.len())?;
-    let files: Vec<(String, Place)> =
+    let files: Vec<(String, DeepagentsTarget)> =
         args.paths.iter().map(|path| (path.clone(), place(surface, env, path))).collect();
     let reads: Vec<ResolvedPath> =
         files.iter().filter_map(|(_, p)| p.as_ref().ok().map(|n| n.at.clone())).collect();
     let title = format!("download {} files", files.len());
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
-        let one = |(path, place): &(String, Place)| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+        let one = |(path, place): &(String, DeepagentsTarget)| {
             let bytes = match place {
                 Ok(named) => {
                     ctx.env.workspace.load(&named.at, consent, LARGEST).map_err(|e| error_of(&ctx.env, &e))
@@ -135,9 +147,9 @@ fn plan_download(args: &Download, env: &Env, surface: &Arc<Surface>) -> Result<B
         };
         let answers: Vec<Value> = files.iter().map(one).collect();
         let line = format!("download {} files", answers.len());
-        Ok(Output::done(Value::Array(answers).to_string(), Summary::line(line)))
+        Ok(ToolOutput::done(Value::Array(answers).to_string(), CallSummary::line(line)))
     };
-    Ok(Box::new(LookPlan::many(reads, title, look)))
+    Ok(Box::new(LookupPlan::many(reads, title, look)))
 }
 
 fn counted(files: usize) -> Result<(), ToolError> {

@@ -4,9 +4,9 @@
 //! beside that, and it costs nothing.
 
 use super::super::super::run_command::{self, RunPlan};
-use super::super::super::{Env, Facts, Plan, Ran, Tool, ToolError};
-use super::super::foreign::{Foreign, Said};
-use super::Surface;
+use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::super::foreign::{FinishedCall, ForeignTool};
+use super::TriggerfishState;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(super) const DENIED: [&str; 9] =
     ["rm -rf /", "rm -rf ~", "sudo", "chmod 777", "mkfs", "dd if=", "shutdown", "reboot", ":(){"];
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Run {
+struct TriggerfishRun {
     command: Option<String>,
     /// The same as command.
     cmd: Option<String>,
@@ -25,11 +25,11 @@ struct Run {
     cwd: Option<String>,
 }
 
-pub(super) fn run_command(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+pub(super) fn run_command(surface: &Arc<TriggerfishState>) -> Arc<dyn Tool> {
     let description = "Run a shell command in the workspace. Gives its output and exit code.";
-    let tool = Foreign::new("run_command", description, surface, plan).checking(check).saying(
-        |args: &Run, surface, said| {
-            if let Facts::Ran(Ran { code: Some(0), .. }) = &said.output.facts {
+    let tool = ForeignTool::new("run_command", description, surface, plan).checking(check).saying(
+        |args: &TriggerfishRun, surface, said| {
+            if let OutputFacts::Ran(CommandResult { code: Some(0), .. }) = &said.output.facts {
                 surface.follow(said.env, args.line());
             }
             words(said)
@@ -38,7 +38,7 @@ pub(super) fn run_command(surface: &Arc<Surface>) -> Arc<dyn Tool> {
     Arc::new(tool)
 }
 
-impl Run {
+impl TriggerfishRun {
     fn line(&self) -> &str {
         self.command.as_deref().or(self.cmd.as_deref()).unwrap_or_default()
     }
@@ -52,7 +52,11 @@ fn check(input: &Value) -> Option<String> {
     }
 }
 
-fn plan(args: &Run, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(
+    args: &TriggerfishRun,
+    env: &ToolContext,
+    surface: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let line = args.line();
     surface.permitted(line)?;
     let cwd = match &args.cwd {
@@ -73,7 +77,7 @@ fn plan(args: &Run, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, 
     Ok(Box::new(RunPlan::new(run_command::Args { command, cwd, ..run_command::Args::default() }, env)?))
 }
 
-impl Surface {
+impl TriggerfishState {
     /// Refuses a line with a NUL or a line break, or with anything on the list.
     pub(super) fn permitted(&self, line: &str) -> Result<(), ToolError> {
         let injected = |what: &str| {
@@ -105,8 +109,9 @@ fn holds(line: &str, denied: &str) -> bool {
     })
 }
 
-pub(super) fn words(said: &Said<'_>) -> Option<String> {
-    let Facts::Ran(Ran { output, code: Some(code), elapsed, effects }) = &said.output.facts else {
+pub(super) fn words(said: &FinishedCall<'_>) -> Option<String> {
+    let OutputFacts::Ran(CommandResult { output, code: Some(code), elapsed, effects }) = &said.output.facts
+    else {
         return None;
     };
     let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
@@ -119,7 +124,8 @@ mod tests {
 
     #[test]
     fn denied_texts_are_found_as_words_and_not_within_words() {
-        let surface = Surface { denied: DENIED.map(String::from).into(), ..Surface::default() };
+        let surface =
+            TriggerfishState { denied: DENIED.map(String::from).into(), ..TriggerfishState::default() };
         for line in [
             "rm -rf /",
             "rm  -rf   / ",

@@ -3,15 +3,17 @@
 //! It lies among the session's temporary files, which file tools and commands share: nothing in it is ever part of the
 //! project or of what is pending. Package managers get their registries on the list of hosts, which is asked about.
 
-use super::super::super::edit_file::Unread;
-use super::super::super::look::{At, LookPlan, rows};
+use super::super::super::edit_file::UnreadPolicy;
+use super::super::super::look::{ExpectedKind, LookupPlan, rows};
 use super::super::super::run_command::{self, RunPlan};
-use super::super::super::write_file::{Mode, WritePlan};
-use super::super::super::{CallFailure, Env, Facts, Output, Plan, RunCtx, Summary, Tool, ToolError};
-use super::super::foreign::Foreign;
+use super::super::super::write_file::{WriteFileMode, WritePlan};
+use super::super::super::{
+    CallFailure, CallSummary, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+};
+use super::super::foreign::ForeignTool;
 use super::command::words;
 use super::files::{planned, read};
-use super::{Surface, missing};
+use super::{TriggerfishState, missing};
 use crate::workspace::{OpenConsent, ResolvedPath, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,61 +38,62 @@ const REGISTRIES: [(&str, &[&str]); 10] = [
 ];
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Write {
+struct TriggerfishExecWrite {
     /// Relative to the exec workspace.
     path: String,
     content: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Read {
+struct TriggerfishExecRead {
     path: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Ls {
+struct TriggerfishExecLs {
     path: Option<String>,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Run {
+struct TriggerfishExecRun {
     command: String,
     /// Directory in the exec workspace.
     cwd: Option<String>,
 }
 
-pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
-    let write = Foreign::new("exec.write", "Write a file in the exec workspace.", surface, plan_write)
+pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
+    let write = ForeignTool::new("exec.write", "Write a file in the exec workspace.", surface, plan_write)
         .judged_like(|_| Some("write_file"))
         .checking(|input| missing(input, "exec.write", "path", ""))
-        .saying(|args: &Write, _, said| match &said.output.facts {
-            Facts::Changed { changes, .. } => {
+        .saying(|args: &TriggerfishExecWrite, _, said| match &said.output.facts {
+            OutputFacts::Changed { changes, .. } => {
                 changes.first().map(|change| format!("Wrote {} bytes to {}", change.size(), args.path))
             }
             _ => None,
         });
-    let read = Foreign::new("exec.read", "Read a file of the exec workspace.", surface, plan_read)
+    let read = ForeignTool::new("exec.read", "Read a file of the exec workspace.", surface, plan_read)
         .judged_like(|_| Some("read_file"))
-        .failing(|args: &Read, _, _, error| {
+        .failing(|args: &TriggerfishExecRead, _, _, error| {
             (error.fault == CallFailure::Missing)
                 .then(|| format!("Error: No such file or directory: {}", args.path))
         });
-    let run = Foreign::new(
+    let run = ForeignTool::new(
         "exec.run",
         "Run a command in the exec workspace: tests, package installation.",
         surface,
         plan_run,
     )
     .judged_like(|_| Some("run_command"))
-    .saying(|_: &Run, _, said| words(said));
-    let ls = Foreign::new("exec.ls", "List the exec workspace: name, size, isDirectory.", surface, plan_ls)
-        .whole()
-        .judged_like(|_| Some("list_directory"));
+    .saying(|_: &TriggerfishExecRun, _, said| words(said));
+    let ls =
+        ForeignTool::new("exec.ls", "List the exec workspace: name, size, isDirectory.", surface, plan_ls)
+            .whole()
+            .judged_like(|_| Some("list_directory"));
     vec![Arc::new(write), Arc::new(read), Arc::new(run), Arc::new(ls)]
 }
 
 /// Where the exec workspace is; made on first use.
-fn root(env: &Env) -> Result<PathBuf, ToolError> {
+fn root(env: &ToolContext) -> Result<PathBuf, ToolError> {
     let none = || ToolError::new("there is no exec workspace: this session has no view");
     let dir = env.workspace.view().ok_or_else(none)?.scratch().map(|scratch| scratch.join("exec"));
     let dir = dir.map_err(|e| ToolError::new(format!("the exec workspace cannot be made: {e}")))?;
@@ -99,7 +102,7 @@ fn root(env: &Env) -> Result<PathBuf, ToolError> {
     Ok(dir)
 }
 
-fn inside(env: &Env, written: &str) -> Result<ResolvedPath, ToolError> {
+fn inside(env: &ToolContext, written: &str) -> Result<ResolvedPath, ToolError> {
     let root = root(env)?;
     let escapes = || ToolError::worded(format!("Path \"{written}\" escapes the workspace directory"));
     let relative = written.trim_start_matches('/');
@@ -108,21 +111,39 @@ fn inside(env: &Env, written: &str) -> Result<ResolvedPath, ToolError> {
     if at.path.starts_with(&real_root) { Ok(at) } else { Err(escapes()) }
 }
 
-fn plan_write(args: &Write, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_write(
+    args: &TriggerfishExecWrite,
+    env: &ToolContext,
+    _: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     planned(env, "exec.write")?;
     let at = inside(env, &args.path)?;
-    let plan = WritePlan::of_text(at.written, args.content.clone(), Mode::Overwrite, Unread::Allow, env)?;
+    let plan = WritePlan::of_text(
+        at.written,
+        args.content.clone(),
+        WriteFileMode::Overwrite,
+        UnreadPolicy::Allow,
+        env,
+    )?;
     Ok(Box::new(plan))
 }
 
-fn plan_read(args: &Read, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_read(
+    args: &TriggerfishExecRead,
+    env: &ToolContext,
+    _: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let at = inside(env, &args.path)?;
     let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| read(&place, consent, &ctx.env);
-    Ok(Box::new(LookPlan::new(at, format!("exec.read {}", args.path), At::File, look)))
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| read(&place, consent, &ctx.env);
+    Ok(Box::new(LookupPlan::new(at, format!("exec.read {}", args.path), ExpectedKind::File, look)))
 }
 
-fn plan_run(args: &Run, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_run(
+    args: &TriggerfishExecRun,
+    env: &ToolContext,
+    surface: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     surface.permitted(&args.command)?;
     let cwd = Some(inside(env, args.cwd.as_deref().unwrap_or(""))?.written);
     let (command, network) = (args.command.clone(), Some(registries(&args.command)));
@@ -145,20 +166,24 @@ fn registries(line: &str) -> Vec<String> {
     hosts
 }
 
-fn plan_ls(args: &Ls, env: &Env, _: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_ls(
+    args: &TriggerfishExecLs,
+    env: &ToolContext,
+    _: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let at = inside(env, args.path.as_deref().unwrap_or(""))?;
     let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
         let (rows, _) = rows(&ctx.env, &place, consent, (WalkFilter::All, 1, MOST))?;
-        let one = |row: &super::super::super::look::Row| {
+        let one = |row: &super::super::super::look::ListingEntry| {
             json!({"name": row.relative.plain(), "size": row.stat.map_or(0, |s| s.size),
                 "isDirectory": row.kind == WalkEntryKind::Directory})
         };
         let list: Vec<_> = rows.iter().take(MOST).map(one).collect();
         let line = format!("exec.ls: {}", list.len());
-        Ok(Output::done(serde_json::Value::Array(list).to_string(), Summary::line(line)))
+        Ok(ToolOutput::done(serde_json::Value::Array(list).to_string(), CallSummary::line(line)))
     };
-    Ok(Box::new(LookPlan::new(at, "exec.ls".into(), At::Directory, look)))
+    Ok(Box::new(LookupPlan::new(at, "exec.ls".into(), ExpectedKind::Directory, look)))
 }
 
 #[cfg(test)]

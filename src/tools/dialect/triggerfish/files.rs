@@ -1,15 +1,18 @@
 //! read_file, write_file, edit_file, list_directory, search_files.
 
-use super::super::super::edit_file::{Edit, EditPlan, Unread, Which};
+use super::super::super::edit_file::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
 use super::super::super::find_files::{PathGlob, find_paths};
-use super::super::super::hits::Search;
-use super::super::super::look::{At, LookPlan, credit_all, load_text, prefix, rows, with_gaps};
+use super::super::super::hits::SearchQuery;
+use super::super::super::look::{ExpectedKind, LookupPlan, credit_all, load_text, prefix, rows, with_gaps};
 use super::super::super::search_contents::{line_matcher, search_below};
-use super::super::super::write_file::{Mode, WritePlan};
-use super::super::super::{CallFailure, Env, Facts, Output, Plan, RunCtx, Summary, Tool, ToolError, Touches};
-use super::super::foreign::{Foreign, reads, writes};
+use super::super::super::write_file::{WriteFileMode, WritePlan};
+use super::super::super::{
+    CallFailure, CallSummary, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+    TouchedPaths,
+};
+use super::super::foreign::{ForeignTool, reads, writes};
 use super::jail::no_such;
-use super::{Surface, missing};
+use super::{TriggerfishState, missing};
 use crate::permission::PlanModeState;
 use crate::workspace::{OpenConsent, RelativePath, ResolvedPath, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
@@ -20,20 +23,20 @@ use std::sync::Arc;
 const MOST: usize = 5000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Read {
+struct TriggerfishRead {
     /// Relative to the workspace, or absolute within it.
     path: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct Write {
+struct TriggerfishWrite {
     /// Relative to the workspace.
     path: String,
     content: String,
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct EditArgs {
+struct TriggerfishEdit {
     path: String,
     /// Exact text, unique in the file.
     old_text: String,
@@ -41,7 +44,7 @@ struct EditArgs {
 }
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct SearchArgs {
+struct TriggerfishSearch {
     /// Directory to search.
     path: String,
     /// Glob for names, or text or regular expression for contents.
@@ -50,12 +53,12 @@ struct SearchArgs {
     content_search: Option<bool>,
 }
 
-pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
-    let read = Foreign::new("read_file", "Read the whole text of a file.", surface, plan_read)
+pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
+    let read = ForeignTool::new("read_file", "Read the whole text of a file.", surface, plan_read)
         .checking(|input| missing(input, "read_file", "path", ""))
         .touching(|input, s| placed(s, reads(input, "path", ".")))
-        .failing(|args: &Read, _, _, error| not_there(&args.path, error));
-    let write = Foreign::new(
+        .failing(|args: &TriggerfishRead, _, _, error| not_there(&args.path, error));
+    let write = ForeignTool::new(
         "write_file",
         "Write a file in the workspace; directories are made.",
         surface,
@@ -65,14 +68,14 @@ pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
         missing(input, "write_file", "path", "").or_else(|| missing(input, "write_file", "content", ""))
     })
     .touching(|input, s| placed(s, writes(input, "path")))
-    .saying(|_: &Write, _, said| match &said.output.facts {
-        Facts::Changed { changes, .. } => changes.first().map(|change| {
+    .saying(|_: &TriggerfishWrite, _, said| match &said.output.facts {
+        OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
             format!("Wrote {} bytes to {}", change.size(), said.env.workspace.shown(&change.path))
         }),
         _ => None,
     })
     .failing(|args, _, _, error| not_there(&args.path, error));
-    let edit = Foreign::new(
+    let edit = ForeignTool::new(
         "edit_file",
         "Replace a text that occurs exactly once in a file.",
         surface,
@@ -84,8 +87,8 @@ pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
             .or_else(|| missing(input, "edit_file", "new_text", ""))
     })
     .touching(|input, s| placed(s, writes(input, "path")))
-    .saying(|_: &EditArgs, _, said| match &said.output.facts {
-        Facts::Changed { changes, .. } => changes.first().map(|change| {
+    .saying(|_: &TriggerfishEdit, _, said| match &said.output.facts {
+        OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
             format!("Edited {} ({} bytes written)", said.env.workspace.shown(&change.path), change.size())
         }),
         _ => None,
@@ -97,12 +100,16 @@ pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
         )),
         _ => not_there(&args.path, error),
     });
-    let list =
-        Foreign::new("list_directory", "List a directory; directories end with a slash.", surface, plan_list)
-            .checking(|input| missing(input, "list_directory", "path", ""))
-            .touching(|input, s| placed(s, reads(input, "path", ".")))
-            .failing(|args: &Read, _, _, error| not_there(&args.path, error));
-    let search = Foreign::new(
+    let list = ForeignTool::new(
+        "list_directory",
+        "List a directory; directories end with a slash.",
+        surface,
+        plan_list,
+    )
+    .checking(|input| missing(input, "list_directory", "path", ""))
+    .touching(|input, s| placed(s, reads(input, "path", ".")))
+    .failing(|args: &TriggerfishRead, _, _, error| not_there(&args.path, error));
+    let search = ForeignTool::new(
         "search_files",
         "Find files by a glob, or files whose contents match.",
         surface,
@@ -114,11 +121,11 @@ pub(super) fn tools(surface: &Arc<Surface>) -> Vec<Arc<dyn Tool>> {
             .or_else(|| missing(input, "search_files", "pattern", "non-empty"))
     })
     .touching(|input, s| placed(s, reads(input, "path", ".")))
-    .failing(|args: &SearchArgs, _, _, error| not_there(&args.path, error));
+    .failing(|args: &TriggerfishSearch, _, _, error| not_there(&args.path, error));
     vec![Arc::new(read), Arc::new(write), Arc::new(edit), Arc::new(list), Arc::new(search)]
 }
 
-fn placed(surface: &Surface, touches: Touches) -> Touches {
+fn placed(surface: &TriggerfishState, touches: TouchedPaths) -> TouchedPaths {
     touches.resolved(|path| Some(surface.real(path)))
 }
 
@@ -132,7 +139,7 @@ fn not_there(path: &str, error: &ToolError) -> Option<String> {
 }
 
 /// Plan mode stops a tool that writes before anything else is looked at.
-pub(super) fn planned(env: &Env, tool: &str) -> Result<(), ToolError> {
+pub(super) fn planned(env: &ToolContext, tool: &str) -> Result<(), ToolError> {
     let present = match env.mode.planning() {
         PlanModeState::No => return Ok(()),
         PlanModeState::Making => {
@@ -145,59 +152,91 @@ pub(super) fn planned(env: &Env, tool: &str) -> Result<(), ToolError> {
     Err(ToolError::worded(format!("Tool \"{tool}\" is blocked in plan mode. {present}")))
 }
 
-fn plan_read(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_read(
+    args: &TriggerfishRead,
+    env: &ToolContext,
+    surface: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let at = surface.inside(env, &args.path)?;
     let title = format!("read {}", env.workspace.shown(&at.path));
     let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| read(&place, consent, &ctx.env);
-    Ok(Box::new(LookPlan::new(at, title, At::File, look)))
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| read(&place, consent, &ctx.env);
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::File, look)))
 }
 
 /// A whole file without any form; also what exec.read gives.
-pub(super) fn read(at: &ResolvedPath, consent: OpenConsent<'_>, env: &Env) -> Result<Output, ToolError> {
+pub(super) fn read(
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+    env: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
     let (file, hash) = load_text(env, at, consent)?;
     let text = file.text().into_owned();
     if text.len() <= env.limits.inline() {
         credit_all(env, at, &file, hash);
     }
     let line = format!("read {}", env.workspace.shown(&at.path));
-    Ok(Output::done(text.clone(), Summary::text(line, text)))
+    Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
 }
 
-fn plan_write(args: &Write, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_write(
+    args: &TriggerfishWrite,
+    env: &ToolContext,
+    surface: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     planned(env, "write_file")?;
     let at = surface.inside(env, &args.path)?;
-    let plan = WritePlan::of_text(at.written, args.content.clone(), Mode::Overwrite, Unread::Allow, env)?;
+    let plan = WritePlan::of_text(
+        at.written,
+        args.content.clone(),
+        WriteFileMode::Overwrite,
+        UnreadPolicy::Allow,
+        env,
+    )?;
     Ok(Box::new(plan))
 }
 
-fn plan_edit(args: &EditArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_edit(
+    args: &TriggerfishEdit,
+    env: &ToolContext,
+    surface: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     planned(env, "edit_file")?;
     let at = surface.inside(env, &args.path)?;
     let (old, new) = (args.old_text.clone(), args.new_text.clone());
-    let edit = Edit { path: at.written, old, new, which: Which::Single, unread: Unread::Allow };
+    let edit = EditRequest {
+        path: at.written,
+        old,
+        new,
+        which: MatchSelection::Single,
+        unread: UnreadPolicy::Allow,
+    };
     Ok(Box::new(EditPlan::new(edit, env)?))
 }
 
-fn plan_list(args: &Read, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_list(
+    args: &TriggerfishRead,
+    env: &ToolContext,
+    surface: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let at = surface.inside(env, &args.path)?;
     let title = format!("list {}", env.workspace.shown(&at.path));
     let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
         let (rows, _) = rows(&ctx.env, &place, consent, (WalkFilter::All, 1, MOST))?;
         let base = prefix(&ctx.env, &place);
-        let one = |row: &super::super::super::look::Row| {
+        let one = |row: &super::super::super::look::ListingEntry| {
             let slash = if row.kind == WalkEntryKind::Directory { "/" } else { "" };
             format!("{base}{}{slash}", row.relative.shown())
         };
         let names: Vec<String> = rows.iter().take(MOST).map(one).collect();
         let text = if names.is_empty() { "(empty directory)".into() } else { cut(names, rows.len()) };
-        Ok(Output::done(
+        Ok(ToolOutput::done(
             text.clone(),
-            Summary::text(format!("list {}", ctx.env.workspace.shown(&place.path)), text),
+            CallSummary::text(format!("list {}", ctx.env.workspace.shown(&place.path)), text),
         ))
     };
-    Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
 
 fn cut(names: Vec<String>, all: usize) -> String {
@@ -208,7 +247,11 @@ fn cut(names: Vec<String>, all: usize) -> String {
     text
 }
 
-fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_search(
+    args: &TriggerfishSearch,
+    env: &ToolContext,
+    surface: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
     let at = surface.inside(env, &args.path)?;
     let title = format!("search {}", args.pattern);
     let place = at.clone();
@@ -219,8 +262,8 @@ fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<B
                 builder.fixed_strings(true);
             })
         })?;
-        let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
-            let search = Search { matcher, context: 0, names_only: true, most: 1 };
+        let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+            let search = SearchQuery { matcher, context: 0, names_only: true, most: 1 };
             let found = search_below(ctx, &place, consent, search, (None, WalkFilter::All))?;
             let name = |relative: &RelativePath| match relative.is_empty() {
                 true => found.prefix.clone(),
@@ -229,23 +272,23 @@ fn plan_search(args: &SearchArgs, env: &Env, surface: &Arc<Surface>) -> Result<B
             let output = named(found.files.iter().map(|f| name(&f.relative)).collect(), "No matches found.");
             Ok(with_gaps(output, &found.skipped))
         };
-        return Ok(Box::new(LookPlan::new(at, title, At::Either, look)));
+        return Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)));
     }
     let glob = PathGlob::new(&args.pattern)?;
-    let look = move |consent: OpenConsent<'_>, ctx: &RunCtx| {
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
         let (found, skipped) = find_paths(ctx, &place, consent, &glob, WalkFilter::All)?;
         let base = prefix(&ctx.env, &place);
         let names = found.iter().map(|p| format!("{base}{}", p.shown())).collect();
         Ok(with_gaps(named(names, "No files found matching pattern."), &skipped))
     };
-    Ok(Box::new(LookPlan::new(at, title, At::Directory, look)))
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
 
-fn named(mut names: Vec<String>, none: &str) -> Output {
+fn named(mut names: Vec<String>, none: &str) -> ToolOutput {
     let all = names.len();
     names.truncate(MOST);
     let text = if names.is_empty() { none.to_string() } else { cut(names, all) };
-    Output::done(text.clone(), Summary::text(format!("{all} found"), text))
+    ToolOutput::done(text.clone(), CallSummary::text(format!("{all} found"), text))
 }
 
 #[cfg(test)]

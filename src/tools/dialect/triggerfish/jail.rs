@@ -1,15 +1,15 @@
 //! The jail: what a path of a call is, and that it stays in the workspace whatever links it goes through.
 
-use super::super::super::{Env, ToolError};
-use super::Surface;
+use super::super::super::{ToolContext, ToolError};
+use super::TriggerfishState;
 use crate::permission::AccessLocation;
 use crate::workspace::ResolvedPath;
 use std::path::{Component, Path, PathBuf};
 use std::sync::PoisonError;
 
-impl Surface {
+impl TriggerfishState {
     /// Resolves a path; one outside is answered as if nothing were there, so that nothing is learnt of it.
-    pub(super) fn inside(&self, env: &Env, written: &str) -> Result<ResolvedPath, ToolError> {
+    pub(super) fn inside(&self, env: &ToolContext, written: &str) -> Result<ResolvedPath, ToolError> {
         let at = env.resolve(&self.real(written)).map_err(|_| no_such(written))?;
         if at.place == AccessLocation::Outside { Err(no_such(written)) } else { Ok(at) }
     }
@@ -25,7 +25,7 @@ impl Surface {
 
     /// After a command that began with `cd DIR` and went well: relative paths begin there from now on. What would
     /// leave the workspace is ignored.
-    pub(super) fn follow(&self, env: &Env, command: &str) {
+    pub(super) fn follow(&self, env: &ToolContext, command: &str) {
         let Some(target) = cd_target(command) else { return };
         let mut base = self.base.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(next) = moved(&base, &target) else { return };

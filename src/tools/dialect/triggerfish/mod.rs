@@ -10,30 +10,30 @@ mod jail;
 mod plan;
 
 use super::super::Tool;
-use super::super::scratchpad::Scratchpad;
-use super::DialectSettings;
+use super::super::scratchpad::ScratchpadTool;
+use super::ToolSetSettings;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// What the tools share.
 #[derive(Debug, Default)]
-pub(super) struct Surface {
+pub(super) struct TriggerfishState {
     /// Texts that no command may hold.
     denied: Vec<String>,
     /// Where relative paths begin: a command that starts with `cd` moves it.
     base: Mutex<PathBuf>,
-    plan: Mutex<plan::Plan>,
+    plan: Mutex<plan::TriggerfishPlan>,
 }
 
-pub(super) fn tools(settings: &DialectSettings) -> Vec<Arc<dyn Tool>> {
+pub(super) fn tools(settings: &ToolSetSettings) -> Vec<Arc<dyn Tool>> {
     let denied = command::DENIED.iter().map(ToString::to_string).chain(settings.denied.iter().cloned());
-    let surface = Arc::new(Surface { denied: denied.collect(), ..Surface::default() });
+    let surface = Arc::new(TriggerfishState { denied: denied.collect(), ..TriggerfishState::default() });
     let mut tools = files::tools(&surface);
     tools.push(command::run_command(&surface));
     tools.extend(exec::tools(&surface));
     tools.push(plan::plan_manage(&surface));
     // Where results go that are too long to show.
-    tools.push(Arc::new(Scratchpad::default()));
+    tools.push(Arc::new(ScratchpadTool::default()));
     tools
 }
 

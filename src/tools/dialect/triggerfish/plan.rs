@@ -4,9 +4,12 @@
 //! `/plan` in the shell shows and changes, and the mode in the prompt falls to read while it lasts.
 
 use super::super::super::work::blocking;
-use super::super::super::{Detail, Env, Output, Preview, RunCtx, Running, Sight, Summary, Tool, ToolError};
-use super::super::foreign::Foreign;
-use super::Surface;
+use super::super::super::{
+    CallPreview, CallSummary, DisplayDetail, ReadScope, RunContext, RunFuture, Tool, ToolContext, ToolError,
+    ToolOutput,
+};
+use super::super::foreign::ForeignTool;
+use super::TriggerfishState;
 use crate::permission::{Access, Permit, PlanModeState};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,7 +18,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// What was said of the plan so far.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct TriggerfishPlan {
     goal: String,
     scope: Option<String>,
     text: String,
@@ -23,7 +26,7 @@ pub(super) struct Plan {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Action {
+enum TriggerfishPlanAction {
     Enter,
     Exit,
     Approve,
@@ -33,7 +36,7 @@ enum Action {
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct Args {
-    action: Action,
+    action: TriggerfishPlanAction,
     /// enter
     goal: Option<String>,
     /// enter
@@ -76,81 +79,86 @@ fn outline(value: &Value, depth: usize, out: &mut String) {
     }
 }
 
-pub(super) fn plan_manage(surface: &Arc<Surface>) -> Arc<dyn Tool> {
+pub(super) fn plan_manage(surface: &Arc<TriggerfishState>) -> Arc<dyn Tool> {
     let description = "Plan mode: enter(goal, scope?) blocks every write; exit(plan) presents the plan to the person; approve asks again; reject goes back to planning; status.";
-    Arc::new(Foreign::new("plan_manage", description, surface, make))
+    Arc::new(ForeignTool::new("plan_manage", description, surface, make))
 }
 
 fn make(
     args: &Args,
-    env: &Env,
-    surface: &Arc<Surface>,
+    env: &ToolContext,
+    surface: &Arc<TriggerfishState>,
 ) -> Result<Box<dyn super::super::super::Plan>, ToolError> {
     let state = env.mode.planning();
     let wrong = |words: &str| Err(ToolError::worded(format!("Error: {words}")));
     match (args.action, state) {
-        (Action::Enter, PlanModeState::No) if args.goal.as_deref().unwrap_or("").trim().is_empty() => {
+        (TriggerfishPlanAction::Enter, PlanModeState::No)
+            if args.goal.as_deref().unwrap_or("").trim().is_empty() =>
+        {
             return wrong("plan_manage(enter) requires a 'goal' argument (string).");
         }
-        (Action::Enter, PlanModeState::Making | PlanModeState::Presented) => {
+        (TriggerfishPlanAction::Enter, PlanModeState::Making | PlanModeState::Presented) => {
             return wrong("already in plan mode.");
         }
-        (Action::Exit, _) if args.plan.is_none() => {
+        (TriggerfishPlanAction::Exit, _) if args.plan.is_none() => {
             return wrong("plan_manage(exit) requires a 'plan' argument: what the person is to approve.");
         }
-        (Action::Exit, PlanModeState::No) => return wrong("not in plan mode."),
-        (Action::Exit | Action::Approve, _)
+        (TriggerfishPlanAction::Exit, PlanModeState::No) => return wrong("not in plan mode."),
+        (TriggerfishPlanAction::Exit | TriggerfishPlanAction::Approve, _)
             if args.plan.as_ref().is_some_and(|plan| plan_text(plan).is_none()) =>
         {
             return wrong("the 'plan' is empty: give a text or an object that the person can approve.");
         }
-        (Action::Approve | Action::Reject, PlanModeState::No | PlanModeState::Making) => {
+        (
+            TriggerfishPlanAction::Approve | TriggerfishPlanAction::Reject,
+            PlanModeState::No | PlanModeState::Making,
+        ) => {
             return wrong("no plan is waiting for approval.");
         }
         _ => {}
     }
-    Ok(Box::new(Managing { args: args.clone(), surface: Arc::clone(surface) }))
+    Ok(Box::new(TriggerfishManagePlan { args: args.clone(), surface: Arc::clone(surface) }))
 }
 
-struct Managing {
+struct TriggerfishManagePlan {
     args: Args,
-    surface: Arc<Surface>,
+    surface: Arc<TriggerfishState>,
 }
 
-impl Surface {
-    fn plan(&self) -> MutexGuard<'_, Plan> {
+impl TriggerfishState {
+    fn plan(&self) -> MutexGuard<'_, TriggerfishPlan> {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Managing {
+impl TriggerfishManagePlan {
     fn asks(&self) -> bool {
-        matches!(self.args.action, Action::Exit | Action::Approve)
+        matches!(self.args.action, TriggerfishPlanAction::Exit | TriggerfishPlanAction::Approve)
     }
 
     fn text(&self) -> String {
         self.args.plan.as_ref().and_then(plan_text).unwrap_or_else(|| self.surface.plan().text.clone())
     }
 
-    fn carry_out(&self, env: &Env) -> String {
+    fn carry_out(&self, env: &ToolContext) -> String {
         let mut plan = self.surface.plan();
         match self.args.action {
-            Action::Enter => {
+            TriggerfishPlanAction::Enter => {
                 plan.goal = self.args.goal.clone().unwrap_or_default();
                 plan.scope.clone_from(&self.args.scope);
                 env.mode.plan(PlanModeState::Making);
                 "Plan mode: nothing can be written now. Look around, then plan_manage(action: \"exit\", plan: ...).".into()
             }
             // Both are asked about before they run: here the person has said yes.
-            Action::Exit | Action::Approve => {
+            TriggerfishPlanAction::Exit | TriggerfishPlanAction::Approve => {
                 env.mode.plan(PlanModeState::No);
                 format!("The person approved the plan. Carry it out.\n{}", plan.text)
             }
-            Action::Reject => {
+            TriggerfishPlanAction::Reject => {
                 env.mode.plan(PlanModeState::Making);
                 "The plan was rejected; plan mode goes on.".into()
             }
-            Action::Status => {
+            TriggerfishPlanAction::Status => {
                 let state = match env.mode.planning() {
                     PlanModeState::No => "normal",
                     PlanModeState::Making => "plan",
@@ -163,41 +171,41 @@ impl Managing {
     }
 }
 
-impl super::super::super::Plan for Managing {
+impl super::super::super::Plan for TriggerfishManagePlan {
     fn reach(&self) -> Vec<Access> {
         vec![if self.asks() { Access::Approval } else { Access::Session }]
     }
 
     fn title(&self) -> String {
         let action = match self.args.action {
-            Action::Enter => "enter plan mode",
-            Action::Exit => "present the plan",
-            Action::Approve => "approve the plan",
-            Action::Reject => "reject the plan",
-            Action::Status => "plan status",
+            TriggerfishPlanAction::Enter => "enter plan mode",
+            TriggerfishPlanAction::Exit => "present the plan",
+            TriggerfishPlanAction::Approve => "approve the plan",
+            TriggerfishPlanAction::Reject => "reject the plan",
+            TriggerfishPlanAction::Status => "plan status",
         };
         action.into()
     }
 
     /// The plan counts as presented from here on, whatever the answer: a refusal leaves it waiting.
-    fn prepare(&mut self, env: &Env, _: Sight) -> Result<Preview, ToolError> {
+    fn prepare(&mut self, env: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
         let text = self.text();
         if self.asks() {
             // What the person reads is what is approved, also where `approve` brings another plan.
             self.surface.plan().text.clone_from(&text);
             env.mode.plan(PlanModeState::Presented);
         }
-        let detail = if self.asks() { Detail::Text(text) } else { Detail::None };
-        Ok(Preview { line: super::super::super::Plan::title(self), detail })
+        let detail = if self.asks() { DisplayDetail::Text(text) } else { DisplayDetail::None };
+        Ok(CallPreview { line: super::super::super::Plan::title(self), detail })
     }
 
-    fn run(self: Box<Self>, permit: Permit, ctx: RunCtx) -> Running {
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         let title = super::super::super::Plan::title(self.as_ref());
         blocking(title.clone(), move || {
             if !super::super::super::Plan::reach(self.as_ref()).iter().all(|one| permit.covers(one)) {
                 return Err(ToolError::new("nobody has consented to this plan"));
             }
-            Ok(Output::done(self.carry_out(&ctx.env), Summary::line(title)))
+            Ok(ToolOutput::done(self.carry_out(&ctx.env), CallSummary::line(title)))
         })
     }
 }

@@ -1,10 +1,10 @@
 //! A batch: each operation read on its own, so that a mistake in one is that one's failure.
 
-use super::super::super::draft::Draft;
-use super::super::super::edit_file::Unread;
-use super::super::super::operation::{Form, Operation, Replacing};
-use super::super::super::{Env, ToolError};
-use super::Bases;
+use super::super::super::draft::StagedFiles;
+use super::super::super::edit_file::UnreadPolicy;
+use super::super::super::operation::{FileOperation, ReplacePolicy, WriteEncoding};
+use super::super::super::{ToolContext, ToolError};
+use super::TypestackBases;
 use crate::permission::Access;
 use crate::workspace::{OpenConsent, ResolvedPath};
 use serde_json::{Map, Value, json};
@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 /// The largest content one operation hands out, in bytes.
 const READ: usize = 4 << 20;
 
-pub(super) struct Batch(Vec<One>);
+pub(super) struct TypestackBatch(Vec<TypestackOperation>);
 
 /// An operation as it was sent, and what it is, if it could be read.
-struct One {
+struct TypestackOperation {
     sent: Map<String, Value>,
-    what: Result<(Operation, ResolvedPath), String>,
+    what: Result<(FileOperation, ResolvedPath), String>,
 }
 
-impl Batch {
-    pub(super) fn read(operations: &[Value], bases: &Bases, env: &Env) -> Batch {
-        Batch(operations.iter().map(|sent| One::read(sent, bases, env)).collect())
+impl TypestackBatch {
+    pub(super) fn read(operations: &[Value], bases: &TypestackBases, env: &ToolContext) -> TypestackBatch {
+        TypestackBatch(operations.iter().map(|sent| TypestackOperation::read(sent, bases, env)).collect())
     }
 
     /// What the batch writes, and what it only reads.
@@ -34,20 +34,28 @@ impl Batch {
         (writes.collect(), reads.collect())
     }
 
-    pub(super) fn perform(&self, env: &Env, draft: &mut Draft, consent: OpenConsent<'_>) -> Vec<Value> {
+    pub(super) fn perform(
+        &self,
+        env: &ToolContext,
+        draft: &mut StagedFiles,
+        consent: OpenConsent<'_>,
+    ) -> Vec<Value> {
         self.0.iter().map(|one| one.perform(env, draft, consent)).collect()
     }
 }
 
-impl One {
-    fn read(sent: &Value, bases: &Bases, env: &Env) -> One {
+impl TypestackOperation {
+    fn read(sent: &Value, bases: &TypestackBases, env: &ToolContext) -> TypestackOperation {
         let Value::Object(sent) = sent else {
-            return One { sent: Map::new(), what: Err("the operation is not an object".into()) };
+            return TypestackOperation {
+                sent: Map::new(),
+                what: Err("the operation is not an object".into()),
+            };
         };
-        One { sent: sent.clone(), what: operation(sent, bases, env) }
+        TypestackOperation { sent: sent.clone(), what: operation(sent, bases, env) }
     }
 
-    fn perform(&self, env: &Env, draft: &mut Draft, consent: OpenConsent<'_>) -> Value {
+    fn perform(&self, env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>) -> Value {
         let mut result = Map::new();
         for name in ["sTool", "sBase", "sPath", "sMode"] {
             if let Some(value) = self.sent.get(name) {
@@ -60,7 +68,7 @@ impl One {
             Ok((operation, at)) => {
                 result.insert("sFullPath".into(), json!(at.path.to_string_lossy()));
                 debug.push(format!("Path: {}", at.path.display()));
-                let done = operation.perform(env, draft, consent, Unread::Allow);
+                let done = operation.perform(env, draft, consent, UnreadPolicy::Allow);
                 done.map(|done| (operation, done)).map_err(|e| told(&e))
             }
         };
@@ -74,13 +82,13 @@ impl One {
                 let content = done.content.unwrap_or_default();
                 result.insert("bSuccess".into(), json!(true));
                 match operation {
-                    Operation::Read { .. } => read_out(&mut result, &content, &mut debug),
+                    FileOperation::Read { .. } => read_out(&mut result, &content, &mut debug),
                     _ => {
                         result.insert("iNewLength".into(), json!(content.len()));
                         debug.push(format!("New length: {} bytes", content.len()));
                     }
                 }
-                if matches!(operation, Operation::Replace { .. }) {
+                if matches!(operation, FileOperation::Replace { .. }) {
                     debug.push(format!("Replaced: {}", done.places));
                 }
             }
@@ -118,9 +126,9 @@ fn text<'a>(sent: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
 
 fn operation(
     sent: &Map<String, Value>,
-    bases: &Bases,
-    env: &Env,
-) -> Result<(Operation, ResolvedPath), String> {
+    bases: &TypestackBases,
+    env: &ToolContext,
+) -> Result<(FileOperation, ResolvedPath), String> {
     match text(sent, "sTool").unwrap_or("fs") {
         "fs" => {}
         other => return Err(format!("the tool `{other}` is not there; placet has `fs`")),
@@ -135,14 +143,16 @@ fn operation(
     let at = place(&base, &needed("sPath")?, bases, env)?;
     let content = || needed("sContent");
     let operation = match mode.as_str() {
-        "read" => Operation::Read { at: at.clone() },
-        "overwrite" => Operation::Write { at: at.clone(), content: content()?, form: Form::Exact },
-        "append" => Operation::Append { at: at.clone(), content: content()?, form: Form::Exact },
-        "replace" => Operation::Replace {
+        "read" => FileOperation::Read { at: at.clone() },
+        "overwrite" => {
+            FileOperation::Write { at: at.clone(), content: content()?, form: WriteEncoding::Exact }
+        }
+        "append" => FileOperation::Append { at: at.clone(), content: content()?, form: WriteEncoding::Exact },
+        "replace" => FileOperation::Replace {
             at: at.clone(),
             old: needed("sSearch")?,
             new: needed("sReplace")?,
-            how: Replacing::AllOrNone,
+            how: ReplacePolicy::AllOrNone,
         },
         other => return Err(format!("the mode `{other}` is not one of overwrite, append, replace, read")),
     };
@@ -156,7 +166,7 @@ fn operation(
 }
 
 /// A path of a base, which must stay below it through every link.
-fn place(base: &str, path: &str, bases: &Bases, env: &Env) -> Result<ResolvedPath, String> {
+fn place(base: &str, path: &str, bases: &TypestackBases, env: &ToolContext) -> Result<ResolvedPath, String> {
     let root = base_dir(base, bases, env)?;
     let relative = path.trim_start_matches('/');
     if relative.is_empty() || relative.ends_with('/') {
@@ -171,7 +181,7 @@ fn place(base: &str, path: &str, bases: &Bases, env: &Env) -> Result<ResolvedPat
     Ok(at)
 }
 
-fn base_dir(base: &str, bases: &Bases, env: &Env) -> Result<PathBuf, String> {
+fn base_dir(base: &str, bases: &TypestackBases, env: &ToolContext) -> Result<PathBuf, String> {
     let cwd = env.workspace.cwd();
     // Without the parts that say nothing: `.` is the usual one.
     let app: PathBuf = cwd.join(&bases.app).components().collect();

@@ -6,12 +6,12 @@ mod batch;
 mod question;
 
 use super::super::Tool;
-use super::{Bases, DialectSettings};
+use super::{ToolSetSettings, TypestackBases};
 use std::sync::Arc;
 
 /// The tool that takes a batch, also where another surface is in use.
-pub(in crate::tools) fn tools(settings: &DialectSettings) -> Vec<Arc<dyn Tool>> {
-    vec![Arc::new(question::AgentPrompt::new(settings.bases.clone()))]
+pub(in crate::tools) fn tools(settings: &ToolSetSettings) -> Vec<Arc<dyn Tool>> {
+    vec![Arc::new(question::TypestackPrompt::new(settings.bases.clone()))]
 }
 
 /// True for a text that is a batch: an object with a list `aOperations`.

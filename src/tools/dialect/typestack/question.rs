@@ -1,12 +1,12 @@
 //! The one door: `sQuestion`, or a batch as it is.
 
-use super::super::super::draft::Draft;
-use super::super::super::draft_plan::{DraftPlan, Worked};
-use super::super::super::input::Shape;
+use super::super::super::draft::StagedFiles;
+use super::super::super::draft_plan::{StagedPlan, StagedReport};
+use super::super::super::input::ToolSchema;
 use super::super::super::operations::MOST;
-use super::super::super::{Delivery, Env, Plan, Tool, ToolError, Touches};
-use super::Bases;
-use super::batch::Batch;
+use super::super::super::{OutputDelivery, Plan, Tool, ToolContext, ToolError, TouchedPaths};
+use super::TypestackBases;
+use super::batch::TypestackBatch;
 use crate::conversation::ToolSpec;
 use crate::workspace::OpenConsent;
 use schemars::JsonSchema;
@@ -24,27 +24,32 @@ struct Args {
     operations: Option<Vec<Value>>,
 }
 
-pub(super) struct AgentPrompt {
-    shape: Shape,
-    bases: Bases,
+pub(super) struct TypestackPrompt {
+    shape: ToolSchema,
+    bases: TypestackBases,
 }
 
-impl AgentPrompt {
-    pub(super) fn new(bases: Bases) -> AgentPrompt {
+impl TypestackPrompt {
+    pub(super) fn new(bases: TypestackBases) -> TypestackPrompt {
         let description = "Several file operations at once, in order; each answers for itself, and one that fails does not stop the others.";
-        AgentPrompt { shape: Shape::of::<Args>("agent_prompt", description), bases }
+        TypestackPrompt { shape: ToolSchema::of::<Args>("agent_prompt", description), bases }
     }
 
-    fn batch(&self, asked: Value, operations: &[Value], env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn batch(
+        &self,
+        asked: Value,
+        operations: &[Value],
+        env: &ToolContext,
+    ) -> Result<Box<dyn Plan>, ToolError> {
         if operations.len() > MOST {
             let count = operations.len();
             return Err(ToolError::new(format!("{count} operations are more than the {MOST} of one batch")));
         }
-        let batch = Batch::read(operations, &self.bases, env);
+        let batch = TypestackBatch::read(operations, &self.bases, env);
         let (writes, reads) = batch.places();
         let title = format!("{} aOperations", operations.len());
         let unseen = operations.iter().map(|one| format!("{one}\n")).collect();
-        let work = move |env: &Env, draft: &mut Draft, consent: OpenConsent<'_>| {
+        let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
             let results = batch.perform(env, draft, consent);
             let failed = results.iter().filter(|r| r.get("bSuccess") != Some(&Value::Bool(true))).count();
             let line = (failed > 0).then(|| format!("{} aOperations, {failed} failed", results.len()));
@@ -55,12 +60,12 @@ impl AgentPrompt {
                     json!(format!("{failed} of {} operations failed", results.len())),
                 );
             }
-            Ok(Worked { text: answer.to_string(), line })
+            Ok(StagedReport { text: answer.to_string(), line })
         };
-        Ok(Box::new(DraftPlan::new(title, &writes, &reads, unseen, Box::new(work))))
+        Ok(Box::new(StagedPlan::new(title, &writes, &reads, unseen, Box::new(work))))
     }
 
-    fn asked(&self, question: &str, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn asked(&self, question: &str, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let trimmed = question.trim();
         match trimmed {
             "TEST" | "PING" => Ok(said(answer_to_test(trimmed))),
@@ -100,31 +105,31 @@ fn answer_to_test(question: &str) -> Value {
 /// An answer that touches nothing.
 fn said(answer: Value) -> Box<dyn Plan> {
     let text = answer.to_string();
-    let work = move |_: &Env, _: &mut Draft, _: OpenConsent<'_>| {
-        Ok(Worked { text: text.clone(), line: Some("answered".into()) })
+    let work = move |_: &ToolContext, _: &mut StagedFiles, _: OpenConsent<'_>| {
+        Ok(StagedReport { text: text.clone(), line: Some("answered".into()) })
     };
-    Box::new(DraftPlan::new("answer".into(), &[], &[], String::new(), Box::new(work)))
+    Box::new(StagedPlan::new("answer".into(), &[], &[], String::new(), Box::new(work)))
 }
 
-impl Tool for AgentPrompt {
+impl Tool for TypestackPrompt {
     fn spec(&self) -> ToolSpec {
         self.shape.spec()
     }
 
     /// A batch names paths by bases: it is simply never beside anything else.
-    fn touches(&self, _: &Value) -> Touches {
-        Touches { anything: true, ..Touches::default() }
+    fn touches(&self, _: &Value) -> TouchedPaths {
+        TouchedPaths { anything: true, ..TouchedPaths::default() }
     }
 
     fn judged_as(&self, _: &Value) -> String {
         "operations".into()
     }
 
-    fn delivery(&self) -> Delivery {
-        Delivery::Whole
+    fn delivery(&self) -> OutputDelivery {
+        OutputDelivery::Whole
     }
 
-    fn plan(&self, input: &Value, env: &Env) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let args: Args = self.shape.parse(input)?;
         match (args.question, args.operations) {
             (Some(question), None) => self.asked(&question, env),

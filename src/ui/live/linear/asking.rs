@@ -3,7 +3,7 @@
 use super::{Linear, exactly, label};
 use crate::agent::{Choice as Answer, Reply, is_command};
 use crate::text::sanitize;
-use crate::tools::{Detail, Said};
+use crate::tools::{DisplayDetail, UserReply};
 use crate::ui::cell;
 use crate::ui::exact;
 use crate::ui::input::guard::QUIET;
@@ -21,7 +21,7 @@ enum Choice {
     Reply(Reply),
     Loop(bool),
     Own(Answer),
-    Said(Said),
+    Said(UserReply),
     Why,
 }
 
@@ -110,9 +110,9 @@ impl Linear {
                 let text = format!("question: the model asks: {}", question.question.trim_end());
                 out.extend(own::marked(&sanitize::block(&text)).lines().map(String::from));
                 for words in &question.choices {
-                    choice(words, Choice::Said(Said::Words(words.clone())));
+                    choice(words, Choice::Said(UserReply::Words(words.clone())));
                 }
-                choice("leave it open", Choice::Said(Said::Open));
+                choice("leave it open", Choice::Said(UserReply::Open));
             }
             Asked::Choice(question) => {
                 out.push(label("question", &question.title));
@@ -162,7 +162,7 @@ impl Linear {
             (true, _) => ("yes".to_string(), Choice::Reply(Reply::Yes)),
             (false, Some(choice)) => choice.clone(),
             (false, None) if matches!(open.asked, Asked::Enquiry(_)) && !is_command(text) => {
-                (text.to_string(), Choice::Said(Said::Words(text.into())))
+                (text.to_string(), Choice::Said(UserReply::Words(text.into())))
             }
             (false, None) => return None,
         };
@@ -216,12 +216,12 @@ pub(super) fn cancel(asked: Asked) {
     }
 }
 
-fn body(detail: &Detail, theme: &Theme) -> Vec<String> {
+fn body(detail: &DisplayDetail, theme: &Theme) -> Vec<String> {
     match detail {
-        Detail::Diff(diff) => exactly(&exact::diff(diff.text.as_bytes(), theme)),
-        Detail::Changes(_) => exactly(&cell::detail(detail, theme, usize::MAX)),
-        Detail::Text(text) => exactly(&exact::lines(text, Style::default(), theme)),
-        Detail::Image(image) => vec![label("picture", &picture::chip(image))],
-        Detail::None => Vec::new(),
+        DisplayDetail::Diff(diff) => exactly(&exact::diff(diff.text.as_bytes(), theme)),
+        DisplayDetail::Changes(_) => exactly(&cell::detail(detail, theme, usize::MAX)),
+        DisplayDetail::Text(text) => exactly(&exact::lines(text, Style::default(), theme)),
+        DisplayDetail::Image(image) => vec![label("picture", &picture::chip(image))],
+        DisplayDetail::None => Vec::new(),
     }
 }

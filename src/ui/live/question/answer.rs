@@ -5,7 +5,7 @@
 use super::twice::is_given_twice;
 use super::{Asked, Open};
 use crate::agent::{Choice, Enquiry, Reply};
-use crate::tools::Said;
+use crate::tools::UserReply;
 use crate::ui::input::guard::{Role, is_plain};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -181,8 +181,8 @@ impl Open {
     /// A key of the model's own question: a choice, the first letter of an answer, or Esc, which leaves it open.
     fn enquire(slot: &mut Option<Open>, key: KeyCode, chosen: Option<String>) -> Answered {
         match (key, chosen) {
-            (_, Some(words)) => Open::answer(slot, Said::Words(words)),
-            (KeyCode::Esc, None) => Open::answer(slot, Said::Open),
+            (_, Some(words)) => Open::answer(slot, UserReply::Words(words)),
+            (KeyCode::Esc, None) => Open::answer(slot, UserReply::Open),
             (KeyCode::Char(c), None) => {
                 if let Some(open) = slot {
                     open.typing = Some(c.to_string());
@@ -193,7 +193,7 @@ impl Open {
         }
     }
 
-    fn answer(slot: &mut Option<Open>, said: Said) -> Answered {
+    fn answer(slot: &mut Option<Open>, said: UserReply) -> Answered {
         if let Some(Open { asked: Asked::Enquiry(question), .. }) = slot.take() {
             drop(question.reply.send(said));
         }
@@ -226,7 +226,7 @@ impl Open {
             (KeyCode::Esc, typing) => *typing = None,
             (KeyCode::Enter, Some(typed)) if is_enquiry && !typed.trim().is_empty() => {
                 let words = std::mem::take(typed);
-                return Open::answer(slot, Said::Words(words));
+                return Open::answer(slot, UserReply::Words(words));
             }
             (KeyCode::Enter, Some(typed)) if wanted.as_ref() == Some(typed) => {
                 return Open::close(slot, Reply::Yes);

@@ -6,7 +6,7 @@ use super::twice::not_shown;
 use super::{Asked, Open};
 use crate::agent::Enquiry;
 use crate::text::{RangeSet, visible};
-use crate::tools::{ChangeOverview, Detail};
+use crate::tools::{ChangeOverview, DisplayDetail};
 use crate::ui::theme::Theme;
 use crate::ui::{exact, own, picture};
 use ratatui::style::Style;
@@ -74,7 +74,7 @@ impl Open {
     fn is_cut(&self) -> bool {
         match &self.asked {
             Asked::Call(question) => {
-                matches!(&question.preview.detail, Detail::Diff(diff) if diff.left_out > 0)
+                matches!(&question.preview.detail, DisplayDetail::Diff(diff) if diff.left_out > 0)
             }
             _ => self.overview().is_some_and(|overview| overview.files.iter().any(|f| f.left_out > 0)),
         }
@@ -83,7 +83,7 @@ impl Open {
     fn overview(&self) -> Option<&ChangeOverview> {
         match &self.asked {
             Asked::Choice(question) => match &question.detail {
-                Detail::Changes(overview) => Some(overview),
+                DisplayDetail::Changes(overview) => Some(overview),
                 _ => None,
             },
             _ => None,
@@ -124,7 +124,7 @@ impl Open {
             }
             Asked::Call(question) => lines_of(&question.preview.detail, theme),
             Asked::Choice(question) => match &question.detail {
-                Detail::Changes(overview) => return changes(overview, theme, columns),
+                DisplayDetail::Changes(overview) => return changes(overview, theme, columns),
                 detail => lines_of(detail, theme),
             },
             Asked::Enquiry(question) => {
@@ -137,15 +137,15 @@ impl Open {
     }
 }
 
-fn lines_of(detail: &Detail, theme: &Theme) -> Vec<Line<'static>> {
+fn lines_of(detail: &DisplayDetail, theme: &Theme) -> Vec<Line<'static>> {
     match detail {
-        Detail::Diff(diff) => exact::diff(diff.text.as_bytes(), theme),
-        Detail::Text(text) => exact::lines(text, Style::default(), theme),
-        Detail::Image(image) => vec![Line::raw(picture::chip(image))],
-        Detail::Changes(overview) => {
+        DisplayDetail::Diff(diff) => exact::diff(diff.text.as_bytes(), theme),
+        DisplayDetail::Text(text) => exact::lines(text, Style::default(), theme),
+        DisplayDetail::Image(image) => vec![Line::raw(picture::chip(image))],
+        DisplayDetail::Changes(overview) => {
             overview.files.iter().flat_map(|f| exact::diff(&f.patch, theme)).collect()
         }
-        Detail::None => Vec::new(),
+        DisplayDetail::None => Vec::new(),
     }
 }
 

@@ -2,7 +2,7 @@
 //! pane and for linear mode.
 
 use crate::agent::Choice;
-use crate::tools::{ChangeOverview, Detail};
+use crate::tools::{ChangeOverview, DisplayDetail};
 
 /// Files that are named when they were not shown.
 const NAMED: usize = 3;
@@ -41,11 +41,11 @@ pub(super) fn not_shown(overview: &ChangeOverview, rows: impl Fn(usize) -> usize
 }
 
 /// What is not shown even where all rows are: parts of files that are too long.
-pub(in crate::ui::live) fn left_out(detail: &Detail) -> String {
+pub(in crate::ui::live) fn left_out(detail: &DisplayDetail) -> String {
     match detail {
-        Detail::Changes(overview) => not_shown(overview, |_| 0),
-        Detail::Diff(diff) if diff.left_out == 1 => "1 changed line".into(),
-        Detail::Diff(diff) if diff.left_out > 1 => format!("{} changed lines", diff.left_out),
+        DisplayDetail::Changes(overview) => not_shown(overview, |_| 0),
+        DisplayDetail::Diff(diff) if diff.left_out == 1 => "1 changed line".into(),
+        DisplayDetail::Diff(diff) if diff.left_out > 1 => format!("{} changed lines", diff.left_out),
         _ => String::new(),
     }
 }
