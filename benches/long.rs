@@ -15,7 +15,7 @@
 mod desk;
 
 use futures_util::stream;
-use placet::agent::{Agent, Bounds, Budget, Ending, Family, Parts, Start};
+use placet::agent::{Agent, AgentConfig, CostBudget, SubagentPool, TurnEnding, TurnLimits, TurnStart};
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, Message, Part, StopReason, TokenUsage, ToolCall,
 };
@@ -67,10 +67,10 @@ impl Provider for Scripted {
     }
 }
 
-fn parts(root: &Path, session: placet::session::OpenSession) -> Parts {
+fn parts(root: &Path, session: placet::session::OpenSession) -> AgentConfig {
     let env = desk::env(root, session.scratchpads().unwrap());
     let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), vec![root.to_path_buf()]);
-    Parts {
+    AgentConfig {
         provider: Arc::new(Scripted(AtomicUsize::new(0))),
         model: ModelLimits { window: 200_000, max_output: 8_000, vision: true }.model("scripted"),
         max_output: 8_000,
@@ -78,11 +78,11 @@ fn parts(root: &Path, session: placet::session::OpenSession) -> Parts {
         registry: Arc::new(ToolRegistry::native()),
         env: Arc::new(env),
         policy: Arc::new(Mutex::new(policy)),
-        bounds: Bounds { rounds: 0, repeats: 0 },
+        bounds: TurnLimits { rounds: 0, repeats: 0 },
         sum_up_at: 0.85,
-        budget: Budget::default(),
+        budget: CostBudget::default(),
         gate: Arc::default(),
-        family: Family::default(),
+        family: SubagentPool::default(),
         session: Some(session),
     }
 }
@@ -112,9 +112,9 @@ fn main() {
     for n in 0..turns {
         let one = Instant::now();
         let (events, mut inbox) = tokio::sync::mpsc::unbounded_channel();
-        let start = Start::Say(vec![Part::text(format!("question {n}"))]);
+        let start = TurnStart::Say(vec![Part::text(format!("question {n}"))]);
         let ending = runtime.block_on(agent.run(start, events, CancellationToken::new()));
-        assert_eq!(ending, Ending::Done);
+        assert_eq!(ending, TurnEnding::Done);
         while inbox.try_recv().is_ok() {}
         slowest = slowest.max(one.elapsed());
         if (n + 1) % (turns / 5).max(1) == 0 {

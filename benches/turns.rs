@@ -11,7 +11,7 @@
     reason = "a bench stops at the first surprise and prints"
 )]
 
-use placet::agent::{Ending, Event};
+use placet::agent::{TurnEnding, TurnEvent};
 use placet::conversation::TokenUsage;
 use placet::permission::Mode;
 use placet::ui::ansi::{self, Depth};
@@ -97,7 +97,7 @@ fn screen() {
             theme,
             80,
             facts,
-            placet::agent::Queue::default(),
+            placet::agent::MessageQueue::default(),
             placet::ui::paste::Pastes::default(),
             now,
         );
@@ -110,7 +110,7 @@ fn screen() {
         );
         for n in 0..20_000 {
             let text = if n % 12 == 11 { format!("{piece}\n\n") } else { piece.to_string() };
-            for line in live.event(Event::Text(text), now) {
+            for line in live.event(TurnEvent::Text(text), now) {
                 painter.insert(&ansi::line(&line));
                 painter.insert("\n");
             }
@@ -119,7 +119,7 @@ fn screen() {
                 painter.frame(now, (80, 24), picture.height(), |buffer, area| picture.draw(buffer, area));
             }
         }
-        for line in live.event(Event::Ended(Ending::Done), now) {
+        for line in live.event(TurnEvent::Ended(TurnEnding::Done), now) {
             painter.insert(&ansi::line(&line));
         }
         painter.finish();

@@ -1,6 +1,8 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
-use crate::agent::{Agent, Answerer, Bounds, Budget, Family, Gate, Parts, Start};
+use crate::agent::{
+    Agent, AgentConfig, CallInterceptors, CostBudget, SelectedModel, SubagentPool, TurnLimits, TurnStart,
+};
 use crate::config::{
     AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsSources, TrustStore,
 };
@@ -120,7 +122,7 @@ pub struct App {
     pads: Arc<mounts::Pads>,
     /// Commands in the background, of all conversations.
     jobs: JobRegistry,
-    pub gate: Arc<Gate>,
+    pub gate: Arc<CallInterceptors>,
     request: Request,
 }
 
@@ -183,11 +185,11 @@ impl App {
     }
 
     /// The turn that a prompt is when it needs no model: a batch of aOperations, and in that surface its test words.
-    pub fn operations(&self, prompt: &str) -> Option<Start> {
+    pub fn operations(&self, prompt: &str) -> Option<TurnStart> {
         let test = matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST");
         let runs = is_batch(prompt) || test && self.dialect == ToolSet::Typestack;
         let input = serde_json::json!({"sQuestion": prompt});
-        runs.then(|| Start::Call { text: prompt.into(), tool: "agent_prompt".into(), input })
+        runs.then(|| TurnStart::Call { text: prompt.into(), tool: "agent_prompt".into(), input })
     }
 
     /// Opens the session store.
@@ -223,18 +225,18 @@ impl App {
         ToolContext { workspace, mode, mounts, ledger, scratchpads, limits, commands, jobs }
     }
 
-    fn budget(&self) -> Result<Budget, AppError> {
+    fn budget(&self) -> Result<CostBudget, AppError> {
         let limit = |key: &'static str| match self.config.text(key) {
             None | Some("") => Ok(None),
             Some(text) => {
                 dollars(text).map(Some).ok_or_else(|| AppError::Dollars { key, value: text.into() })
             }
         };
-        Ok(Budget { session: limit("budget.session")?, day: limit("budget.day")? })
+        Ok(CostBudget { session: limit("budget.session")?, day: limit("budget.day")? })
     }
 
     /// A conversation kept in `session`, or only in memory.
-    pub fn agent(&self, answerer: Answerer, session: Option<OpenSession>) -> Result<Agent, AppError> {
+    pub fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, AppError> {
         let scratchpads = match &session {
             Some(session) => session.scratchpads()?,
             None => Arc::new(Scratchpads::in_memory()),
@@ -242,7 +244,7 @@ impl App {
         let name = session.as_ref().map_or_else(views::fresh_name, |s| s.id().to_string());
         let bound =
             |key: &str, or: u64| u32::try_from(self.config.number(key).unwrap_or(or)).unwrap_or(u32::MAX);
-        Ok(Agent::new(Parts {
+        Ok(Agent::new(AgentConfig {
             provider: answerer.provider,
             model: answerer.model,
             max_output: answerer.max_output,
@@ -250,11 +252,11 @@ impl App {
             registry: Arc::clone(&self.registry),
             env: Arc::new(self.env_with(self.jobs.clone(), scratchpads, &name)),
             policy: Arc::clone(&self.policy),
-            bounds: Bounds { rounds: bound("max_turns", 200), repeats: bound("max_repeats", 5) },
+            bounds: TurnLimits { rounds: bound("max_turns", 200), repeats: bound("max_repeats", 5) },
             budget: self.budget()?,
             sum_up_at: self.config.number("compact_percent").unwrap_or(85).min(100) as f64 / 100.0,
             gate: Arc::clone(&self.gate),
-            family: Family::new(
+            family: SubagentPool::new(
                 usize::try_from(self.config.number("agents.at_once").unwrap_or(4)).unwrap_or(4),
             ),
             session,
@@ -311,7 +313,7 @@ impl Host for App {
         &self.policy
     }
 
-    fn gate(&self) -> &Arc<Gate> {
+    fn gate(&self) -> &Arc<CallInterceptors> {
         &self.gate
     }
 
@@ -323,7 +325,7 @@ impl Host for App {
         &self.jobs
     }
 
-    fn operations(&self, prompt: &str) -> Option<Start> {
+    fn operations(&self, prompt: &str) -> Option<TurnStart> {
         App::operations(self, prompt)
     }
 
@@ -356,11 +358,11 @@ impl Host for App {
         self.prune_daily(store)
     }
 
-    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<Answerer, Trouble> {
+    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, Trouble> {
         Ok(App::answerer(self, provider, model)?)
     }
 
-    fn agent(&self, answerer: Answerer, session: Option<OpenSession>) -> Result<Agent, Trouble> {
+    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, Trouble> {
         Ok(App::agent(self, answerer, session)?)
     }
 }

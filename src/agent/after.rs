@@ -1,9 +1,9 @@
 //! After a call has run, before anybody hears: hooks look at the result, and what a command in a classified session
 //! wrote to a lower level is taken back.
 
-use super::calls::Shared;
+use super::calls::CallServices;
 use super::driver::lock;
-use super::event::{Event, Question, Reply};
+use super::event::{ApprovalReply, ApprovalRequest, TurnEvent};
 use crate::conversation::{BlockedWrite, CallId, CallOutcome, Note, Part, ToolCall, text_of};
 use crate::hooks::{HookAction, HookPoint, HookRuling};
 use crate::permission::{Access, ClassificationLevel};
@@ -19,12 +19,12 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// What was pending before a command that is watched.
-pub(super) struct Watch {
+pub(super) struct PostCallCheck {
     view: View,
     before: BTreeMap<PathBuf, PathState>,
 }
 
-impl Shared {
+impl CallServices {
     /// Hooks look at each result of `call` before it is cut, kept in a scratchpad, shown or sent.
     /// What looks like a secret goes before anything else sees it.
     pub(super) fn inspect(
@@ -84,7 +84,7 @@ impl Shared {
         cancel: &CancellationToken,
     ) -> Result<(), String> {
         let (reply, answer) = oneshot::channel();
-        self.tell(Event::Question(Question {
+        self.tell(TurnEvent::Question(ApprovalRequest {
             id: id.clone(),
             tool: tool.into(),
             reason: reason.into(),
@@ -100,18 +100,20 @@ impl Shared {
             reply,
         }));
         let reply = tokio::select! {
-            reply = answer => reply.unwrap_or(Reply::No(String::new())),
+            reply = answer => reply.unwrap_or(ApprovalReply::No(String::new())),
             () = cancel.cancelled() => return Err("the turn was stopped".into()),
         };
         match reply {
-            Reply::Yes | Reply::Always | Reply::Pattern => Ok(()),
-            Reply::Nobody => Err(format!("this needs a person: {reason}")),
-            Reply::No(_) | Reply::Never | Reply::Cancel => Err(format!("{reason}, who said no")),
+            ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern => Ok(()),
+            ApprovalReply::Nobody => Err(format!("this needs a person: {reason}")),
+            ApprovalReply::No(_) | ApprovalReply::Never | ApprovalReply::Cancel => {
+                Err(format!("{reason}, who said no"))
+            }
         }
     }
 
     /// What is pending now, when a command is about to run in a session where something is classified.
-    pub(super) fn watch(&self, plan: &dyn Plan) -> Option<Watch> {
+    pub(super) fn watch(&self, plan: &dyn Plan) -> Option<PostCallCheck> {
         let off = {
             let policy = lock(&self.policy);
             policy.labels().is_off() || policy.taint().load() == ClassificationLevel::Public
@@ -122,7 +124,7 @@ impl Shared {
         }
         let view = self.env.workspace.view()?.clone();
         let set = view.changes(LayerKind::Pending).unwrap_or_default();
-        Some(Watch { view, before: set.changes.into_iter().map(|c| (c.path, c.after)).collect() })
+        Some(PostCallCheck { view, before: set.changes.into_iter().map(|c| (c.path, c.after)).collect() })
     }
 
     /// What goes on after its call cannot be judged when it ends: the conversation may have another level by then.
@@ -140,10 +142,10 @@ impl Shared {
     /// Discards what the command changed at a lower level than the session's; the note says what.
     pub(super) async fn held_down(
         self: Arc<Self>,
-        watch: Option<Watch>,
+        watch: Option<PostCallCheck>,
         mut output: ToolOutput,
     ) -> (ToolOutput, Option<Note>) {
-        let Some(Watch { view, before }) = watch else { return (output, None) };
+        let Some(PostCallCheck { view, before }) = watch else { return (output, None) };
         let (env, shared) = (Arc::clone(&self.env), Arc::clone(&self));
         let thrown = tokio::task::spawn_blocking(move || {
             let mut set = view.changes(LayerKind::Pending).map_err(|e| e.to_string())?;

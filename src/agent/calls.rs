@@ -1,11 +1,11 @@
 //! The calls of an answer on their way: plan, decide, ask, run. Each is its own task; the turn hears how it ended.
 
-use super::children::Family;
+use super::children::SubagentPool;
 use super::driver::lock;
-use super::event::{Enquiry, Event, Question, Reply};
-use super::gate::{Entrance, Visit, described};
-use super::trickle::{Piece, trickle};
-use super::turn::Input;
+use super::event::{ApprovalReply, ApprovalRequest, TurnEvent, UserPrompt};
+use super::gate::{CallOrigin, EntryPoint, described};
+use super::trickle::{OutputPiece, trickle};
+use super::turn::TurnInput;
 use crate::audit::{AuditEvent, AuditKind, digest};
 use crate::conversation::{
     CallFact, CallId, CallInterruption, CallOutcome, CallResult, Note, Part, ToolCall,
@@ -25,67 +25,77 @@ use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// A call that may run.
-pub(super) struct Cleared {
+pub(super) struct ApprovedCall {
     pub(super) call: ToolCall,
     /// Taken out when it starts.
-    ready: Option<Ready>,
+    ready: Option<PreparedCall>,
 }
 
 /// A call that was decided, and the entry that says so.
-struct Ready {
+struct PreparedCall {
     plan: Box<dyn Plan>,
     permit: Permit,
     decided: AuditEvent,
 }
 
 /// Shared by the tasks of one turn.
-pub(super) struct Calls(Arc<Shared>);
+pub(super) struct TurnCalls(Arc<CallServices>);
 
-pub(super) struct Shared {
+pub(super) struct CallServices {
     registry: Arc<ToolRegistry>,
     pub(super) env: Arc<ToolContext>,
     pub(super) policy: Arc<Mutex<Policy>>,
-    pub(super) visit: Visit,
-    events: UnboundedSender<Event>,
-    inputs: UnboundedSender<Input>,
-    cleared: Mutex<HashMap<CallId, Cleared>>,
-    family: Family,
+    pub(super) visit: CallOrigin,
+    events: UnboundedSender<TurnEvent>,
+    inputs: UnboundedSender<TurnInput>,
+    cleared: Mutex<HashMap<CallId, ApprovedCall>>,
+    family: SubagentPool,
     children: SubagentSpawner,
 }
 
 /// What the calls of a turn share with others: who hears of them, and the conversation's sub-agents.
-pub(super) struct Shares {
-    pub(super) events: UnboundedSender<Event>,
-    pub(super) family: Family,
+pub(super) struct CallChannels {
+    pub(super) events: UnboundedSender<TurnEvent>,
+    pub(super) family: SubagentPool,
     pub(super) children: SubagentSpawner,
 }
 
 /// A turn that was waited for; it ends when this goes.
-enum Order {
+enum ExecGuard {
     None,
     Alone(#[expect(dead_code, reason = "held, not looked at")] tokio::sync::OwnedRwLockWriteGuard<()>),
     Together(#[expect(dead_code, reason = "held, not looked at")] tokio::sync::OwnedRwLockReadGuard<()>),
 }
 
 /// Why a call will not run.
-enum Refusal {
+enum CallRejection {
     Error(ToolError),
     Denied(Denial),
     Stopped,
 }
 
-impl Calls {
+impl TurnCalls {
     pub(super) fn new(
         registry: Arc<ToolRegistry>,
         env: Arc<ToolContext>,
         policy: Arc<Mutex<Policy>>,
-        visit: Visit,
-        shares: Shares,
-        inputs: UnboundedSender<Input>,
-    ) -> Calls {
+        visit: CallOrigin,
+        shares: CallChannels,
+        inputs: UnboundedSender<TurnInput>,
+    ) -> TurnCalls {
         let cleared = Mutex::default();
-        let Shares { events, family, children } = shares;
-        Calls(Arc::new(Shared { registry, env, policy, visit, events, inputs, cleared, family, children }))
+        let CallChannels { events, family, children } = shares;
+        TurnCalls(Arc::new(CallServices {
+            registry,
+            env,
+            policy,
+            visit,
+            events,
+            inputs,
+            cleared,
+            family,
+            children,
+        }))
     }
 
     /// Plans and decides; ends in `Cleared` or `Ended`.
@@ -93,12 +103,12 @@ impl Calls {
         let shared = Arc::clone(&self.0);
         tokio::spawn(async move {
             let checked = tokio::spawn(Arc::clone(&shared).clear(call.clone(), cancel)).await;
-            let checked = checked.unwrap_or_else(|e| Err(Refusal::Error(crashed(&e))));
+            let checked = checked.unwrap_or_else(|e| Err(CallRejection::Error(crashed(&e))));
             match checked {
                 Ok(ready) => {
                     let id = call.id.clone();
-                    lock(&shared.cleared).insert(id.clone(), Cleared { call, ready: Some(ready) });
-                    drop(shared.inputs.send(Input::Cleared(id)));
+                    lock(&shared.cleared).insert(id.clone(), ApprovedCall { call, ready: Some(ready) });
+                    drop(shared.inputs.send(TurnInput::Cleared(id)));
                 }
                 Err(refusal) => shared.refuse(&call, refusal),
             }
@@ -121,26 +131,30 @@ impl Calls {
     }
 
     /// Everything that was cleared and has not ended, given up.
-    pub(super) fn abandon(&self) -> Vec<Cleared> {
+    pub(super) fn abandon(&self) -> Vec<ApprovedCall> {
         lock(&self.0.cleared).drain().map(|(_, cleared)| cleared).collect()
     }
 }
 
-impl Shared {
+impl CallServices {
     /// Plans and decides, and writes down what was decided: what cannot be written down may not run.
-    async fn clear(self: Arc<Self>, call: ToolCall, cancel: CancellationToken) -> Result<Ready, Refusal> {
+    async fn clear(
+        self: Arc<Self>,
+        call: ToolCall,
+        cancel: CancellationToken,
+    ) -> Result<PreparedCall, CallRejection> {
         let mut note = self.visit.note(AuditKind::Decision, &call);
         let judged = Arc::clone(&self).judge(&call, &cancel, &mut note).await;
         let (decision, why) = match &judged {
             Ok((_, permit)) => ("allow", permit.why().to_string()),
-            Err(Refusal::Denied(denial)) => ("deny", denial.reason.clone()),
-            Err(Refusal::Error(error)) => ("error", error.message.clone()),
-            Err(Refusal::Stopped) => ("stopped", String::new()),
+            Err(CallRejection::Denied(denial)) => ("deny", denial.reason.clone()),
+            Err(CallRejection::Error(error)) => ("error", error.message.clone()),
+            Err(CallRejection::Stopped) => ("stopped", String::new()),
         };
         let why = Some(cut(why, 1000)).filter(|why| !why.is_empty());
         let decided = AuditEvent { decision: Some(decision.into()), why, taint: self.taint(), ..note };
-        self.visit.write(decided.clone()).map_err(Refusal::Error)?;
-        judged.map(|(plan, permit)| Ready { plan, permit, decided })
+        self.visit.write(decided.clone()).map_err(CallRejection::Error)?;
+        judged.map(|(plan, permit)| PreparedCall { plan, permit, decided })
     }
 
     async fn judge(
@@ -148,13 +162,13 @@ impl Shared {
         call: &ToolCall,
         cancel: &CancellationToken,
         note: &mut AuditEvent,
-    ) -> Result<(Box<dyn Plan>, Permit), Refusal> {
+    ) -> Result<(Box<dyn Plan>, Permit), CallRejection> {
         let shared = Arc::clone(&self);
         let wanted = call.clone();
         let planned =
             blocking(move || shared.registry.plan(&wanted.name, &wanted.input, &shared.env)).await?;
         note.reach = described(&planned.reach());
-        self.tell(Event::CallPlanned {
+        self.tell(TurnEvent::CallPlanned {
             id: call.id.clone(),
             name: call.name.clone(),
             title: cut(planned.title(), 500),
@@ -162,7 +176,7 @@ impl Shared {
         let demand = self.hooks_before(call, planned.reach(), cancel).await?;
         let demand = demand.as_deref();
         match self.decide(call, planned.as_ref(), demand) {
-            Decision::Deny(denial) => Err(Refusal::Denied(denial)),
+            Decision::Deny(denial) => Err(CallRejection::Denied(denial)),
             Decision::Allow(permit) => {
                 let (planned, preview) = self.prepare(planned, ReadScope::Everywhere).await?;
                 note.preview_hash = Some(fingerprint(&preview));
@@ -173,11 +187,11 @@ impl Shared {
                 note.preview_hash = Some(fingerprint(&preview));
                 let turn = tokio::select! {
                     guard = self.family.asking.lock() => guard,
-                    () = cancel.cancelled() => return Err(Refusal::Stopped),
+                    () = cancel.cancelled() => return Err(CallRejection::Stopped),
                 };
                 // An "always" given to an earlier question may have answered this one; the mode may have changed.
                 let permit = match self.decide(call, planned.as_ref(), demand) {
-                    Decision::Deny(denial) => return Err(Refusal::Denied(denial)),
+                    Decision::Deny(denial) => return Err(CallRejection::Denied(denial)),
                     Decision::Allow(permit) => permit,
                     Decision::Ask(ask) => self.ask(ask, preview, cancel).await?,
                 };
@@ -193,10 +207,10 @@ impl Shared {
         call: &ToolCall,
         reach: Vec<Access>,
         cancel: &CancellationToken,
-    ) -> Result<Option<String>, Refusal> {
+    ) -> Result<Option<String>, CallRejection> {
         let mut demand: Option<String> = None;
         for point in [HookPoint::McpToolCall, HookPoint::PreToolCall] {
-            let wanted = point == HookPoint::PreToolCall || self.visit.entrance == Entrance::Mcp;
+            let wanted = point == HookPoint::PreToolCall || self.visit.entrance == EntryPoint::Mcp;
             if !wanted || !self.visit.watches(point, &call.name) {
                 continue;
             }
@@ -205,12 +219,12 @@ impl Shared {
                 self.visit.about(&policy, self.env.workspace.cwd(), call, &reach)
             };
             let ruling = self.visit.ask(point, context, Some(&call.id), cancel).await;
-            let ruling = ruling.map_err(Refusal::Error)?;
+            let ruling = ruling.map_err(CallRejection::Error)?;
             match &ruling.action {
                 HookAction::Block(_) => {
                     let hint = "the person set this up; find another way, or ask them".into();
                     let reason = ruling.says("blocks it");
-                    return Err(Refusal::Denied(Denial { reason, hint }));
+                    return Err(CallRejection::Denied(Denial { reason, hint }));
                 }
                 HookAction::Ask(_) => {
                     let why = ruling.says("wants a person to say yes");
@@ -247,17 +261,17 @@ impl Shared {
     async fn carry_out(
         self: Arc<Self>,
         call: &ToolCall,
-        ready: Ready,
+        ready: PreparedCall,
         cancel: CancellationToken,
-    ) -> Result<(ToolOutput, Option<Note>), Refusal> {
-        let Ready { plan, permit, decided } = ready;
+    ) -> Result<(ToolOutput, Option<Note>), CallRejection> {
+        let PreparedCall { plan, permit, decided } = ready;
         if plan.outlasts_call() {
-            self.may_outlast().map_err(Refusal::Error)?;
+            self.may_outlast().map_err(CallRejection::Error)?;
         }
         self.visit
             .write(AuditEvent { kind: AuditKind::Intent, ..decided.clone() })
-            .map_err(Refusal::Error)?;
-        self.tell(Event::CallRunning { id: call.id.clone() });
+            .map_err(CallRejection::Error)?;
+        self.tell(TurnEvent::CallRunning { id: call.id.clone() });
         let (title, watch, reach) = (plan.title(), self.watch(plan.as_ref()), plan.reach());
         let title_told = self.visit.gate.secrets.redact(&title).into_owned();
         let view = self.env.workspace.view();
@@ -285,7 +299,7 @@ impl Shared {
         let ended = AuditEvent { kind: AuditKind::Result, outcome, taint: self.taint(), ..decided };
         let written = self.visit.write(ended);
         // It has run; but nobody hears what came of it, since nothing says that they did.
-        written.map_err(Refusal::Error)?;
+        written.map_err(CallRejection::Error)?;
         Ok((output, note))
     }
 
@@ -298,29 +312,29 @@ impl Shared {
         trickle(&self.visit.gate, move |piece| {
             let id = id.clone();
             drop(events.send(match piece {
-                Piece::Lines(text) => Event::CallOutput { id, text: text.into() },
-                Piece::Open(text) => Event::CallLine { id, text: text.into() },
+                OutputPiece::Lines(text) => TurnEvent::CallOutput { id, text: text.into() },
+                OutputPiece::Open(text) => TurnEvent::CallLine { id, text: text.into() },
             }));
         })
     }
 
     /// Waits for the turn of what reaches so far, among all of the family: a command runs alone, writes run together,
     /// reads need no turn. Nothing is held where the call was cancelled meanwhile: it will see that itself.
-    async fn turn_of(&self, reach: &[Access], cancel: &CancellationToken) -> Order {
+    async fn turn_of(&self, reach: &[Access], cancel: &CancellationToken) -> ExecGuard {
         let order = Arc::clone(&self.family.order);
         if reach.iter().any(|one| matches!(one, Access::Run { .. })) {
             return tokio::select! {
-                guard = order.write_owned() => Order::Alone(guard),
-                () = cancel.cancelled() => Order::None,
+                guard = order.write_owned() => ExecGuard::Alone(guard),
+                () = cancel.cancelled() => ExecGuard::None,
             };
         }
         if reach.iter().any(|one| matches!(one, Access::Write { .. })) {
             return tokio::select! {
-                guard = order.read_owned() => Order::Together(guard),
-                () = cancel.cancelled() => Order::None,
+                guard = order.read_owned() => ExecGuard::Together(guard),
+                () = cancel.cancelled() => ExecGuard::None,
             };
         }
-        Order::None
+        ExecGuard::None
     }
 
     /// The person for a tool that asks them: after other questions, one at a time.
@@ -331,7 +345,7 @@ impl Shared {
                 let _turn = shared.family.asking.lock().await;
                 let (reply, answer) = oneshot::channel();
                 let question = shared.visit.gate.secrets.redact(&question).into_owned();
-                shared.tell(Event::Enquiry(Enquiry { question, choices, reply }));
+                shared.tell(TurnEvent::Enquiry(UserPrompt { question, choices, reply }));
                 answer.await.unwrap_or(UserReply::Nobody)
             })
         })
@@ -347,7 +361,7 @@ impl Shared {
         &self,
         planned: Box<dyn Plan>,
         sight: ReadScope,
-    ) -> Result<(Box<dyn Plan>, CallPreview), Refusal> {
+    ) -> Result<(Box<dyn Plan>, CallPreview), CallRejection> {
         let env = Arc::clone(&self.env);
         blocking(move || {
             let mut planned = planned;
@@ -362,9 +376,9 @@ impl Shared {
         ask: Ask,
         preview: CallPreview,
         cancel: &CancellationToken,
-    ) -> Result<Permit, Refusal> {
+    ) -> Result<Permit, CallRejection> {
         let (reply, answer) = oneshot::channel();
-        self.tell(Event::Question(Question {
+        self.tell(TurnEvent::Question(ApprovalRequest {
             id: ask.call.clone(),
             tool: ask.tool.clone(),
             reason: ask.reason.clone(),
@@ -377,39 +391,39 @@ impl Shared {
             reply,
         }));
         let reply = tokio::select! {
-            reply = answer => reply.unwrap_or(Reply::No(String::new())),
-            () = cancel.cancelled() => return Err(Refusal::Stopped),
+            reply = answer => reply.unwrap_or(ApprovalReply::No(String::new())),
+            () = cancel.cancelled() => return Err(CallRejection::Stopped),
         };
         match reply {
-            Reply::Yes => Ok(ask.allow()),
-            Reply::Always | Reply::Pattern => {
-                let grant = if reply == Reply::Always { &ask.always } else { &ask.pattern };
+            ApprovalReply::Yes => Ok(ask.allow()),
+            ApprovalReply::Always | ApprovalReply::Pattern => {
+                let grant = if reply == ApprovalReply::Always { &ask.always } else { &ask.pattern };
                 if let Some(grant) = grant.clone() {
                     lock(&self.policy).remember(grant);
                 }
                 Ok(ask.allow())
             }
-            Reply::No(words) => Err(Refusal::Denied(ask.deny(&words))),
-            Reply::Never => {
+            ApprovalReply::No(words) => Err(CallRejection::Denied(ask.deny(&words))),
+            ApprovalReply::Never => {
                 lock(&self.policy).forbid(ask.reach.clone());
-                Err(Refusal::Denied(ask.deny("not in this session")))
+                Err(CallRejection::Denied(ask.deny("not in this session")))
             }
-            Reply::Cancel => Err(Refusal::Stopped),
-            Reply::Nobody => Err(Refusal::Denied(nobody(&ask))),
+            ApprovalReply::Cancel => Err(CallRejection::Stopped),
+            ApprovalReply::Nobody => Err(CallRejection::Denied(nobody(&ask))),
         }
     }
 
-    fn refuse(&self, call: &ToolCall, refusal: Refusal) {
+    fn refuse(&self, call: &ToolCall, refusal: CallRejection) {
         let (outcome, text, summary, recorded) = match refusal {
-            Refusal::Error(e) => {
+            CallRejection::Error(e) => {
                 let summary = CallSummary::failure(&call.name, &e.message);
                 (CallOutcome::Failed, e.for_model(), summary, vec![CallFact::Failed { fault: e.fault }])
             }
-            Refusal::Denied(d) => {
+            CallRejection::Denied(d) => {
                 let text = format!("denied: {}\nhint: {}", d.reason, d.hint);
                 (CallOutcome::Denied, text, CallSummary::failure(&call.name, &d.reason), Vec::new())
             }
-            Refusal::Stopped => {
+            CallRejection::Stopped => {
                 let result = CallResult::interrupted(call, CallInterruption::BeforeItRan);
                 return self.answer(result, CallSummary::line(format!("{}: stopped", call.name)));
             }
@@ -424,7 +438,7 @@ impl Shared {
     fn end(&self, call: &ToolCall, (output, note): (ToolOutput, Option<Note>)) {
         let ToolOutput { outcome, for_model, for_person, facts, recorded } = output;
         if let OutputFacts::Todos(items) = facts {
-            self.tell(Event::Todos(items));
+            self.tell(TurnEvent::Todos(items));
         }
         let mut parts = from_tool(for_model);
         parts.extend(note.map(Part::Note));
@@ -435,11 +449,11 @@ impl Shared {
         let CallResult { id, name, outcome, .. } = &result;
         tracing::debug!(tool = name, ?outcome, "a call ended");
         let (id, name, outcome) = (id.clone(), name.clone(), *outcome);
-        self.tell(Event::CallEnded { id, name, outcome, summary });
-        drop(self.inputs.send(Input::Ended(result)));
+        self.tell(TurnEvent::CallEnded { id, name, outcome, summary });
+        drop(self.inputs.send(TurnInput::Ended(result)));
     }
 
-    pub(super) fn tell(&self, event: Event) {
+    pub(super) fn tell(&self, event: TurnEvent) {
         drop(self.events.send(event));
     }
 }
@@ -482,10 +496,10 @@ fn nobody(ask: &Ask) -> Denial {
 
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
-) -> Result<T, Refusal> {
+) -> Result<T, CallRejection> {
     match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done.map_err(Refusal::Error),
-        Err(e) => Err(Refusal::Error(crashed(&e))),
+        Ok(done) => done.map_err(CallRejection::Error),
+        Err(e) => Err(CallRejection::Error(crashed(&e))),
     }
 }
 

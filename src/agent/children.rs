@@ -8,10 +8,10 @@
 //! the gate go to the person, one at a time. Stopping the turn stops them all.
 
 use super::driver::{Agent, lock};
-use super::ending::Ending;
-use super::event::Event;
-use super::meter::Meter;
-use super::parts::{Parts, Start};
+use super::ending::TurnEnding;
+use super::event::TurnEvent;
+use super::meter::CostMeter;
+use super::parts::{AgentConfig, TurnStart};
 use crate::conversation::{CallOutcome, Message, Part};
 use crate::provider::catalog::Money;
 use crate::session::{RequestCost, SessionStore};
@@ -32,7 +32,7 @@ const LONGEST_LOG: usize = 200_000;
 
 /// What a conversation and its children have in common. Clones share it.
 #[derive(Clone)]
-pub struct Family {
+pub struct SubagentPool {
     is_child: bool,
     /// So many work at once.
     slots: Arc<Semaphore>,
@@ -43,16 +43,16 @@ pub struct Family {
     /// What children cost that the parent has not counted yet.
     paid: Arc<Mutex<Vec<RequestCost>>>,
     /// What all of them spend.
-    meter: Arc<Meter>,
+    meter: Arc<CostMeter>,
     /// Where the costs of all sessions are kept, for a child that has no session of its own.
     store: Option<SessionStore>,
     born: Arc<AtomicU32>,
 }
 
-impl Family {
+impl SubagentPool {
     /// `at_once`: how many children may work at the same time.
-    pub fn new(at_once: usize) -> Family {
-        Family {
+    pub fn new(at_once: usize) -> SubagentPool {
+        SubagentPool {
             is_child: false,
             slots: Arc::new(Semaphore::new(at_once.clamp(1, 64))),
             asking: Arc::default(),
@@ -68,7 +68,7 @@ impl Family {
         self.is_child
     }
 
-    pub(super) fn meter(&self) -> &Meter {
+    pub(super) fn meter(&self) -> &CostMeter {
         &self.meter
     }
 
@@ -82,15 +82,15 @@ impl Family {
     }
 }
 
-impl Default for Family {
-    fn default() -> Family {
-        Family::new(4)
+impl Default for SubagentPool {
+    fn default() -> SubagentPool {
+        SubagentPool::new(4)
     }
 }
 
 impl Agent {
     /// How this conversation's tools begin children.
-    pub(super) fn children(&self, events: &UnboundedSender<Event>) -> SubagentSpawner {
+    pub(super) fn children(&self, events: &UnboundedSender<TurnEvent>) -> SubagentSpawner {
         let (family, events) = (self.parts.family.clone(), events.clone());
         let parts = Arc::new(self.parts.for_child());
         SubagentSpawner::new(move |task, progress, cancel| {
@@ -107,7 +107,7 @@ impl Agent {
     }
 
     /// Counts what children cost since it was last asked.
-    pub(super) fn count_children(&mut self, events: &UnboundedSender<Event>) {
+    pub(super) fn count_children(&mut self, events: &UnboundedSender<TurnEvent>) {
         if self.parts.family.is_child {
             return;
         }
@@ -125,11 +125,11 @@ impl Agent {
     }
 }
 
-impl Parts {
+impl AgentConfig {
     /// The same for a child; its session is kept nowhere but in its parent's scratchpads.
-    fn for_child(&self) -> Parts {
+    fn for_child(&self) -> AgentConfig {
         let store = self.session.as_ref().map(|session| session.store().clone());
-        Parts {
+        AgentConfig {
             provider: Arc::clone(&self.provider),
             model: self.model.clone(),
             max_output: self.max_output,
@@ -141,7 +141,7 @@ impl Parts {
             sum_up_at: self.sum_up_at,
             budget: self.budget,
             gate: Arc::clone(&self.gate),
-            family: Family {
+            family: SubagentPool {
                 is_child: true,
                 store: store.or_else(|| self.family.store.clone()),
                 ..self.family.clone()
@@ -152,11 +152,11 @@ impl Parts {
 }
 
 async fn run(
-    family: &Family,
-    parts: &Parts,
+    family: &SubagentPool,
+    parts: &AgentConfig,
     task: SubagentTask,
     progress: ProgressSink,
-    events: UnboundedSender<Event>,
+    events: UnboundedSender<TurnEvent>,
     cancel: CancellationToken,
 ) -> SubagentReport {
     let number = family.born.fetch_add(1, Ordering::Relaxed) + 1;
@@ -177,7 +177,7 @@ async fn run(
     let (sender, mut inbox) = unbounded_channel();
     let ending = {
         // One that may not go on stops itself, and not the others.
-        let running = child.run(Start::Say(vec![Part::text(&task.text)]), sender, cancel.child_token());
+        let running = child.run(TurnStart::Say(vec![Part::text(&task.text)]), sender, cancel.child_token());
         let hearing = async {
             while let Some(event) = inbox.recv().await {
                 hear(event, &name, &progress, &events, &mut log);
@@ -195,10 +195,10 @@ async fn run(
 
 /// What a child lives through: its calls are its parent's progress, its questions are the person's.
 fn hear(
-    event: Event,
+    event: TurnEvent,
     name: &str,
     progress: &ProgressSink,
-    events: &UnboundedSender<Event>,
+    events: &UnboundedSender<TurnEvent>,
     log: &mut String,
 ) {
     let mut note = |line: &str| {
@@ -208,32 +208,34 @@ fn hear(
         }
     };
     match event {
-        Event::CallEnded { summary, .. } => note(&summary.line),
-        Event::Notice(text) => note(&text),
-        Event::Retrying { attempt, of, error, .. } => note(&format!("retry {attempt} of {of}: {error}")),
-        Event::Question(mut question) => {
+        TurnEvent::CallEnded { summary, .. } => note(&summary.line),
+        TurnEvent::Notice(text) => note(&text),
+        TurnEvent::Retrying { attempt, of, error, .. } => note(&format!("retry {attempt} of {of}: {error}")),
+        TurnEvent::Question(mut question) => {
             question.reason = format!("sub-agent {name}: {}", question.reason);
-            drop(events.send(Event::Question(question)));
+            drop(events.send(TurnEvent::Question(question)));
         }
-        Event::Choice(mut question) => {
+        TurnEvent::Choice(mut question) => {
             question.reason = format!("sub-agent {name}: {}", question.reason);
-            drop(events.send(Event::Choice(question)));
+            drop(events.send(TurnEvent::Choice(question)));
         }
-        Event::LoopQuestion(question) => drop(events.send(Event::LoopQuestion(question))),
+        TurnEvent::LoopQuestion(question) => drop(events.send(TurnEvent::LoopQuestion(question))),
         _ => {}
     }
 }
 
 /// The child's last words, or why there are none.
-fn ended(child: &Agent, ending: &Ending) -> (CallOutcome, String) {
+fn ended(child: &Agent, ending: &TurnEnding) -> (CallOutcome, String) {
     let said = match child.transcript().last() {
         Some(Message::Assistant(answer)) => answer.text(),
         _ => String::new(),
     };
     match ending {
-        Ending::Done if said.trim().is_empty() => (CallOutcome::Failed, "it ended without a report".into()),
-        Ending::Done => (CallOutcome::Done, said),
-        Ending::Interrupted => {
+        TurnEnding::Done if said.trim().is_empty() => {
+            (CallOutcome::Failed, "it ended without a report".into())
+        }
+        TurnEnding::Done => (CallOutcome::Done, said),
+        TurnEnding::Interrupted => {
             (CallOutcome::Interrupted, format!("it was interrupted. Its last words: {said}"))
         }
         other => {

@@ -8,10 +8,10 @@
 
 use super::context::{estimate, weight};
 use super::driver::{Agent, lock};
-use super::ending::Ending;
-use super::event::Event;
+use super::ending::TurnEnding;
+use super::event::TurnEvent;
 use super::notes::newest_first;
-use super::out_of_view::OutOfView;
+use super::out_of_view::EvictedContent;
 use crate::conversation::{AssistantMessage, ConversationSummary, Message, Note, Part, PinnedNoteKind};
 use crate::provider::{ProviderError, StreamEvent};
 use crate::session::{SessionError, SessionRecord};
@@ -41,12 +41,12 @@ const AGAIN: usize = 12;
 const LISTED: usize = 60;
 
 /// Why nothing was summed up.
-enum Not {
+enum CompactError {
     /// There is nothing that a summary would make shorter.
     Short,
     Stopped,
     /// It may not be paid for.
-    Blocked(Ending),
+    Blocked(TurnEnding),
     Failed(String),
 }
 
@@ -55,25 +55,25 @@ impl Agent {
     pub(super) async fn sum_up_asked(
         &mut self,
         focus: &str,
-        events: &UnboundedSender<Event>,
+        events: &UnboundedSender<TurnEvent>,
         stop: &CancellationToken,
-    ) -> Ending {
+    ) -> TurnEnding {
         match self.sum_up(focus, true, events, stop).await {
             Ok(words) => {
-                drop(events.send(Event::Notice(words)));
-                Ending::Done
+                drop(events.send(TurnEvent::Notice(words)));
+                TurnEnding::Done
             }
-            Err(Not::Stopped) => {
+            Err(CompactError::Stopped) => {
                 self.settle_request(events);
-                Ending::Interrupted
+                TurnEnding::Interrupted
             }
-            Err(Not::Blocked(ending)) => ending,
-            Err(Not::Short) => {
+            Err(CompactError::Blocked(ending)) => ending,
+            Err(CompactError::Short) => {
                 let words = "there is nothing to sum up: the conversation is short already";
-                drop(events.send(Event::Notice(words.into())));
-                Ending::Done
+                drop(events.send(TurnEvent::Notice(words.into())));
+                TurnEnding::Done
             }
-            Err(Not::Failed(why)) => Ending::Blocked {
+            Err(CompactError::Failed(why)) => TurnEnding::Blocked {
                 why: format!("the conversation was not summed up: {why}"),
                 hint: Some("nothing has changed; /compact tries again".into()),
             },
@@ -83,10 +83,10 @@ impl Agent {
     /// Sums up before the window is full. What fails is told, and the turn goes on.
     pub(super) async fn sum_up_in_time(
         &mut self,
-        events: &UnboundedSender<Event>,
+        events: &UnboundedSender<TurnEvent>,
         cancel: &CancellationToken,
         stop: &CancellationToken,
-    ) -> Result<(), Ending> {
+    ) -> Result<(), TurnEnding> {
         let count = self.transcript.len();
         let waits = self.not_summed_up.is_some_and(|failed| count < failed + AGAIN);
         let at = self.parts.sum_up_at;
@@ -94,29 +94,31 @@ impl Agent {
             return Ok(());
         }
         let words = "the conversation nearly fills the model's window: summing up its beginning";
-        drop(events.send(Event::Notice(words.into())));
+        drop(events.send(TurnEvent::Notice(words.into())));
         let either = cancel.child_token();
         let summed = tokio::select! {
             summed = self.sum_up("", false, events, &either) => summed,
-            () = stop.cancelled() => Err(Not::Stopped),
+            () = stop.cancelled() => Err(CompactError::Stopped),
         };
         self.settle_request(events);
         self.not_summed_up = Some(self.transcript.len());
         match summed {
             Ok(words) => {
                 self.not_summed_up = None;
-                drop(events.send(Event::Notice(words)));
+                drop(events.send(TurnEvent::Notice(words)));
                 // The summary was a request of its own.
                 self.may_spend(events, stop).await?;
             }
             // There may be something to sum up as soon as the next turn has been.
-            Err(Not::Short) => self.not_summed_up = Some((self.transcript.len() + 2).saturating_sub(AGAIN)),
-            Err(Not::Stopped) => {}
-            Err(Not::Blocked(ending)) => return Err(ending),
-            Err(Not::Failed(why)) => {
+            Err(CompactError::Short) => {
+                self.not_summed_up = Some((self.transcript.len() + 2).saturating_sub(AGAIN))
+            }
+            Err(CompactError::Stopped) => {}
+            Err(CompactError::Blocked(ending)) => return Err(ending),
+            Err(CompactError::Failed(why)) => {
                 let words =
                     format!("the conversation was not summed up: {why}; older parts are left out instead");
-                drop(events.send(Event::Notice(words)));
+                drop(events.send(TurnEvent::Notice(words)));
             }
         }
         Ok(())
@@ -131,17 +133,17 @@ impl Agent {
         &mut self,
         focus: &str,
         asked: bool,
-        events: &UnboundedSender<Event>,
+        events: &UnboundedSender<TurnEvent>,
         cancel: &CancellationToken,
-    ) -> Result<String, Not> {
+    ) -> Result<String, CompactError> {
         let before = estimate(&self.sent());
         let from = self.summaries.last().map_or(0, |summary| summary.upto);
         if before < TOO_SHORT {
-            return Err(Not::Short);
+            return Err(CompactError::Short);
         }
         let window = self.parts.model.window as f64;
         let kept = if asked { (KEPT * window).min(KEPT_OF_ALL * before) } else { KEPT * window };
-        let upto = cut_at(self.transcript.since(from), 0, kept, asked).ok_or(Not::Short)?;
+        let upto = cut_at(self.transcript.since(from), 0, kept, asked).ok_or(CompactError::Short)?;
         let room = self.context.room(&self.parts.model, self.longest()) * PIECE;
         let mut so_far = self.summary().map(|(text, _)| text.to_string());
         let mut begin = 0;
@@ -149,7 +151,7 @@ impl Agent {
         for (at, end) in ends.iter().enumerate() {
             if ends.len() > 1 {
                 let words = format!("summing up, part {} of {}", at + 1, ends.len());
-                drop(events.send(Event::Notice(words)));
+                drop(events.send(TurnEvent::Notice(words)));
             }
             let piece = self.transcript.since(from).get(begin..*end).unwrap_or(&[]).to_vec();
             let messages = asking(so_far.as_deref(), piece, focus);
@@ -160,7 +162,7 @@ impl Agent {
             upto: from + upto,
             notes: self.notes(so_far.unwrap_or_default(), from, upto),
         };
-        self.take(summary).map_err(|e| Not::Failed(e.to_string()))?;
+        self.take(summary).map_err(|e| CompactError::Failed(e.to_string()))?;
         // What the provider counted was the request for the summary, and says nothing of what is sent from now on.
         self.set_last_prompt(0);
         let after = estimate(&self.sent());
@@ -181,15 +183,15 @@ impl Agent {
     async fn ask_for_summary(
         &mut self,
         messages: Vec<Message>,
-        events: &UnboundedSender<Event>,
+        events: &UnboundedSender<TurnEvent>,
         cancel: &CancellationToken,
-    ) -> Result<String, Not> {
+    ) -> Result<String, CompactError> {
         let mut attempts = 0;
         loop {
             let request = self.context.build(&messages, &self.parts.model, self.longest()).request;
             self.may_spend(events, cancel).await.map_err(|ending| match ending {
-                Ending::Interrupted => Not::Stopped,
-                ending => Not::Blocked(ending),
+                TurnEnding::Interrupted => CompactError::Stopped,
+                ending => CompactError::Blocked(ending),
             })?;
             self.open_request(events);
             let heard = self.hear(request, events, cancel).await;
@@ -201,7 +203,7 @@ impl Agent {
                 Ok(answer) => {
                     let text = self.parts.gate.secrets.redact(&answer.text()).trim().to_string();
                     return match text.is_empty() {
-                        true => Err(Not::Failed("the model wrote nothing".into())),
+                        true => Err(CompactError::Failed("the model wrote nothing".into())),
                         false => Ok(text),
                     };
                 }
@@ -209,8 +211,8 @@ impl Agent {
                     attempts += 1;
                     self.context.was_too_long(&message, &self.parts.model);
                 }
-                Err(ProviderError::Cancelled) => return Err(Not::Stopped),
-                Err(error) => return Err(Not::Failed(self.unseen(error).to_string())),
+                Err(ProviderError::Cancelled) => return Err(CompactError::Stopped),
+                Err(error) => return Err(CompactError::Failed(self.unseen(error).to_string())),
             }
         }
     }
@@ -218,7 +220,7 @@ impl Agent {
     async fn hear(
         &mut self,
         request: crate::provider::ModelRequest,
-        events: &UnboundedSender<Event>,
+        events: &UnboundedSender<TurnEvent>,
         cancel: &CancellationToken,
     ) -> Result<AssistantMessage, ProviderError> {
         let mut stream = self.parts.provider.answer(request, cancel.child_token());
@@ -228,9 +230,9 @@ impl Agent {
             match event {
                 StreamEvent::Finished(answer) => return Ok(answer),
                 StreamEvent::Retrying { attempt, of, wait, error } => {
-                    drop(events.send(Event::Retrying { attempt, of, wait, error }));
+                    drop(events.send(TurnEvent::Retrying { attempt, of, wait, error }));
                 }
-                StreamEvent::Silent { since } => drop(events.send(Event::Silent { since })),
+                StreamEvent::Silent { since } => drop(events.send(TurnEvent::Silent { since })),
                 _ => {}
             }
         }
@@ -244,7 +246,7 @@ impl Agent {
         let from = self.summaries.last().map_or(0, |before| before.upto);
         let gone = self.transcript.since(from);
         let gone = gone.get(..summary.upto.saturating_sub(from)).unwrap_or(gone);
-        let out_of_view = OutOfView::between(gone, &[]);
+        let out_of_view = EvictedContent::between(gone, &[]);
         self.context.begin_anew();
         if from == summary.upto {
             // The same beginning in other words.

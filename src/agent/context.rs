@@ -4,9 +4,9 @@
 //! conversation is too long it is shortened locally, so that no state exists in which only starting over helps; how is
 //! in [`super::shorten`].
 
-use super::out_of_view::OutOfView;
-use super::pictures::Pictures;
-use super::refused::Refused;
+use super::out_of_view::EvictedContent;
+use super::pictures::RequestImages;
+use super::refused::RejectedContent;
 use super::shorten::shorten;
 use crate::conversation::{AssistantBlock, Message, Part, ToolSpec};
 use crate::provider::{ModelRequest, ModelSpec};
@@ -17,45 +17,45 @@ use std::sync::Arc;
 /// Bytes per token, on the low side: code and CJK have fewer than prose.
 pub(super) const BYTES_PER_TOKEN: f64 = 3.5;
 
-pub(super) struct Context {
+pub(super) struct ModelContext {
     system: Arc<str>,
     tools: Arc<[ToolSpec]>,
-    pictures: Pictures,
-    refused: Refused,
+    pictures: RequestImages,
+    refused: RejectedContent,
     scratchpads: Option<Arc<Scratchpads>>,
     /// The most that may be sent, in tokens as estimated here; learned when a server says that a request was too long.
     most: Option<f64>,
     /// The window as the server told it, where it is smaller than what is known of the model.
     told_window: Option<u64>,
-    last: Sent,
+    last: RequestSize,
 }
 
 /// The size of the last request: as estimated here, and the room it asked for.
 #[derive(Clone, Copy, Default)]
-struct Sent {
+struct RequestSize {
     estimate: f64,
     max_output: u64,
 }
 
 /// A request, and what had to be left out of it, in sentences for the person.
-pub(super) struct Built {
+pub(super) struct BuiltRequest {
     pub(super) request: ModelRequest,
     pub(super) notes: Vec<String>,
     /// What the model no longer has before it, or not as it was.
-    pub(super) out_of_view: OutOfView,
+    pub(super) out_of_view: EvictedContent,
 }
 
-impl Context {
-    pub(super) fn new(system: String, tools: Vec<ToolSpec>) -> Context {
-        Context {
+impl ModelContext {
+    pub(super) fn new(system: String, tools: Vec<ToolSpec>) -> ModelContext {
+        ModelContext {
             system: system.into(),
             tools: tools.into(),
-            pictures: Pictures::default(),
-            refused: Refused::default(),
+            pictures: RequestImages::default(),
+            refused: RejectedContent::default(),
             scratchpads: None,
             most: None,
             told_window: None,
-            last: Sent::default(),
+            last: RequestSize::default(),
         }
     }
 
@@ -154,7 +154,7 @@ impl Context {
     }
 
     /// Builds the request. `messages` is left as it is; what is cut is cut from a copy.
-    pub(super) fn build(&mut self, messages: &[Message], model: &ModelSpec, max_output: u64) -> Built {
+    pub(super) fn build(&mut self, messages: &[Message], model: &ModelSpec, max_output: u64) -> BuiltRequest {
         let mut notes = Vec::new();
         self.refused.going_out(messages.len());
         let mut copy = self.refused.without(messages).into_owned();
@@ -170,7 +170,7 @@ impl Context {
         if cut > 0 {
             notes.push(format!("the conversation is longer than the model's window: {cut} older parts were left out of the request (the session keeps them)"));
         }
-        self.last = Sent { estimate: estimate(&copy) + fixed, max_output };
+        self.last = RequestSize { estimate: estimate(&copy) + fixed, max_output };
         let request = ModelRequest {
             model: model.clone(),
             system: Arc::clone(&self.system),
@@ -179,9 +179,12 @@ impl Context {
             max_output,
         };
         let is_whole = cut == 0 && self.refused.is_empty();
-        let out_of_view =
-            if is_whole { OutOfView::default() } else { OutOfView::between(messages, &request.messages) };
-        Built { request, notes, out_of_view }
+        let out_of_view = if is_whole {
+            EvictedContent::default()
+        } else {
+            EvictedContent::between(messages, &request.messages)
+        };
+        BuiltRequest { request, notes, out_of_view }
     }
 
     /// How many tokens there are for messages, as estimated here.

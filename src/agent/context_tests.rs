@@ -8,8 +8,8 @@ fn model(window: u64) -> ModelSpec {
     ModelSpec { name: "m".into(), window, capabilities: ModelCapabilities::default() }
 }
 
-fn context() -> Context {
-    Context::new("system".into(), Vec::new())
+fn context() -> ModelContext {
+    ModelContext::new("system".into(), Vec::new())
 }
 
 fn round(id: usize, bytes: usize) -> [Message; 2] {

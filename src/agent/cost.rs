@@ -6,9 +6,9 @@
 //! that came with it is what it cost.
 
 use super::driver::Agent;
-use super::ending::Ending;
-use super::event::{Choice, ChoiceQuestion, Event};
-use super::meter::Limit;
+use super::ending::TurnEnding;
+use super::event::{ChoiceQuestion, QuestionChoice, TurnEvent};
+use super::meter::BudgetLimit;
 use crate::conversation::{AssistantMessage, TokenUsage};
 use crate::provider::StreamEvent;
 use crate::provider::catalog::{self, Money};
@@ -20,18 +20,18 @@ use tokio_util::sync::CancellationToken;
 
 /// The person's limits; `None` is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Budget {
+pub struct CostBudget {
     pub session: Option<Money>,
     pub day: Option<Money>,
 }
 
 /// What has been spent.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Costs {
+pub(super) struct CostTracker {
     pub(super) turn: RequestCost,
     pub(super) session: RequestCost,
     /// The request that is on its way.
-    open: Option<Open>,
+    open: Option<InFlightRequest>,
     /// Why something has no known price; said once, where there is a budget.
     unknown: Option<String>,
     told_unknown: bool,
@@ -39,7 +39,7 @@ pub(super) struct Costs {
 
 /// A request that is not answered to the end yet.
 #[derive(Clone, Debug, Default)]
-struct Open {
+struct InFlightRequest {
     /// The newest count of the provider's.
     usage: TokenUsage,
     /// Some of the answer has come: whatever ends it now, it is paid for.
@@ -48,7 +48,7 @@ struct Open {
     elsewhere: String,
 }
 
-impl Costs {
+impl CostTracker {
     pub(super) fn begin_turn(&mut self) {
         self.turn = RequestCost::default();
     }
@@ -64,13 +64,13 @@ impl Costs {
 
 impl Agent {
     /// A request goes out: what comes of it is counted, also when it breaks off or is stopped.
-    pub(super) fn open_request(&mut self, events: &UnboundedSender<Event>) {
+    pub(super) fn open_request(&mut self, events: &UnboundedSender<TurnEvent>) {
         self.settle_request(events);
-        self.costs.open = Some(Open::default());
+        self.costs.open = Some(InFlightRequest::default());
     }
 
     /// Hears what comes of the request.
-    pub(super) fn meter(&mut self, event: &StreamEvent, events: &UnboundedSender<Event>) {
+    pub(super) fn meter(&mut self, event: &StreamEvent, events: &UnboundedSender<TurnEvent>) {
         if let StreamEvent::Retrying { .. } | StreamEvent::Elsewhere { .. } = event {
             // Another attempt is another request.
             self.open_request(events);
@@ -88,7 +88,7 @@ impl Agent {
     }
 
     /// The answer is whole: it is counted as its provider did, or as it last did while it came.
-    pub(super) fn close_request(&mut self, answer: &AssistantMessage, events: &UnboundedSender<Event>) {
+    pub(super) fn close_request(&mut self, answer: &AssistantMessage, events: &UnboundedSender<TurnEvent>) {
         let open = self.costs.open.take().unwrap_or_default();
         let usage = if answer.usage.is_zero() { open.usage } else { answer.usage };
         // A call that the person typed is answered by nobody.
@@ -100,7 +100,7 @@ impl Agent {
 
     /// The answer broke off, or was stopped: what is known of it is counted. Without a count, and before anything came,
     /// there is nothing to pay.
-    pub(super) fn settle_request(&mut self, events: &UnboundedSender<Event>) {
+    pub(super) fn settle_request(&mut self, events: &UnboundedSender<TurnEvent>) {
         let Some(open) = self.costs.open.take() else { return };
         if open.has_begun || !open.usage.is_zero() {
             self.count((&open.elsewhere, ""), open.usage, events);
@@ -108,7 +108,7 @@ impl Agent {
     }
 
     /// Adds what a request cost, here and in the session. Usage of nothing is one that was not told.
-    fn count(&mut self, by: (&str, &str), usage: TokenUsage, events: &UnboundedSender<Event>) {
+    fn count(&mut self, by: (&str, &str), usage: TokenUsage, events: &UnboundedSender<TurnEvent>) {
         let one = self.priced(by, usage);
         self.costs.turn.add(&one);
         self.costs.session.add(&one);
@@ -119,7 +119,7 @@ impl Agent {
         }
         if let Err(e) = self.write_down(record(&one)) {
             let words = format!("the cost of a request was not saved, and is missing from sums to come: {e}");
-            drop(events.send(Event::Notice(words)));
+            drop(events.send(TurnEvent::Notice(words)));
         }
         self.tell_usage(self.costs.session.usage, self.last_prompt(), events);
     }
@@ -166,18 +166,18 @@ impl Agent {
         (&self.costs.session, &self.costs.turn)
     }
 
-    pub fn budget(&self) -> Budget {
+    pub fn budget(&self) -> CostBudget {
         self.parts.budget
     }
 
     /// Whether another request may be paid for: within the budget, or because the person says so.
     pub(super) async fn may_spend(
         &mut self,
-        events: &UnboundedSender<Event>,
+        events: &UnboundedSender<TurnEvent>,
         stop: &CancellationToken,
-    ) -> Result<(), Ending> {
-        let Budget { session, day } = self.parts.budget;
-        for (what, limit) in [(Limit::Session, session), (Limit::Day, day)] {
+    ) -> Result<(), TurnEnding> {
+        let CostBudget { session, day } = self.parts.budget;
+        for (what, limit) in [(BudgetLimit::Session, session), (BudgetLimit::Day, day)] {
             let Some(limit) = limit else { continue };
             self.tell_unknown(events);
             self.stay_within(what, limit, events, stop).await?;
@@ -188,18 +188,18 @@ impl Agent {
     /// One of the family asks at a time, and looks again when it is its turn: another may have asked meanwhile.
     async fn stay_within(
         &self,
-        what: Limit,
+        what: BudgetLimit,
         limit: Money,
-        events: &UnboundedSender<Event>,
+        events: &UnboundedSender<TurnEvent>,
         stop: &CancellationToken,
-    ) -> Result<(), Ending> {
+    ) -> Result<(), TurnEnding> {
         let meter = self.parts.family.meter();
         if self.spent(what) < limit + meter.allowed(what) {
             return Ok(());
         }
         let _turn = tokio::select! {
             turn = self.parts.family.asking.lock() => turn,
-            () = stop.cancelled() => return Err(Ending::Interrupted),
+            () = stop.cancelled() => return Err(TurnEnding::Interrupted),
         };
         let spent = self.spent(what);
         if spent < limit + meter.allowed(what) {
@@ -212,16 +212,16 @@ impl Agent {
         }
         meter.refuse();
         let what = what.name();
-        Err(Ending::Blocked {
+        Err(TurnEnding::Blocked {
             why: format!("the budget of {limit} for this {what} is used up: {spent}"),
             hint: Some(format!("`budget.{what}` is the limit; /retry asks again")),
         })
     }
 
-    fn spent(&self, what: Limit) -> Money {
+    fn spent(&self, what: BudgetLimit) -> Money {
         match what {
-            Limit::Session => self.parts.family.meter().spent(),
-            Limit::Day => self.spent_today(),
+            BudgetLimit::Session => self.parts.family.meter().spent(),
+            BudgetLimit::Day => self.spent_today(),
         }
     }
 
@@ -237,11 +237,11 @@ impl Agent {
         }
     }
 
-    fn tell_unknown(&mut self, events: &UnboundedSender<Event>) {
+    fn tell_unknown(&mut self, events: &UnboundedSender<TurnEvent>) {
         if self.costs.session.unpriced > 0 && !std::mem::replace(&mut self.costs.told_unknown, true) {
             let default = || format!("the price of {} is not known", self.parts.model.name);
             let why = self.costs.unknown.clone().unwrap_or_else(default);
-            drop(events.send(Event::Notice(format!("{why}: what it costs is not held to your budget"))));
+            drop(events.send(TurnEvent::Notice(format!("{why}: what it costs is not held to your budget"))));
         }
     }
 }
@@ -257,26 +257,26 @@ fn record(one: &RequestCost) -> SessionRecord {
 
 /// Asks for as much again; the error ends the turn.
 async fn ask_more(
-    what: Limit,
+    what: BudgetLimit,
     spent: Money,
     limit: Money,
-    events: &UnboundedSender<Event>,
+    events: &UnboundedSender<TurnEvent>,
     stop: &CancellationToken,
-) -> Result<bool, Ending> {
+) -> Result<bool, TurnEnding> {
     let (reply, answer) = oneshot::channel();
     let what = what.name();
-    drop(events.send(Event::Choice(ChoiceQuestion {
+    drop(events.send(TurnEvent::Choice(ChoiceQuestion {
         title: format!("The budget of {limit} for this {what} is used up: {spent}. Go on?"),
         reason: format!("`budget.{what}` asks before more is spent"),
         detail: DisplayDetail::None,
         choices: vec![
-            Choice::plain('g', &format!("go on, up to {limit} more")),
-            Choice::plain('s', "stop the turn"),
+            QuestionChoice::plain('g', &format!("go on, up to {limit} more")),
+            QuestionChoice::plain('s', "stop the turn"),
         ],
         reply,
     })));
     tokio::select! {
         key = answer => Ok(key.unwrap_or('s') == 'g'),
-        () = stop.cancelled() => Err(Ending::Interrupted),
+        () = stop.cancelled() => Err(TurnEnding::Interrupted),
     }
 }

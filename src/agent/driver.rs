@@ -1,20 +1,20 @@
 //! One conversation: what it is made of, how it is taken up and gone back in, and how one of its turns begins and ends.
 //! What happens within a turn is in [`super::perform`].
 
-use super::calls::{Calls, Shares};
-use super::context::Context;
-use super::cost::Costs;
-use super::ending::Ending;
-use super::event::Event;
-use super::gate::{Entrance, Gate, Visit};
-use super::instructions::Instructions;
+use super::calls::{CallChannels, TurnCalls};
+use super::context::ModelContext;
+use super::cost::CostTracker;
+use super::ending::TurnEnding;
+use super::event::TurnEvent;
+use super::gate::{CallInterceptors, CallOrigin, EntryPoint};
+use super::instructions::ProjectInstructions;
 use super::notes::{mode_in, mode_note, newest_first};
 use super::out_of_view::attached_path;
-use super::parts::{Parts, Start};
-use super::perform::Run;
-use super::points::Points;
-use super::queue::Queue;
-use super::turn::{Input, Turn};
+use super::parts::{AgentConfig, TurnStart};
+use super::perform::TurnDriver;
+use super::points::HookState;
+use super::queue::MessageQueue;
+use super::turn::{Turn, TurnInput};
 use crate::conversation::{
     CallFact, CallId, ConversationSummary, JobEnd, Message, Note, Part, TokenUsage, Transcript,
 };
@@ -34,13 +34,13 @@ use tokio_util::sync::CancellationToken;
 
 /// One conversation. Turns run one at a time.
 pub struct Agent {
-    pub(super) parts: Parts,
-    pub(super) context: Context,
+    pub(super) parts: AgentConfig,
+    pub(super) context: ModelContext,
     pub(super) transcript: Transcript,
     pub(super) turn: Turn,
-    instructions: Instructions,
+    instructions: ProjectInstructions,
     mode_told: Option<Mode>,
-    pub(super) costs: Costs,
+    pub(super) costs: CostTracker,
     last_prompt: u64,
     /// How often it went back or over to another branch.
     pub(super) branches: u32,
@@ -48,8 +48,8 @@ pub struct Agent {
     /// Messages that are part of the conversation and could not be saved yet.
     pub(super) unwritten: Vec<SessionRecord>,
     told_usage: Option<TokenUsage>,
-    pub(super) points: Points,
-    queue: Queue,
+    pub(super) points: HookState,
+    queue: MessageQueue,
     /// Results that have left the model's view, each handled once.
     pub(super) forgotten: HashSet<CallId>,
     /// What the model is to hear of jobs that ran when the conversation was left.
@@ -67,23 +67,23 @@ pub struct Agent {
 }
 
 impl Agent {
-    pub fn new(parts: Parts) -> Agent {
+    pub fn new(parts: AgentConfig) -> Agent {
         if !parts.family.is_child() {
             lock(&parts.policy).taint().begin(ClassificationLevel::Public);
         }
         lock(&parts.env.ledger).begin_turn(1);
-        let mut context = Context::new(parts.system.clone(), parts.registry.wire_specs());
+        let mut context = ModelContext::new(parts.system.clone(), parts.registry.wire_specs());
         let store = parts.session.as_ref().map(|session| session.store().clone());
         context.draw_on(store, Arc::clone(&parts.env.scratchpads));
         Agent {
-            points: Points::default(),
-            queue: Queue::default(),
+            points: HookState::default(),
+            queue: MessageQueue::default(),
             context,
             transcript: Transcript::default(),
             turn: Turn::new(parts.bounds),
-            instructions: Instructions::default(),
+            instructions: ProjectInstructions::default(),
             mode_told: None,
-            costs: Costs::default(),
+            costs: CostTracker::default(),
             last_prompt: 0,
             branches: 0,
             unsaved: None,
@@ -168,11 +168,11 @@ impl Agent {
     }
 
     /// Tells the figures when they are new: a provider may give the last ones twice.
-    pub(super) fn tell_usage(&mut self, total: TokenUsage, prompt: u64, events: &UnboundedSender<Event>) {
+    pub(super) fn tell_usage(&mut self, total: TokenUsage, prompt: u64, events: &UnboundedSender<TurnEvent>) {
         if self.told_usage.replace(total) != Some(total) {
             let cost = self.costs.session.clone();
             let cost = (cost.unpriced < cost.requests).then(|| Money::from_picos(cost.picos));
-            drop(events.send(Event::Usage { total, prompt, window: self.parts.model.window, cost }));
+            drop(events.send(TurnEvent::Usage { total, prompt, window: self.parts.model.window, cost }));
         }
     }
 
@@ -189,7 +189,7 @@ impl Agent {
     }
 
     /// What is in `queue` for it reaches the model between two requests of a turn.
-    pub fn listen_to(&mut self, queue: &Queue) {
+    pub fn listen_to(&mut self, queue: &MessageQueue) {
         self.queue = queue.clone();
     }
 
@@ -197,16 +197,16 @@ impl Agent {
         &self.parts.env
     }
 
-    pub fn gate(&self) -> &Arc<Gate> {
+    pub fn gate(&self) -> &Arc<CallInterceptors> {
         &self.parts.gate
     }
 
     /// This conversation before the gate.
-    pub fn visit(&self) -> Visit {
-        Visit {
+    pub fn visit(&self) -> CallOrigin {
+        CallOrigin {
             gate: Arc::clone(&self.parts.gate),
             session: self.parts.session.as_ref().map(|s| s.id().to_string()),
-            entrance: Entrance::Conversation,
+            entrance: EntryPoint::Conversation,
         }
     }
 
@@ -231,10 +231,10 @@ impl Agent {
     /// answers every open call and is saved.
     pub async fn run(
         &mut self,
-        start: Start,
-        events: UnboundedSender<Event>,
+        start: TurnStart,
+        events: UnboundedSender<TurnEvent>,
         stop: CancellationToken,
-    ) -> Ending {
+    ) -> TurnEnding {
         if let Err(blocked) = self.invoked(&start, &events, &stop).await {
             return blocked;
         }
@@ -245,30 +245,30 @@ impl Agent {
         }
         self.begin_turn(&start);
         let asked = Arc::clone(&self.parts.provider);
-        if let Start::Call { tool, input, .. } = &start {
+        if let TurnStart::Call { tool, input, .. } = &start {
             self.parts.provider = Arc::new(DirectCallProvider::new(tool, input.clone()));
         }
         // A call that the person typed is answered by no model that could be steered.
-        let queue = (!matches!(start, Start::Call { .. })).then(|| self.queue.clone());
+        let queue = (!matches!(start, TurnStart::Call { .. })).then(|| self.queue.clone());
         let (inputs, inbox) = unbounded_channel();
         let first = match start {
-            Start::Say(parts) => {
+            TurnStart::Say(parts) => {
                 for path in parts.iter().filter_map(attached_path) {
                     self.forgotten_files.remove(path);
                 }
                 let parts = self.without_secrets(parts, &events);
-                Input::Said(self.with_news(parts, &events))
+                TurnInput::Said(self.with_news(parts, &events))
             }
-            Start::Call { text, .. } => Input::Typed(self.with_news(vec![Part::text(text)], &events)),
-            Start::Retry => Input::Retry,
-            Start::SumUp { focus } => return self.sum_up_asked(&focus, &events, &stop).await,
+            TurnStart::Call { text, .. } => TurnInput::Typed(self.with_news(vec![Part::text(text)], &events)),
+            TurnStart::Retry => TurnInput::Retry,
+            TurnStart::SumUp { focus } => return self.sum_up_asked(&focus, &events, &stop).await,
         };
-        let calls = Calls::new(
+        let calls = TurnCalls::new(
             Arc::clone(&self.parts.registry),
             Arc::clone(&self.parts.env),
             Arc::clone(&self.parts.policy),
             self.visit(),
-            Shares {
+            CallChannels {
                 events: events.clone(),
                 family: self.parts.family.clone(),
                 children: self.children(&events),
@@ -276,11 +276,11 @@ impl Agent {
             inputs.clone(),
         );
         let events_after = events.clone();
-        let mut run = Run::new(self, calls, events, inputs, stop, queue);
+        let mut run = TurnDriver::new(self, calls, events, inputs, stop, queue);
         let ending = run.until_ended(first, inbox).await;
         self.parts.provider = asked;
         let ending = match (self.unsaved.take(), self.points.blocked.take()) {
-            (Some(why), _) => Ending::Unsaved(why),
+            (Some(why), _) => TurnEnding::Unsaved(why),
             (None, Some(blocked)) => blocked,
             (None, None) => ending,
         };
@@ -292,16 +292,16 @@ impl Agent {
     }
 
     /// What is applied from now on is journaled under this turn's name.
-    fn begin_turn(&self, start: &Start) {
+    fn begin_turn(&self, start: &TurnStart) {
         if self.parts.family.is_child() {
             return;
         }
         let Some(view) = self.parts.env.workspace.view() else { return };
         let said = match start {
-            Start::Say(parts) => crate::conversation::text_of(parts),
-            Start::Call { text, .. } => text.clone(),
-            Start::Retry => "again".into(),
-            Start::SumUp { .. } => "sum up".into(),
+            TurnStart::Say(parts) => crate::conversation::text_of(parts),
+            TurnStart::Call { text, .. } => text.clone(),
+            TurnStart::Retry => "again".into(),
+            TurnStart::SumUp { .. } => "sum up".into(),
         };
         let said = self.parts.gate.secrets.redact(&said);
         let title = said.lines().next().unwrap_or_default().chars().take(80).collect();
@@ -316,32 +316,32 @@ impl Agent {
     }
 
     /// What read mode's commands changed goes, and is said to.
-    fn end_turn(&self, events: &UnboundedSender<Event>) {
+    fn end_turn(&self, events: &UnboundedSender<TurnEvent>) {
         if self.parts.family.is_child() {
             return;
         }
         for why in self.parts.env.mounts.push() {
-            drop(events.send(Event::Notice(format!("not carried to its store: {why}"))));
+            drop(events.send(TurnEvent::Notice(format!("not carried to its store: {why}"))));
         }
         let Some(view) = self.parts.env.workspace.view() else { return };
         if let Err(e) = view.drop_scratch() {
-            drop(events.send(Event::Notice(format!("what commands changed could not be removed: {e}"))));
+            drop(events.send(TurnEvent::Notice(format!("what commands changed could not be removed: {e}"))));
         }
         let dropped = view.turn().dropped;
         if dropped > 0 {
             let (s, were) = if dropped == 1 { ("", "was") } else { ("s", "were") };
             let words = format!("read mode: {dropped} change{s} that commands made {were} thrown away");
-            drop(events.send(Event::Notice(words)));
+            drop(events.send(TurnEvent::Notice(words)));
         }
     }
 
     /// What the person says, with what the model must know besides: the mode, and the project's instructions.
-    fn with_news(&mut self, mut parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
+    fn with_news(&mut self, mut parts: Vec<Part>, events: &UnboundedSender<TurnEvent>) -> Vec<Part> {
         if let Some((note, sources)) = self.instructions.news(self.parts.env.workspace.cwd()) {
             if !sources.is_empty() {
                 let names =
                     sources.iter().map(|p: &PathBuf| p.display().to_string()).collect::<Vec<_>>().join(", ");
-                drop(events.send(Event::Notice(format!("instructions from {names}"))));
+                drop(events.send(TurnEvent::Notice(format!("instructions from {names}"))));
             }
             parts.push(Part::Note(note));
         }
@@ -355,14 +355,14 @@ impl Agent {
     }
 
     /// Background commands that have ended since the model was last told of any. The person hears of them as well.
-    pub(super) fn job_news(&self, events: &UnboundedSender<Event>) -> Vec<Part> {
+    pub(super) fn job_news(&self, events: &UnboundedSender<TurnEvent>) -> Vec<Part> {
         if self.parts.family.is_child() {
             return Vec::new();
         }
         let env = &self.parts.env;
         let view = env.workspace.view().map(View::dir);
         for words in env.jobs.news_for_person(view) {
-            drop(events.send(Event::Notice(words)));
+            drop(events.send(TurnEvent::Notice(words)));
         }
         let clean = |mut note: Note| {
             for text in note.foreign_texts_mut() {

@@ -16,7 +16,7 @@ const WINDOW: usize = 4096;
 const LOOK: usize = 256;
 
 #[derive(Debug)]
-pub(super) struct Echo {
+pub(super) struct RepetitionDetector {
     /// So many times in a row are an echo; 0 looks for none.
     limit: usize,
     line: String,
@@ -26,10 +26,10 @@ pub(super) struct Echo {
     lines: VecDeque<String>,
 }
 
-impl Echo {
-    pub(super) fn new(limit: u32) -> Echo {
+impl RepetitionDetector {
+    pub(super) fn new(limit: u32) -> RepetitionDetector {
         let limit = if limit == 0 { 0 } else { limit.max(2) as usize };
-        Echo { limit, line: String::new(), looked: 0, lines: VecDeque::new() }
+        RepetitionDetector { limit, line: String::new(), looked: 0, lines: VecDeque::new() }
     }
 
     /// True when what just arrived is said for the last time that is borne.
@@ -97,21 +97,21 @@ fn has_period(text: &[u8], period: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Echo;
+    use super::RepetitionDetector;
 
     /// After how many pieces it is an echo.
-    fn after(echo: &mut Echo, pieces: impl IntoIterator<Item = String>) -> Option<usize> {
+    fn after(echo: &mut RepetitionDetector, pieces: impl IntoIterator<Item = String>) -> Option<usize> {
         pieces.into_iter().position(|piece| echo.feed(&piece)).map(|at| at + 1)
     }
 
     #[test]
     fn a_line_said_five_times_is_an_echo_and_short_lines_are_not() {
         let long = "I will now look at the file to see what is in there.\n\n".to_string();
-        let mut echo = Echo::new(5);
+        let mut echo = RepetitionDetector::new(5);
         assert_eq!(after(&mut echo, vec![long.clone(); 5]), Some(5));
-        assert_eq!(after(&mut Echo::new(3), vec![long.clone(); 5]), Some(3));
-        assert_eq!(after(&mut Echo::new(0), vec![long; 500]), None);
-        assert_eq!(after(&mut Echo::new(5), vec!["| --- |\n".to_string(); 50]), None);
+        assert_eq!(after(&mut RepetitionDetector::new(3), vec![long.clone(); 5]), Some(3));
+        assert_eq!(after(&mut RepetitionDetector::new(0), vec![long; 500]), None);
+        assert_eq!(after(&mut RepetitionDetector::new(5), vec!["| --- |\n".to_string(); 50]), None);
     }
 
     #[test]
@@ -121,24 +121,31 @@ mod tests {
                 .map(|n| format!("line {n} of a paragraph that comes back, word for word\n"))
                 .collect();
             let said = vec![format!("{paragraph}\n"); 9];
-            assert_eq!(after(&mut Echo::new(5), said), Some(5), "{lines}");
+            assert_eq!(after(&mut RepetitionDetector::new(5), said), Some(5), "{lines}");
         }
         let said =
             (0..50).map(|n| format!("## Step {n}\nThen the next file is looked at, as before, and noted.\n"));
-        assert_eq!(after(&mut Echo::new(5), said), None, "what differs in one line is work");
-        assert_eq!(after(&mut Echo::new(5), vec!["{\n  0\n},\n".to_string(); 50]), None, "brackets");
+        assert_eq!(after(&mut RepetitionDetector::new(5), said), None, "what differs in one line is work");
+        assert_eq!(
+            after(&mut RepetitionDetector::new(5), vec!["{\n  0\n},\n".to_string(); 50]),
+            None,
+            "brackets"
+        );
     }
 
     #[test]
     fn a_line_without_an_end_that_repeats_itself_is_an_echo() {
         let piece =
             "and then I will look at the file again, ".to_string() + "which is the one named before; ";
-        let found = after(&mut Echo::new(5), vec![piece; 100]);
+        let found = after(&mut RepetitionDetector::new(5), vec![piece; 100]);
         assert!(found.is_some_and(|times| (5..=12).contains(&times)), "{found:?}");
         let numbered =
             (0..400).map(|n| format!("and then I will look at the file {n} again, which is new; "));
-        assert_eq!(after(&mut Echo::new(5), numbered), None);
-        assert_eq!(after(&mut Echo::new(5), vec!["-".repeat(100); 20]), None, "a rule");
-        assert!(after(&mut Echo::new(5), vec!["na ".repeat(100); 40]).is_some(), "a window full of it");
+        assert_eq!(after(&mut RepetitionDetector::new(5), numbered), None);
+        assert_eq!(after(&mut RepetitionDetector::new(5), vec!["-".repeat(100); 20]), None, "a rule");
+        assert!(
+            after(&mut RepetitionDetector::new(5), vec!["na ".repeat(100); 40]).is_some(),
+            "a window full of it"
+        );
     }
 }

@@ -1,18 +1,18 @@
 //! How a turn ended, and the words for it: every face says the same.
 
-use super::silence::Silence;
+use super::silence::EmptyAnswer;
 use crate::provider::ProviderError;
 use std::time::Duration;
 
 /// How a turn ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ending {
+pub enum TurnEnding {
     Done,
     /// The answer stopped at the model's output limit.
     CutAtLimit,
     Refused,
     /// There was neither text nor a call in the answer, nor in the one after a nudge.
-    NoAnswer(Silence),
+    NoAnswer(EmptyAnswer),
     Interrupted,
     /// The most requests one turn may make were made.
     TooManyRounds(u32),
@@ -31,32 +31,32 @@ pub enum Ending {
     },
 }
 
-impl Ending {
+impl TurnEnding {
     /// The sentence and the hint; nothing where the turn simply ended.
     pub fn words(&self) -> Option<(String, Option<String>)> {
         let retry = || Some("/retry sends it again; what was done is kept".to_string());
         Some(match self {
-            Ending::Done => return None,
-            Ending::CutAtLimit => (
+            TurnEnding::Done => return None,
+            TurnEnding::CutAtLimit => (
                 "the answer stopped at the model's output limit".into(),
                 Some("say \"go on\" to have the rest".into()),
             ),
-            Ending::Refused => ("the model declined to answer".into(), None),
-            Ending::NoAnswer(silence) => (silence.to_string(), Some(silence.hint().into())),
-            Ending::Interrupted => ("interrupted".into(), None),
-            Ending::TooManyRounds(n) => (
+            TurnEnding::Refused => ("the model declined to answer".into(), None),
+            TurnEnding::NoAnswer(silence) => (silence.to_string(), Some(silence.hint().into())),
+            TurnEnding::Interrupted => ("interrupted".into(), None),
+            TurnEnding::TooManyRounds(n) => (
                 format!("stopped after {n} requests in one turn (`max_turns`)"),
                 Some("say \"go on\" to continue".into()),
             ),
-            Ending::Stuck { tool, times } => {
+            TurnEnding::Stuck { tool, times } => {
                 (format!("stopped: {tool} repeated the same thing {times} times"), None)
             }
-            Ending::Unsaved(why) => (
+            TurnEnding::Unsaved(why) => (
                 format!("the session could not be saved, so nothing more was done: {why}"),
                 Some("free some space, then /retry".into()),
             ),
-            Ending::Blocked { why, hint } => (format!("blocked: {why}"), hint.clone()),
-            Ending::Failed(e) => (e.to_string(), hint_for(e).or_else(retry)),
+            TurnEnding::Blocked { why, hint } => (format!("blocked: {why}"), hint.clone()),
+            TurnEnding::Failed(e) => (e.to_string(), hint_for(e).or_else(retry)),
         })
     }
 }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     fn hint(error: ProviderError) -> String {
-        Ending::Failed(error).words().unwrap().1.unwrap()
+        TurnEnding::Failed(error).words().unwrap().1.unwrap()
     }
 
     #[test]

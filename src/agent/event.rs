@@ -1,6 +1,6 @@
 //! What a face hears of a turn: the screen, the pipe and the JSON stream all live on these.
 
-use super::ending::Ending;
+use super::ending::TurnEnding;
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
 use crate::permission::Grant;
 use crate::provider::ProviderError;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 
 #[derive(Debug)]
-pub enum Event {
+pub enum TurnEvent {
     /// A request goes out; the model's answer comes next.
     Requested,
     Text(String),
@@ -48,10 +48,10 @@ pub enum Event {
         outcome: CallOutcome,
         summary: CallSummary,
     },
-    Question(Question),
+    Question(ApprovalRequest),
     LoopQuestion(LoopQuestion),
     Choice(ChoiceQuestion),
-    Enquiry(Enquiry),
+    Enquiry(UserPrompt),
     /// The model's list of steps is this now.
     Todos(Vec<TodoItem>),
     Retrying {
@@ -75,12 +75,12 @@ pub enum Event {
     Steered(String),
     /// One sentence for the person.
     Notice(String),
-    Ended(Ending),
+    Ended(TurnEnding),
 }
 
 /// A call that needs a person. Dropping it is a no.
 #[derive(Debug)]
-pub struct Question {
+pub struct ApprovalRequest {
     pub id: CallId,
     pub tool: String,
     pub reason: String,
@@ -95,11 +95,11 @@ pub struct Question {
     pub why: String,
     /// The flag that would have permitted it without asking.
     pub flag: Option<String>,
-    pub reply: oneshot::Sender<Reply>,
+    pub reply: oneshot::Sender<ApprovalReply>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
+pub enum ApprovalReply {
     Yes,
     Always,
     /// Yes, and to all commands of this kind.
@@ -120,13 +120,13 @@ pub struct ChoiceQuestion {
     pub title: String,
     pub reason: String,
     pub detail: DisplayDetail,
-    pub choices: Vec<Choice>,
+    pub choices: Vec<QuestionChoice>,
     /// Gets the key of what was chosen.
     pub reply: oneshot::Sender<char>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub struct QuestionChoice {
     pub key: char,
     pub words: String,
     /// It does something: all of the question must have been seen, or the key is pressed twice.
@@ -135,24 +135,24 @@ pub struct Choice {
     pub twice: bool,
 }
 
-impl Choice {
-    pub fn plain(key: char, words: &str) -> Choice {
-        Choice { key, words: words.into(), consents: false, twice: false }
+impl QuestionChoice {
+    pub fn plain(key: char, words: &str) -> QuestionChoice {
+        QuestionChoice { key, words: words.into(), consents: false, twice: false }
     }
 
-    pub fn consent(key: char, words: &str) -> Choice {
-        Choice { key, words: words.into(), consents: true, twice: false }
+    pub fn consent(key: char, words: &str) -> QuestionChoice {
+        QuestionChoice { key, words: words.into(), consents: true, twice: false }
     }
 
     /// What cannot be taken back.
-    pub fn for_good(key: char, words: &str) -> Choice {
-        Choice { key, words: words.into(), consents: true, twice: true }
+    pub fn for_good(key: char, words: &str) -> QuestionChoice {
+        QuestionChoice { key, words: words.into(), consents: true, twice: true }
     }
 }
 
 /// A question of the model's own. Dropping it says that nobody is here.
 #[derive(Debug)]
-pub struct Enquiry {
+pub struct UserPrompt {
     pub question: String,
     /// At most nine; other words are an answer too.
     pub choices: Vec<String>,

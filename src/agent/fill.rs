@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 /// One kind of thing in the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub struct UsagePart {
     pub name: String,
     pub tokens: u64,
     /// How many there are: messages, results, pictures.
@@ -18,13 +18,13 @@ pub struct Share {
 
 /// The window and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fill {
+pub struct ContextUsage {
     pub window: u64,
     /// Kept free for the answer.
     pub answer: u64,
     /// As the provider counted the last request; 0 before the first.
     pub counted: u64,
-    pub shares: Vec<Share>,
+    pub shares: Vec<UsagePart>,
     /// Messages that stand behind the summary, and are not sent.
     pub summed_up: usize,
 }
@@ -65,7 +65,7 @@ impl Agent {
         self.parts.env.limits.room.leave(bytes as usize);
     }
 
-    pub fn fill(&self) -> Fill {
+    pub fn fill(&self) -> ContextUsage {
         let mut all: BTreeMap<(u8, String), (f64, usize)> = BTreeMap::new();
         let mut add = |rank: u8, name: &str, weight: f64| {
             let share = all.entry((rank, name.to_string())).or_default();
@@ -83,14 +83,14 @@ impl Agent {
             _ if self.context.last_estimate() <= 0.0 => 1.0,
             counted => (counted as f64 / self.context.last_estimate().max(1.0)).clamp(0.3, 4.0),
         };
-        let share = |((_, name), (weight, count)): ((u8, String), (f64, usize))| Share {
+        let share = |((_, name), (weight, count)): ((u8, String), (f64, usize))| UsagePart {
             hint: hint(&name),
             name,
             tokens: (weight * scale) as u64,
             count,
         };
         tracing::debug!(estimated, scale, "the window");
-        Fill {
+        ContextUsage {
             window: self.parts.model.window,
             answer: self.parts.max_output.min(self.parts.model.window / 2),
             counted: self.last_prompt(),

@@ -20,16 +20,16 @@ use tokio_util::sync::CancellationToken;
 
 /// What stands around every call.
 #[derive(Default)]
-pub struct Gate {
+pub struct CallInterceptors {
     pub hooks: HookSet,
     pub audit: Option<AuditLog>,
     pub metrics: Option<MetricsFile>,
-    pub secrets: Secrets,
+    pub secrets: SecretFilter,
 }
 
 /// What is kept from models and from files of ours.
 #[derive(Default)]
-pub struct Secrets {
+pub struct SecretFilter {
     /// Secrets by their shape are looked for at all.
     pub on: bool,
     /// placet's own keys.
@@ -38,7 +38,7 @@ pub struct Secrets {
     pub shown: GlobSet,
 }
 
-impl Secrets {
+impl SecretFilter {
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         if self.on { secret::redact(text, &self.known) } else { Cow::Borrowed(text) }
     }
@@ -83,7 +83,7 @@ impl Secrets {
 
 /// Where a call comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Entrance {
+pub enum EntryPoint {
     /// The model's, or the person's own word in a conversation.
     Conversation,
     /// The command line.
@@ -93,13 +93,13 @@ pub enum Entrance {
 
 /// The gate, as one conversation or one caller comes to it.
 #[derive(Clone)]
-pub struct Visit {
-    pub gate: Arc<Gate>,
+pub struct CallOrigin {
+    pub gate: Arc<CallInterceptors>,
     pub session: Option<String>,
-    pub entrance: Entrance,
+    pub entrance: EntryPoint,
 }
 
-impl Gate {
+impl CallInterceptors {
     /// Writes down what became of pending or applied changes; `told` is what the person was told.
     pub fn settled(
         &self,
@@ -122,10 +122,10 @@ impl Gate {
     }
 }
 
-impl Visit {
+impl CallOrigin {
     /// A gate with nothing in it, for tests of other things.
-    pub fn open(entrance: Entrance) -> Visit {
-        Visit { gate: Arc::default(), session: None, entrance }
+    pub fn open(entrance: EntryPoint) -> CallOrigin {
+        CallOrigin { gate: Arc::default(), session: None, entrance }
     }
 
     /// The beginning of an entry about `call`.

@@ -7,7 +7,7 @@ use crate::conversation::{CallFact, CallResult, ToolCall, text_of};
 
 /// Watches for the same call with the same result.
 #[derive(Debug)]
-pub(super) struct Loops {
+pub(super) struct LoopDetector {
     /// So often in a row it asks; 0 never does.
     limit: u32,
     last: Vec<(u64, u32)>,
@@ -16,7 +16,7 @@ pub(super) struct Loops {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Repeat {
+pub(super) enum LoopVerdict {
     Fresh,
     Tell(u32),
     Ask(u32),
@@ -25,9 +25,9 @@ pub(super) enum Repeat {
 /// How many different calls are remembered, so that a loop of two or three calls is seen as well.
 const REMEMBERED: usize = 4;
 
-impl Loops {
-    pub(super) fn new(limit: u32) -> Loops {
-        Loops { limit, last: Vec::new(), round: Vec::new() }
+impl LoopDetector {
+    pub(super) fn new(limit: u32) -> LoopDetector {
+        LoopDetector { limit, last: Vec::new(), round: Vec::new() }
     }
 
     /// The calls of the next answer follow.
@@ -37,17 +37,17 @@ impl Loops {
 
     /// Everything begins anew: the person said to go on.
     pub(super) fn forget(&mut self) {
-        *self = Loops::new(self.limit);
+        *self = LoopDetector::new(self.limit);
     }
 
     /// A call whose result changes, and calls that differ, never count: polling and series of edits are work.
-    pub(super) fn record(&mut self, call: &ToolCall, result: &CallResult) -> Repeat {
+    pub(super) fn record(&mut self, call: &ToolCall, result: &CallResult) -> LoopVerdict {
         if self.limit == 0 {
-            return Repeat::Fresh;
+            return LoopVerdict::Fresh;
         }
         let key = key(call, result);
         if self.round.contains(&key) {
-            return Repeat::Fresh;
+            return LoopVerdict::Fresh;
         }
         self.round.push(key);
         let times = match self.last.iter().position(|(k, _)| *k == key) {
@@ -61,9 +61,9 @@ impl Loops {
         // Told at half the way, and at least once before it asks wherever there is room for that.
         let tell = self.limit.div_ceil(2).max(2);
         match times {
-            n if n >= self.limit.max(2) => Repeat::Ask(n),
-            n if n >= tell => Repeat::Tell(n),
-            _ => Repeat::Fresh,
+            n if n >= self.limit.max(2) => LoopVerdict::Ask(n),
+            n if n >= tell => LoopVerdict::Tell(n),
+            _ => LoopVerdict::Fresh,
         }
     }
 }
@@ -93,8 +93,8 @@ mod tests {
         ToolCall { id: CallId::new("x"), name: "read_file".into(), input }
     }
 
-    fn repeats(limit: u32, outcome: CallOutcome, texts: &[&str]) -> Vec<Repeat> {
-        let mut loops = Loops::new(limit);
+    fn repeats(limit: u32, outcome: CallOutcome, texts: &[&str]) -> Vec<LoopVerdict> {
+        let mut loops = LoopDetector::new(limit);
         let call = call("a");
         let mut record = |text: &str| {
             loops.next_round();
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_call_is_told_at_the_third_time_and_asks_at_the_fifth_whether_it_fails_or_works() {
-        use Repeat::{Ask, Fresh, Tell};
+        use LoopVerdict::{Ask, Fresh, Tell};
         for outcome in [CallOutcome::Failed, CallOutcome::Done] {
             assert_eq!(repeats(5, outcome, &["x"; 5]), [Fresh, Fresh, Tell(3), Tell(4), Ask(5)]);
         }
@@ -116,8 +116,8 @@ mod tests {
 
     #[test]
     fn a_result_that_is_recorded_as_the_same_counts_however_its_text_differs() {
-        use Repeat::{Fresh, Tell};
-        let mut loops = Loops::new(5);
+        use LoopVerdict::{Fresh, Tell};
+        let mut loops = LoopDetector::new(5);
         let call = call("a");
         let mut record = |seconds: &str, digest: &str| {
             loops.next_round();
@@ -134,28 +134,28 @@ mod tests {
     fn a_text_that_looks_like_placets_own_lines_is_compared_to_the_byte() {
         let clock: Vec<String> = (0..5).map(|n| format!("[exit code 0, {n}.0 s, in /w]\n")).collect();
         let clock: Vec<&str> = clock.iter().map(String::as_str).collect();
-        assert!(repeats(5, CallOutcome::Done, &clock).iter().all(|repeat| *repeat == Repeat::Fresh));
+        assert!(repeats(5, CallOutcome::Done, &clock).iter().all(|repeat| *repeat == LoopVerdict::Fresh));
     }
 
     #[test]
     fn the_same_call_many_times_in_one_answer_is_no_loop() {
-        let mut loops = Loops::new(5);
+        let mut loops = LoopDetector::new(5);
         let call = call("a");
         let result = CallResult::text(&call, CallOutcome::Failed, "no");
-        assert!((0..20).all(|_| loops.record(&call, &result) == Repeat::Fresh));
+        assert!((0..20).all(|_| loops.record(&call, &result) == LoopVerdict::Fresh));
     }
 
     #[test]
     fn polling_whose_result_changes_is_never_a_loop() {
         let texts: Vec<String> = (0..50).map(|n| n.to_string()).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        assert!(repeats(5, CallOutcome::Done, &texts).iter().all(|r| *r == Repeat::Fresh));
+        assert!(repeats(5, CallOutcome::Done, &texts).iter().all(|r| *r == LoopVerdict::Fresh));
     }
 
     #[test]
     fn two_calls_in_turn_are_seen_as_a_loop_too() {
-        let mut loops = Loops::new(5);
-        let mut last = Repeat::Fresh;
+        let mut loops = LoopDetector::new(5);
+        let mut last = LoopVerdict::Fresh;
         for _ in 0..5 {
             loops.next_round();
             for path in ["a", "b"] {
@@ -163,6 +163,6 @@ mod tests {
                 last = loops.record(&call, &CallResult::text(&call, CallOutcome::Failed, "no"));
             }
         }
-        assert_eq!(last, Repeat::Ask(5));
+        assert_eq!(last, LoopVerdict::Ask(5));
     }
 }

@@ -14,11 +14,11 @@ const NAME: &str = "AGENTS.md";
 
 /// The instructions in force, and what was last told to the model.
 #[derive(Debug, Default)]
-pub(super) struct Instructions {
+pub(super) struct ProjectInstructions {
     told: Option<String>,
 }
 
-impl Instructions {
+impl ProjectInstructions {
     /// The note for the model when they differ from what it was told, and the files they are from.
     pub(super) fn news(&mut self, cwd: &Path) -> Option<(Note, Vec<PathBuf>)> {
         let (text, sources) = read(cwd);
@@ -100,7 +100,7 @@ mod tests {
         fs::create_dir(dir.path().join(".git")).unwrap();
         fs::write(dir.path().join(NAME), "root rules").unwrap();
         fs::write(leaf.join(NAME), "leaf rules\n").unwrap();
-        let mut instructions = Instructions::default();
+        let mut instructions = ProjectInstructions::default();
         let (note, sources) = instructions.news(&leaf).unwrap();
         let text = note.words();
         assert!(text.find("root rules") < text.find("leaf rules"), "{text}");
@@ -120,6 +120,6 @@ mod tests {
     fn a_project_without_instructions_says_nothing() {
         let dir = tempfile::TempDir::new().unwrap();
         fs::create_dir(dir.path().join(".git")).unwrap();
-        assert!(Instructions::default().news(dir.path()).is_none());
+        assert!(ProjectInstructions::default().news(dir.path()).is_none());
     }
 }

@@ -1,11 +1,11 @@
 //! How a turn mends what came: what a refused request is changed to, and what is made of an answer before it is used.
 
-use super::silence::Silence;
+use super::silence::EmptyAnswer;
 use crate::conversation::{AssistantBlock, AssistantMessage, CallId};
 use crate::provider::{ProviderError, RejectionCause};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Repair {
+pub enum TurnRepair {
     /// Leave pictures out, a note in their place.
     Images,
     /// Leave out what is new, then send what was said as plain text.
@@ -17,7 +17,7 @@ pub enum Repair {
     /// The answer broke off: what had come is said, and the rest is asked for.
     GoOn { message: String },
     /// The answer said nothing: it is asked for once more.
-    Nudge(Silence),
+    Nudge(EmptyAnswer),
 }
 
 /// What is kept of the text of an answer that went over a limit.
@@ -36,12 +36,12 @@ pub(super) fn shortened(partial: AssistantMessage) -> AssistantMessage {
     AssistantMessage { blocks: blocks.into_iter().collect(), ..partial }
 }
 
-pub(super) fn repair_for(error: &ProviderError) -> Option<Repair> {
+pub(super) fn repair_for(error: &ProviderError) -> Option<TurnRepair> {
     match error {
-        ProviderError::BadRequest { blames: RejectionCause::Image, .. } => Some(Repair::Images),
-        ProviderError::BadRequest { blames: RejectionCause::Content, .. } => Some(Repair::Content),
-        ProviderError::BadRequest { blames: RejectionCause::Tool(at), .. } => Some(Repair::Tool(*at)),
-        ProviderError::TooLong { message } => Some(Repair::Shorten { message: message.clone() }),
+        ProviderError::BadRequest { blames: RejectionCause::Image, .. } => Some(TurnRepair::Images),
+        ProviderError::BadRequest { blames: RejectionCause::Content, .. } => Some(TurnRepair::Content),
+        ProviderError::BadRequest { blames: RejectionCause::Tool(at), .. } => Some(TurnRepair::Tool(*at)),
+        ProviderError::TooLong { message } => Some(TurnRepair::Shorten { message: message.clone() }),
         _ => None,
     }
 }

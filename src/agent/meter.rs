@@ -9,22 +9,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A limit of the person's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(super) enum BudgetLimit {
     Session,
     Day,
 }
 
-impl Limit {
+impl BudgetLimit {
     pub(super) fn name(self) -> &'static str {
         match self {
-            Limit::Session => "session",
-            Limit::Day => "day",
+            BudgetLimit::Session => "session",
+            BudgetLimit::Day => "day",
         }
     }
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Meter {
+pub(super) struct CostMeter {
     /// In millionths of a millionth of a dollar, as the two below.
     spent: AtomicU64,
     more_session: AtomicU64,
@@ -33,7 +33,7 @@ pub(super) struct Meter {
     refused: AtomicBool,
 }
 
-impl Meter {
+impl CostMeter {
     pub(super) fn begin_at(&self, picos: u64) {
         self.spent.store(picos, Ordering::SeqCst);
     }
@@ -46,19 +46,19 @@ impl Meter {
         Money::from_picos(self.spent.load(Ordering::SeqCst))
     }
 
-    fn more(&self, limit: Limit) -> &AtomicU64 {
+    fn more(&self, limit: BudgetLimit) -> &AtomicU64 {
         match limit {
-            Limit::Session => &self.more_session,
-            Limit::Day => &self.more_day,
+            BudgetLimit::Session => &self.more_session,
+            BudgetLimit::Day => &self.more_day,
         }
     }
 
     /// What was allowed beyond the limit.
-    pub(super) fn allowed(&self, limit: Limit) -> Money {
+    pub(super) fn allowed(&self, limit: BudgetLimit) -> Money {
         Money::from_picos(self.more(limit).load(Ordering::SeqCst))
     }
 
-    pub(super) fn allow(&self, limit: Limit, more: Money) {
+    pub(super) fn allow(&self, limit: BudgetLimit, more: Money) {
         self.more(limit).fetch_add(more.picos(), Ordering::SeqCst);
     }
 

@@ -36,18 +36,20 @@ mod trickle;
 mod turn;
 mod unwritten;
 
-pub use children::Family;
-pub use cost::Budget;
+pub use children::SubagentPool;
+pub use cost::CostBudget;
 pub use driver::Agent;
-pub use ending::Ending;
-pub use event::{Choice, ChoiceQuestion, Enquiry, Event, LoopQuestion, Question, Reply};
-pub use fill::{Fill, Share};
-pub use gate::{Entrance, Gate, Secrets, Visit};
+pub use ending::TurnEnding;
+pub use event::{
+    ApprovalReply, ApprovalRequest, ChoiceQuestion, LoopQuestion, QuestionChoice, TurnEvent, UserPrompt,
+};
+pub use fill::{ContextUsage, UsagePart};
+pub use gate::{CallInterceptors, CallOrigin, EntryPoint, SecretFilter};
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
-pub use mend::Repair;
+pub use mend::TurnRepair;
 pub use once::call_once;
-pub use parts::{Answerer, Parts, Start};
-pub use queue::{Queue, Queued, Sending, is_command};
-pub use settle::{Settled, overview};
-pub use silence::Silence;
-pub use turn::{Bounds, Effect, Input, LoopAnswer, Turn};
+pub use parts::{AgentConfig, SelectedModel, TurnStart};
+pub use queue::{MessageQueue, QueuedMessage, SendTiming, is_command};
+pub use settle::{TurnDecision, overview};
+pub use silence::EmptyAnswer;
+pub use turn::{LoopAnswer, Turn, TurnEffect, TurnInput, TurnLimits};

@@ -1,10 +1,10 @@
 //! One call outside a conversation, for `tool call`, the MCP server and what a person attaches: through the very same gate.
 
-use super::calls::{Calls, Shares};
-use super::children::Family;
-use super::event::{Event, Reply};
-use super::gate::Visit;
-use super::turn::Input;
+use super::calls::{CallChannels, TurnCalls};
+use super::children::SubagentPool;
+use super::event::{ApprovalReply, TurnEvent};
+use super::gate::CallOrigin;
+use super::turn::TurnInput;
 use crate::conversation::{CallOutcome, CallResult, Note, Part, ToolCall};
 use crate::permission::Policy;
 use crate::tools::{SubagentSpawner, ToolContext, ToolRegistry};
@@ -18,22 +18,22 @@ pub async fn call_once(
     registry: Arc<ToolRegistry>,
     env: Arc<ToolContext>,
     policy: Arc<Mutex<Policy>>,
-    visit: Visit,
+    visit: CallOrigin,
     call: ToolCall,
-    reply: Reply,
+    reply: ApprovalReply,
     cancel: CancellationToken,
 ) -> CallResult {
     let (events, mut heard) = unbounded_channel();
     let (inputs, mut inbox) = unbounded_channel();
     let mounts = Arc::clone(&env.mounts);
-    let shares = Shares { events, family: Family::default(), children: SubagentSpawner::none() };
-    let calls = Calls::new(registry, env, policy, visit, shares, inputs);
+    let shares = CallChannels { events, family: SubagentPool::default(), children: SubagentSpawner::none() };
+    let calls = TurnCalls::new(registry, env, policy, visit, shares, inputs);
     calls.check(call.clone(), cancel.clone());
     loop {
         tokio::select! {
             input = inbox.recv() => match input {
-                Some(Input::Cleared(id)) => calls.run(id, cancel.clone()),
-                Some(Input::Ended(mut result)) => {
+                Some(TurnInput::Cleared(id)) => calls.run(id, cancel.clone()),
+                Some(TurnInput::Ended(mut result)) => {
                     let left = mounts.push().into_iter();
                     let note = |reason| Part::Note(Note::NotStored { reason });
                     result.parts.extend(left.map(note));
@@ -43,7 +43,7 @@ pub async fn call_once(
                 None => return CallResult::text(&call, CallOutcome::Failed, "the call was lost"),
             },
             event = heard.recv() => {
-                if let Some(Event::Question(question)) = event {
+                if let Some(TurnEvent::Question(question)) = event {
                     drop(question.reply.send(reply.clone()));
                 }
             }

@@ -6,17 +6,17 @@ use std::collections::{HashMap, HashSet};
 
 /// What has left the model's view: results, and files that the person attached.
 #[derive(Debug, Default)]
-pub(super) struct OutOfView {
+pub(super) struct EvictedContent {
     pub(super) calls: Vec<CallId>,
     pub(super) attached: Vec<String>,
 }
 
-impl OutOfView {
+impl EvictedContent {
     /// What was in `all` and is not in `sent`.
-    pub(super) fn between(all: &[Message], sent: &[Message]) -> OutOfView {
+    pub(super) fn between(all: &[Message], sent: &[Message]) -> EvictedContent {
         let still: HashSet<&str> = attached(sent).collect();
         let gone = attached(all).filter(|path| !still.contains(path));
-        OutOfView { calls: lost(all, sent), attached: gone.map(String::from).collect() }
+        EvictedContent { calls: lost(all, sent), attached: gone.map(String::from).collect() }
     }
 }
 

@@ -1,9 +1,9 @@
 //! What an agent is made of, and how a turn begins.
 
-use super::children::Family;
-use super::cost::Budget;
-use super::gate::Gate;
-use super::turn::Bounds;
+use super::children::SubagentPool;
+use super::cost::CostBudget;
+use super::gate::CallInterceptors;
+use super::turn::TurnLimits;
 use crate::conversation::Part;
 use crate::permission::Policy;
 use crate::provider::{ModelSpec, Provider};
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
 /// What an agent is made of.
-pub struct Parts {
+pub struct AgentConfig {
     pub provider: Arc<dyn Provider>,
     pub model: ModelSpec,
     pub max_output: u64,
@@ -21,19 +21,19 @@ pub struct Parts {
     pub registry: Arc<ToolRegistry>,
     pub env: Arc<ToolContext>,
     pub policy: Arc<Mutex<Policy>>,
-    pub bounds: Bounds,
+    pub bounds: TurnLimits,
     /// How full the window may be before its beginning is summed up, from 0 to 1; 0 never does.
     pub sum_up_at: f64,
-    pub budget: Budget,
-    pub gate: Arc<Gate>,
+    pub budget: CostBudget,
+    pub gate: Arc<CallInterceptors>,
     /// What it shares with its sub-agents.
-    pub family: Family,
+    pub family: SubagentPool,
     /// Where the conversation is kept; `None` keeps it in memory only.
     pub session: Option<OpenSession>,
 }
 
 /// Who answers, and what the person should know about the choice.
-pub struct Answerer {
+pub struct SelectedModel {
     pub provider: Arc<dyn Provider>,
     pub model: ModelSpec,
     pub max_output: u64,
@@ -41,7 +41,7 @@ pub struct Answerer {
 }
 
 /// How a turn begins.
-pub enum Start {
+pub enum TurnStart {
     Say(Vec<Part>),
     /// One call that the person wrote out: no model is asked.
     Call {

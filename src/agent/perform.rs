@@ -1,14 +1,14 @@
 //! Performs the effects of a [`Turn`](super::turn::Turn): saves, asks the provider, plans and runs calls, and tells a
 //! face about it.
 
-use super::calls::{Calls, Cleared};
-use super::context::Built;
+use super::calls::{ApprovedCall, TurnCalls};
+use super::context::BuiltRequest;
 use super::driver::Agent;
-use super::ending::Ending;
-use super::event::{Event, LoopQuestion};
-use super::mend::Repair;
-use super::queue::Queue;
-use super::turn::{Effect, Input, LoopAnswer};
+use super::ending::TurnEnding;
+use super::event::{LoopQuestion, TurnEvent};
+use super::mend::TurnRepair;
+use super::queue::MessageQueue;
+use super::turn::{LoopAnswer, TurnEffect, TurnInput};
 use crate::conversation::{CallInterruption, CallResult, Message};
 use crate::provider::{AnswerStream, ProviderError, RejectionCause, StreamEvent};
 use crate::session::{SessionRecord, SessionStateKey};
@@ -25,30 +25,30 @@ const SAVE_EVERY: Duration = Duration::from_millis(250);
 const STOP_WITHIN: Duration = Duration::from_secs(3);
 
 /// One turn in progress.
-pub(super) struct Run<'a> {
+pub(super) struct TurnDriver<'a> {
     pub(super) agent: &'a mut Agent,
-    calls: Calls,
-    pub(super) events: UnboundedSender<Event>,
-    inputs: UnboundedSender<Input>,
+    calls: TurnCalls,
+    pub(super) events: UnboundedSender<TurnEvent>,
+    inputs: UnboundedSender<TurnInput>,
     pub(super) stop: CancellationToken,
     /// Cancels the stream, the questions and the running calls of this turn.
     cancel: CancellationToken,
     stream: Option<AnswerStream>,
-    ended: Option<Ending>,
+    ended: Option<TurnEnding>,
     stopped_at: Option<Instant>,
-    pub(super) queue: Option<Queue>,
+    pub(super) queue: Option<MessageQueue>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> TurnDriver<'a> {
     pub(super) fn new(
         agent: &'a mut Agent,
-        calls: Calls,
-        events: UnboundedSender<Event>,
-        inputs: UnboundedSender<Input>,
+        calls: TurnCalls,
+        events: UnboundedSender<TurnEvent>,
+        inputs: UnboundedSender<TurnInput>,
         stop: CancellationToken,
-        queue: Option<Queue>,
-    ) -> Run<'a> {
-        Run {
+        queue: Option<MessageQueue>,
+    ) -> TurnDriver<'a> {
+        TurnDriver {
             agent,
             calls,
             events,
@@ -62,19 +62,23 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) async fn until_ended(&mut self, first: Input, mut inbox: UnboundedReceiver<Input>) -> Ending {
-        let mut effects: VecDeque<Effect> = self.agent.turn.handle(first).into();
+    pub(super) async fn until_ended(
+        &mut self,
+        first: TurnInput,
+        mut inbox: UnboundedReceiver<TurnInput>,
+    ) -> TurnEnding {
+        let mut effects: VecDeque<TurnEffect> = self.agent.turn.handle(first).into();
         let mut save_at = Instant::now() + SAVE_EVERY;
         let mut saved_bytes = 0;
         loop {
             while let Some(effect) = effects.pop_front() {
                 match effect {
-                    Effect::Listen => {
+                    TurnEffect::Listen => {
                         let parts = self.heard().await;
-                        effects.extend(self.agent.turn.handle(Input::Heard(parts)));
+                        effects.extend(self.agent.turn.handle(TurnInput::Heard(parts)));
                     }
                     effect => {
-                        saved_bytes = if effect == Effect::Request { 0 } else { saved_bytes };
+                        saved_bytes = if effect == TurnEffect::Request { 0 } else { saved_bytes };
                         self.perform(effect).await;
                     }
                 }
@@ -87,7 +91,7 @@ impl<'a> Run<'a> {
                 biased;
                 () = self.stop.cancelled(), if self.stopped_at.is_none() => {
                     self.stopped_at = Some(Instant::now());
-                    Some(Input::Interrupted)
+                    Some(TurnInput::Interrupted)
                 }
                 Some(input) = inbox.recv() => Some(input),
                 // Before the stream: one that always has more must not keep its beginning from being saved.
@@ -109,22 +113,22 @@ impl<'a> Run<'a> {
         }
     }
 
-    async fn perform(&mut self, effect: Effect) {
+    async fn perform(&mut self, effect: TurnEffect) {
         match effect {
-            Effect::Save(message) => self.save(message),
-            Effect::Request => self.request().await,
+            TurnEffect::Save(message) => self.save(message),
+            TurnEffect::Request => self.request().await,
             // Answered where effects are taken up: it leads to more of them.
-            Effect::Listen => {}
-            Effect::Repair(repair) => self.repair(repair),
-            Effect::Check(call) => self.calls.check(call, self.cancel.clone()),
-            Effect::Run(id) => self.calls.run(id, self.cancel.clone()),
-            Effect::Cancel => {
+            TurnEffect::Listen => {}
+            TurnEffect::Repair(repair) => self.repair(repair),
+            TurnEffect::Check(call) => self.calls.check(call, self.cancel.clone()),
+            TurnEffect::Run(id) => self.calls.run(id, self.cancel.clone()),
+            TurnEffect::Cancel => {
                 self.close_stream();
                 self.cancel.cancel();
                 self.stopped_at.get_or_insert_with(Instant::now);
             }
-            Effect::AskLoop { tool, times } => self.ask_loop(tool, times),
-            Effect::End(ending) => {
+            TurnEffect::AskLoop { tool, times } => self.ask_loop(tool, times),
+            TurnEffect::End(ending) => {
                 self.close_stream();
                 self.ended = Some(ending);
             }
@@ -202,21 +206,21 @@ impl<'a> Run<'a> {
             return;
         }
         self.agent.warn_ahead(&self.events);
-        self.tell(Event::Requested);
-        let Built { request, notes, out_of_view } = {
+        self.tell(TurnEvent::Requested);
+        let BuiltRequest { request, notes, out_of_view } = {
             let agent = &mut *self.agent;
             let sent = agent.transcript.over(agent.summaries.last());
             agent.context.build(&sent, &agent.parts.model, agent.parts.max_output)
         };
         for note in notes {
-            self.tell(Event::Notice(note));
+            self.tell(TurnEvent::Notice(note));
         }
         self.agent.forget_unseen(out_of_view);
         self.agent.open_request(&self.events);
         self.stream = Some(self.agent.parts.provider.answer(request, self.cancel.child_token()));
     }
 
-    async fn streamed(&mut self, event: Option<Result<StreamEvent, ProviderError>>) -> Option<Input> {
+    async fn streamed(&mut self, event: Option<Result<StreamEvent, ProviderError>>) -> Option<TurnInput> {
         if let Some(Ok(event)) = &event {
             self.agent.meter(event, &self.events);
         }
@@ -224,7 +228,7 @@ impl<'a> Run<'a> {
             None => {
                 self.close_stream();
                 let message = "the stream ended without an end".to_string();
-                Some(Input::Failed(ProviderError::Protocol(message)))
+                Some(TurnInput::Failed(ProviderError::Protocol(message)))
             }
             Some(Err(error)) => {
                 if let ProviderError::Broken { partial, .. } = &error
@@ -234,7 +238,7 @@ impl<'a> Run<'a> {
                 }
                 self.close_stream();
                 let error = self.mendable(error);
-                Some(Input::Failed(self.agent.unseen(error)))
+                Some(TurnInput::Failed(self.agent.unseen(error)))
             }
             Some(Ok(StreamEvent::Finished(answer))) => {
                 self.stream = None;
@@ -242,12 +246,12 @@ impl<'a> Run<'a> {
                 self.agent.close_request(&answer, &self.events);
                 let answer = self.screened(answer).await;
                 let touches = self.agent.touches(&answer);
-                Some(Input::Answered { answer, touches })
+                Some(TurnInput::Answered { answer, touches })
             }
             Some(Ok(StreamEvent::Text(_) | StreamEvent::Thinking(_))) if self.agent.holds_output() => None,
             Some(Ok(event)) => {
                 self.show(&event);
-                Some(Input::Streamed(event))
+                Some(TurnInput::Streamed(event))
             }
         }
     }
@@ -260,16 +264,16 @@ impl<'a> Run<'a> {
 
     fn show(&mut self, event: &StreamEvent) {
         let shown = match event.clone() {
-            StreamEvent::Text(text) => Event::Text(text),
-            StreamEvent::Thinking(text) => Event::Thinking(text),
-            StreamEvent::CallStarted { id, name } => Event::CallComing { id, name },
-            StreamEvent::CallArguments { bytes } => Event::CallArguments { bytes },
+            StreamEvent::Text(text) => TurnEvent::Text(text),
+            StreamEvent::Thinking(text) => TurnEvent::Thinking(text),
+            StreamEvent::CallStarted { id, name } => TurnEvent::CallComing { id, name },
+            StreamEvent::CallArguments { bytes } => TurnEvent::CallArguments { bytes },
             StreamEvent::Retrying { attempt, of, wait, error } => {
-                Event::Retrying { attempt, of, wait, error }
+                TurnEvent::Retrying { attempt, of, wait, error }
             }
-            StreamEvent::Silent { since } => Event::Silent { since },
+            StreamEvent::Silent { since } => TurnEvent::Silent { since },
             StreamEvent::Elsewhere { from, to, because } => {
-                Event::Notice(format!("{from} does not answer ({because}); {to} answers instead"))
+                TurnEvent::Notice(format!("{from} does not answer ({because}); {to} answers instead"))
             }
             StreamEvent::Usage(usage) => {
                 let mut total = self.agent.costs.session.usage;
@@ -301,9 +305,9 @@ impl<'a> Run<'a> {
         }
     }
 
-    fn repair(&mut self, repair: Repair) {
+    fn repair(&mut self, repair: TurnRepair) {
         let notice = match repair {
-            Repair::Images => {
+            TurnRepair::Images => {
                 let images = self.agent.context.suspect_images(&self.agent.sent());
                 let reason = "the provider refused it".to_string();
                 for (hash, _) in &images {
@@ -316,49 +320,53 @@ impl<'a> Run<'a> {
                 let names = images.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(", ");
                 format!("the provider refused a picture; left out from here on: {names}")
             }
-            Repair::Content => match self.agent.context.leave_out(&self.agent.sent()) {
+            TurnRepair::Content => match self.agent.context.leave_out(&self.agent.sent()) {
                 Some(what) => format!("the provider refused something in the conversation; {what}"),
                 None => {
                     "the provider refuses what you said, and there is nothing else that could be left out"
                         .into()
                 }
             },
-            Repair::Tool(at) => match self.agent.context.drop_tool(at) {
+            TurnRepair::Tool(at) => match self.agent.context.drop_tool(at) {
                 Some(name) => {
                     format!("the provider refused the tool `{name}`; it is left out of this session")
                 }
                 None => "the provider refused a tool that was not offered".into(),
             },
-            Repair::Nudge(silence) => format!("{silence}; asking once more"),
-            Repair::GoOn { message } => format!("the answer broke off ({message}); asking for the rest"),
-            Repair::Shorten { message } => {
+            TurnRepair::Nudge(silence) => format!("{silence}; asking once more"),
+            TurnRepair::GoOn { message } => format!("the answer broke off ({message}); asking for the rest"),
+            TurnRepair::Shorten { message } => {
                 self.agent.context.was_too_long(&message, &self.agent.parts.model);
                 "the request was too long for the model; sending a shorter one".into()
             }
         };
-        self.tell(Event::Notice(notice));
+        self.tell(TurnEvent::Notice(notice));
     }
 
     fn ask_loop(&self, tool: String, times: u32) {
         let (reply, answer) = tokio::sync::oneshot::channel();
         let spent = self.agent.costs.turn.usage;
-        self.tell(Event::LoopQuestion(LoopQuestion { tool, times, spent, reply }));
+        self.tell(TurnEvent::LoopQuestion(LoopQuestion { tool, times, spent, reply }));
         let inputs = self.inputs.clone();
         tokio::spawn(async move {
             let go_on = answer.await.unwrap_or(false);
-            drop(inputs.send(Input::LoopAnswered(if go_on { LoopAnswer::GoOn } else { LoopAnswer::Stop })));
+            drop(inputs.send(TurnInput::LoopAnswered(if go_on {
+                LoopAnswer::GoOn
+            } else {
+                LoopAnswer::Stop
+            })));
         });
     }
 
     /// Calls that did not stop when told to are answered for.
     fn give_up_calls(&mut self) {
-        for Cleared { call, .. } in self.calls.abandon() {
+        for ApprovedCall { call, .. } in self.calls.abandon() {
             let result = CallResult::interrupted(&call, CallInterruption::Abandoned);
-            drop(self.inputs.send(Input::Ended(result)));
+            drop(self.inputs.send(TurnInput::Ended(result)));
         }
     }
 
-    pub(super) fn tell(&self, event: Event) {
+    pub(super) fn tell(&self, event: TurnEvent) {
         // A face that has gone away is no reason to stop: the turn is still saved.
         drop(self.events.send(event));
     }

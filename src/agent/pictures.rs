@@ -15,7 +15,7 @@ use std::collections::HashMap;
 const AT_HAND: usize = 64 << 20;
 
 #[derive(Default)]
-pub(super) struct Pictures {
+pub(super) struct RequestImages {
     /// Pictures that stay behind, with the reason.
     withheld: HashMap<String, String>,
     /// Those of them that a provider refused: another one may take them.
@@ -26,10 +26,10 @@ pub(super) struct Pictures {
     side: u32,
     /// How large each is as it is sent, once that is known.
     sizes: HashMap<String, (u32, u32)>,
-    ready: Ready,
+    ready: RequestImageCache,
 }
 
-impl Pictures {
+impl RequestImages {
     pub(super) fn read_from(&mut self, store: Option<SessionStore>) {
         self.store = store;
     }
@@ -95,7 +95,7 @@ impl Pictures {
         };
         if side != self.side {
             self.side = side;
-            self.ready = Ready::default();
+            self.ready = RequestImageCache::default();
             self.sizes.clear();
         }
     }
@@ -193,13 +193,13 @@ fn within(image: &Image, most: u32) -> (u32, u32) {
 
 /// Pictures at hand, by the hash they came with; the one that was used longest ago goes first.
 #[derive(Default)]
-struct Ready {
+struct RequestImageCache {
     images: HashMap<String, (u64, Image)>,
     bytes: usize,
     uses: u64,
 }
 
-impl Ready {
+impl RequestImageCache {
     fn get(&mut self, hash: &str) -> Option<Image> {
         self.uses += 1;
         let (used, image) = self.images.get_mut(hash)?;
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn the_pictures_at_hand_stay_below_the_limit_and_the_last_used_ones_stay() {
-        let mut ready = Ready::default();
+        let mut ready = RequestImageCache::default();
         let bytes: std::sync::Arc<[u8]> = vec![0; AT_HAND / 4].into();
         let image = Image::new("image/png", 1, 1, "p.png", bytes);
         for n in 0..4 {
@@ -257,7 +257,7 @@ mod tests {
             Image::new("image/png", 2001, 10, &format!("{n}.png"), bytes.into())
         };
         let model = ModelSpec { name: "m".into(), window: 1000, capabilities: ModelCapabilities::default() };
-        let mut pictures = Pictures::default();
+        let mut pictures = RequestImages::default();
         for (count, wide) in [(20, 2001), (21, 2000), (20, 2001)] {
             let parts = (0..count).map(|n| Part::Image(square(n))).collect();
             let mut messages = vec![Message::User { parts }];
@@ -282,7 +282,7 @@ mod tests {
         let capabilities =
             ModelCapabilities { vision: true, max_image_side: 8000, ..ModelCapabilities::default() };
         let model = ModelSpec { name: "m".into(), window: 1000, capabilities };
-        let mut pictures = Pictures::default();
+        let mut pictures = RequestImages::default();
         pictures.read_from(Some(store));
         let mut told = Vec::new();
         for _ in 0..2 {

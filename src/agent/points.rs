@@ -1,11 +1,11 @@
 //! The conversation before the gate: hooks at its own points, and its classification, kept with the session.
 
 use super::driver::{Agent, lock};
-use super::ending::Ending;
-use super::event::{Choice, ChoiceQuestion, Event};
+use super::ending::TurnEnding;
+use super::event::{ChoiceQuestion, QuestionChoice, TurnEvent};
 use super::notes::words_in;
-use super::parts::Start;
-use super::perform::Run;
+use super::parts::TurnStart;
+use super::perform::TurnDriver;
 use crate::audit::{AuditEvent, AuditKind};
 use crate::conversation::{AssistantBlock, AssistantMessage, Note, Part, text_of};
 use crate::hooks::{HookAction, HookContext, HookPoint, HookRuling};
@@ -21,16 +21,16 @@ use tokio_util::sync::CancellationToken;
 
 /// What a conversation remembers of the gate.
 #[derive(Default)]
-pub(super) struct Points {
+pub(super) struct HookState {
     /// How a request was stopped that is not sent.
-    pub(super) blocked: Option<Ending>,
+    pub(super) blocked: Option<TurnEnding>,
     /// The provider's key was asked for.
     secret: bool,
     /// The level that stands in the session.
     pub(super) kept: ClassificationLevel,
 }
 
-impl Points {
+impl HookState {
     /// Somebody else answers from now on, with a key of their own.
     pub(super) fn ask_for_key_again(&mut self) {
         self.secret = false;
@@ -41,15 +41,15 @@ impl Agent {
     /// The hooks' word on what the agent is given to do.
     pub(super) async fn invoked(
         &self,
-        start: &Start,
-        events: &UnboundedSender<Event>,
+        start: &TurnStart,
+        events: &UnboundedSender<TurnEvent>,
         stop: &CancellationToken,
-    ) -> Result<(), Ending> {
+    ) -> Result<(), TurnEnding> {
         let said = match start {
-            Start::Say(parts) => text_of(parts),
-            Start::Call { text, .. } => text.clone(),
-            Start::Retry => "again".into(),
-            Start::SumUp { .. } => "sum up".into(),
+            TurnStart::Say(parts) => text_of(parts),
+            TurnStart::Call { text, .. } => text.clone(),
+            TurnStart::Retry => "again".into(),
+            TurnStart::SumUp { .. } => "sum up".into(),
         };
         let context = HookContext { text: Some(said), ..self.about(json!({})) };
         self.pass(HookPoint::AgentInvocation, context, events, stop).await
@@ -126,7 +126,11 @@ impl Agent {
     }
 
     /// What the person says without what looks like a secret: pasted output often holds one.
-    pub(super) fn without_secrets(&self, mut parts: Vec<Part>, events: &UnboundedSender<Event>) -> Vec<Part> {
+    pub(super) fn without_secrets(
+        &self,
+        mut parts: Vec<Part>,
+        events: &UnboundedSender<TurnEvent>,
+    ) -> Vec<Part> {
         let secrets = &self.parts.gate.secrets;
         let mut kept_back = 0;
         for text in parts.iter_mut().flat_map(Part::foreign_texts_mut) {
@@ -139,7 +143,7 @@ impl Agent {
             let words = format!(
                 "{kept_back} secret{s} in what you said kept from the model; `secrets.redact = false` would send them"
             );
-            drop(events.send(Event::Notice(words)));
+            drop(events.send(TurnEvent::Notice(words)));
         }
         parts
     }
@@ -154,25 +158,25 @@ impl Agent {
         &self,
         point: HookPoint,
         context: HookContext,
-        events: &UnboundedSender<Event>,
+        events: &UnboundedSender<TurnEvent>,
         stop: &CancellationToken,
-    ) -> Result<(), Ending> {
+    ) -> Result<(), TurnEnding> {
         let shown = context.text.clone().unwrap_or_default();
         let ruling = self.visit().ask(point, context, None, stop).await;
         let ruling = ruling
-            .map_err(|e| Ending::Blocked { why: e.message, hint: e.hint.map(|hint| hint.to_string()) })?;
+            .map_err(|e| TurnEnding::Blocked { why: e.message, hint: e.hint.map(|hint| hint.to_string()) })?;
         match &ruling.action {
             HookAction::Allow | HookAction::Redact(_) => Ok(()),
             HookAction::Block(_) => {
                 let why = ruling.says(&format!("blocks it at {}", point.name()));
-                Err(Ending::Blocked { why, hint: hint(point) })
+                Err(TurnEnding::Blocked { why, hint: hint(point) })
             }
             HookAction::Ask(_) => {
                 let reason = ruling.says(&format!("wants a person to say yes at {}", point.name()));
                 if said_yes(&reason, shown, events, stop).await {
                     return Ok(());
                 }
-                Err(Ending::Blocked { why: format!("{reason}, and nobody did"), hint: hint(point) })
+                Err(TurnEnding::Blocked { why: format!("{reason}, and nobody did"), hint: hint(point) })
             }
         }
     }
@@ -187,15 +191,15 @@ fn hint(point: HookPoint) -> Option<String> {
 async fn said_yes(
     reason: &str,
     shown: String,
-    events: &UnboundedSender<Event>,
+    events: &UnboundedSender<TurnEvent>,
     stop: &CancellationToken,
 ) -> bool {
     let (reply, answer) = oneshot::channel();
-    drop(events.send(Event::Choice(ChoiceQuestion {
+    drop(events.send(TurnEvent::Choice(ChoiceQuestion {
         title: "a hook asks: go on?".into(),
         reason: reason.into(),
         detail: DisplayDetail::Text(shown),
-        choices: vec![Choice::consent('y', "yes"), Choice::plain('n', "no")],
+        choices: vec![QuestionChoice::consent('y', "yes"), QuestionChoice::plain('n', "no")],
         reply,
     })));
     tokio::select! {
@@ -204,9 +208,9 @@ async fn said_yes(
     }
 }
 
-impl Run<'_> {
+impl TurnDriver<'_> {
     /// Whether the next request may be sent: the classification, the key, what is in it.
-    pub(super) async fn may_send(&mut self) -> Result<(), Ending> {
+    pub(super) async fn may_send(&mut self) -> Result<(), TurnEnding> {
         let agent = &*self.agent;
         let (taint, ceiling) = {
             let policy = lock(&agent.parts.policy);
@@ -215,7 +219,7 @@ impl Run<'_> {
             (taint, policy.labels().provider_ceiling())
         };
         if taint > ceiling {
-            return Err(Ending::Blocked {
+            return Err(TurnEnding::Blocked {
                 why: format!(
                     "this conversation is {taint}, and whoever answers may see {ceiling} at most: nothing was sent"
                 ),
@@ -269,7 +273,7 @@ impl Run<'_> {
                 (Some(why), _) => withheld(why),
                 (None, Err(error)) => withheld(&error.message),
             };
-            self.events.send(Event::Text(text.clone())).ok();
+            self.events.send(TurnEvent::Text(text.clone())).ok();
         }
         answer
     }

@@ -4,16 +4,16 @@
 //! either taken back or sent, never both, and never in another order than it was written. It keeps nothing on disk.
 
 use super::driver::lock;
-use super::ending::Ending;
-use super::event::Event;
-use super::parts::Start;
-use super::perform::Run;
+use super::ending::TurnEnding;
+use super::event::TurnEvent;
+use super::parts::TurnStart;
+use super::perform::TurnDriver;
 use crate::conversation::Part;
 use std::sync::{Arc, Mutex};
 
 /// When a line is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sending {
+pub enum SendTiming {
     /// As a turn of its own, when this one is over.
     AfterTurn,
     /// Within this turn, with its next request.
@@ -21,18 +21,18 @@ pub enum Sending {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Queued {
+pub struct QueuedMessage {
     pub text: String,
-    pub sending: Sending,
+    pub sending: SendTiming,
 }
 
 /// A cheap handle; clones share the lines.
 #[derive(Clone, Debug, Default)]
-pub struct Queue(Arc<Mutex<Vec<Queued>>>);
+pub struct MessageQueue(Arc<Mutex<Vec<QueuedMessage>>>);
 
-impl Queue {
-    pub fn push(&self, text: String, sending: Sending) {
-        lock(&self.0).push(Queued { text, sending });
+impl MessageQueue {
+    pub fn push(&self, text: String, sending: SendTiming) {
+        lock(&self.0).push(QueuedMessage { text, sending });
     }
 
     /// The newest line, out of the queue again.
@@ -44,12 +44,15 @@ impl Queue {
     /// False when there is none. Commands of the shell always wait: the model could do nothing with them.
     pub fn steer_newest(&self, whole: impl Fn(&str) -> String) -> bool {
         let mut lines = lock(&self.0);
-        let waits = |line: &&mut Queued| line.sending == Sending::AfterTurn && !is_command(&line.text);
+        let waits =
+            |line: &&mut QueuedMessage| line.sending == SendTiming::AfterTurn && !is_command(&line.text);
         let newest = lines.iter_mut().rev().find(waits);
-        newest.map(|line| *line = Queued { text: whole(&line.text), sending: Sending::NextRequest }).is_some()
+        newest
+            .map(|line| *line = QueuedMessage { text: whole(&line.text), sending: SendTiming::NextRequest })
+            .is_some()
     }
 
-    pub fn lines(&self) -> Vec<Queued> {
+    pub fn lines(&self) -> Vec<QueuedMessage> {
         lock(&self.0).clone()
     }
 
@@ -66,14 +69,15 @@ impl Queue {
 
     fn take_steering(&self) -> Vec<String> {
         let mut lines = lock(&self.0);
-        let (steering, rest) = lines.drain(..).partition(|l: &Queued| l.sending == Sending::NextRequest);
+        let (steering, rest) =
+            lines.drain(..).partition(|l: &QueuedMessage| l.sending == SendTiming::NextRequest);
         *lines = rest;
-        steering.into_iter().map(|line: Queued| line.text).collect()
+        steering.into_iter().map(|line: QueuedMessage| line.text).collect()
     }
 
     /// Lines that were taken and could not be sent stand before all others again.
     fn give_back(&self, texts: Vec<String>) {
-        let again = texts.into_iter().map(|text| Queued { text, sending: Sending::AfterTurn });
+        let again = texts.into_iter().map(|text| QueuedMessage { text, sending: SendTiming::AfterTurn });
         lock(&self.0).splice(..0, again);
     }
 }
@@ -83,7 +87,7 @@ pub fn is_command(text: &str) -> bool {
     text.trim_start().starts_with(['/', '!'])
 }
 
-impl Run<'_> {
+impl TurnDriver<'_> {
     /// What the person wants to say before the next request. Hooks see it as they see every line; one that blocks it
     /// ends the turn, and the line goes back.
     pub(super) async fn heard(&mut self) -> Vec<Part> {
@@ -95,20 +99,20 @@ impl Run<'_> {
         if lines.is_empty() {
             return Vec::new();
         }
-        let start = Start::Say(lines.iter().map(Part::text).collect());
+        let start = TurnStart::Say(lines.iter().map(Part::text).collect());
         if let Err(blocked) = self.agent.invoked(&start, &self.events, &self.stop).await {
             queue.give_back(lines);
             self.refuse_steering(blocked);
             return Vec::new();
         }
         for line in lines {
-            self.tell(Event::Steered(line));
+            self.tell(TurnEvent::Steered(line));
         }
-        let Start::Say(parts) = start else { return Vec::new() };
+        let TurnStart::Say(parts) = start else { return Vec::new() };
         self.agent.without_secrets(parts, &self.events)
     }
 
-    fn refuse_steering(&mut self, blocked: Ending) {
+    fn refuse_steering(&mut self, blocked: TurnEnding) {
         self.agent.points.blocked = Some(blocked);
         self.stop.cancel();
     }
@@ -118,10 +122,10 @@ impl Run<'_> {
 mod tests {
     use super::*;
 
-    fn queue(lines: &[&str]) -> Queue {
-        let queue = Queue::default();
+    fn queue(lines: &[&str]) -> MessageQueue {
+        let queue = MessageQueue::default();
         for line in lines {
-            queue.push((*line).into(), Sending::AfterTurn);
+            queue.push((*line).into(), SendTiming::AfterTurn);
         }
         queue
     }

@@ -1,16 +1,16 @@
 //! What the model has seen, kept in step with what it still has before it; and what its calls touch, for their order.
 
-use super::Start;
+use super::TurnStart;
 use super::driver::{Agent, lock};
-use super::out_of_view::OutOfView;
+use super::out_of_view::EvictedContent;
 use crate::conversation::{AssistantMessage, CallId, Message};
 use crate::session::{SessionError, SessionStateKey};
 use crate::tools::TouchedPaths;
 
 impl Agent {
     /// What the model no longer has before it, it has not seen: edits of such lines must read them again.
-    pub(super) fn forget_unseen(&mut self, out_of_view: OutOfView) {
-        let OutOfView { calls, attached } = out_of_view;
+    pub(super) fn forget_unseen(&mut self, out_of_view: EvictedContent) {
+        let EvictedContent { calls, attached } = out_of_view;
         let workspace = &self.parts.env.workspace;
         let attached = attached.into_iter().filter(|path| self.forgotten_files.insert(path.clone()));
         for path in attached.filter_map(|path| workspace.resolve(&path).ok()) {
@@ -42,9 +42,9 @@ impl Agent {
 
     /// What is shown now is shown in the turn that begins next, or in the last one where it goes on. A turn begins with
     /// what the person says.
-    pub(super) fn count_turn(&self, start: Option<&Start>) {
+    pub(super) fn count_turn(&self, start: Option<&TurnStart>) {
         let said = self.transcript.said();
-        let turn = if matches!(start, Some(Start::Retry)) { said.max(1) } else { said + 1 };
+        let turn = if matches!(start, Some(TurnStart::Retry)) { said.max(1) } else { said + 1 };
         lock(&self.parts.env.ledger).begin_turn(u32::try_from(turn).unwrap_or(u32::MAX));
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// What came instead of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Silence {
+pub enum EmptyAnswer {
     Empty,
     /// Nothing but reasoning.
     Reasoning,
@@ -14,9 +14,9 @@ pub enum Silence {
     AtLimit,
 }
 
-impl Silence {
+impl EmptyAnswer {
     /// What is wrong with `answer`, if it says nothing although the model was not stopped by a refusal.
-    pub(super) fn of(answer: &AssistantMessage) -> Option<Silence> {
+    pub(super) fn of(answer: &AssistantMessage) -> Option<EmptyAnswer> {
         let says = answer.blocks.iter().any(|block| match block {
             AssistantBlock::Text { text } => !text.trim().is_empty(),
             AssistantBlock::Call(_) => true,
@@ -26,31 +26,31 @@ impl Silence {
         match answer.stop {
             _ if says => None,
             StopReason::Refusal => None,
-            StopReason::MaxTokens => Some(Silence::AtLimit),
-            _ if reasons => Some(Silence::Reasoning),
-            _ => Some(Silence::Empty),
+            StopReason::MaxTokens => Some(EmptyAnswer::AtLimit),
+            _ if reasons => Some(EmptyAnswer::Reasoning),
+            _ => Some(EmptyAnswer::Empty),
         }
     }
 
     /// True where asking once more may help.
     pub(super) fn may_pass(self) -> bool {
-        self != Silence::AtLimit
+        self != EmptyAnswer::AtLimit
     }
 
     pub(super) fn hint(self) -> &'static str {
         match self {
-            Silence::AtLimit => "raise `max_output_tokens`, then /retry",
+            EmptyAnswer::AtLimit => "raise `max_output_tokens`, then /retry",
             _ => "/retry asks again; /model chooses another model",
         }
     }
 }
 
-impl fmt::Display for Silence {
+impl fmt::Display for EmptyAnswer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Silence::Empty => "the answer was empty",
-            Silence::Reasoning => "the answer had reasoning but no text and no call",
-            Silence::AtLimit => "the answer reached the model's output limit before its first text",
+            EmptyAnswer::Empty => "the answer was empty",
+            EmptyAnswer::Reasoning => "the answer had reasoning but no text and no call",
+            EmptyAnswer::AtLimit => "the answer reached the model's output limit before its first text",
         })
     }
 }
@@ -66,11 +66,11 @@ mod tests {
         let thinking =
             || AssistantBlock::Thinking(ThinkingBlock { text: "hm".into(), ..ThinkingBlock::default() });
         let of =
-            |blocks, stop| Silence::of(&AssistantMessage { blocks, stop, ..AssistantMessage::default() });
-        assert_eq!(of(vec![], StopReason::EndTurn), Some(Silence::Empty));
-        assert_eq!(of(vec![text(" \n")], StopReason::EndTurn), Some(Silence::Empty));
-        assert_eq!(of(vec![thinking(), text("")], StopReason::EndTurn), Some(Silence::Reasoning));
-        assert_eq!(of(vec![thinking()], StopReason::MaxTokens), Some(Silence::AtLimit));
+            |blocks, stop| EmptyAnswer::of(&AssistantMessage { blocks, stop, ..AssistantMessage::default() });
+        assert_eq!(of(vec![], StopReason::EndTurn), Some(EmptyAnswer::Empty));
+        assert_eq!(of(vec![text(" \n")], StopReason::EndTurn), Some(EmptyAnswer::Empty));
+        assert_eq!(of(vec![thinking(), text("")], StopReason::EndTurn), Some(EmptyAnswer::Reasoning));
+        assert_eq!(of(vec![thinking()], StopReason::MaxTokens), Some(EmptyAnswer::AtLimit));
         assert_eq!(of(vec![], StopReason::Refusal), None);
         assert_eq!(of(vec![thinking(), text("a")], StopReason::EndTurn), None);
     }

@@ -4,7 +4,7 @@
 //! Each step is saved before it holds. Making a summary is [`super::compact`].
 
 use super::Agent;
-use super::event::Event;
+use super::event::TurnEvent;
 use crate::conversation::{ConversationSummary, Note};
 use crate::session::{SessionError, SessionRecord};
 use tokio::sync::mpsc::UnboundedSender;
@@ -56,7 +56,7 @@ impl Agent {
     }
 
     /// Says once for each climb that the window fills up, while there is still time to choose when.
-    pub(super) fn warn_ahead(&mut self, events: &UnboundedSender<Event>) {
+    pub(super) fn warn_ahead(&mut self, events: &UnboundedSender<TurnEvent>) {
         let at = self.parts.sum_up_at;
         if at <= AHEAD {
             return;
@@ -69,7 +69,7 @@ impl Agent {
                 full * 100.0,
                 at * 100.0
             );
-            drop(events.send(Event::Notice(words)));
+            drop(events.send(TurnEvent::Notice(words)));
         }
         self.warned = is_near;
     }

@@ -1,7 +1,7 @@
 //! A running command's output on its way to the screen: by whole lines, so that a secret cannot come in two halves. Of
 //! a line without an end only those words are shown that can grow into nothing more.
 
-use super::gate::Gate;
+use super::gate::CallInterceptors;
 use crate::text::secret::PrivateKeyFilter;
 use crate::tools::ProgressSink;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +13,7 @@ const DOUBTFUL: usize = 8;
 
 /// Output on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece<'t> {
+pub(super) enum OutputPiece<'t> {
     /// Final text.
     Lines(&'t str),
     /// The unfinished line as it stands.
@@ -21,9 +21,12 @@ pub(super) enum Piece<'t> {
 }
 
 /// Passes text on through `show`, without what looks like a secret. Where nothing is looked for, as it comes.
-pub(super) fn trickle(gate: &Arc<Gate>, show: impl Fn(Piece<'_>) + Send + Sync + 'static) -> ProgressSink {
+pub(super) fn trickle(
+    gate: &Arc<CallInterceptors>,
+    show: impl Fn(OutputPiece<'_>) + Send + Sync + 'static,
+) -> ProgressSink {
     if !gate.secrets.on {
-        return ProgressSink::new(move |text| show(Piece::Lines(text)));
+        return ProgressSink::new(move |text| show(OutputPiece::Lines(text)));
     }
     let (gate, held) = (Arc::clone(gate), Mutex::new((String::new(), PrivateKeyFilter::default())));
     ProgressSink::new(move |text| {
@@ -38,11 +41,11 @@ pub(super) fn trickle(gate: &Arc<Gate>, show: impl Fn(Piece<'_>) + Send + Sync +
         let lines: String = rest.drain(..end).collect();
         let told = gate.secrets.redact(&key.without(&lines)).into_owned();
         if !told.is_empty() {
-            show(Piece::Lines(&told));
+            show(OutputPiece::Lines(&told));
         }
         let open = key.clone().without(certain(rest));
         if !open.is_empty() {
-            show(Piece::Open(&gate.secrets.redact(&open)));
+            show(OutputPiece::Open(&gate.secrets.redact(&open)));
         }
     })
 }

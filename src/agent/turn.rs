@@ -7,11 +7,11 @@
 //! - what the person says meanwhile comes after those answers, and is saved before the request that carries it;
 //! - a half-received answer never runs a call.
 
-use super::echo::Echo;
-use super::ending::Ending;
-use super::guard::{Loops, Repeat};
-use super::mend::{Repair, rename_duplicates, repair_for, shortened};
-use super::silence::Silence;
+use super::echo::RepetitionDetector;
+use super::ending::TurnEnding;
+use super::guard::{LoopDetector, LoopVerdict};
+use super::mend::{TurnRepair, rename_duplicates, repair_for, shortened};
+use super::silence::EmptyAnswer;
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInterruption, CallResult, Message, Note, Part, StopReason,
     ThinkingBlock, ToolCall,
@@ -20,7 +20,7 @@ use crate::provider::{ProviderError, StreamEvent};
 use crate::tools::TouchedPaths;
 
 #[derive(Clone, Debug)]
-pub enum Input {
+pub enum TurnInput {
     Said(Vec<Part>),
     /// The same, where no model answers: the person wrote a call out, and its result may well be empty.
     Typed(Vec<Part>),
@@ -52,13 +52,13 @@ pub enum LoopAnswer {
 }
 
 #[derive(Debug, PartialEq)]
-pub enum Effect {
+pub enum TurnEffect {
     Save(Message),
     Request,
     /// Another request of this turn is due: does the person want to say something first? Answer with `Heard`.
     Listen,
     /// Change what the next request carries, so that it is not rejected for the same reason.
-    Repair(Repair),
+    Repair(TurnRepair),
     /// Plan the call, decide, ask if need be; answer with `Cleared` or `Ended`.
     Check(ToolCall),
     /// Run the plan that was cleared; answer with `Ended`.
@@ -70,15 +70,15 @@ pub enum Effect {
         tool: String,
         times: u32,
     },
-    End(Ending),
+    End(TurnEnding),
 }
 
 #[derive(Debug, Default)]
-enum State {
+enum TurnState {
     #[default]
     Idle,
     Streaming,
-    Calling(Vec<Open>),
+    Calling(Vec<TurnCall>),
     AskingLoop {
         tool: String,
         times: u32,
@@ -89,14 +89,14 @@ enum State {
 
 /// A call of the current answer.
 #[derive(Debug)]
-struct Open {
+struct TurnCall {
     call: ToolCall,
     touches: TouchedPaths,
-    stage: Stage,
+    stage: CallStage,
 }
 
 #[derive(Debug, PartialEq)]
-enum Stage {
+enum CallStage {
     Waiting,
     Checking,
     Running,
@@ -105,7 +105,7 @@ enum Stage {
 
 /// What one turn may not go beyond; 0 means no bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds {
+pub struct TurnLimits {
     /// Requests.
     pub rounds: u32,
     /// The same again: a call with its result, a text within an answer.
@@ -115,12 +115,12 @@ pub struct Bounds {
 /// The machine. One value serves a whole session; [`Turn::handle`] is its only way in.
 #[derive(Debug)]
 pub struct Turn {
-    state: State,
+    state: TurnState,
     partial: AssistantMessage,
-    echo: Echo,
-    loops: Loops,
+    echo: RepetitionDetector,
+    loops: LoopDetector,
     rounds: u32,
-    bounds: Bounds,
+    bounds: TurnLimits,
     repairs: u32,
     /// Answers of this turn that broke off and were gone on with.
     resumed: u32,
@@ -139,12 +139,12 @@ const MAX_RESUMED: u32 = 2;
 const MAX_NUDGED: u32 = 1;
 
 impl Turn {
-    pub fn new(bounds: Bounds) -> Turn {
+    pub fn new(bounds: TurnLimits) -> Turn {
         Turn {
-            state: State::Idle,
+            state: TurnState::Idle,
             partial: AssistantMessage::default(),
-            echo: Echo::new(bounds.repeats),
-            loops: Loops::new(bounds.repeats),
+            echo: RepetitionDetector::new(bounds.repeats),
+            loops: LoopDetector::new(bounds.repeats),
             rounds: 0,
             bounds,
             repairs: 0,
@@ -156,7 +156,7 @@ impl Turn {
     }
 
     pub fn is_idle(&self) -> bool {
-        matches!(self.state, State::Idle)
+        matches!(self.state, TurnState::Idle)
     }
 
     /// What has arrived of the answer now streaming: what a crash should not lose.
@@ -164,24 +164,24 @@ impl Turn {
         &self.partial
     }
 
-    pub fn handle(&mut self, input: Input) -> Vec<Effect> {
+    pub fn handle(&mut self, input: TurnInput) -> Vec<TurnEffect> {
         match input {
-            Input::Said(parts) => self.said(Some(parts), MAX_NUDGED),
-            Input::Typed(parts) => self.said(Some(parts), 0),
-            Input::Retry => self.said(None, MAX_NUDGED),
-            Input::Streamed(event) => self.streamed(event),
-            Input::Answered { answer, touches } => self.answered(answer, touches),
-            Input::Failed(error) => self.failed(error),
-            Input::Cleared(id) => self.cleared(&id),
-            Input::Ended(result) => self.ended(result),
-            Input::LoopAnswered(answer) => self.loop_answered(answer),
-            Input::Heard(parts) => self.heard(parts),
-            Input::Interrupted => self.interrupted(),
+            TurnInput::Said(parts) => self.said(Some(parts), MAX_NUDGED),
+            TurnInput::Typed(parts) => self.said(Some(parts), 0),
+            TurnInput::Retry => self.said(None, MAX_NUDGED),
+            TurnInput::Streamed(event) => self.streamed(event),
+            TurnInput::Answered { answer, touches } => self.answered(answer, touches),
+            TurnInput::Failed(error) => self.failed(error),
+            TurnInput::Cleared(id) => self.cleared(&id),
+            TurnInput::Ended(result) => self.ended(result),
+            TurnInput::LoopAnswered(answer) => self.loop_answered(answer),
+            TurnInput::Heard(parts) => self.heard(parts),
+            TurnInput::Interrupted => self.interrupted(),
         }
     }
 
     /// `nudges`: how many answers of this turn may say nothing and are asked for again; with none, silence is an answer.
-    fn said(&mut self, parts: Option<Vec<Part>>, nudges: u32) -> Vec<Effect> {
+    fn said(&mut self, parts: Option<Vec<Part>>, nudges: u32) -> Vec<TurnEffect> {
         if !self.is_idle() {
             return Vec::new();
         }
@@ -191,26 +191,26 @@ impl Turn {
         self.resumed = 0;
         (self.nudged, self.nudges) = (0, nudges);
         self.stopping = false;
-        let mut effects: Vec<Effect> =
-            parts.map(|parts| Effect::Save(Message::User { parts })).into_iter().collect();
+        let mut effects: Vec<TurnEffect> =
+            parts.map(|parts| TurnEffect::Save(Message::User { parts })).into_iter().collect();
         effects.extend(self.request());
         effects
     }
 
     /// The next request of a turn that goes on. A line that no request could carry any more is not asked for.
-    fn listen(&mut self) -> Vec<Effect> {
+    fn listen(&mut self) -> Vec<TurnEffect> {
         if self.is_used_up() {
             return self.request();
         }
-        self.state = State::Listening;
-        vec![Effect::Listen]
+        self.state = TurnState::Listening;
+        vec![TurnEffect::Listen]
     }
 
-    fn heard(&mut self, parts: Vec<Part>) -> Vec<Effect> {
-        if !matches!(self.state, State::Listening) {
+    fn heard(&mut self, parts: Vec<Part>) -> Vec<TurnEffect> {
+        if !matches!(self.state, TurnState::Listening) {
             return Vec::new();
         }
-        let said = (!parts.is_empty()).then_some(Effect::Save(Message::User { parts }));
+        let said = (!parts.is_empty()).then_some(TurnEffect::Save(Message::User { parts }));
         said.into_iter().chain(self.request()).collect()
     }
 
@@ -218,20 +218,20 @@ impl Turn {
         self.bounds.rounds > 0 && self.rounds >= self.bounds.rounds
     }
 
-    fn request(&mut self) -> Vec<Effect> {
+    fn request(&mut self) -> Vec<TurnEffect> {
         if self.is_used_up() {
-            self.state = State::Idle;
-            return vec![Effect::End(Ending::TooManyRounds(self.rounds))];
+            self.state = TurnState::Idle;
+            return vec![TurnEffect::End(TurnEnding::TooManyRounds(self.rounds))];
         }
         self.rounds += 1;
         self.partial = AssistantMessage::default();
-        self.echo = Echo::new(self.bounds.repeats);
-        self.state = State::Streaming;
-        vec![Effect::Request]
+        self.echo = RepetitionDetector::new(self.bounds.repeats);
+        self.state = TurnState::Streaming;
+        vec![TurnEffect::Request]
     }
 
-    fn streamed(&mut self, event: StreamEvent) -> Vec<Effect> {
-        if !matches!(self.state, State::Streaming) {
+    fn streamed(&mut self, event: StreamEvent) -> Vec<TurnEffect> {
+        if !matches!(self.state, TurnState::Streaming) {
             return Vec::new();
         }
         match event {
@@ -240,13 +240,13 @@ impl Turn {
                 self.push_text(text);
                 if echoes {
                     let partial = std::mem::take(&mut self.partial);
-                    let mut effects = vec![Effect::Cancel];
+                    let mut effects = vec![TurnEffect::Cancel];
                     effects.extend(self.keep_partial(partial));
-                    effects.push(Effect::End(Ending::Stuck {
+                    effects.push(TurnEffect::End(TurnEnding::Stuck {
                         tool: "the answer's own text".into(),
                         times: self.bounds.repeats.max(2),
                     }));
-                    self.state = State::Idle;
+                    self.state = TurnState::Idle;
                     return effects;
                 }
             }
@@ -274,132 +274,133 @@ impl Turn {
         }
     }
 
-    fn answered(&mut self, mut answer: AssistantMessage, touches: Vec<TouchedPaths>) -> Vec<Effect> {
-        if !matches!(self.state, State::Streaming) {
+    fn answered(&mut self, mut answer: AssistantMessage, touches: Vec<TouchedPaths>) -> Vec<TurnEffect> {
+        if !matches!(self.state, TurnState::Streaming) {
             return Vec::new();
         }
         self.partial = AssistantMessage::default();
         self.repairs = 0;
         rename_duplicates(&mut answer);
         let ending = match answer.stop {
-            StopReason::MaxTokens => Ending::CutAtLimit,
-            StopReason::Refusal => Ending::Refused,
-            _ => Ending::Done,
+            StopReason::MaxTokens => TurnEnding::CutAtLimit,
+            StopReason::Refusal => TurnEnding::Refused,
+            _ => TurnEnding::Done,
         };
-        if let Some(silence) = Silence::of(&answer).filter(|_| self.nudges > 0) {
+        if let Some(silence) = EmptyAnswer::of(&answer).filter(|_| self.nudges > 0) {
             return self.silent(silence);
         }
         if answer.blocks.is_empty() {
-            self.state = State::Idle;
-            return vec![Effect::End(ending)];
+            self.state = TurnState::Idle;
+            return vec![TurnEffect::End(ending)];
         }
         let calls: Vec<ToolCall> = answer.calls().cloned().collect();
-        let mut effects = vec![Effect::Save(Message::Assistant(answer))];
+        let mut effects = vec![TurnEffect::Save(Message::Assistant(answer))];
         if calls.is_empty() {
-            self.state = State::Idle;
-            effects.push(Effect::End(ending));
+            self.state = TurnState::Idle;
+            effects.push(TurnEffect::End(ending));
             return effects;
         }
         let mut touches = touches.into_iter();
-        let opens = calls.into_iter().map(|call| Open {
+        let opens = calls.into_iter().map(|call| TurnCall {
             call,
             touches: touches.next().unwrap_or_default(),
-            stage: Stage::Waiting,
+            stage: CallStage::Waiting,
         });
-        self.state = State::Calling(opens.collect());
+        self.state = TurnState::Calling(opens.collect());
         effects.extend(self.advance());
         effects
     }
 
     /// An answer that says nothing is not kept: reasoning alone is refused in a history by some servers.
-    fn silent(&mut self, silence: Silence) -> Vec<Effect> {
+    fn silent(&mut self, silence: EmptyAnswer) -> Vec<TurnEffect> {
         if !silence.may_pass() || self.nudged >= self.nudges {
-            self.state = State::Idle;
-            return vec![Effect::End(Ending::NoAnswer(silence))];
+            self.state = TurnState::Idle;
+            return vec![TurnEffect::End(TurnEnding::NoAnswer(silence))];
         }
         self.nudged += 1;
         let parts = vec![Part::Note(Note::EmptyAnswer)];
-        let mut effects = vec![Effect::Repair(Repair::Nudge(silence)), Effect::Save(Message::User { parts })];
+        let mut effects =
+            vec![TurnEffect::Repair(TurnRepair::Nudge(silence)), TurnEffect::Save(Message::User { parts })];
         effects.extend(self.request());
         effects
     }
 
     /// Starts every call that waits for nothing, or closes the round when all have ended.
-    fn advance(&mut self) -> Vec<Effect> {
-        let State::Calling(opens) = &mut self.state else { return Vec::new() };
+    fn advance(&mut self) -> Vec<TurnEffect> {
+        let TurnState::Calling(opens) = &mut self.state else { return Vec::new() };
         let mut effects = Vec::new();
         for at in 0..opens.len() {
             let (earlier, rest) = opens.split_at_mut(at);
             let Some(open) = rest.first_mut() else { break };
             let blocked = earlier
                 .iter()
-                .any(|e| !matches!(e.stage, Stage::Done(_)) && open.touches.conflicts(&e.touches));
-            if open.stage == Stage::Waiting && !blocked {
-                open.stage = Stage::Checking;
-                effects.push(Effect::Check(open.call.clone()));
+                .any(|e| !matches!(e.stage, CallStage::Done(_)) && open.touches.conflicts(&e.touches));
+            if open.stage == CallStage::Waiting && !blocked {
+                open.stage = CallStage::Checking;
+                effects.push(TurnEffect::Check(open.call.clone()));
             }
         }
-        if opens.iter().all(|o| matches!(o.stage, Stage::Done(_))) {
+        if opens.iter().all(|o| matches!(o.stage, CallStage::Done(_))) {
             effects.extend(self.close_round());
         }
         effects
     }
 
-    fn close_round(&mut self) -> Vec<Effect> {
-        let State::Calling(opens) = std::mem::take(&mut self.state) else { return Vec::new() };
+    fn close_round(&mut self) -> Vec<TurnEffect> {
+        let TurnState::Calling(opens) = std::mem::take(&mut self.state) else { return Vec::new() };
         let mut results = Vec::new();
         let mut worst: Option<(String, u32)> = None;
         self.loops.next_round();
         for open in opens {
-            let Stage::Done(mut result) = open.stage else { continue };
+            let CallStage::Done(mut result) = open.stage else { continue };
             match self.loops.record(&open.call, &result) {
-                Repeat::Fresh => {}
-                Repeat::Tell(times) => result.parts.push(Part::Note(Note::Repeated { times })),
-                Repeat::Ask(times) => worst = Some((open.call.name.clone(), times)),
+                LoopVerdict::Fresh => {}
+                LoopVerdict::Tell(times) => result.parts.push(Part::Note(Note::Repeated { times })),
+                LoopVerdict::Ask(times) => worst = Some((open.call.name.clone(), times)),
             }
             results.push(result);
         }
-        let mut effects = vec![Effect::Save(Message::Results { results })];
+        let mut effects = vec![TurnEffect::Save(Message::Results { results })];
         if self.stopping {
-            effects.push(Effect::End(Ending::Interrupted));
+            effects.push(TurnEffect::End(TurnEnding::Interrupted));
         } else if let Some((tool, times)) = worst {
-            self.state = State::AskingLoop { tool: tool.clone(), times };
-            effects.push(Effect::AskLoop { tool, times });
+            self.state = TurnState::AskingLoop { tool: tool.clone(), times };
+            effects.push(TurnEffect::AskLoop { tool, times });
         } else {
             effects.extend(self.listen());
         }
         effects
     }
 
-    fn cleared(&mut self, id: &CallId) -> Vec<Effect> {
+    fn cleared(&mut self, id: &CallId) -> Vec<TurnEffect> {
         match self.open_mut(id) {
-            Some(open) if open.stage == Stage::Checking => {
-                open.stage = Stage::Running;
-                vec![Effect::Run(id.clone())]
+            Some(open) if open.stage == CallStage::Checking => {
+                open.stage = CallStage::Running;
+                vec![TurnEffect::Run(id.clone())]
             }
             _ => Vec::new(),
         }
     }
 
-    fn ended(&mut self, result: CallResult) -> Vec<Effect> {
+    fn ended(&mut self, result: CallResult) -> Vec<TurnEffect> {
         match self.open_mut(&result.id) {
-            Some(open) if matches!(open.stage, Stage::Checking | Stage::Running) => {
-                open.stage = Stage::Done(result);
+            Some(open) if matches!(open.stage, CallStage::Checking | CallStage::Running) => {
+                open.stage = CallStage::Done(result);
                 self.advance()
             }
             _ => Vec::new(),
         }
     }
 
-    fn open_mut(&mut self, id: &CallId) -> Option<&mut Open> {
+    fn open_mut(&mut self, id: &CallId) -> Option<&mut TurnCall> {
         match &mut self.state {
-            State::Calling(opens) => opens.iter_mut().find(|o| o.call.id == *id),
+            TurnState::Calling(opens) => opens.iter_mut().find(|o| o.call.id == *id),
             _ => None,
         }
     }
 
-    fn loop_answered(&mut self, answer: LoopAnswer) -> Vec<Effect> {
-        let State::AskingLoop { tool, times } = &self.state else { return Vec::new() };
+    fn loop_answered(&mut self, answer: LoopAnswer) -> Vec<TurnEffect> {
+        let TurnState::AskingLoop { tool, times } = &self.state else { return Vec::new() };
         let (tool, times) = (tool.clone(), *times);
         match answer {
             LoopAnswer::GoOn => {
@@ -407,24 +408,24 @@ impl Turn {
                 self.listen()
             }
             LoopAnswer::Stop => {
-                self.state = State::Idle;
-                vec![Effect::End(Ending::Stuck { tool, times })]
+                self.state = TurnState::Idle;
+                vec![TurnEffect::End(TurnEnding::Stuck { tool, times })]
             }
         }
     }
 
-    fn failed(&mut self, error: ProviderError) -> Vec<Effect> {
-        if !matches!(self.state, State::Streaming) {
+    fn failed(&mut self, error: ProviderError) -> Vec<TurnEffect> {
+        if !matches!(self.state, TurnState::Streaming) {
             return Vec::new();
         }
         if let Some(repair) = repair_for(&error).filter(|_| self.repairs < MAX_REPAIRS) {
             self.repairs += 1;
             self.rounds = self.rounds.saturating_sub(1);
-            let mut effects = vec![Effect::Repair(repair)];
+            let mut effects = vec![TurnEffect::Repair(repair)];
             effects.extend(self.request());
             return effects;
         }
-        self.state = State::Idle;
+        self.state = TurnState::Idle;
         let partial = match &error {
             ProviderError::Broken { partial, .. } if !partial.blocks.is_empty() => (**partial).clone(),
             // Every later request would carry what was too much the first time.
@@ -437,47 +438,53 @@ impl Turn {
             && !self.is_used_up()
         {
             self.resumed += 1;
-            effects.push(Effect::Repair(Repair::GoOn { message: message.clone() }));
+            effects.push(TurnEffect::Repair(TurnRepair::GoOn { message: message.clone() }));
             effects.extend(self.request());
             return effects;
         }
-        effects.push(Effect::End(match error {
-            ProviderError::Cancelled => Ending::Interrupted,
-            error => Ending::Failed(error),
+        effects.push(TurnEffect::End(match error {
+            ProviderError::Cancelled => TurnEnding::Interrupted,
+            error => TurnEnding::Failed(error),
         }));
         effects
     }
 
     /// Text that was shown is kept, marked as cut; calls and unsigned thinking of a broken answer are not.
-    fn keep_partial(&mut self, mut partial: AssistantMessage) -> Vec<Effect> {
+    fn keep_partial(&mut self, mut partial: AssistantMessage) -> Vec<TurnEffect> {
         partial.blocks.retain(|b| matches!(b, AssistantBlock::Text { text } if !text.trim().is_empty()));
         partial.stop = StopReason::Cut;
-        if partial.blocks.is_empty() { Vec::new() } else { vec![Effect::Save(Message::Assistant(partial))] }
+        if partial.blocks.is_empty() {
+            Vec::new()
+        } else {
+            vec![TurnEffect::Save(Message::Assistant(partial))]
+        }
     }
 
-    fn interrupted(&mut self) -> Vec<Effect> {
+    fn interrupted(&mut self) -> Vec<TurnEffect> {
         match &mut self.state {
-            State::Idle => Vec::new(),
-            State::Streaming => {
-                self.state = State::Idle;
+            TurnState::Idle => Vec::new(),
+            TurnState::Streaming => {
+                self.state = TurnState::Idle;
                 let partial = std::mem::take(&mut self.partial);
-                let mut effects = vec![Effect::Cancel];
+                let mut effects = vec![TurnEffect::Cancel];
                 effects.extend(self.keep_partial(partial));
-                effects.push(Effect::End(Ending::Interrupted));
+                effects.push(TurnEffect::End(TurnEnding::Interrupted));
                 effects
             }
-            State::AskingLoop { .. } | State::Listening => {
-                self.state = State::Idle;
-                vec![Effect::Cancel, Effect::End(Ending::Interrupted)]
+            TurnState::AskingLoop { .. } | TurnState::Listening => {
+                self.state = TurnState::Idle;
+                vec![TurnEffect::Cancel, TurnEffect::End(TurnEnding::Interrupted)]
             }
-            State::Calling(opens) => {
+            TurnState::Calling(opens) => {
                 self.stopping = true;
                 // What has not started never will; what runs is told to stop and answers for itself.
-                for open in opens.iter_mut().filter(|o| matches!(o.stage, Stage::Waiting | Stage::Checking)) {
+                for open in
+                    opens.iter_mut().filter(|o| matches!(o.stage, CallStage::Waiting | CallStage::Checking))
+                {
                     let result = CallResult::interrupted(&open.call, CallInterruption::BeforeItRan);
-                    open.stage = Stage::Done(result);
+                    open.stage = CallStage::Done(result);
                 }
-                let mut effects = vec![Effect::Cancel];
+                let mut effects = vec![TurnEffect::Cancel];
                 effects.extend(self.advance());
                 effects
             }

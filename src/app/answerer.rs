@@ -2,7 +2,7 @@
 
 use super::server::Server;
 use super::{App, AppError, keys};
-use crate::agent::Answerer;
+use crate::agent::SelectedModel;
 use crate::config::{Config, SettingOrigin, name_of};
 use crate::http::HttpClientSettings;
 use crate::provider::{
@@ -21,7 +21,7 @@ impl App {
     /// The provider that the settings name, or the first whose key is in the environment or was stored, or the offline
     /// one.
     /// `name` and `model` overrule the settings. Opens no connection.
-    pub fn answerer(&self, name: Option<&str>, model: Option<&str>) -> Result<Answerer, AppError> {
+    pub fn answerer(&self, name: Option<&str>, model: Option<&str>) -> Result<SelectedModel, AppError> {
         if let Some(path) = &self.request.replay {
             let replay = ReplayProvider::open(path).map_err(|e| file_error(path, e))?;
             let recorded = model.map(String::from).or_else(|| replay.model());
@@ -43,7 +43,7 @@ impl App {
             Some(path) => {
                 let record = RecordingProvider::create(path, Arc::clone(&answerer.provider))
                     .map_err(|e| file_error(path, e))?;
-                Ok(Answerer { provider: Arc::new(record), ..answerer })
+                Ok(SelectedModel { provider: Arc::new(record), ..answerer })
             }
         }
     }
@@ -75,9 +75,9 @@ impl App {
         }
     }
 
-    fn offline_like(&self, provider: Arc<dyn Provider>, model: &str, note: Option<String>) -> Answerer {
+    fn offline_like(&self, provider: Arc<dyn Provider>, model: &str, note: Option<String>) -> SelectedModel {
         let figures = ModelLimits { window: 1_000_000, max_output: 64_000, vision: true };
-        Answerer { provider, model: figures.model(model), max_output: figures.max_output, note }
+        SelectedModel { provider, model: figures.model(model), max_output: figures.max_output, note }
     }
 
     /// Refuses a name that is neither built in nor in the settings, with the one that was meant.
@@ -86,7 +86,7 @@ impl App {
         if known { Ok(()) } else { Err(unknown_provider(name, &self.config)) }
     }
 
-    fn remote(&self, name: &str, model: Option<&str>) -> Result<Answerer, AppError> {
+    fn remote(&self, name: &str, model: Option<&str>) -> Result<SelectedModel, AppError> {
         let server = self.server(name)?;
         let preset = &server.preset;
         let model = model
@@ -97,7 +97,7 @@ impl App {
         let note = self.unknown(&server, &model);
         let (live, max_output) = (self.live(&server)?, self.room(&server, &model));
         let provider = self.fallback(Arc::new(live))?;
-        Ok(Answerer { provider, model: self.model(&server, &model), max_output, note })
+        Ok(SelectedModel { provider, model: self.model(&server, &model), max_output, note })
     }
 
     /// The connection to a server: nothing is opened, nothing runs.

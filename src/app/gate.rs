@@ -1,7 +1,7 @@
 //! The gate's parts, from the settings: hooks, classification, the audit log, metrics.
 
 use super::AppError;
-use crate::agent::{Gate, Secrets};
+use crate::agent::{CallInterceptors, SecretFilter};
 use crate::audit;
 use crate::config::{AppDirs, AuthorTrust, Config, ConfigProblem, HookSettings, SettingOrigin};
 use crate::hooks::{Hook, HookEnvironment, HookSet, HookSource, HookSpec};
@@ -26,7 +26,11 @@ pub fn metrics(paths: &AppDirs) -> MetricsFile {
 
 /// Mistakes in hooks of a file are added to `config.problems`, and leave placet in doubt about permissions; one on the
 /// command line is an error.
-pub(super) fn gate(config: &mut Config, paths: &AppDirs, withheld: Vec<String>) -> Result<Gate, AppError> {
+pub(super) fn gate(
+    config: &mut Config,
+    paths: &AppDirs,
+    withheld: Vec<String>,
+) -> Result<CallInterceptors, AppError> {
     let keys = withheld.clone();
     let mut hooks = Vec::new();
     for (number, (text, origin, standing)) in config.hooks().to_vec().into_iter().enumerate() {
@@ -39,7 +43,7 @@ pub(super) fn gate(config: &mut Config, paths: &AppDirs, withheld: Vec<String>) 
     let programs =
         HookEnvironment { supervisor: std::env::current_exe().unwrap_or_else(|_| "placet".into()), withheld };
     let on = |key: &str| config.flag(key).unwrap_or(true);
-    Ok(Gate {
+    Ok(CallInterceptors {
         hooks: HookSet::new(hooks, programs),
         audit: on("audit.enabled").then(|| audit::AuditLog::at(audit_places(paths))),
         metrics: on("metrics.enabled").then(|| metrics(paths)),
@@ -48,7 +52,7 @@ pub(super) fn gate(config: &mut Config, paths: &AppDirs, withheld: Vec<String>) 
 }
 
 /// `withheld` names the environment variables that hold placet's own keys.
-fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<Secrets, AppError> {
+fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<SecretFilter, AppError> {
     let mut known: Vec<String> = withheld.iter().filter_map(|name| std::env::var(name).ok()).collect();
     let stored = regular::read_to_string(&paths.keys_file(), regular::SETTINGS).unwrap_or_default();
     let stored: toml::Table = stored.parse().unwrap_or_default();
@@ -65,7 +69,7 @@ fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<
         }
     }
     let shown = shown.build().unwrap_or_default();
-    Ok(Secrets { on: config.flag("secrets.redact").unwrap_or(true), known, shown })
+    Ok(SecretFilter { on: config.flag("secrets.redact").unwrap_or(true), known, shown })
 }
 
 fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> HookSpec {

@@ -6,7 +6,7 @@ use super::{
     audit, blame, changes, doctor, metrics, permission, provider, review, sandbox, session, start, theme,
     usage,
 };
-use crate::agent::{Entrance, Reply, Visit, call_once};
+use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, call_once};
 use crate::app::{self, WithProject};
 use crate::config::{ProjectSettings, SettingKey};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
@@ -103,9 +103,9 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
                 Arc::clone(&app.registry),
                 env,
                 Arc::clone(&app.policy),
-                Visit { gate: Arc::clone(&app.gate), session: None, entrance: Entrance::CommandLine },
+                CallOrigin { gate: Arc::clone(&app.gate), session: None, entrance: EntryPoint::CommandLine },
                 call,
-                Reply::Nobody,
+                ApprovalReply::Nobody,
                 CancellationToken::new(),
             );
             let result = start::runtime()?.block_on(running);

@@ -1,6 +1,6 @@
 //! What went wrong, as a sentence, a hint and an exit code.
 
-use crate::agent::Ending;
+use crate::agent::TurnEnding;
 use crate::app::AppError;
 use crate::session::SessionError;
 use crate::text::own::{MarkEscaper, marked_within};
@@ -157,13 +157,13 @@ fn harmless(text: &str) -> Cow<'_, str> {
 }
 
 /// The exit code for a turn that ended so, in which calls were refused or not.
-pub(super) fn code_for(ending: &Ending, refused: bool) -> u8 {
+pub(super) fn code_for(ending: &TurnEnding, refused: bool) -> u8 {
     match ending {
-        Ending::Interrupted => INTERRUPTED,
-        Ending::Failed(_) | Ending::NoAnswer(_) => PROVIDER,
-        Ending::Unsaved(_) | Ending::TooManyRounds(_) | Ending::Stuck { .. } => ERROR,
-        Ending::Blocked { .. } => REFUSED,
+        TurnEnding::Interrupted => INTERRUPTED,
+        TurnEnding::Failed(_) | TurnEnding::NoAnswer(_) => PROVIDER,
+        TurnEnding::Unsaved(_) | TurnEnding::TooManyRounds(_) | TurnEnding::Stuck { .. } => ERROR,
+        TurnEnding::Blocked { .. } => REFUSED,
         _ if refused => REFUSED,
-        Ending::Done | Ending::CutAtLimit | Ending::Refused => DONE,
+        TurnEnding::Done | TurnEnding::CutAtLimit | TurnEnding::Refused => DONE,
     }
 }

@@ -4,7 +4,7 @@ use super::args::{Options, OutputFormat};
 use super::log;
 use super::report::{self, Failure, code_for, warn, written};
 use super::signals::{self, Current};
-use crate::agent::{Agent, Start};
+use crate::agent::{Agent, TurnStart};
 use crate::app::{self, App, WithProject};
 use crate::config::{AppDirs, Config, ConfigProblem, ProjectSettings, TrustStore};
 use crate::conversation::Part;
@@ -203,10 +203,10 @@ fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
 
 /// What a prompt starts: what the person wrote out as a batch needs no model. Text that came through a pipe may be
 /// anybody's.
-fn begin(app: &App, prompt: &str, own_words: bool) -> Start {
+fn begin(app: &App, prompt: &str, own_words: bool) -> TurnStart {
     match app.operations(prompt).filter(|_| own_words) {
         Some(start) => start,
-        None => Start::Say(vec![Part::text(prompt)]),
+        None => TurnStart::Say(vec![Part::text(prompt)]),
     }
 }
 
@@ -268,10 +268,10 @@ fn note_untrusted(loaded: &Loaded) {
 }
 
 /// A conversation without a screen. One that cannot be saved is held all the same, and said not to be.
-fn headless_agent(app: &App, options: &Options, first: &str, start: &Start) -> Result<Agent, Failure> {
+fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) -> Result<Agent, Failure> {
     let answerer = app.answerer(None, None)?;
     // Who would answer does not matter where nobody is asked.
-    if let Some(note) = answerer.note.as_ref().filter(|_| matches!(start, Start::Say(_))) {
+    if let Some(note) = answerer.note.as_ref().filter(|_| matches!(start, TurnStart::Say(_))) {
         warn(&format!("note: {note}"));
     }
     let store = match app.store() {
@@ -335,7 +335,7 @@ fn turn(
     runtime: &tokio::runtime::Runtime,
     current: &Current,
     agent: &mut Agent,
-    start: Start,
+    start: TurnStart,
     format: OutputFormat,
 ) -> Result<Turned, Failure> {
     let columns = usize::from(term::size().0);

@@ -2,7 +2,7 @@
 
 use super::Shell;
 use super::pictures_in::is_picture;
-use crate::agent::{Reply, call_once};
+use crate::agent::{ApprovalReply, call_once};
 use crate::conversation::{CallId, CallInput, CallOutcome, Image, Note, Part, ToolCall};
 use crate::text::visible;
 use crate::ui::picture;
@@ -69,7 +69,7 @@ impl Shell<'_> {
         let visit = agent.visit();
         // A picture that they named is dropped or pasted from anywhere; what is denied stays denied. Text from outside is not
         // taken on a word that may have come with a short paste.
-        let reply = if is_picture(&file) { Reply::Yes } else { Reply::Nobody };
+        let reply = if is_picture(&file) { ApprovalReply::Yes } else { ApprovalReply::Nobody };
         let running = call_once(registry, env, policy, visit, call, reply, CancellationToken::new());
         let result = self.runtime.block_on(running);
         if result.outcome != CallOutcome::Done {

@@ -4,13 +4,13 @@ use super::{
     Shell, changes, commands, context, cost, jobs, keys, permission, reading, session, taint, theme, tree,
     view,
 };
-use crate::agent::Start;
+use crate::agent::TurnStart;
 use crate::permission::Mode;
 use crate::provider::ProviderPreset;
 use crate::text::nearest;
 
 /// What a command asks for after it ran: nothing, or a turn.
-pub(super) type After = Option<Start>;
+pub(super) type After = Option<TurnStart>;
 
 pub struct CommandRow {
     pub name: &'static str,

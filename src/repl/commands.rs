@@ -2,7 +2,7 @@
 
 use super::command::{After, COMMANDS};
 use super::{Shell, picking, session};
-use crate::agent::Start;
+use crate::agent::TurnStart;
 use crate::permission::{Mode, PlanModeState};
 use crate::session::{MarkdownPictures, ScratchpadEntry, html, markdown, to_json};
 use crate::text::{sanitize, visible};
@@ -242,7 +242,7 @@ pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> After {
 pub(super) fn retry(shell: &mut Shell<'_>, _: &str) -> After {
     let has_something = shell.conversation.agent.as_ref().is_some_and(|a| !a.transcript().is_empty());
     if has_something {
-        return Some(Start::Retry);
+        return Some(TurnStart::Retry);
     }
     shell.note("there is nothing to send again");
     None
@@ -402,7 +402,7 @@ pub(super) fn quit(shell: &mut Shell<'_>, _: &str) -> After {
 }
 
 /// `/batch {"aOperations": [...]}`
-pub(super) fn batch(shell: &mut Shell<'_>, rest: &str) -> Option<Start> {
+pub(super) fn batch(shell: &mut Shell<'_>, rest: &str) -> Option<TurnStart> {
     let start = shell.app.operations(rest);
     if start.is_none() {
         shell.error("this is not a batch", Some("a batch is one JSON object: {\"aOperations\": [...]}"));

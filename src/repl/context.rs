@@ -2,7 +2,7 @@
 
 use super::Shell;
 use super::command::After;
-use crate::agent::{Fill, Start};
+use crate::agent::{ContextUsage, TurnStart};
 use crate::text::visible;
 use crate::ui::{cell, editor, term};
 use ratatui::text::Line;
@@ -89,13 +89,13 @@ pub(super) fn compact(shell: &mut Shell<'_>, rest: &str) -> After {
     match rest.trim() {
         "undo" => undo(shell),
         "edit" => edit(shell),
-        focus => return Some(Start::SumUp { focus: focus.to_string() }),
+        focus => return Some(TurnStart::SumUp { focus: focus.to_string() }),
     }
     None
 }
 
 /// A line for the whole and one for each share, the largest with the longest bar.
-fn told(fill: &Fill) -> Vec<String> {
+fn told(fill: &ContextUsage) -> Vec<String> {
     let used: u64 = fill.shares.iter().map(|share| share.tokens).sum();
     let percent = |tokens: u64| tokens * 100 / fill.window.max(1);
     let how =
@@ -133,12 +133,12 @@ fn told(fill: &Fill) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::Share;
+    use crate::agent::UsagePart;
 
     #[test]
     fn every_share_has_its_part_of_the_window() {
-        let share = |name: &str, tokens, hint| Share { name: name.into(), tokens, count: 1, hint };
-        let fill = Fill {
+        let share = |name: &str, tokens, hint| UsagePart { name: name.into(), tokens, count: 1, hint };
+        let fill = ContextUsage {
             window: 200_000,
             answer: 8_000,
             counted: 30_000,
@@ -155,7 +155,7 @@ mod tests {
             "12 earlier messages are summed up; /transcript shows them",
         ];
         assert_eq!(told(&fill), wanted);
-        let small = Fill { window: 37_000, ..fill };
+        let small = ContextUsage { window: 37_000, ..fill };
         assert!(told(&small)[1].starts_with("more than fits: "));
     }
 }

@@ -1,6 +1,6 @@
 //! What the shell needs from the program around it: settings, and the building of conversations.
 
-use crate::agent::{Agent, Answerer, Gate, Start};
+use crate::agent::{Agent, CallInterceptors, SelectedModel, TurnStart};
 use crate::config::Config;
 use crate::permission::{Mode, ModeCell, Policy};
 use crate::session::{OpenSession, SessionStore};
@@ -30,12 +30,12 @@ pub trait Host {
     fn modes(&self) -> &[Mode];
     fn policy(&self) -> &Arc<Mutex<Policy>>;
     /// What stands around every call.
-    fn gate(&self) -> &Arc<Gate>;
+    fn gate(&self) -> &Arc<CallInterceptors>;
     fn registry(&self) -> &Arc<ToolRegistry>;
     /// Commands in the background.
     fn jobs(&self) -> &JobRegistry;
     /// The turn that a line is when it is a batch of operations.
-    fn operations(&self, line: &str) -> Option<Start>;
+    fn operations(&self, line: &str) -> Option<TurnStart>;
     /// Whether such a line runs as it is typed, without `/batch`.
     fn typed_batches(&self) -> bool;
     fn workspace(&self) -> &Workspace;
@@ -50,9 +50,9 @@ pub trait Host {
     /// Removes sessions that the settings do not keep, once a day; the sentence says what went.
     fn prune_sessions(&self, store: &SessionStore) -> Option<String>;
     /// Who answers: as named, or as the settings say.
-    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<Answerer, Trouble>;
+    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, Trouble>;
     /// A conversation kept in `session`, or only in memory.
-    fn agent(&self, answerer: Answerer, session: Option<OpenSession>) -> Result<Agent, Trouble>;
+    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, Trouble>;
 
     fn cwd(&self) -> &Path {
         self.workspace().cwd()

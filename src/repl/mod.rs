@@ -35,7 +35,7 @@ pub use host::{Host, Trouble};
 pub use review::{Carried, TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
 pub use session::{title_of, when};
 
-use crate::agent::{Answerer, Queue};
+use crate::agent::{MessageQueue, SelectedModel};
 use crate::config::{ProjectSettings, TrustStore};
 use crate::session::{DraftFile, InputDraft, SessionError, SessionStore};
 use crate::ui::ansi::{self, Depth};
@@ -101,7 +101,7 @@ pub(crate) struct Shell<'r> {
     theme: Theme,
     store: Option<SessionStore>,
     /// Who answers next; the conversation takes it over when it begins.
-    answerer: Option<Answerer>,
+    answerer: Option<SelectedModel>,
     conversation: Conversation,
     on_turn: Box<dyn Fn(Option<CancellationToken>)>,
     quit: Option<u8>,
@@ -116,7 +116,7 @@ pub(crate) struct Shell<'r> {
     /// The prompt has not heard of the theme yet.
     rethemed: bool,
     /// What the person sent off while a turn ran.
-    queue: Queue,
+    queue: MessageQueue,
     /// Keeps what is typed and queued, should this process end.
     drafts: Option<Arc<DraftFile>>,
     /// Long pastes of this session.
@@ -172,7 +172,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         resetting: false,
         rethemed: false,
         earlier: None,
-        queue: Queue::default(),
+        queue: MessageQueue::default(),
         drafts,
         pastes: pastes.clone(),
         expanded,

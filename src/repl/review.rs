@@ -6,7 +6,7 @@
 use super::changes::{label, paths};
 use super::prompt::Prompter;
 use super::{ReplError, Shell, linear};
-use crate::agent::Start;
+use crate::agent::TurnStart;
 use crate::audit::AuditKind;
 use crate::config::Config;
 use crate::conversation::{Message, Part as Said};
@@ -37,7 +37,7 @@ impl Shell<'_> {
         &mut self,
         prompter: &mut Prompter,
         rest: &str,
-    ) -> Result<Option<Start>, ReplError> {
+    ) -> Result<Option<TurnStart>, ReplError> {
         let Some((workspace, view)) = self.viewed() else { return Ok(None) };
         let only = match paths(&workspace, rest) {
             Ok(only) => only,
@@ -106,7 +106,7 @@ impl Shell<'_> {
         view: &View,
         review: &Review,
         tell: bool,
-    ) -> Option<Start> {
+    ) -> Option<TurnStart> {
         let confirm = |losses: &[LargeLoss]| {
             talk::confirm_losses(losses, &|path: &Path| workspace.shortened(path), talk::consent)
         };
@@ -121,7 +121,7 @@ impl Shell<'_> {
             self.done(kind, "/review", told);
         }
         match carried.outbox {
-            Some(report) if tell => Some(Start::Say(vec![Said::text(&report)])),
+            Some(report) if tell => Some(TurnStart::Say(vec![Said::text(&report)])),
             Some(_) => {
                 self.note("what you rejected and said goes to the agent with your next message");
                 None

@@ -5,7 +5,7 @@
 //! review decides about it. What is attached is read by the model's own tool as well.
 
 use super::Shell;
-use crate::agent::{Agent, Reply, call_once};
+use crate::agent::{Agent, ApprovalReply, call_once};
 use crate::conversation::{CallId, CallInput, CallOutcome, CallResult, Note, Part, ToolCall};
 use crate::session::{ScratchpadEntry, Scratchpads};
 use crate::text::LineDiff;
@@ -87,8 +87,15 @@ impl Shell<'_> {
             ToolCall { id: CallId::new("by-hand"), name: tool.into(), input: CallInput::Object(input) };
         let (registry, env) = (Arc::clone(self.app.registry()), Arc::clone(agent.env()));
         let policy = Arc::clone(self.app.policy());
-        let running =
-            call_once(registry, env, policy, agent.visit(), call, Reply::Nobody, CancellationToken::new());
+        let running = call_once(
+            registry,
+            env,
+            policy,
+            agent.visit(),
+            call,
+            ApprovalReply::Nobody,
+            CancellationToken::new(),
+        );
         self.runtime.block_on(running)
     }
 

@@ -3,7 +3,7 @@
 //! All of it are sequences that a terminal which does not know them leaves out; none moves the cursor.
 
 use super::Host;
-use crate::agent::{Ending, Start};
+use crate::agent::{TurnEnding, TurnStart};
 use crate::ui::{Links, Notifier, Theme, Way, links_are_supported, term};
 
 /// Before the prompt, after it, when a line is sent, and after what came of it.
@@ -51,11 +51,11 @@ impl Signals {
         self.marks
     }
 
-    pub(super) fn title(&self, start: &Start) {
+    pub(super) fn title(&self, start: &TurnStart) {
         let text = match start {
-            Start::Say(parts) => super::session::first_words(parts),
-            Start::Call { text, .. } => text.clone(),
-            Start::Retry | Start::SumUp { .. } => return,
+            TurnStart::Say(parts) => super::session::first_words(parts),
+            TurnStart::Call { text, .. } => text.clone(),
+            TurnStart::Retry | TurnStart::SumUp { .. } => return,
         };
         if self.titles {
             term::title(&format!("placet: {}", super::title_of(&text)));
@@ -82,10 +82,10 @@ impl Signals {
         }
     }
 
-    pub(super) fn turn_ended(&mut self, ending: &Ending) {
+    pub(super) fn turn_ended(&mut self, ending: &TurnEnding) {
         self.code = Some(match ending {
-            Ending::Done => 0,
-            Ending::Interrupted => 130,
+            TurnEnding::Done => 0,
+            TurnEnding::Interrupted => 130,
             _ => 1,
         });
     }

@@ -3,7 +3,7 @@
 use super::cost::cost_of;
 use super::prompt::Prompter;
 use super::{ReplError, Shell, attach};
-use crate::agent::{Ending, Event, Settled, Start};
+use crate::agent::{TurnDecision, TurnEnding, TurnEvent, TurnStart};
 use crate::conversation::{Note, Part};
 use crate::permission::Taint;
 use crate::session::InputDraft;
@@ -50,7 +50,7 @@ impl Shell<'_> {
             }
         }
         parts.extend(self.take_pinned());
-        let next = self.take_turn(prompter, Start::Say(parts), draft)?;
+        let next = self.take_turn(prompter, TurnStart::Say(parts), draft)?;
         if report.is_some() {
             self.review_reported();
         }
@@ -60,14 +60,14 @@ impl Shell<'_> {
     pub(super) fn take_turn(
         &mut self,
         prompter: &mut Prompter,
-        start: Start,
+        start: TurnStart,
         draft: String,
     ) -> Result<Next, ReplError> {
         let stop = CancellationToken::new();
         (self.on_turn)(Some(stop.clone()));
         self.signals.title(&start);
         let (settled, ended) = self.run_turn(start, stop.clone(), draft)?;
-        if settled == Settled::Review {
+        if settled == TurnDecision::Review {
             self.review = Some(String::new());
         }
         (self.on_turn)(None);
@@ -81,7 +81,7 @@ impl Shell<'_> {
             prompter.remember(&cleared, self.app.cwd(), self.store.as_ref());
         }
         // Ctrl-C at the last question stops what was to follow, too.
-        if ended.ending == Ending::Done && !stop.is_cancelled() {
+        if ended.ending == TurnEnding::Done && !stop.is_cancelled() {
             return Ok(ended.draft);
         }
         // What was to follow a turn that did not end well is for the person to look at again.
@@ -95,10 +95,10 @@ impl Shell<'_> {
 
     fn run_turn(
         &mut self,
-        start: Start,
+        start: TurnStart,
         stop: CancellationToken,
         draft: String,
-    ) -> Result<(Settled, Ended), ReplError> {
+    ) -> Result<(TurnDecision, Ended), ReplError> {
         let fold = usize::try_from(self.app.config().number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
         let motion = self.app.config().text("ui.motion") != Some("none");
         let (expanded, linear) = (self.expanded, self.is_linear());
@@ -128,10 +128,10 @@ impl Shell<'_> {
             let working = async {
                 let ending = agent.run(start, events.clone(), stop.clone()).await;
                 let settled = match ending {
-                    Ending::Interrupted => Settled::Nothing,
+                    TurnEnding::Interrupted => TurnDecision::Nothing,
                     _ => agent.settle(&events).await,
                 };
-                drop(events.send(Event::Ended(ending)));
+                drop(events.send(TurnEvent::Ended(ending)));
                 settled
             };
             if linear {

@@ -3,7 +3,7 @@
 use super::changes::ChangeReport;
 pub use super::text::Side;
 use super::{json, text};
-use crate::agent::{Agent, Ending, Event, Reply, Start};
+use crate::agent::{Agent, ApprovalReply, TurnEnding, TurnEvent, TurnStart};
 use crate::conversation::CallOutcome;
 use std::io::{self, Write};
 use tokio::sync::mpsc::unbounded_channel;
@@ -28,7 +28,7 @@ pub enum Reader {
 
 /// How a turn without a screen went. [`Done::end`] writes the end of it.
 pub struct Done {
-    pub ending: Ending,
+    pub ending: TurnEnding,
     /// A call was refused, or needed a person who is not there.
     pub refused: bool,
     /// Standard output could not be written; the turn was stopped.
@@ -53,11 +53,11 @@ impl Done {
 
 /// What hears a turn's events and writes them down.
 pub(super) trait Voice {
-    fn hear(&mut self, event: &Event, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()>;
+    fn hear(&mut self, event: &TurnEvent, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()>;
 
     fn end(
         &mut self,
-        ending: &Ending,
+        ending: &TurnEnding,
         changes: Vec<ChangeReport>,
         out: &mut dyn Write,
         side: &mut dyn Write,
@@ -67,7 +67,7 @@ pub(super) trait Voice {
 /// Runs a turn. `out` gets the answer, `side` the rest; each event is flushed. The end is written by [`Done::end`].
 pub async fn run(
     agent: &mut Agent,
-    start: Start,
+    start: TurnStart,
     format: Format,
     stop: CancellationToken,
     out: &mut (dyn Write + Send),
@@ -85,7 +85,7 @@ pub async fn run(
     let running = agent.run(start, events, stop.clone());
     let hearing = async {
         while let Some(event) = inbox.recv().await {
-            if let Event::CallEnded { outcome: CallOutcome::Denied, .. } = &event {
+            if let TurnEvent::CallEnded { outcome: CallOutcome::Denied, .. } = &event {
                 refused = true;
             }
             if output.is_ok() {
@@ -96,10 +96,10 @@ pub async fn run(
                 }
             }
             match event {
-                Event::Choice(question) => drop(question.reply),
-                Event::Enquiry(question) => drop(question.reply),
-                Event::Question(question) => drop(question.reply.send(Reply::Nobody)),
-                Event::LoopQuestion(question) => drop(question.reply.send(false)),
+                TurnEvent::Choice(question) => drop(question.reply),
+                TurnEvent::Enquiry(question) => drop(question.reply),
+                TurnEvent::Question(question) => drop(question.reply.send(ApprovalReply::Nobody)),
+                TurnEvent::LoopQuestion(question) => drop(question.reply.send(false)),
                 _ => {}
             }
         }

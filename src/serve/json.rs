@@ -5,7 +5,7 @@
 
 use super::changes::ChangeReport;
 use super::headless::Voice;
-use crate::agent::{Ending, Event};
+use crate::agent::{TurnEnding, TurnEvent};
 use crate::conversation::{CallOutcome, TokenUsage};
 use crate::provider::ProviderError;
 use schemars::JsonSchema;
@@ -159,17 +159,17 @@ struct Tally {
 }
 
 impl Tally {
-    fn hear(&mut self, event: &Event) {
+    fn hear(&mut self, event: &TurnEvent) {
         match event {
-            Event::Text(text) => self.answer.push_str(text),
-            Event::CallComing { .. } | Event::CallPlanned { .. } => self.answer.clear(),
-            Event::CallEnded { outcome: CallOutcome::Denied, .. } => self.refused += 1,
-            Event::Usage { total, .. } => self.usage = Tokens::from(*total),
+            TurnEvent::Text(text) => self.answer.push_str(text),
+            TurnEvent::CallComing { .. } | TurnEvent::CallPlanned { .. } => self.answer.clear(),
+            TurnEvent::CallEnded { outcome: CallOutcome::Denied, .. } => self.refused += 1,
+            TurnEvent::Usage { total, .. } => self.usage = Tokens::from(*total),
             _ => {}
         }
     }
 
-    fn end(&mut self, ending: &Ending) -> End {
+    fn end(&mut self, ending: &TurnEnding) -> End {
         End {
             ending: How::from(ending),
             answer: std::mem::take(&mut self.answer),
@@ -189,42 +189,42 @@ impl Lines {
         Lines { start: Some(Line::Start { version: VERSION, session, model }), tally: Tally::default() }
     }
 
-    fn line(&mut self, event: &Event) -> Option<Line> {
+    fn line(&mut self, event: &TurnEvent) -> Option<Line> {
         Some(match event {
-            Event::Text(text) => Line::Text { text: text.clone() },
-            Event::Thinking(text) => Line::Thinking { text: text.clone() },
-            Event::CallPlanned { id, name, title } => {
+            TurnEvent::Text(text) => Line::Text { text: text.clone() },
+            TurnEvent::Thinking(text) => Line::Thinking { text: text.clone() },
+            TurnEvent::CallPlanned { id, name, title } => {
                 Line::Call { id: id.to_string(), tool: name.clone(), title: title.clone() }
             }
-            Event::CallOutput { id, text } => Line::Output { id: id.to_string(), text: text.clone() },
-            Event::CallEnded { id, name, outcome, summary } => Line::Result {
+            TurnEvent::CallOutput { id, text } => Line::Output { id: id.to_string(), text: text.clone() },
+            TurnEvent::CallEnded { id, name, outcome, summary } => Line::Result {
                 id: id.to_string(),
                 tool: name.clone(),
                 outcome: Said::from(*outcome),
                 summary: summary.line.clone(),
             },
-            Event::Question(q) => Line::Question {
+            TurnEvent::Question(q) => Line::Question {
                 id: q.id.to_string(),
                 tool: q.tool.clone(),
                 reason: q.reason.clone(),
                 flag: q.flag.clone(),
             },
-            Event::Retrying { attempt, of, wait, error } => Line::Retry {
+            TurnEvent::Retrying { attempt, of, wait, error } => Line::Retry {
                 attempt: *attempt,
                 of: *of,
                 wait_seconds: wait.as_secs_f64(),
                 error: error.to_string(),
             },
-            Event::Silent { since } => Line::Silent { seconds: since.as_secs() },
-            Event::Usage { total, .. } => Line::Usage(Tokens::from(*total)),
-            Event::Notice(text) => Line::Note { text: text.clone() },
+            TurnEvent::Silent { since } => Line::Silent { seconds: since.as_secs() },
+            TurnEvent::Usage { total, .. } => Line::Usage(Tokens::from(*total)),
+            TurnEvent::Notice(text) => Line::Note { text: text.clone() },
             _ => return None,
         })
     }
 }
 
 impl Voice for Lines {
-    fn hear(&mut self, event: &Event, out: &mut dyn Write, _: &mut dyn Write) -> io::Result<()> {
+    fn hear(&mut self, event: &TurnEvent, out: &mut dyn Write, _: &mut dyn Write) -> io::Result<()> {
         self.tally.hear(event);
         for line in self.start.take().into_iter().chain(self.line(event)) {
             write_line(&line, out)?;
@@ -234,7 +234,7 @@ impl Voice for Lines {
 
     fn end(
         &mut self,
-        ending: &Ending,
+        ending: &TurnEnding,
         changes: Vec<ChangeReport>,
         out: &mut dyn Write,
         _: &mut dyn Write,
@@ -260,16 +260,16 @@ impl Whole {
 }
 
 impl Voice for Whole {
-    fn hear(&mut self, event: &Event, _: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
+    fn hear(&mut self, event: &TurnEvent, _: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
         self.tally.hear(event);
         match event {
-            Event::CallEnded { id, name, outcome, summary } => self.calls.push(CallReport {
+            TurnEvent::CallEnded { id, name, outcome, summary } => self.calls.push(CallReport {
                 id: id.to_string(),
                 tool: name.clone(),
                 outcome: Said::from(*outcome),
                 summary: summary.line.clone(),
             }),
-            Event::Notice(text) => drop(writeln!(side, "note: {}", crate::text::sanitize::line(text))),
+            TurnEvent::Notice(text) => drop(writeln!(side, "note: {}", crate::text::sanitize::line(text))),
             _ => {}
         }
         Ok(())
@@ -277,7 +277,7 @@ impl Voice for Whole {
 
     fn end(
         &mut self,
-        ending: &Ending,
+        ending: &TurnEnding,
         changes: Vec<ChangeReport>,
         out: &mut dyn Write,
         _: &mut dyn Write,
@@ -318,19 +318,19 @@ impl From<CallOutcome> for Said {
     }
 }
 
-impl From<&Ending> for How {
-    fn from(ending: &Ending) -> How {
+impl From<&TurnEnding> for How {
+    fn from(ending: &TurnEnding) -> How {
         match ending {
-            Ending::Done => How::Done,
-            Ending::CutAtLimit => How::CutAtLimit,
-            Ending::Refused => How::Refused,
-            Ending::NoAnswer(_) => How::NoAnswer,
-            Ending::Interrupted | Ending::Failed(ProviderError::Cancelled) => How::Interrupted,
-            Ending::TooManyRounds(_) => How::TooManyTurns,
-            Ending::Stuck { .. } => How::Stuck,
-            Ending::Failed(_) => How::ProviderFailed,
-            Ending::Unsaved(_) => How::NotSaved,
-            Ending::Blocked { .. } => How::Blocked,
+            TurnEnding::Done => How::Done,
+            TurnEnding::CutAtLimit => How::CutAtLimit,
+            TurnEnding::Refused => How::Refused,
+            TurnEnding::NoAnswer(_) => How::NoAnswer,
+            TurnEnding::Interrupted | TurnEnding::Failed(ProviderError::Cancelled) => How::Interrupted,
+            TurnEnding::TooManyRounds(_) => How::TooManyTurns,
+            TurnEnding::Stuck { .. } => How::Stuck,
+            TurnEnding::Failed(_) => How::ProviderFailed,
+            TurnEnding::Unsaved(_) => How::NotSaved,
+            TurnEnding::Blocked { .. } => How::Blocked,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! The ledger is kept for the connection: a client that edits must have read. Calls that only read run side by side; a
 //! call that writes waits for the others and they for it.
 
-use crate::agent::{Entrance, Gate, Reply, Visit, call_once};
+use crate::agent::{ApprovalReply, CallInterceptors, CallOrigin, EntryPoint, call_once};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::permission::Policy;
 use crate::tools::{ToolContext, ToolRegistry};
@@ -23,7 +23,7 @@ pub struct Server {
     pub registry: Arc<ToolRegistry>,
     pub env: Arc<ToolContext>,
     pub policy: Arc<Mutex<Policy>>,
-    visit: Visit,
+    visit: CallOrigin,
     calls: AtomicU64,
     /// Held for reading by calls that only read, for writing by those that change something.
     order: RwLock<()>,
@@ -34,9 +34,9 @@ impl Server {
         registry: Arc<ToolRegistry>,
         env: Arc<ToolContext>,
         policy: Arc<Mutex<Policy>>,
-        gate: Arc<Gate>,
+        gate: Arc<CallInterceptors>,
     ) -> Server {
-        let visit = Visit { gate, session: None, entrance: Entrance::Mcp };
+        let visit = CallOrigin { gate, session: None, entrance: EntryPoint::Mcp };
         Server { visit, registry, env, policy, calls: AtomicU64::new(0), order: RwLock::new(()) }
     }
 
@@ -89,7 +89,7 @@ impl ServerHandler for Server {
             Arc::clone(&self.policy),
             self.visit.clone(),
             call,
-            Reply::Nobody,
+            ApprovalReply::Nobody,
             context.ct.clone(),
         );
         let result = if alone {

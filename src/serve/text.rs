@@ -2,7 +2,7 @@
 
 use super::changes::ChangeReport;
 use super::headless::{Reader, Voice};
-use crate::agent::{Ending, Event};
+use crate::agent::{TurnEnding, TurnEvent};
 use crate::conversation::CallOutcome;
 use crate::text::{own, sanitize, visible};
 use std::io::{self, Write};
@@ -91,7 +91,7 @@ impl Text {
         out.flush()
     }
 
-    fn finish(&mut self, ending: &Ending, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
+    fn finish(&mut self, ending: &TurnEnding, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
         if self.reader == Reader::Program {
             let text = std::mem::take(&mut self.held);
             out.write_all(text.as_bytes())?;
@@ -112,11 +112,11 @@ impl Text {
 }
 
 impl Voice for Text {
-    fn hear(&mut self, event: &Event, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
+    fn hear(&mut self, event: &TurnEvent, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
         match event {
-            Event::Text(text) => self.text(text, out),
-            Event::CallComing { .. } | Event::CallPlanned { .. } => self.aside(out, side),
-            Event::CallEnded { outcome, summary, .. } => {
+            TurnEvent::Text(text) => self.text(text, out),
+            TurnEvent::CallComing { .. } | TurnEvent::CallPlanned { .. } => self.aside(out, side),
+            TurnEvent::CallEnded { outcome, summary, .. } => {
                 let word = match outcome {
                     CallOutcome::Done => "call",
                     CallOutcome::Failed => "failed",
@@ -125,26 +125,26 @@ impl Voice for Text {
                 };
                 self.say(word, &summary.line, (out, side))
             }
-            Event::Question(question) => {
+            TurnEvent::Question(question) => {
                 let flag = question.flag.as_ref().map(|f| format!("; {f} permits it")).unwrap_or_default();
                 let text = format!("{} ({}){flag}", question.preview.line, question.reason);
                 self.say("needs a person", &text, (out, side))
             }
-            Event::Retrying { attempt, of, wait, error } => {
+            TurnEvent::Retrying { attempt, of, wait, error } => {
                 let text = format!("{attempt}/{of} in {:.1} s: {error}", wait.as_secs_f64());
                 self.say("retry", &text, (out, side))
             }
-            Event::Silent { since } => {
+            TurnEvent::Silent { since } => {
                 self.say("waiting", &format!("no data for {} s", since.as_secs()), (out, side))
             }
-            Event::Notice(text) => self.say("note", text, (out, side)),
+            TurnEvent::Notice(text) => self.say("note", text, (out, side)),
             _ => Ok(()),
         }
     }
 
     fn end(
         &mut self,
-        ending: &Ending,
+        ending: &TurnEnding,
         _: Vec<ChangeReport>,
         out: &mut dyn Write,
         side: &mut dyn Write,

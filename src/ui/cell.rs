@@ -5,7 +5,7 @@ use super::exact;
 use super::own;
 use super::picture;
 use super::theme::Theme;
-use crate::agent::Ending;
+use crate::agent::TurnEnding;
 use crate::conversation::{CallOutcome, TokenUsage};
 use crate::text::{sanitize, visible, width};
 use crate::tools::{CallSummary, ChangeOverview, DisplayDetail};
@@ -146,7 +146,7 @@ pub fn error(text: &str, hint: Option<&str>, theme: &Theme) -> Vec<Line<'static>
 }
 
 /// What the end of a turn leaves in the scrollback; nothing where it simply ended.
-pub fn ending(ending: &Ending, theme: &Theme) -> Vec<Line<'static>> {
+pub fn ending(ending: &TurnEnding, theme: &Theme) -> Vec<Line<'static>> {
     let Some((text, hint)) = ending.words() else { return Vec::new() };
     let clean = visible::guard(&text).into_owned();
     let mut lines: Vec<Line<'static>> =

@@ -5,7 +5,7 @@
 //! taken to be looked at for as long as somebody types, and for the first ten seconds of a turn.
 
 use super::term;
-use crate::agent::Event;
+use crate::agent::TurnEvent;
 use crate::text::{sanitize, width};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl Notifier {
     }
 
     /// Tells of `event` if it is worth it; nobody has typed since `quiet_since`.
-    pub fn hear(&self, event: &Event, quiet_since: Instant, now: Instant) {
+    pub fn hear(&self, event: &TurnEvent, quiet_since: Instant, now: Instant) {
         let Some(text) = words(event) else { return };
         if !self.is_wanted(quiet_since, now) {
             return;
@@ -124,13 +124,13 @@ impl Notifier {
 }
 
 /// What is said of an event that needs the person.
-fn words(event: &Event) -> Option<String> {
+fn words(event: &TurnEvent) -> Option<String> {
     let text = match event {
-        Event::Question(question) => format!("placet asks: {}", question.preview.line),
-        Event::LoopQuestion(question) => format!("placet asks: go on with {}?", question.tool),
-        Event::Choice(question) => format!("placet asks: {}", question.title),
-        Event::Enquiry(question) => format!("the agent asks: {}", question.question),
-        Event::Ended(ending) => match ending.words() {
+        TurnEvent::Question(question) => format!("placet asks: {}", question.preview.line),
+        TurnEvent::LoopQuestion(question) => format!("placet asks: go on with {}?", question.tool),
+        TurnEvent::Choice(question) => format!("placet asks: {}", question.title),
+        TurnEvent::Enquiry(question) => format!("the agent asks: {}", question.question),
+        TurnEvent::Ended(ending) => match ending.words() {
             None => "placet is done".into(),
             Some((words, _)) => format!("placet stopped: {words}"),
         },
@@ -155,7 +155,7 @@ fn run(line: String, text: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::Ending;
+    use crate::agent::TurnEnding;
 
     #[test]
     fn a_way_is_a_word_or_a_command() {
@@ -195,10 +195,10 @@ mod tests {
 
     #[test]
     fn what_is_told_is_one_clean_line() {
-        let ended = Event::Ended(Ending::Unsaved("disk\x1b]0;x\x07 full; really".into()));
+        let ended = TurnEvent::Ended(TurnEnding::Unsaved("disk\x1b]0;x\x07 full; really".into()));
         let text = words(&ended).unwrap();
         assert!(!text.contains(['\x1b', '\x07', ';', '\n']) && text.contains("full"), "{text}");
-        assert_eq!(words(&Event::Ended(Ending::Done)).as_deref(), Some("placet is done"));
-        assert_eq!(words(&Event::Requested), None);
+        assert_eq!(words(&TurnEvent::Ended(TurnEnding::Done)).as_deref(), Some("placet is done"));
+        assert_eq!(words(&TurnEvent::Requested), None);
     }
 }

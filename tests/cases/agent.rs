@@ -2,7 +2,7 @@
 
 use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{Talk, WIRES, Wire, start, turn, unmarked};
-use placet::agent::{Ending, Event, Reply as Answer, Silence, Start};
+use placet::agent::{ApprovalReply as Answer, EmptyAnswer, TurnEnding, TurnEvent, TurnStart};
 use placet::permission::Mode;
 use placet::provider::ProviderError;
 
@@ -20,7 +20,7 @@ async fn results_come_in_the_order_of_the_calls() {
         talk.server.push(wire.reply(&said));
         talk.server.push(wire.reply(&[Say::Text("done")]));
         let mut agent = talk.begin();
-        assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "go", |_, _| {}).await, TurnEnding::Done);
         let results = &talk.stored()[2]["results"];
         let ids: Vec<&str> = results.as_array().unwrap().iter().map(|r| r["id"].as_str().unwrap()).collect();
         assert_eq!(ids, names);
@@ -45,10 +45,10 @@ async fn everything_is_saved_before_it_is_acted_on() {
             roles.collect()
         };
         match event {
-            Event::Requested => steps.push(("requested", raw())),
-            Event::CallPlanned { .. } => steps.push(("planned", raw())),
-            Event::CallRunning { .. } => steps.push(("running", raw())),
-            Event::Question(question) => {
+            TurnEvent::Requested => steps.push(("requested", raw())),
+            TurnEvent::CallPlanned { .. } => steps.push(("planned", raw())),
+            TurnEvent::CallRunning { .. } => steps.push(("running", raw())),
+            TurnEvent::Question(question) => {
                 steps.push(("asked", raw()));
                 drop(question.reply.send(Answer::Yes));
             }
@@ -56,7 +56,7 @@ async fn everything_is_saved_before_it_is_acted_on() {
         }
     })
     .await;
-    assert_eq!(ending, Ending::Done);
+    assert_eq!(ending, TurnEnding::Done);
     // What is read back closes an open call, so an answer with one shows as an answer and its results.
     for (step, roles) in &steps {
         let wanted: &[&str] = if *step == "requested" { &["user"] } else { &["user", "assistant"] };
@@ -89,12 +89,12 @@ async fn requests_share_their_beginning_byte_for_byte() {
             if n == 1 {
                 talk.mode.store(Mode::Write);
             }
-            assert_eq!(turn(&mut agent, &format!("question {n}"), |_, _| {}).await, Ending::Done);
+            assert_eq!(turn(&mut agent, &format!("question {n}"), |_, _| {}).await, TurnEnding::Done);
         }
         drop(agent);
         // The same conversation read back from the store goes on with the same bytes.
         talk.server.push(wire.reply(&[Say::Text("one")]));
-        assert_eq!(turn(&mut talk.resume(), "question 3", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut talk.resume(), "question 3", |_, _| {}).await, TurnEnding::Done);
         let bodies: Vec<_> = talk.server.requests().into_iter().map(|r| unmarked(r.body)).collect();
         for pair in bodies.windows(2) {
             let (before, after) = (&pair[0], &pair[1]);
@@ -129,7 +129,7 @@ async fn a_mode_that_changes_while_calls_run_is_told_with_their_results() {
     let mut agent = talk.begin();
     let mode = talk.mode.clone();
     turn(&mut agent, "go", |event, _| {
-        if let Event::Question(question) = event {
+        if let TurnEvent::Question(question) = event {
             mode.store(Mode::Write);
             drop(question.reply.send(Answer::Yes));
         }
@@ -150,7 +150,7 @@ async fn instructions_are_told_with_their_source_and_again_when_they_change() {
         talk.write("AGENTS.md", text);
         talk.server.push(talk.wire.reply(&[Say::Text("yes")]));
         turn(&mut agent, "go", |event, _| {
-            if let Event::Notice(text) = event {
+            if let TurnEvent::Notice(text) = event {
                 notices.push(text);
             }
         })
@@ -204,10 +204,10 @@ async fn a_busy_server_in_the_middle_of_a_turn_never_runs_a_tool_twice() {
             let mut agent = talk.begin();
             let mut retries = 0;
             let ending = turn(&mut agent, "go", |event, _| {
-                retries += u32::from(matches!(event, Event::Retrying { .. }));
+                retries += u32::from(matches!(event, TurnEvent::Retrying { .. }));
             })
             .await;
-            assert_eq!((ending, retries), (Ending::Done, 2));
+            assert_eq!((ending, retries), (TurnEnding::Done, 2));
             assert_eq!(talk.ran(), names);
             talk.is_lawful();
         }
@@ -224,10 +224,10 @@ async fn after_the_last_failure_nothing_is_lost_and_retry_goes_on() {
         }
         let mut agent = talk.begin();
         let ending = turn(&mut agent, "go", |_, _| {}).await;
-        assert!(matches!(ending, Ending::Failed(ProviderError::Overloaded { .. })), "{ending:?}");
+        assert!(matches!(ending, TurnEnding::Failed(ProviderError::Overloaded { .. })), "{ending:?}");
         assert_eq!(talk.stored().len(), 3);
         talk.server.push(wire.reply(&[Say::Text("done")]));
-        assert_eq!(start(&mut agent, Start::Retry, |_, _| {}).await, Ending::Done);
+        assert_eq!(start(&mut agent, TurnStart::Retry, |_, _| {}).await, TurnEnding::Done);
         assert_eq!(talk.ran(), ["a"]);
         assert!(
             !format!("{:?}{:?}", talk.stored(), talk.sent()).contains("BUSY-WORDS"),
@@ -249,12 +249,12 @@ async fn an_answer_that_breaks_off_keeps_its_words_and_runs_no_half_call() {
         (0..3).for_each(|_| talk.server.push(Reply::sse(all[..cut].concat()).reset()));
         let mut agent = talk.begin();
         let ending = turn(&mut agent, "go", |_, _| {}).await;
-        assert!(matches!(ending, Ending::Failed(ProviderError::Broken { .. })), "{cut}: {ending:?}");
+        assert!(matches!(ending, TurnEnding::Failed(ProviderError::Broken { .. })), "{cut}: {ending:?}");
         assert_eq!(talk.ran(), Vec::<String>::new(), "{cut}");
         assert_eq!(talk.stored()[1]["stop"], "cut");
         assert_eq!(talk.server.requests().len(), 3, "{cut}");
         talk.server.push(talk.wire.reply(&[Say::Text("done")]));
-        assert_eq!(turn(&mut agent, "go on", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "go on", |_, _| {}).await, TurnEnding::Done);
         talk.is_lawful();
     }
 }
@@ -271,12 +271,12 @@ async fn the_rest_of_an_answer_that_broke_off_is_asked_for_and_no_tool_runs_twic
         let mut agent = talk.begin();
         let mut told = Vec::new();
         let ending = turn(&mut agent, "go", |event, _| {
-            if let Event::Notice(text) = event {
+            if let TurnEvent::Notice(text) = event {
                 told.push(text);
             }
         })
         .await;
-        assert_eq!(ending, Ending::Done, "{wire:?}");
+        assert_eq!(ending, TurnEnding::Done, "{wire:?}");
         assert_eq!(talk.ran(), ["a"], "{wire:?}");
         assert!(told.len() == 1 && told[0].ends_with("asking for the rest"), "{wire:?}: {told:?}");
         let stored = talk.stored();
@@ -296,13 +296,13 @@ async fn empty_and_blank_answers_leave_a_history_that_goes_on() {
             talk.server.push(wire.reply(&said));
             talk.server.push(wire.reply(&said));
             let mut agent = talk.begin();
-            let silent = Ending::NoAnswer(Silence::Empty);
+            let silent = TurnEnding::NoAnswer(EmptyAnswer::Empty);
             assert_eq!(turn(&mut agent, "go", |_, _| {}).await, silent);
             talk.server.push(wire.reply(&[Say::Text("yes")]));
-            assert_eq!(turn(&mut agent, "still there?", |_, _| {}).await, Ending::Done);
+            assert_eq!(turn(&mut agent, "still there?", |_, _| {}).await, TurnEnding::Done);
             drop(agent);
             talk.server.push(wire.reply(&[Say::Text("yes")]));
-            assert_eq!(turn(&mut talk.resume(), "and now?", |_, _| {}).await, Ending::Done);
+            assert_eq!(turn(&mut talk.resume(), "and now?", |_, _| {}).await, TurnEnding::Done);
             talk.is_lawful();
         }
     }
@@ -315,9 +315,9 @@ async fn a_turn_makes_no_more_requests_than_it_may() {
         talk.server.push(talk.wire.reply(&[Say::Call("c", "probe", &probe(&n.to_string()))]));
     }
     let mut agent = talk.begin();
-    assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::TooManyRounds(3));
+    assert_eq!(turn(&mut agent, "go", |_, _| {}).await, TurnEnding::TooManyRounds(3));
     talk.server.push(talk.wire.reply(&[Say::Text("done")]));
-    assert_eq!(turn(&mut agent, "go on", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut agent, "go on", |_, _| {}).await, TurnEnding::Done);
     talk.is_lawful();
 }
 
@@ -329,7 +329,7 @@ async fn a_tool_that_crashes_is_a_failed_call_and_nothing_more() {
         .push(talk.wire.reply(&[Say::Call("c", "probe", input), Say::Call("d", "probe", &probe("q"))]));
     talk.server.push(talk.wire.reply(&[Say::Text("done")]));
     let mut agent = talk.begin();
-    assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut agent, "go", |_, _| {}).await, TurnEnding::Done);
     let results = &talk.stored()[2]["results"];
     assert_eq!((&results[0]["outcome"], &results[1]["outcome"]), (&"failed".into(), &"done".into()));
     talk.is_lawful();

@@ -3,18 +3,18 @@
 
 use crate::support::mock_server::Say;
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
-use placet::agent::{Agent, Ending};
+use placet::agent::{Agent, TurnEnding};
 use placet::provider::{ModelLimits, ModelRequest};
 
 /// After whatever happened, the conversation goes on here, read back, and with the other vendors.
 async fn goes_on(talk: &mut Talk, mut agent: Agent, what: &str) {
     talk.server.push(talk.wire.reply(&[Say::Text("yes")]));
-    assert_eq!(turn(&mut agent, "and on", |_, _| {}).await, Ending::Done, "{what}");
+    assert_eq!(turn(&mut agent, "and on", |_, _| {}).await, TurnEnding::Done, "{what}");
     drop(agent);
     for wire in ALL_WIRES {
         talk.wire = wire;
         talk.server.push(wire.reply(&[Say::Text("yes")]));
-        assert_eq!(turn(&mut talk.resume(), "and on", |_, _| {}).await, Ending::Done, "{what} {wire:?}");
+        assert_eq!(turn(&mut talk.resume(), "and on", |_, _| {}).await, TurnEnding::Done, "{what} {wire:?}");
     }
     assert_eq!(talk.server.violations(), Vec::<String>::new(), "{what}");
 }
@@ -47,7 +47,7 @@ async fn arguments_that_are_no_object_are_refused_with_words_and_never_run() {
             talk.server.push(wire.reply(&[Say::Text("now"), Say::Call("c", "probe", input)]));
             talk.server.push(wire.reply(&[Say::Text("sorry")]));
             let mut agent = talk.begin();
-            assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done, "{what}");
+            assert_eq!(turn(&mut agent, "go", |_, _| {}).await, TurnEnding::Done, "{what}");
             assert_eq!(talk.ran(), Vec::<String>::new(), "{what}");
             let result = talk.stored()[2]["results"][0].clone();
             assert_eq!(result["outcome"], "failed", "{what}");
@@ -71,7 +71,7 @@ async fn unknown_tools_and_equal_ids_are_answered_each_for_itself() {
         ]));
         talk.server.push(wire.reply(&[Say::Text("sorry")]));
         let mut agent = talk.begin();
-        assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "go", |_, _| {}).await, TurnEnding::Done);
         let mut ran = talk.ran();
         ran.sort();
         assert_eq!(ran, ["a", "b"]);
@@ -81,7 +81,7 @@ async fn unknown_tools_and_equal_ids_are_answered_each_for_itself() {
         // The same ids again in the next answer: unique within an answer is all that can be asked.
         talk.server.push(wire.reply(&[Say::Call("same", "probe", &a)]));
         talk.server.push(wire.reply(&[Say::Text("done")]));
-        assert_eq!(turn(&mut agent, "again", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "again", |_, _| {}).await, TurnEnding::Done);
         goes_on(&mut talk, agent, "ids").await;
     }
 }
@@ -104,7 +104,7 @@ async fn megabytes_of_arguments_neither_run_nor_wedge_the_conversation() {
         talk.server.push(talk.wire.reply(&[Say::Call("c", tool, &input)]));
         talk.server.push(talk.wire.reply(&[Say::Text("sorry")]));
         let mut agent = talk.begin();
-        assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "go", |_, _| {}).await, TurnEnding::Done);
         let sizes: Vec<usize> = talk.server.requests().iter().map(|r| r.body.to_string().len()).collect();
         assert!(sizes[1] < 1_000_000, "what is sent back fits the window: {sizes:?}");
         goes_on(&mut talk, agent, "megabytes").await;
@@ -118,7 +118,7 @@ async fn text_that_looks_like_a_call_is_text() {
         let talk = Talk::new(wire);
         let text = r#"<tool_call>{"name":"probe","arguments":{"name":"p"}}</tool_call> {"tool_use":{"name":"probe"}}"#;
         talk.server.push(wire.reply(&[Say::Text(text)]));
-        assert_eq!(turn(&mut talk.begin(), "go", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut talk.begin(), "go", |_, _| {}).await, TurnEnding::Done);
         assert_eq!(talk.ran(), Vec::<String>::new());
     }
 }
@@ -129,7 +129,7 @@ async fn a_nul_in_an_argument_is_an_error_and_is_stored() {
     talk.server.push(talk.wire.reply(&[Say::Call("c", "read_file", r#"{"path":"a\u0000b"}"#)]));
     talk.server.push(talk.wire.reply(&[Say::Text("sorry")]));
     let mut agent = talk.begin();
-    assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut agent, "go", |_, _| {}).await, TurnEnding::Done);
     assert_eq!(talk.stored()[2]["results"][0]["outcome"], "failed");
     goes_on(&mut talk, agent, "NUL").await;
 }

@@ -3,7 +3,7 @@
 
 use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
-use placet::agent::{Agent, Ending, Event};
+use placet::agent::{Agent, TurnEnding, TurnEvent};
 use placet::conversation::{Image, Part};
 use placet::provider::{ModelLimits, ProviderError};
 use placet::session::SessionRecord;
@@ -150,7 +150,7 @@ async fn a_conversation_of_any_length_fits_the_second_request() {
                         let ending = turn(&mut agent, text, |_, _| {}).await;
                         let sizes: Vec<u64> =
                             talk.server.requests().iter().map(|r| counted(&r.body)).collect();
-                        assert_eq!(ending, Ending::Done, "{what} {text}: {sizes:?}");
+                        assert_eq!(ending, TurnEnding::Done, "{what} {text}: {sizes:?}");
                         let requests = sizes.len() - before;
                         assert!(requests <= if text == "hi" { 2 } else { 1 }, "{what} {text}: {sizes:?}");
                         let last = talk.sent().pop().unwrap();
@@ -183,7 +183,7 @@ async fn instructions_and_the_mode_outlive_the_messages_they_came_with() {
     for n in 0..8 {
         talk.server.push(talk.wire.reply(&[Say::Text("yes")]));
         let text = format!("question {n} {}", "word ".repeat(1_000));
-        assert_eq!(turn(&mut agent, &text, |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, &text, |_, _| {}).await, TurnEnding::Done);
     }
     let last = Value::Array(talk.sent().pop().unwrap()).to_string();
     assert!(!last.contains("question 0"), "the beginning is left out");
@@ -217,23 +217,23 @@ async fn a_picture_that_is_refused_becomes_a_note_and_the_session_goes_on() {
         talk.server.push(wire.reply(&[Say::Text("I cannot see it")]));
         let parts = vec![Part::text("look"), Part::Image(picture("cat.png", 9))];
         let mut notices = Vec::new();
-        let start = placet::agent::Start::Say(parts);
+        let start = placet::agent::TurnStart::Say(parts);
         let ending = crate::support::talk::start(&mut agent, start, |event, _| {
-            if let Event::Notice(text) = event {
+            if let TurnEvent::Notice(text) = event {
                 notices.push(text);
             }
         })
         .await;
-        assert_eq!(ending, Ending::Done);
+        assert_eq!(ending, TurnEnding::Done);
         assert_eq!(talk.server.requests().len(), 2, "retried once");
         assert!(notices.iter().any(|n| n.contains("cat.png")), "{notices:?}");
         let sent = Value::Array(talk.sent().pop().unwrap()).to_string();
         assert!(sent.contains("[picture cat.png is not shown: the provider refused it]"), "{sent}");
         talk.server.push(wire.reply(&[Say::Text("yes")]));
-        assert_eq!(turn(&mut agent, "only words", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "only words", |_, _| {}).await, TurnEnding::Done);
         drop(agent);
         talk.server.push(wire.reply(&[Say::Text("yes")]));
-        assert_eq!(turn(&mut talk.resume(), "still there?", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut talk.resume(), "still there?", |_, _| {}).await, TurnEnding::Done);
         assert_eq!(talk.server.requests().len(), 4, "no later request is refused");
         talk.is_lawful();
     }
@@ -245,7 +245,7 @@ async fn an_error_that_blames_a_picture_that_was_not_sent_is_an_error() {
     let talk = Talk::new(Wire::Anthropic);
     talk.server.judged_by(|_| Some(Reply::error(400, "invalid_request_error", "image is bad")));
     let ending = turn(&mut talk.begin(), "hi", |_, _| {}).await;
-    assert!(matches!(ending, Ending::Failed(ProviderError::BadRequest { .. })), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::Failed(ProviderError::BadRequest { .. })), "{ending:?}");
     assert!(talk.server.requests().len() <= 2, "{}", talk.server.requests().len());
 }
 
@@ -271,12 +271,12 @@ async fn a_tool_that_is_refused_is_left_out_and_named() {
         for text in ["hi", "and again"] {
             talk.server.push(wire.reply(&[Say::Text("yes")]));
             let ending = turn(&mut agent, text, |event, _| {
-                if let Event::Notice(text) = event {
+                if let TurnEvent::Notice(text) = event {
                     notices.push(text);
                 }
             })
             .await;
-            assert_eq!(ending, Ending::Done);
+            assert_eq!(ending, TurnEnding::Done);
         }
         assert_eq!(talk.server.requests().len(), 3);
         assert!(notices.iter().any(|n| n.contains("`edit_file`")), "{notices:?}");

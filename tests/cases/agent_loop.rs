@@ -4,7 +4,7 @@ use crate::support::binary::Place;
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::shell;
 use crate::support::talk::{Talk, Wire, turn};
-use placet::agent::{Ending, Event};
+use placet::agent::{TurnEnding, TurnEvent};
 
 fn repeat(talk: &Talk, input: &str, times: usize) {
     for n in 0..times {
@@ -26,7 +26,7 @@ async fn a_call_that_fails_the_same_way_is_told_at_three_and_asks_at_five_with_w
     let mut agent = talk.begin();
     let mut asked = Vec::new();
     let ending = turn(&mut agent, "go", |event, _| {
-        if let Event::LoopQuestion(question) = event {
+        if let TurnEvent::LoopQuestion(question) = event {
             asked.push((
                 question.tool.clone(),
                 question.times,
@@ -37,11 +37,11 @@ async fn a_call_that_fails_the_same_way_is_told_at_three_and_asks_at_five_with_w
         }
     })
     .await;
-    assert_eq!(ending, Ending::Stuck { tool: "probe".into(), times: 5 });
+    assert_eq!(ending, TurnEnding::Stuck { tool: "probe".into(), times: 5 });
     assert_eq!(asked, [("probe".to_string(), 5, 50, 100)]);
     assert_eq!(told(&talk), [false, false, true, true, false]);
     talk.server.push(talk.wire.reply(&[Say::Text("another way, then")]));
-    assert_eq!(turn(&mut agent, "try something else", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut agent, "try something else", |_, _| {}).await, TurnEnding::Done);
     talk.is_lawful();
 }
 
@@ -52,13 +52,13 @@ async fn on_a_yes_it_goes_on_and_counts_anew() {
     let mut agent = talk.begin();
     let mut asked = 0;
     let ending = turn(&mut agent, "go", |event, _| {
-        if let Event::LoopQuestion(question) = event {
+        if let TurnEvent::LoopQuestion(question) = event {
             asked += 1;
             let _ = question.reply.send(asked == 1);
         }
     })
     .await;
-    assert_eq!((ending, asked), (Ending::Stuck { tool: "probe".into(), times: 5 }, 2));
+    assert_eq!((ending, asked), (TurnEnding::Stuck { tool: "probe".into(), times: 5 }, 2));
     talk.is_lawful();
 }
 
@@ -68,19 +68,21 @@ async fn a_call_that_works_the_same_way_is_told_at_three_and_asked_at_five() {
     repeat(&talk, r#"{"name":"p"}"#, 5);
     let mut agent = talk.begin();
     let ending = turn(&mut agent, "go", |event, _| {
-        if let Event::LoopQuestion(question) = event {
+        if let TurnEvent::LoopQuestion(question) = event {
             let _ = question.reply.send(false);
         }
     })
     .await;
-    assert_eq!(ending, Ending::Stuck { tool: "probe".into(), times: 5 });
+    assert_eq!(ending, TurnEnding::Stuck { tool: "probe".into(), times: 5 });
     assert_eq!(told(&talk), [false, false, true, true, false]);
     talk.is_lawful();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_bound_can_be_another_and_off() {
-    for (max_repeats, ending) in [(2, Ending::Stuck { tool: "probe".into(), times: 2 }), (0, Ending::Done)] {
+    for (max_repeats, ending) in
+        [(2, TurnEnding::Stuck { tool: "probe".into(), times: 2 }), (0, TurnEnding::Done)]
+    {
         let talk = Talk { max_repeats, ..Talk::new(Wire::Anthropic) };
         repeat(&talk, r#"{"name":"p","do":"fail"}"#, 12);
         talk.server.push(talk.wire.reply(&[Say::Text("done")]));
@@ -99,7 +101,7 @@ async fn a_command_that_does_the_same_again_is_a_loop_however_long_it_takes() {
             talk.server.push(talk.wire.reply(&[Say::Call(&format!("c{n}"), "run_command", &input)]));
         }
         let ending = turn(&mut talk.begin(), "go", |_, _| {}).await;
-        assert_eq!(ending, Ending::Stuck { tool: "run_command".into(), times: 5 }, "{command}");
+        assert_eq!(ending, TurnEnding::Stuck { tool: "run_command".into(), times: 5 }, "{command}");
         talk.is_lawful();
     }
 }
@@ -112,7 +114,7 @@ async fn twenty_calls_that_differ_are_work() {
         talk.server.push(talk.wire.reply(&[Say::Call("c", "probe", &input)]));
     }
     talk.server.push(talk.wire.reply(&[Say::Text("done")]));
-    assert_eq!(turn(&mut talk.begin(), "go", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut talk.begin(), "go", |_, _| {}).await, TurnEnding::Done);
     talk.is_lawful();
 }
 
@@ -122,7 +124,7 @@ async fn a_call_whose_result_changes_is_never_a_loop() {
     let talk = Talk::new(Wire::Anthropic);
     repeat(&talk, r#"{"name":"p","do":"count"}"#, 20);
     talk.server.push(talk.wire.reply(&[Say::Text("done")]));
-    assert_eq!(turn(&mut talk.begin(), "go", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut talk.begin(), "go", |_, _| {}).await, TurnEnding::Done);
     assert!(!format!("{:?}", talk.stored()).contains("in a row"));
     talk.is_lawful();
 }
@@ -135,9 +137,9 @@ async fn a_paragraph_said_over_and_over_stops_the_answer() {
     talk.server.push(talk.wire.reply(&said));
     let mut agent = talk.begin();
     let ending = turn(&mut agent, "go", |_, _| {}).await;
-    assert!(matches!(ending, Ending::Stuck { times: 5, .. }), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::Stuck { times: 5, .. }), "{ending:?}");
     talk.server.push(talk.wire.reply(&[Say::Text("sorry")]));
-    assert_eq!(turn(&mut agent, "stop that", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut agent, "stop that", |_, _| {}).await, TurnEnding::Done);
     talk.is_lawful();
 }
 

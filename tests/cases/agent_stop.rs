@@ -3,7 +3,7 @@
 
 use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
-use placet::agent::{Ending, Event, Question, Reply as Answer};
+use placet::agent::{ApprovalReply as Answer, ApprovalRequest, TurnEnding, TurnEvent};
 use placet::permission::Mode;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -69,28 +69,28 @@ fn reply(wire: Wire, at: At, inputs: &[String]) -> Reply {
 /// Open questions are kept in `held`: dropping one would be a no.
 fn stop_at(
     at: At,
-    event: Event,
+    event: TurnEvent,
     count: usize,
-    (seen, held): (&mut usize, &mut Vec<Question>),
+    (seen, held): (&mut usize, &mut Vec<ApprovalRequest>),
     stop: &CancellationToken,
 ) {
     let hit = match (at, &event) {
-        (At::Text, Event::Text(_))
-        | (At::BackOff, Event::Retrying { .. })
-        | (At::Planned, Event::CallPlanned { .. })
-        | (At::BetweenResults, Event::CallEnded { .. }) => true,
-        (At::ToolJson, Event::CallComing { .. }) | (At::Running, Event::CallRunning { .. }) => {
+        (At::Text, TurnEvent::Text(_))
+        | (At::BackOff, TurnEvent::Retrying { .. })
+        | (At::Planned, TurnEvent::CallPlanned { .. })
+        | (At::BetweenResults, TurnEvent::CallEnded { .. }) => true,
+        (At::ToolJson, TurnEvent::CallComing { .. }) | (At::Running, TurnEvent::CallRunning { .. }) => {
             *seen += 1;
             *seen == count
         }
         _ => false,
     };
     match event {
-        Event::Question(question) if at == At::QuestionCancelled => {
+        TurnEvent::Question(question) if at == At::QuestionCancelled => {
             drop(question.reply.send(Answer::Cancel));
             stop.cancel();
         }
-        Event::Question(question) => {
+        TurnEvent::Question(question) => {
             held.push(question);
             stop.cancel();
         }
@@ -135,15 +135,15 @@ async fn matrix(wire: Wire, at: At, count: usize) {
         }
     })
     .await;
-    assert_eq!(ending, Ending::Interrupted, "{what}");
+    assert_eq!(ending, TurnEnding::Interrupted, "{what}");
     assert!(stopped.unwrap().elapsed() < Duration::from_secs(3), "{what}: {:?}", stopped.unwrap().elapsed());
     let ran = talk.ran();
 
     talk.server.push(wire.reply(&[Say::Text("and on")]));
-    assert_eq!(turn(&mut agent, "go on", |_, _| {}).await, Ending::Done, "{what}");
+    assert_eq!(turn(&mut agent, "go on", |_, _| {}).await, TurnEnding::Done, "{what}");
     drop(agent);
     talk.server.push(wire.reply(&[Say::Text("and on")]));
-    assert_eq!(turn(&mut talk.resume(), "and on?", |_, _| {}).await, Ending::Done, "{what}");
+    assert_eq!(turn(&mut talk.resume(), "and on?", |_, _| {}).await, TurnEnding::Done, "{what}");
     assert_eq!(talk.server.violations(), Vec::<String>::new(), "{what}");
     assert_eq!(talk.ran(), ran, "nothing runs again: {what}");
     assert!(ran.iter().all(|name| ran.iter().filter(|n| *n == name).count() == 1), "{what}: {ran:?}");
@@ -192,9 +192,9 @@ async fn a_real_command_dies_with_the_interrupt() {
         }
     };
     let (events, _inbox) = tokio::sync::mpsc::unbounded_channel();
-    let start = placet::agent::Start::Say(vec![placet::conversation::Part::text("go")]);
+    let start = placet::agent::TurnStart::Say(vec![placet::conversation::Part::text("go")]);
     let (ending, stopped) = tokio::join!(agent.run(start, events, stop), watching);
-    assert_eq!(ending, Ending::Interrupted);
+    assert_eq!(ending, TurnEnding::Interrupted);
     assert!(stopped.elapsed() < Duration::from_secs(3), "{:?}", stopped.elapsed());
     let pid: i32 = std::fs::read_to_string(pid_file).unwrap().trim().parse().unwrap();
     assert!(rustix::process::test_kill_process(rustix::process::Pid::from_raw(pid).unwrap()).is_err());

@@ -2,7 +2,7 @@
 
 use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
-use placet::agent::{Ending, Event, Reply as Answer};
+use placet::agent::{ApprovalReply as Answer, TurnEnding, TurnEvent};
 use placet::permission::{Mode, ModeCell};
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -50,12 +50,12 @@ async fn two_work_at_once_and_report_and_their_logs_and_costs_are_kept() {
         let mut agent = talk.begin();
         let mut progress = String::new();
         let ending = turn(&mut agent, "send two", |event, _| {
-            if let Event::CallOutput { text, .. } = event {
+            if let TurnEvent::CallOutput { text, .. } = event {
                 progress.push_str(&text);
             }
         })
         .await;
-        assert_eq!(ending, Ending::Done);
+        assert_eq!(ending, TurnEnding::Done);
         let last = Value::Array(talk.sent().pop().unwrap()).to_string();
         assert!(
             last.contains("[sub-agent one: 2 requests; its log is in the scratchpad `agent-one`]"),
@@ -122,7 +122,7 @@ async fn two_that_edit_one_file_lose_no_edit() {
             })
         });
         let mut agent = talk.begin();
-        assert_eq!(turn(&mut agent, "send two", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "send two", |_, _| {}).await, TurnEnding::Done);
         let text = std::fs::read_to_string(talk.root.join("shared.txt")).unwrap();
         assert!(text.contains("ONE") && text.contains("TWO"), "round {round}: {text:?}");
         talk.is_lawful();
@@ -153,7 +153,7 @@ async fn one_that_may_only_read_has_no_tool_that_changes_anything() {
         })
     });
     let mut agent = talk.begin();
-    assert_eq!(turn(&mut agent, "send one", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut agent, "send one", |_, _| {}).await, TurnEnding::Done);
     assert!(!talk.root.join("x").exists());
     let child = talk.server.requests().into_iter().find(|r| is_child(&r.body)).unwrap();
     let tools: Vec<String> =
@@ -175,13 +175,13 @@ async fn questions_of_a_child_reach_the_person_with_its_name() {
     let mut agent = talk.begin();
     let mut asked = Vec::new();
     let ending = turn(&mut agent, "send two", |event, _| {
-        if let Event::Question(question) = event {
+        if let TurnEvent::Question(question) = event {
             asked.push(question.reason.clone());
             question.reply.send(Answer::No("not now".into())).unwrap();
         }
     })
     .await;
-    assert_eq!(ending, Ending::Done);
+    assert_eq!(ending, TurnEnding::Done);
     asked.sort();
     assert_eq!(asked.len(), 2, "{asked:?}");
     assert!(asked[0].starts_with("sub-agent ") && asked[1].starts_with("sub-agent one: "), "{asked:?}");
@@ -197,11 +197,11 @@ async fn stopping_the_turn_stops_them_all() {
     let mut running = 0;
     let (events, mut inbox) = tokio::sync::mpsc::unbounded_channel();
     let stop = tokio_util::sync::CancellationToken::new();
-    let start = placet::agent::Start::Say(vec![placet::conversation::Part::text("send two")]);
+    let start = placet::agent::TurnStart::Say(vec![placet::conversation::Part::text("send two")]);
     let turn = agent.run(start, events, stop.clone());
     let watch = async {
         while let Some(event) = inbox.recv().await {
-            running += usize::from(matches!(event, Event::CallRunning { .. }));
+            running += usize::from(matches!(event, TurnEvent::CallRunning { .. }));
             if running == 2 {
                 break;
             }
@@ -216,7 +216,7 @@ async fn stopping_the_turn_stops_them_all() {
     };
     let both = async { tokio::join!(turn, watch) };
     let (ending, since) = tokio::time::timeout(Duration::from_secs(20), both).await.unwrap();
-    assert_eq!(ending, Ending::Interrupted);
+    assert_eq!(ending, TurnEnding::Interrupted);
     assert!(since.elapsed() < Duration::from_secs(3), "{:?}", since.elapsed());
     let stored = serde_json::to_string(&talk.stored()).unwrap();
     assert!(stored.contains("interrupted"), "{stored}");

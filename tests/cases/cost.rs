@@ -3,7 +3,7 @@
 use crate::support::binary::Place;
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events, openai_events};
 use crate::support::talk::{Talk, Wire, start, turn};
-use placet::agent::{Agent, Budget, Ending, Event, Start};
+use placet::agent::{Agent, CostBudget, TurnEnding, TurnEvent, TurnStart};
 use placet::conversation::TokenUsage;
 use placet::provider::catalog::Money;
 use serde_json::json;
@@ -71,7 +71,7 @@ fn a_budget_ends_the_turn_where_nobody_can_be_asked() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_person_may_go_on_for_as_much_again_or_stop() {
     for (key, done) in [('g', true), ('s', false)] {
-        let budget = Budget { session: Some(Money::from_micros(1)), day: None };
+        let budget = CostBudget { session: Some(Money::from_micros(1)), day: None };
         let named = ("anthropic", "claude-sonnet-4-5");
         let talk = Talk { budget, named, ..Talk::new(Wire::Anthropic) };
         let mut agent = talk.begin();
@@ -79,7 +79,7 @@ async fn the_person_may_go_on_for_as_much_again_or_stop() {
         talk.server.push(talk.wire.reply(&[Say::Text("on")]));
         let mut asked = 0;
         let ending = turn(&mut agent, "hello", |event, _| {
-            if let Event::Choice(question) = event {
+            if let TurnEvent::Choice(question) = event {
                 asked += 1;
                 assert!(question.title.contains("used up"), "{}", question.title);
                 question.reply.send(key).unwrap();
@@ -87,7 +87,7 @@ async fn the_person_may_go_on_for_as_much_again_or_stop() {
         })
         .await;
         assert_eq!(asked, 1);
-        assert_eq!(matches!(ending, Ending::Done), done, "{ending:?}");
+        assert_eq!(matches!(ending, TurnEnding::Done), done, "{ending:?}");
         assert_eq!(talk.server.requests().len(), if done { 2 } else { 1 });
     }
 }
@@ -153,17 +153,17 @@ async fn an_answer_that_is_stopped_is_paid_for_and_one_that_never_began_is_not()
     let cut = counted("half of it", "\"input_tokens\":10000")[..3].concat();
     talk.server.push(Reply::stream().write(cut).stall());
     let mut agent = talk.begin();
-    let stop_at_text = |event: Event, stop: &tokio_util::sync::CancellationToken| {
-        if let Event::Text(_) = event {
+    let stop_at_text = |event: TurnEvent, stop: &tokio_util::sync::CancellationToken| {
+        if let TurnEvent::Text(_) = event {
             stop.cancel();
         }
     };
-    assert_eq!(turn(&mut agent, "hello", stop_at_text).await, Ending::Interrupted);
+    assert_eq!(turn(&mut agent, "hello", stop_at_text).await, TurnEnding::Interrupted);
     let cost =
         |agent: &Agent| (agent.costs().0.requests, agent.costs().0.usage.input, agent.costs().0.unpriced);
     assert_eq!(cost(&agent), (1, 10_000, 0));
     talk.server.push(Reply::error(401, "authentication_error", "no"));
-    assert!(matches!(turn(&mut agent, "again", |_, _| {}).await, Ending::Failed(_)));
+    assert!(matches!(turn(&mut agent, "again", |_, _| {}).await, TurnEnding::Failed(_)));
     assert_eq!(cost(&agent), (1, 10_000, 0), "what was refused costs nothing");
     drop(agent);
     assert_eq!(cost(&talk.resume()), (1, 10_000, 0));
@@ -171,14 +171,17 @@ async fn an_answer_that_is_stopped_is_paid_for_and_one_that_never_began_is_not()
 
 /// A model whose prices are known: one request of the mock's comes to 330 millionths of a dollar.
 fn priced(session: Option<u64>) -> Talk {
-    let budget = Budget { session: session.map(Money::from_micros), day: None };
+    let budget = CostBudget { session: session.map(Money::from_micros), day: None };
     Talk { budget, named: ("anthropic", "claude-sonnet-4-5"), ..Talk::native(Wire::Anthropic) }
 }
 
 /// Answers questions about the budget with `key`, and counts them.
-fn answering(key: char, asked: &mut Vec<String>) -> impl FnMut(Event, &tokio_util::sync::CancellationToken) {
+fn answering(
+    key: char,
+    asked: &mut Vec<String>,
+) -> impl FnMut(TurnEvent, &tokio_util::sync::CancellationToken) {
     move |event, _| {
-        if let Event::Choice(question) = event {
+        if let TurnEvent::Choice(question) = event {
             asked.push(question.title);
             question.reply.send(key).unwrap();
         }
@@ -196,12 +199,12 @@ async fn a_server_that_counts_nothing_leaves_the_price_unknown() {
     let mut notices = Vec::new();
     for _ in 0..3 {
         talk.server.push(uncounted());
-        let hear = |event: Event, _: &tokio_util::sync::CancellationToken| {
-            if let Event::Notice(text) = event {
+        let hear = |event: TurnEvent, _: &tokio_util::sync::CancellationToken| {
+            if let TurnEvent::Notice(text) = event {
                 notices.push(text);
             }
         };
-        assert_eq!(turn(&mut agent, "hello", hear).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "hello", hear).await, TurnEnding::Done);
     }
     let (spent, _) = agent.costs();
     assert_eq!((spent.requests, spent.unpriced, spent.picos), (3, 3, 0));
@@ -235,12 +238,13 @@ fn tireless(talk: &Talk, children: usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_budget_of_a_day_stops_a_sub_agent_and_the_person_is_asked_once() {
-    let talk = Talk { budget: Budget { session: None, day: Some(Money::from_micros(600)) }, ..priced(None) };
+    let talk =
+        Talk { budget: CostBudget { session: None, day: Some(Money::from_micros(600)) }, ..priced(None) };
     tireless(&talk, 1);
     let mut agent = talk.begin();
     let mut asked = Vec::new();
     let ending = turn(&mut agent, "send one", answering('s', &mut asked)).await;
-    assert!(matches!(ending, Ending::Blocked { .. }), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::Blocked { .. }), "{ending:?}");
     assert_eq!(asked, ["The budget of $0.0006 for this day is used up: $0.0007. Go on?"]);
     assert_eq!(talk.server.requests().len(), 2, "one of the parent, one of the child");
     assert_eq!(agent.costs().0.requests, 2);
@@ -253,7 +257,7 @@ async fn sub_agents_that_work_side_by_side_share_one_budget() {
     let mut agent = talk.begin();
     let mut asked = Vec::new();
     let ending = turn(&mut agent, "send two", answering('s', &mut asked)).await;
-    assert!(matches!(ending, Ending::Blocked { .. }), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::Blocked { .. }), "{ending:?}");
     assert_eq!(asked.len(), 1, "{asked:?}");
     // Four requests go over it; a fifth may have been on its way.
     let sent = talk.server.requests().len();
@@ -266,7 +270,7 @@ async fn sub_agents_that_work_side_by_side_share_one_budget() {
     assert_eq!(agent.costs().0.picos, sent as u64 * 330_000_000);
     let mut asked = Vec::new();
     let ending = turn(&mut agent, "again", answering('s', &mut asked)).await;
-    assert!(matches!(ending, Ending::Blocked { .. }), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::Blocked { .. }), "{ending:?}");
     assert_eq!((asked.len(), talk.server.requests().len()), (1, sent));
 }
 
@@ -277,7 +281,7 @@ async fn sums_hold_to_the_token_with_the_cache_and_a_new_session_begins_at_nothi
     let mut agent = talk.begin();
     for _ in 0..3 {
         talk.server.push(Reply::sse(counted("hi", usage).concat()));
-        assert_eq!(turn(&mut agent, "hello", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "hello", |_, _| {}).await, TurnEnding::Done);
     }
     let sum = TokenUsage { input: 30, output: 60, cache_read: 3_000, cache_write: 600, reasoning: 0 };
     // In millionths of a dollar for each token: 3 in, 15 out, 0.3 from the cache, 3.75 into it.
@@ -298,11 +302,11 @@ async fn summing_up_is_held_to_the_budget_too() {
     for text in ["one ", "two "] {
         talk.server.push(Reply::anthropic(&[Say::Text(&text.repeat(2_000))]));
         let mut asked = Vec::new();
-        assert_eq!(turn(&mut agent, &text.repeat(2_000), answering('g', &mut asked)).await, Ending::Done);
+        assert_eq!(turn(&mut agent, &text.repeat(2_000), answering('g', &mut asked)).await, TurnEnding::Done);
     }
     let mut asked = Vec::new();
-    let sum_up = Start::SumUp { focus: String::new() };
+    let sum_up = TurnStart::SumUp { focus: String::new() };
     let ending = start(&mut agent, sum_up, answering('s', &mut asked)).await;
-    assert!(matches!(ending, Ending::Blocked { .. }), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::Blocked { .. }), "{ending:?}");
     assert_eq!((asked.len(), talk.server.requests().len()), (1, 2));
 }

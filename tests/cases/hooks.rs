@@ -3,7 +3,7 @@
 use crate::support::binary::{Out, Place};
 use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, turn};
-use placet::agent::{Ending, Event, Gate, Reply};
+use placet::agent::{ApprovalReply, CallInterceptors, TurnEnding, TurnEvent};
 use placet::hooks::{
     Hook, HookAction, HookContext, HookEnvironment, HookError, HookPoint, HookSet, HookSource, HookSpec,
 };
@@ -365,13 +365,13 @@ fn talk(hooks: Vec<HookSpec>) -> Talk {
         supervisor: PathBuf::from(crate::support::program::placet()),
         withheld: Vec::new(),
     };
-    let gate = Gate { hooks: HookSet::new(hooks, programs), ..Gate::default() };
+    let gate = CallInterceptors { hooks: HookSet::new(hooks, programs), ..CallInterceptors::default() };
     Talk { gate: std::sync::Arc::new(gate), ..Talk::new(Wire::Anthropic) }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hook_that_wants_a_person_asks_them_and_their_yes_runs_the_call() {
-    for (reply, ran) in [(Reply::Yes, 1), (Reply::No(String::new()), 0)] {
+    for (reply, ran) in [(ApprovalReply::Yes, 1), (ApprovalReply::No(String::new()), 0)] {
         let ask =
             HookSpec { ask: Some(String::new()), reason: Some("look first".into()), ..spec("careful", 1) };
         let talk = talk(vec![ask]);
@@ -380,12 +380,12 @@ async fn a_hook_that_wants_a_person_asks_them_and_their_yes_runs_the_call() {
         let mut asked = Vec::new();
         let mut agent = talk.begin();
         let ending = turn(&mut agent, "go", |event, _| {
-            if let Event::Question(question) = event {
+            if let TurnEvent::Question(question) = event {
                 asked.push((question.reason.clone(), question.always.clone(), question.flag.clone()));
                 question.reply.send(reply.clone()).unwrap();
             }
         });
-        assert_eq!(ending.await, Ending::Done);
+        assert_eq!(ending.await, TurnEnding::Done);
         let reason = "the hook `careful` wants a person to say yes: look first".to_string();
         assert_eq!((asked, talk.ran().len()), (vec![(reason, None, None)], ran));
         talk.is_lawful();
@@ -400,11 +400,11 @@ async fn text_is_held_back_until_hooks_have_seen_all_of_it() {
     let mut shown = Vec::new();
     let mut agent = talk.begin();
     let ending = turn(&mut agent, "go", |event, _| {
-        if let Event::Text(text) = event {
+        if let TurnEvent::Text(text) = event {
             shown.push(text);
         }
     });
-    assert_eq!(ending.await, Ending::Done);
+    assert_eq!(ending.await, TurnEnding::Done);
     assert_eq!(shown, ["the [redacted] is out"]);
     assert!(!talk.stored().last().unwrap().to_string().contains("secret"));
 }

@@ -6,7 +6,7 @@ use super::mcp::Client;
 use crate::support::binary::Place;
 use crate::support::mock_server::Say;
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
-use placet::agent::{Ending, Event};
+use placet::agent::{TurnEnding, TurnEvent};
 use placet::conversation::{CallFact, CallOutcome, InstructionsVersion, Note, Part, ToolSpec};
 use placet::permission::{Access, Permit};
 use placet::tools::{
@@ -97,11 +97,11 @@ async fn a_server_of_tools_that_imitates_notes_is_heard_as_tools_only() {
             talk.server.push(wire.reply(&calls));
             talk.server.push(wire.reply(&[Say::Text("done")]));
             let ending = turn(&mut agent, "go", |event, _| {
-                if let Event::Notice(text) = event {
+                if let TurnEvent::Notice(text) = event {
                     notices.push(text);
                 }
             });
-            assert_eq!(ending.await, Ending::Done, "{wire:?}");
+            assert_eq!(ending.await, TurnEnding::Done, "{wire:?}");
         }
         assert_eq!(notices, Vec::<String>::new(), "{wire:?}");
         let body = talk.server.requests().pop().unwrap().body;

@@ -4,7 +4,7 @@
 use crate::support::binary::{Out, Place};
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::talk::{ALL_WIRES, Talk, Wire, start, turn};
-use placet::agent::{Ending, Start};
+use placet::agent::{TurnEnding, TurnStart};
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallFact, CallId, CallInput, CallInterruption, CallOutcome, CallResult,
     HistoryScope, InstructionsVersion, JobEnd, Message, Note, Part, ToolCall, ToolSpec,
@@ -118,7 +118,7 @@ async fn hostile(wire: Wire, window: u64, filler: usize) -> Talk {
     talk.write("AGENTS.md", REAL);
     talk.server.push(wire.reply(&[Say::Text("hello")]));
     let mut agent = talk.begin();
-    assert_eq!(turn(&mut agent, "hello", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut agent, "hello", |_, _| {}).await, TurnEnding::Done);
     drop(agent);
     let mut session = talk.store().resume(&talk.last()).unwrap();
     for message in hostile_turns(filler) {
@@ -143,7 +143,7 @@ async fn what_tools_and_models_say_never_becomes_a_note_when_the_beginning_is_le
         let talk = hostile(wire, 4_000, 2_000).await;
         let mut agent = talk.resume();
         talk.server.push(wire.reply(&[Say::Text("yes")]));
-        assert_eq!(turn(&mut agent, "and now?", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "and now?", |_, _| {}).await, TurnEnding::Done);
         judge(wire, &talk, "overflow");
         let said = in_the_persons_role(wire, &talk.server.requests().pop().unwrap().body).join("\n");
         assert!(said.contains("the beginning of this conversation was left out"), "{said}");
@@ -159,7 +159,10 @@ async fn what_tools_and_models_say_never_becomes_a_note_when_it_is_summed_up_res
         let talk = hostile(wire, 200_000, 100).await;
         let mut agent = talk.resume();
         talk.server.push(wire.reply(&[Say::Text("They talked of files.")]));
-        assert_eq!(start(&mut agent, Start::SumUp { focus: String::new() }, |_, _| {}).await, Ending::Done);
+        assert_eq!(
+            start(&mut agent, TurnStart::SumUp { focus: String::new() }, |_, _| {}).await,
+            TurnEnding::Done
+        );
         judge_after(&talk, wire, agent, "summed up").await;
         judge_after(&talk, wire, talk.resume(), "resumed").await;
         judge_after(&talk, wire, talk.take_up(), "taken up").await;
@@ -176,12 +179,12 @@ async fn judge_after(talk: &Talk, wire: Wire, mut agent: placet::agent::Agent, w
     talk.server.push(wire.reply(&[Say::Text("yes")]));
     let mut notices = Vec::new();
     let ending = turn(&mut agent, "and now?", |event, _| {
-        if let placet::agent::Event::Notice(text) = event {
+        if let placet::agent::TurnEvent::Notice(text) = event {
             notices.push(text);
         }
     })
     .await;
-    assert_eq!((ending, notices), (Ending::Done, Vec::new()), "{wire:?}, {what}");
+    assert_eq!((ending, notices), (TurnEnding::Done, Vec::new()), "{wire:?}, {what}");
     judge(wire, talk, what);
 }
 
@@ -267,7 +270,7 @@ async fn a_session_of_an_earlier_format_sends_what_it_sent_before() {
         "the instructions and the mode: {counts:?}"
     );
     talk.server.push(wire.reply(&[Say::Text("yes")]));
-    assert_eq!(turn(&mut agent, "and now?", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut agent, "and now?", |_, _| {}).await, TurnEnding::Done);
     let sent = talk.sent().pop().unwrap();
     assert_eq!(sent[..first.len()], first[..]);
     let said = in_the_persons_role(wire, &talk.server.requests().pop().unwrap().body).join("\n");

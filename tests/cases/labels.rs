@@ -4,7 +4,7 @@ use crate::support::binary::{Out, Place};
 use crate::support::den::sandbox_or_skip;
 use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, turn};
-use placet::agent::{Ending, Event};
+use placet::agent::{TurnEnding, TurnEvent};
 use placet::permission::{ClassificationLevel, ClassificationRules};
 use placet::sandbox::SandboxBackend;
 use serde_json::{Value, json};
@@ -195,11 +195,11 @@ async fn calls_of_one_answer_come_one_after_the_other_once_something_is_classifi
     let mut steps = Vec::new();
     let mut agent = talk.begin();
     let ending = turn(&mut agent, "go", |event, _| match event {
-        Event::CallPlanned { id, .. } => steps.push(format!("{id} planned")),
-        Event::CallEnded { id, .. } => steps.push(format!("{id} ended")),
+        TurnEvent::CallPlanned { id, .. } => steps.push(format!("{id} planned")),
+        TurnEvent::CallEnded { id, .. } => steps.push(format!("{id} ended")),
         _ => {}
     });
-    assert_eq!(ending.await, Ending::Done);
+    assert_eq!(ending.await, TurnEnding::Done);
     let wanted: Vec<String> =
         ids.iter().flat_map(|id| [format!("{id} planned"), format!("{id} ended")]).collect();
     assert_eq!(steps, wanted);

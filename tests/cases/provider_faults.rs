@@ -4,7 +4,7 @@
 use crate::support::mock_server::{Reply, Say};
 use crate::support::talk::{ALL_WIRES, Talk, Wire, start, turn};
 use futures_util::StreamExt;
-use placet::agent::{Agent, Ending, Event, Start};
+use placet::agent::{Agent, TurnEnding, TurnEvent, TurnStart};
 use placet::conversation::{
     AssistantBlock, AssistantMessage as Said, CallId, CallInput, CallOutcome, CallResult, Image, Message,
     Part, ToolCall,
@@ -168,34 +168,34 @@ async fn begun(wire: Wire, silence: Duration) -> (Talk, Agent) {
     let talk = Talk { silence, ..Talk::new(wire) };
     talk.server.push(wire.reply(&[Say::Text("ready")]));
     let mut agent = talk.begin();
-    assert_eq!(turn(&mut agent, "first", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut agent, "first", |_, _| {}).await, TurnEnding::Done);
     (talk, agent)
 }
 
 /// The turn's end, and what the person was told on the way.
-async fn told(agent: &mut Agent, how: Start) -> (Ending, Vec<String>) {
+async fn told(agent: &mut Agent, how: TurnStart) -> (TurnEnding, Vec<String>) {
     let mut said = Vec::new();
     let ending = start(agent, how, |event, _| match event {
-        Event::Retrying { error, .. } => said.push(error.to_string()),
-        Event::Notice(text) => said.push(text),
+        TurnEvent::Retrying { error, .. } => said.push(error.to_string()),
+        TurnEvent::Notice(text) => said.push(text),
         _ => {}
     })
     .await;
     (ending, said)
 }
 
-fn say(text: &str) -> Start {
-    Start::Say(vec![Part::text(text)])
+fn say(text: &str) -> TurnStart {
+    TurnStart::Say(vec![Part::text(text)])
 }
 
 /// Whatever happened, the next turn and one after a resume are held, and the server had nothing to complain of.
 async fn goes_on(talk: &Talk, mut agent: Agent, case: &str) {
     talk.server.push(talk.wire.reply(&[Say::Text("goes on")]));
-    assert_eq!(told(&mut agent, say("next")).await.0, Ending::Done, "{case}");
+    assert_eq!(told(&mut agent, say("next")).await.0, TurnEnding::Done, "{case}");
     drop(agent);
     talk.server.push(talk.wire.reply(&[Say::Text("goes on")]));
     let mut agent = talk.resume();
-    assert_eq!(told(&mut agent, say("resumed")).await.0, Ending::Done, "{case}");
+    assert_eq!(told(&mut agent, say("resumed")).await.0, TurnEnding::Done, "{case}");
     assert_eq!(talk.server.violations(), Vec::<String>::new(), "{case}");
 }
 
@@ -211,39 +211,41 @@ async fn every_fault_is_told_tried_again_or_kept_as_the_table_says() {
             match fate {
                 Fate::Whole => {
                     let (ending, _) = told(&mut agent, say("go")).await;
-                    assert_eq!(ending, Ending::Done, "{case}");
+                    assert_eq!(ending, TurnEnding::Done, "{case}");
                     assert!(talk.stored().last().unwrap().to_string().contains("llo "), "{case}");
                 }
                 Fate::Retried(words) => {
                     talk.server.push(wire.reply(&[Say::Text("there")]));
                     let (ending, said) = told(&mut agent, say("go")).await;
-                    assert_eq!(ending, Ending::Done, "{case}");
+                    assert_eq!(ending, TurnEnding::Done, "{case}");
                     assert!(said.len() == 1 && said[0].contains(words), "{case}: {said:?}");
                     assert_eq!(talk.server.requests().len(), 3, "{case}");
                     // And when it does not pass, that is told, and /retry sends the same again.
                     (0..3).for_each(|_| talk.server.push(reply.clone()));
-                    let Ending::Failed(error) = told(&mut agent, say("go")).await.0 else { panic!("{case}") };
+                    let TurnEnding::Failed(error) = told(&mut agent, say("go")).await.0 else {
+                        panic!("{case}")
+                    };
                     assert!(error.to_string().contains(words), "{case}: {error}");
                     assert_eq!(talk.server.requests().len(), 6, "{case}");
                     talk.server.push(wire.reply(&[Say::Text("there")]));
-                    assert_eq!(told(&mut agent, Start::Retry).await.0, Ending::Done, "{case}");
+                    assert_eq!(told(&mut agent, TurnStart::Retry).await.0, TurnEnding::Done, "{case}");
                     let sent = talk.sent();
                     assert_eq!(sent[6], sent[5], "{case}");
                 }
                 Fate::Told(words) => {
                     let (ending, said) = told(&mut agent, say("go")).await;
-                    let Ending::Failed(error) = ending else { panic!("{case}: {ending:?}") };
+                    let TurnEnding::Failed(error) = ending else { panic!("{case}: {ending:?}") };
                     assert!(error.to_string().contains(words), "{case}: {error}");
                     assert_eq!((said.as_slice(), talk.server.requests().len()), (&[][..], 2), "{case}");
                     let last = talk.stored().last().unwrap().to_string();
                     assert!(!last.contains("h\u{e4}llo"), "{case}: {last}");
                     talk.server.push(wire.reply(&[Say::Text("there")]));
-                    assert_eq!(told(&mut agent, Start::Retry).await.0, Ending::Done, "{case}");
+                    assert_eq!(told(&mut agent, TurnStart::Retry).await.0, TurnEnding::Done, "{case}");
                 }
                 Fate::Kept(words) => {
                     (0..2).for_each(|_| talk.server.push(reply.clone()));
                     let (ending, said) = told(&mut agent, say("go")).await;
-                    let Ending::Failed(error) = ending else { panic!("{case}: {ending:?}") };
+                    let TurnEnding::Failed(error) = ending else { panic!("{case}: {ending:?}") };
                     assert!(error.to_string().contains(words), "{case}: {error}");
                     let asked = |text: &String| text.contains(words) && text.ends_with("asking for the rest");
                     assert!(said.len() == 2 && said.iter().all(asked), "{case}: {said:?}");
@@ -251,11 +253,11 @@ async fn every_fault_is_told_tried_again_or_kept_as_the_table_says() {
                     let stored: Vec<String> = talk.stored().iter().map(|m| m.to_string()).collect();
                     assert_eq!(stored.iter().filter(|m| m.contains("h\u{e4}llo")).count(), 3, "{case}");
                     talk.server.push(wire.reply(&[Say::Text("there")]));
-                    assert_eq!(told(&mut agent, Start::Retry).await.0, Ending::Done, "{case}");
+                    assert_eq!(told(&mut agent, TurnStart::Retry).await.0, TurnEnding::Done, "{case}");
                     // Where only one breaks off, the turn goes on by itself.
                     talk.server.push(reply.clone());
                     talk.server.push(wire.reply(&[Say::Text("the rest")]));
-                    assert_eq!(told(&mut agent, say("again")).await.0, Ending::Done, "{case}");
+                    assert_eq!(told(&mut agent, say("again")).await.0, TurnEnding::Done, "{case}");
                 }
             }
             goes_on(&talk, agent, &case).await;
@@ -279,7 +281,7 @@ async fn a_conversation_cut_anywhere_runs_no_call_that_was_not_whole_and_goes_on
             talk.server.push(wire.reply(&[Say::Text("there")]));
             // What broke off is gone on with.
             let (ending, said) = told(&mut agent, say("go")).await;
-            assert_eq!(ending, Ending::Done, "{wire:?} cut at {at}");
+            assert_eq!(ending, TurnEnding::Done, "{wire:?} cut at {at}");
             let ran = talk.ran().len() - before;
             if said.iter().any(|text| text.ends_with("asking for the rest")) {
                 assert_eq!(ran, 0, "{wire:?} cut at {at}");
@@ -312,7 +314,7 @@ async fn wrong_ids_of_calls_leave_a_history_that_every_server_takes() {
                     Say::Call(ids[1], "probe", r#"{"name":"two"}"#),
                 ]));
                 talk.server.push(wire.reply(&[Say::Text("there")]));
-                assert_eq!(told(&mut agent, say("go")).await.0, Ending::Done, "{case}");
+                assert_eq!(told(&mut agent, say("go")).await.0, TurnEnding::Done, "{case}");
             }
             assert_eq!(talk.ran().len(), 4, "{case}");
             goes_on(&talk, agent, &case).await;
@@ -338,8 +340,8 @@ async fn a_picture_that_a_server_will_not_take_is_left_out_and_the_turn_goes_on(
             "p.png",
             super::provider_wires::PNG.to_vec().into(),
         ));
-        let (ending, said) = told(&mut agent, Start::Say(vec![Part::text("look"), png])).await;
-        assert_eq!(ending, Ending::Done, "{case}");
+        let (ending, said) = told(&mut agent, TurnStart::Say(vec![Part::text("look"), png])).await;
+        assert_eq!(ending, TurnEnding::Done, "{case}");
         assert!(
             said.iter().any(|text| text.contains("refused a picture") && text.contains("p.png")),
             "{case}: {said:?}"
@@ -376,14 +378,14 @@ async fn a_proof_of_reasoning_that_a_server_no_longer_takes_is_left_out_from_the
         if wire != Wire::Anthropic {
             talk.server.push(wire.reply(&[Say::Text("done")]));
         }
-        assert_eq!(told(&mut agent, say("think")).await.0, Ending::Done, "{case}");
+        assert_eq!(told(&mut agent, say("think")).await.0, TurnEnding::Done, "{case}");
         let count = talk.server.requests().len();
         talk.server.judged_by(move |body| {
             body.to_string().contains(proof).then(|| Reply::error(400, "invalid_request_error", complaint))
         });
         talk.server.push(wire.reply(&[Say::Text("there")]));
         let (ending, said) = told(&mut agent, say("and now?")).await;
-        assert_eq!(ending, Ending::Done, "{case}");
+        assert_eq!(ending, TurnEnding::Done, "{case}");
         assert!(said.len() == 1 && said[0].contains("HTTP 400"), "{case}: {said:?}");
         assert_eq!(talk.server.requests().len(), count + 2, "{case}");
         talk.server.push(wire.reply(&[Say::Text("there")]));
@@ -483,7 +485,7 @@ async fn a_result_that_a_server_will_not_take_is_left_out_and_the_session_goes_o
         talk.server.push(wire.reply(&[Say::Text("I could not see it")]));
         let mut agent = talk.begin();
         let (ending, said) = told(&mut agent, say("go")).await;
-        assert_eq!(ending, Ending::Done, "{wire:?}: {said:?}");
+        assert_eq!(ending, TurnEnding::Done, "{wire:?}: {said:?}");
         let words = "the results of read_file are left out of what is sent";
         assert!(said.len() == 1 && said[0].contains(words), "{wire:?}: {said:?}");
         let sent = talk.server.requests().last().unwrap().body.to_string();
@@ -503,12 +505,12 @@ async fn a_conversation_that_a_server_will_not_take_any_more_is_left_behind_and_
         let talk = Talk::new(wire);
         talk.server.push(wire.reply(&[Say::Text("a word of POISON")]));
         let mut agent = talk.begin();
-        assert_eq!(told(&mut agent, say("first")).await.0, Ending::Done);
+        assert_eq!(told(&mut agent, say("first")).await.0, TurnEnding::Done);
         // Another version of the server, say, takes it no more.
         picky(&talk);
         talk.server.push(wire.reply(&[Say::Text("here I am")]));
         let (ending, said) = told(&mut agent, say("second")).await;
-        assert_eq!(ending, Ending::Done, "{wire:?}: {said:?}");
+        assert_eq!(ending, TurnEnding::Done, "{wire:?}: {said:?}");
         assert!(said[0].contains("as plain text") && said[1].contains("before your last words"), "{said:?}");
         goes_on(&talk, agent, &format!("{wire:?}")).await;
     }
@@ -520,7 +522,7 @@ async fn words_that_a_server_will_not_take_end_the_turn_and_not_the_session() {
     picky(&talk);
     let mut agent = talk.begin();
     let (ending, _) = told(&mut agent, say("POISON")).await;
-    assert!(matches!(ending, Ending::Failed(_)), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::Failed(_)), "{ending:?}");
     assert!(talk.server.requests().len() <= 4, "it is not tried for ever");
     goes_on(&talk, agent, "after words that were refused").await;
 }
@@ -532,7 +534,7 @@ async fn what_has_a_picture_in_its_name_is_no_refused_picture() {
     let mut agent = talk.begin();
     let picture = placet::conversation::Image::new("image/png", 1, 1, "a.png", vec![1u8; 20].into());
     let parts = vec![Part::text("look"), Part::Image(picture)];
-    let (ending, said) = told(&mut agent, Start::Say(parts)).await;
-    assert!(matches!(ending, Ending::Failed(_)) && !said.concat().contains("picture,"), "{said:?}");
+    let (ending, said) = told(&mut agent, TurnStart::Say(parts)).await;
+    assert!(matches!(ending, TurnEnding::Failed(_)) && !said.concat().contains("picture,"), "{said:?}");
     assert_eq!(talk.server.requests().len(), 1, "{said:?}");
 }

@@ -2,7 +2,7 @@
 
 use crate::support::mock_server::Say;
 use crate::support::talk::{ALL_WIRES, Talk, start, turn, unmarked};
-use placet::agent::{Ending, Start};
+use placet::agent::{TurnEnding, TurnStart};
 use placet::conversation::{Image, Part};
 use placet::permission::Mode;
 use serde_json::Value;
@@ -18,7 +18,7 @@ async fn a_turn_with_calls_is_held_over_every_wire() {
         ]));
         talk.server.push(wire.reply(&[Say::Text("There.")]));
         let mut agent = talk.begin();
-        assert_eq!(turn(&mut agent, "go", |_, _| {}).await, Ending::Done, "{wire:?}");
+        assert_eq!(turn(&mut agent, "go", |_, _| {}).await, TurnEnding::Done, "{wire:?}");
         let mut ran = talk.ran();
         ran.sort();
         assert_eq!(ran, ["one", "two"], "{wire:?}");
@@ -31,7 +31,7 @@ async fn a_turn_with_calls_is_held_over_every_wire() {
         drop(agent);
         talk.server.push(wire.reply(&[Say::Text("Yes.")]));
         let mut agent = talk.resume();
-        assert_eq!(turn(&mut agent, "again", |_, _| {}).await, Ending::Done, "{wire:?}");
+        assert_eq!(turn(&mut agent, "again", |_, _| {}).await, TurnEnding::Done, "{wire:?}");
         talk.is_lawful();
         let sent = talk.sent();
         assert_eq!(sent[2][..sent[1].len()], sent[1], "{wire:?}: resumed");
@@ -57,7 +57,11 @@ async fn modes_files_and_a_resume_leave_the_beginning_of_a_request_as_it_was() {
                 Part::text(format!("<file>version {n}</file>")),
                 Part::Image(picture.clone()),
             ];
-            assert_eq!(start(&mut agent, Start::Say(parts), |_, _| {}).await, Ending::Done, "{wire:?}");
+            assert_eq!(
+                start(&mut agent, TurnStart::Say(parts), |_, _| {}).await,
+                TurnEnding::Done,
+                "{wire:?}"
+            );
             if n == 2 {
                 drop(agent);
                 agent = talk.resume();
@@ -93,7 +97,7 @@ async fn what_stays_behind_when_another_model_goes_on_is_told() {
     let mut agent = talk.begin();
     let picture = Image::new("image/png", 1, 1, "p.png", PNG.to_vec().into());
     let parts = vec![Part::text("think"), Part::Image(picture)];
-    assert_eq!(start(&mut agent, Start::Say(parts), |_, _| {}).await, Ending::Done);
+    assert_eq!(start(&mut agent, TurnStart::Say(parts), |_, _| {}).await, TurnEnding::Done);
     assert_eq!(agent.left_behind(), None);
     let (provider, _) = talk.provider();
     agent.switch(provider, talk.figures.model("other"), 100);

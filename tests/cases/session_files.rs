@@ -4,7 +4,7 @@ use crate::cases::provider_wires::PNG;
 use crate::support::binary::Place;
 use crate::support::mock_server::Say;
 use crate::support::talk::{ALL_WIRES, Talk, Wire, turn};
-use placet::agent::Ending;
+use placet::agent::TurnEnding;
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, ConversationSummary, Image,
     Message, Note, Part, ThinkingBlock, ToolCall,
@@ -332,7 +332,7 @@ async fn a_session_of_every_wire_goes_on_over_every_other_one() {
                 "{what}"
             );
             talk.server.push(to.reply(&[Say::Text("Going on.")]));
-            assert_eq!(turn(&mut agent, "and on", |_, _| {}).await, Ending::Done, "{what}");
+            assert_eq!(turn(&mut agent, "and on", |_, _| {}).await, TurnEnding::Done, "{what}");
             talk.is_lawful();
             let sent = talk.server.requests().pop().unwrap().body.to_string();
             for kept in ["QUESTION", "I look.", "RESULT", "ANSWER", "and on", "shown.png"] {

@@ -2,7 +2,7 @@
 
 use crate::support::mock_server::Say;
 use crate::support::talk::{Talk, Wire, start, turn};
-use placet::agent::{Agent, Ending, Event, Start};
+use placet::agent::{Agent, TurnEnding, TurnEvent, TurnStart};
 use placet::conversation::{AssistantBlock, AssistantMessage, Message};
 use placet::provider::ModelLimits;
 use placet::session::{LoadedSession, ScratchpadEntry, SessionRecord};
@@ -29,10 +29,10 @@ fn stored(talk: &Talk) -> LoadedSession {
     loaded
 }
 
-async fn said(agent: &mut Agent, text: &str) -> (Ending, Vec<String>) {
+async fn said(agent: &mut Agent, text: &str) -> (TurnEnding, Vec<String>) {
     let mut notices = Vec::new();
     let ending = turn(agent, text, |event, _| {
-        if let Event::Notice(text) = event {
+        if let TurnEvent::Notice(text) = event {
             notices.push(text);
         }
     })
@@ -47,12 +47,12 @@ async fn messages_that_found_no_room_are_written_before_the_next_one() {
         let talk = Talk::new(Wire::Anthropic);
         let mut agent = talk.begin();
         talk.server.push(talk.wire.reply(&[Say::Text("hello")]));
-        assert_eq!(said(&mut agent, "hi").await.0, Ending::Done);
+        assert_eq!(said(&mut agent, "hi").await.0, TurnEnding::Done);
         fill(&talk, "entry", when);
         talk.server.push(talk.wire.reply(&[Say::Call("c", "probe", input)]));
         let (ending, _) = said(&mut agent, "do it").await;
         assert!(
-            matches!(&ending, Ending::Unsaved(why) if why.contains("disk is full")),
+            matches!(&ending, TurnEnding::Unsaved(why) if why.contains("disk is full")),
             "{when}: {ending:?}"
         );
         let before = stored(&talk);
@@ -61,7 +61,7 @@ async fn messages_that_found_no_room_are_written_before_the_next_one() {
         make_room(&talk);
         talk.server.push(talk.wire.reply(&[Say::Text("on")]));
         talk.server.push(talk.wire.reply(&[Say::Text("on")]));
-        assert_eq!(said(&mut agent, "and on").await.0, Ending::Done, "{when}");
+        assert_eq!(said(&mut agent, "and on").await.0, TurnEnding::Done, "{when}");
         let after = stored(&talk);
         assert_eq!((&after.transcript, after.dropped), (agent.transcript(), Vec::new()), "{when}");
         talk.is_lawful();
@@ -81,7 +81,7 @@ async fn a_cost_that_found_no_room_is_told_and_the_turn_goes_on() {
         talk.server.push(talk.wire.reply(&[Say::Text("hello")]));
         let (ending, notices) = said(&mut agent, "hi").await;
         let told = "the cost of a request was not saved, and is missing from sums to come: ";
-        assert_eq!(ending, Ending::Done);
+        assert_eq!(ending, TurnEnding::Done);
         assert_eq!(notices.iter().filter(|n| n.starts_with(told)).count(), 1 - count, "{notices:?}");
         let loaded = stored(&talk);
         // The row of the sums and the entry of the session go together.
@@ -111,14 +111,14 @@ async fn a_summary_that_found_no_room_leaves_the_conversation_as_it_was() {
     drop(session);
     let mut agent = talk.resume();
     fill(&talk, "entry", "NEW.body LIKE '{\"kind\":\"summed_up\"%'");
-    let ask = || Start::SumUp { focus: String::new() };
+    let ask = || TurnStart::SumUp { focus: String::new() };
     talk.server.push(talk.wire.reply(&[Say::Text("in short")]));
     let ending = start(&mut agent, ask(), |_, _| {}).await;
-    assert!(matches!(&ending, Ending::Blocked { why, .. } if why.contains("disk is full")), "{ending:?}");
+    assert!(matches!(&ending, TurnEnding::Blocked { why, .. } if why.contains("disk is full")), "{ending:?}");
     assert_eq!((stored(&talk).summaries.len(), agent.fill().summed_up), (0, 0));
     make_room(&talk);
     talk.server.push(talk.wire.reply(&[Say::Text("in short")]));
-    assert_eq!(start(&mut agent, ask(), |_, _| {}).await, Ending::Done);
+    assert_eq!(start(&mut agent, ask(), |_, _| {}).await, TurnEnding::Done);
     let loaded = stored(&talk);
     assert_eq!((loaded.summaries.len(), loaded.dropped.len()), (1, 0));
     assert_eq!(loaded.summaries[0].upto, agent.fill().summed_up);

@@ -2,7 +2,7 @@
 
 use crate::support::mock_server::Say;
 use crate::support::talk::{self, Talk, Wire};
-use placet::agent::Ending;
+use placet::agent::TurnEnding;
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, ConversationSummary, Image,
     Message, Note, Part, SessionId, TokenUsage, ToolCall,
@@ -325,7 +325,7 @@ async fn a_conversation_taken_up_goes_on_and_goes_back_to_before_its_place() {
     let mut agent = talk.take_up();
     assert_eq!((agent.transcript().begins(), agent.transcript().len()), (52, 60));
     talk.server.push(talk.wire.reply(&[Say::Text("here")]));
-    assert_eq!(talk::turn(&mut agent, "are you there?", |_, _| {}).await, Ending::Done);
+    assert_eq!(talk::turn(&mut agent, "are you there?", |_, _| {}).await, TurnEnding::Done);
     let sent = talk.server.requests().pop().unwrap().body.to_string();
     assert!(
         sent.contains("summed up; the person still has all of it]\\n52") && sent.contains("question 26"),

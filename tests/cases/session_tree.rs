@@ -4,7 +4,7 @@ use crate::support::binary::Place;
 use crate::support::mock_server::Say;
 use crate::support::pty::shell;
 use crate::support::talk::{Talk, Wire, turn};
-use placet::agent::{Agent, Ending};
+use placet::agent::{Agent, TurnEnding};
 use placet::conversation::{ConversationSummary, Message, Note, Part};
 use placet::permission::Mode;
 use placet::session::{
@@ -22,7 +22,7 @@ fn store(dir: &TempDir) -> SessionStore {
 
 async fn say(talk: &Talk, agent: &mut Agent, text: &str) {
     talk.server.push(talk.wire.reply(&[Say::Text(&format!("answer to {text}"))]));
-    assert_eq!(turn(agent, text, |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(agent, text, |_, _| {}).await, TurnEnding::Done);
 }
 
 fn words(messages: &[Message]) -> Vec<String> {

@@ -3,7 +3,7 @@
 use crate::support::mock_server::{MockServer, Reply, Say};
 use crate::support::pty::shell;
 use crate::support::talk::{Talk, WIRES, Wire, start, turn};
-use placet::agent::{Agent, Ending, Event, Start};
+use placet::agent::{Agent, TurnEnding, TurnEvent, TurnStart};
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Message, ToolCall,
 };
@@ -88,10 +88,10 @@ fn history(talk: &Talk, tokens: usize) -> Agent {
     talk.resume()
 }
 
-async fn sum_up(agent: &mut Agent) -> (Ending, Vec<String>) {
+async fn sum_up(agent: &mut Agent) -> (TurnEnding, Vec<String>) {
     let mut notices = Vec::new();
-    let ending = start(agent, Start::SumUp { focus: String::new() }, |event, _| {
-        if let Event::Notice(text) = event {
+    let ending = start(agent, TurnStart::SumUp { focus: String::new() }, |event, _| {
+        if let TurnEvent::Notice(text) = event {
             notices.push(text);
         }
     })
@@ -118,7 +118,7 @@ async fn twenty_facts_from_before_the_cut_are_known_after_it() {
             let mut agent = history(&talk, tokens);
             talk.server.judged_by(scripted(wire, 20_000));
             let (ending, notices) = sum_up(&mut agent).await;
-            assert_eq!(ending, Ending::Done, "{notices:?}");
+            assert_eq!(ending, TurnEnding::Done, "{notices:?}");
             assert!(
                 notices.last().is_some_and(|n| n.contains("the whole stays in /transcript")),
                 "{notices:?}"
@@ -126,7 +126,10 @@ async fn twenty_facts_from_before_the_cut_are_known_after_it() {
             let before = talk.server.requests().len();
             let mut right = 0;
             for n in 0..20 {
-                assert_eq!(turn(&mut agent, &format!("what is FACT-{n}?"), |_, _| {}).await, Ending::Done);
+                assert_eq!(
+                    turn(&mut agent, &format!("what is FACT-{n}?"), |_, _| {}).await,
+                    TurnEnding::Done
+                );
                 right += usize::from(last_text(&agent) == value(n));
             }
             assert_eq!(right, 20, "{wire:?} {tokens}");
@@ -193,12 +196,12 @@ async fn in_the_middle_of_a_long_turn_what_was_asked_for_and_its_steps_stay() {
         });
         let mut notices = Vec::new();
         let ending = turn(&mut agent, "read big.txt until you know it by heart", |event, _| {
-            if let Event::Notice(text) = event {
+            if let TurnEvent::Notice(text) = event {
                 notices.push(text);
             }
         })
         .await;
-        assert_eq!(ending, Ending::Done, "{notices:?}");
+        assert_eq!(ending, TurnEnding::Done, "{notices:?}");
         assert!(notices.iter().any(|n| n.starts_with("summed up")), "{notices:?}");
         let sent = Value::Array(talk.sent().pop().unwrap()).to_string();
         for kept in [
@@ -238,18 +241,18 @@ async fn where_summing_up_fails_it_is_told_and_the_turn_goes_on() {
         let mut notices = Vec::new();
         for text in ["hello", "again"] {
             let ending = turn(&mut agent, text, |event, _| {
-                if let Event::Notice(text) = event {
+                if let TurnEvent::Notice(text) = event {
                     notices.push(text);
                 }
             })
             .await;
-            assert_eq!(ending, Ending::Done, "{notices:?}");
+            assert_eq!(ending, TurnEnding::Done, "{notices:?}");
         }
         let told = notices.iter().filter(|n| n.contains("was not summed up")).count();
         assert_eq!(told, 1, "once, and not again at every request: {notices:?}");
         talk.is_lawful();
         let (ending, _) = sum_up(&mut agent).await;
-        assert!(matches!(ending, Ending::Blocked { .. }), "{ending:?}");
+        assert!(matches!(ending, TurnEnding::Blocked { .. }), "{ending:?}");
     }
 }
 
@@ -270,14 +273,14 @@ async fn stopping_it_leaves_everything_as_it_was() {
         stop.cancel();
         std::time::Instant::now()
     };
-    let running = agent.run(Start::SumUp { focus: String::new() }, events, stop.clone());
+    let running = agent.run(TurnStart::SumUp { focus: String::new() }, events, stop.clone());
     let both = async { tokio::join!(running, stopper) };
     let (ending, stopped) = tokio::time::timeout(Duration::from_secs(20), both).await.unwrap();
     assert!(stopped.elapsed() < Duration::from_secs(3), "{:?}", stopped.elapsed());
-    assert_eq!(ending, Ending::Interrupted);
+    assert_eq!(ending, TurnEnding::Interrupted);
     talk.server.judged_by(|_| None);
     talk.server.push(Wire::Anthropic.reply(&[Say::Text("yes")]));
-    assert_eq!(turn(&mut agent, "hello", |_, _| {}).await, Ending::Done);
+    assert_eq!(turn(&mut agent, "hello", |_, _| {}).await, TurnEnding::Done);
     assert!(!Value::Array(talk.sent().pop().unwrap()).to_string().contains("summed up"));
 }
 
@@ -286,7 +289,7 @@ async fn a_short_conversation_is_not_summed_up() {
     let talk = Talk::new(Wire::Anthropic);
     let mut agent = talk.begin();
     let (ending, notices) = sum_up(&mut agent).await;
-    assert_eq!((ending, notices.len()), (Ending::Done, 1));
+    assert_eq!((ending, notices.len()), (TurnEnding::Done, 1));
     assert!(notices[0].contains("nothing to sum up"), "{notices:?}");
     assert_eq!(talk.server.requests().len(), 0);
 }
@@ -302,7 +305,7 @@ async fn what_an_overflow_taught_of_one_model_says_nothing_of_the_next() {
             (body.to_string().len() / 4 > 4_000).then_some(too_long)
         });
         talk.server.push(wire.reply(&[Say::Text("short")]));
-        assert_eq!(turn(&mut agent, "hello", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "hello", |_, _| {}).await, TurnEnding::Done);
         let whole = |n: usize| talk.server.requests()[n].body.to_string().contains("question 1 ");
         let last = talk.server.requests().len() - 1;
         assert!(whole(0) && !whole(last), "{wire:?}: it was made to fit");
@@ -311,7 +314,7 @@ async fn what_an_overflow_taught_of_one_model_says_nothing_of_the_next() {
         let (provider, _) = talk.provider();
         agent.switch(provider, talk.figures.model("large"), 2_000);
         talk.server.push(wire.reply(&[Say::Text("long")]));
-        assert_eq!(turn(&mut agent, "and now?", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "and now?", |_, _| {}).await, TurnEnding::Done);
         assert!(whole(last + 1), "{wire:?}");
     }
 }
@@ -337,7 +340,7 @@ async fn what_was_summed_up_has_not_been_seen_any_more() {
             let policy = std::sync::Arc::new(std::sync::Mutex::new(policy));
             let (env, visit) = (std::sync::Arc::clone(agent.env()), agent.visit());
             let registry = std::sync::Arc::clone(&talk.registry);
-            let reply = placet::agent::Reply::Nobody;
+            let reply = placet::agent::ApprovalReply::Nobody;
             let read =
                 placet::agent::call_once(registry, env, policy, visit, call, reply, CancellationToken::new());
             parts.push(placet::conversation::Note::AttachedFile { path: "a.txt".into() }.into());
@@ -346,18 +349,18 @@ async fn what_was_summed_up_has_not_been_seen_any_more() {
             talk.server.push(Reply::anthropic(&[Say::Call("r", "read_file", r#"{"path":"a.txt"}"#)]));
         }
         talk.server.push(Reply::anthropic(&[Say::Text("read")]));
-        assert_eq!(start(&mut agent, Start::Say(parts), |_, _| {}).await, Ending::Done);
+        assert_eq!(start(&mut agent, TurnStart::Say(parts), |_, _| {}).await, TurnEnding::Done);
         let edit = r#"{"path":"a.txt","old_string":"two","new_string":"2"}"#;
         for n in 0..3 {
             talk.server.push(Reply::anthropic(&[Say::Text(&filler)]));
-            assert_eq!(turn(&mut agent, &format!("more {n}"), |_, _| {}).await, Ending::Done);
+            assert_eq!(turn(&mut agent, &format!("more {n}"), |_, _| {}).await, TurnEnding::Done);
         }
         talk.server.push(Reply::anthropic(&[Say::Text("a summary")]));
         let (ending, notices) = sum_up(&mut agent).await;
-        assert_eq!(ending, Ending::Done, "{notices:?}");
+        assert_eq!(ending, TurnEnding::Done, "{notices:?}");
         talk.server.push(Reply::anthropic(&[Say::Call("e", "edit_file", edit)]));
         talk.server.push(Reply::anthropic(&[Say::Text("done")]));
-        assert_eq!(turn(&mut agent, "edit it", |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, "edit it", |_, _| {}).await, TurnEnding::Done);
         let sent = Value::Array(talk.sent().pop().unwrap()).to_string();
         assert!(sent.contains("read it first") || sent.contains("has not been read"), "{attached}: {sent}");
         assert_eq!(std::fs::read_to_string(talk.root.join("a.txt")).unwrap(), "one\ntwo\n", "{attached}");
@@ -423,12 +426,12 @@ async fn what_does_not_fit_after_a_summary_was_taken_back_is_left_out_and_not_su
     let mut agent = talk.resume();
     let mut notices = Vec::new();
     let ending = turn(&mut agent, "what is FACT-0?", |event, _| {
-        if let Event::Notice(text) = event {
+        if let TurnEvent::Notice(text) = event {
             notices.push(text);
         }
     })
     .await;
-    assert_eq!(ending, Ending::Done);
+    assert_eq!(ending, TurnEnding::Done);
     assert!(notices.iter().any(|n| n.contains("older parts were left out")), "{notices:?}");
     assert!(!notices.iter().any(|n| n.contains("summing up")), "{notices:?}");
 }
@@ -451,13 +454,13 @@ async fn that_the_window_fills_up_is_said_once_before_it_is_summed_up() {
     for n in 0..100 {
         let mut summed_up = false;
         let ending = turn(&mut agent, &format!("{n} {filler}"), |event, _| {
-            if let Event::Notice(text) = event {
+            if let TurnEvent::Notice(text) = event {
                 summed_up |= text.starts_with("summed up");
                 warned.extend(text.contains("/compact does it now").then_some((n, text)));
             }
         })
         .await;
-        assert_eq!(ending, Ending::Done);
+        assert_eq!(ending, TurnEnding::Done);
         if summed_up {
             assert_eq!(warned.len(), 1, "{warned:?}");
             assert!(warned[0].0 < n, "{warned:?} before {n}");
@@ -485,7 +488,7 @@ async fn one_result_takes_a_third_of_what_is_left_of_the_window_at_most() {
         let input = r#"{"command":"seq 1 5200"}"#;
         talk.server.push(Reply::anthropic(&[Say::Call("c", "run_command", input)]));
         talk.server.push(Reply::anthropic(&[Say::Text("seen")]));
-        assert_eq!(turn(&mut agent, &"x".repeat(before), |_, _| {}).await, Ending::Done);
+        assert_eq!(turn(&mut agent, &"x".repeat(before), |_, _| {}).await, TurnEnding::Done);
         let stored = talk.stored();
         let result =
             stored.iter().find(|m| m["role"] == "results").unwrap()["results"][0]["parts"][0].clone();

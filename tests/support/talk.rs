@@ -1,7 +1,10 @@
 //! A conversation in this process: the agent, a scripted server, a store, and a tool that does what its call says.
 
 use super::mock_server::MockServer;
-use placet::agent::{Agent, Bounds, Budget, Ending, Event, Family, Gate, Parts, Start};
+use placet::agent::{
+    Agent, AgentConfig, CallInterceptors, CostBudget, SubagentPool, TurnEnding, TurnEvent, TurnLimits,
+    TurnStart,
+};
 use placet::conversation::{CallOutcome, Part, SessionId, ToolSpec};
 use placet::permission::{Access, ClassificationRules, Mode, ModeCell, Permit, Policy, Rule, Taint};
 use placet::provider::{
@@ -90,11 +93,11 @@ pub struct Talk {
     pub sum_up_at: f64,
     /// The provider and the model.
     pub named: (&'static str, &'static str),
-    pub budget: Budget,
+    pub budget: CostBudget,
     pub first_wait: Duration,
     /// How long the server may say nothing.
     pub silence: Duration,
-    pub gate: Arc<Gate>,
+    pub gate: Arc<CallInterceptors>,
     pub labels: ClassificationRules,
 }
 
@@ -118,7 +121,7 @@ impl Talk {
             max_repeats: 5,
             sum_up_at: 0.0,
             named: ("mock", "mock-1"),
-            budget: Budget::default(),
+            budget: CostBudget::default(),
             first_wait: Duration::from_millis(1),
             silence: Duration::from_secs(180),
             gate: Arc::default(),
@@ -160,7 +163,7 @@ impl Talk {
         (Arc::new(live), self.figures.model(self.named.1))
     }
 
-    fn parts(&self) -> Parts {
+    fn parts(&self) -> AgentConfig {
         let workspace = Workspace::new(self.root.clone(), Vec::new()).unwrap();
         let workspace = super::tool_bench::viewed(workspace, self.dir.path());
         let policy = Policy::new(self.mode.clone(), self.rules.clone(), workspace.roots().to_vec())
@@ -182,7 +185,7 @@ impl Talk {
                 brake: LossLimit::default(),
             },
         };
-        Parts {
+        AgentConfig {
             provider,
             model,
             max_output: self.figures.max_output,
@@ -190,11 +193,11 @@ impl Talk {
             registry: Arc::clone(&self.registry),
             env: Arc::new(env),
             policy: Arc::new(Mutex::new(policy)),
-            bounds: Bounds { rounds: self.max_rounds, repeats: self.max_repeats },
+            bounds: TurnLimits { rounds: self.max_rounds, repeats: self.max_repeats },
             sum_up_at: self.sum_up_at,
             budget: self.budget,
             gate: Arc::clone(&self.gate),
-            family: Family::default(),
+            family: SubagentPool::default(),
             session: None,
         }
     }
@@ -202,7 +205,7 @@ impl Talk {
     /// A new conversation, kept in the store.
     pub fn begin(&self) -> Agent {
         let session = self.store().create(&self.root, "test").unwrap();
-        Agent::new(Parts { session: Some(session), ..self.parts() })
+        Agent::new(AgentConfig { session: Some(session), ..self.parts() })
     }
 
     /// The last conversation, read back from the store by another agent.
@@ -217,7 +220,7 @@ impl Talk {
 
     fn resume_with(&self, loaded: LoadedSession) -> Agent {
         let session = self.store().resume(&self.last()).unwrap();
-        let mut agent = Agent::new(Parts { session: Some(session), ..self.parts() });
+        let mut agent = Agent::new(AgentConfig { session: Some(session), ..self.parts() });
         agent.resume(loaded).unwrap();
         agent
     }
@@ -258,15 +261,19 @@ pub fn unmarked(mut value: Value) -> Value {
 }
 
 /// One turn; `hear` gets every event and may stop it.
-pub async fn turn(agent: &mut Agent, text: &str, hear: impl FnMut(Event, &CancellationToken)) -> Ending {
-    start(agent, Start::Say(vec![Part::text(text)]), hear).await
+pub async fn turn(
+    agent: &mut Agent,
+    text: &str,
+    hear: impl FnMut(TurnEvent, &CancellationToken),
+) -> TurnEnding {
+    start(agent, TurnStart::Say(vec![Part::text(text)]), hear).await
 }
 
 pub async fn start(
     agent: &mut Agent,
-    start: Start,
-    mut hear: impl FnMut(Event, &CancellationToken),
-) -> Ending {
+    start: TurnStart,
+    mut hear: impl FnMut(TurnEvent, &CancellationToken),
+) -> TurnEnding {
     let (events, mut inbox) = tokio::sync::mpsc::unbounded_channel();
     let stop = CancellationToken::new();
     let running = agent.run(start, events, stop.clone());

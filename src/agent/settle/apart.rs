@@ -1,8 +1,8 @@
 //! What is approved by itself at the end of a turn: large losses and paths that run later.
 
 use super::super::driver::Agent;
-use super::super::event::{Choice, ChoiceQuestion, Event, Question, Reply};
-use super::Settled;
+use super::super::event::{ApprovalReply, ApprovalRequest, ChoiceQuestion, QuestionChoice, TurnEvent};
+use super::TurnDecision;
 use super::words::{counted, losses, overview};
 use crate::audit::AuditKind;
 use crate::conversation::CallId;
@@ -23,13 +23,13 @@ impl Agent {
         &self,
         classes: &ChangeClasses,
         workspace: &Workspace,
-        events: &UnboundedSender<Event>,
+        events: &UnboundedSender<TurnEvent>,
     ) -> bool {
         let Some(loss) = classes.losses.first() else { return true };
         let all = losses(classes, workspace);
         let word = loss.word(&|path: &Path| workspace.shortened(path));
         let (reply, answer) = oneshot::channel();
-        drop(events.send(Event::Question(Question {
+        drop(events.send(TurnEvent::Question(ApprovalRequest {
             id: CallId::new("apply"),
             tool: "apply".into(),
             reason: all.join("; "),
@@ -41,7 +41,7 @@ impl Agent {
             flag: None,
             reply,
         })));
-        matches!(answer.await, Ok(Reply::Yes))
+        matches!(answer.await, Ok(ApprovalReply::Yes))
     }
 
     /// Asks about each path that runs later, by itself and with another key than the rest.
@@ -49,9 +49,9 @@ impl Agent {
         &self,
         view: &View,
         workspace: &Workspace,
-        mut settled: Settled,
-        events: &UnboundedSender<Event>,
-    ) -> Settled {
+        mut settled: TurnDecision,
+        events: &UnboundedSender<TurnEvent>,
+    ) -> TurnDecision {
         let mut asked: BTreeSet<PathBuf> = BTreeSet::new();
         loop {
             let Ok(set) = view.changes(LayerKind::Pending) else { return settled };
@@ -62,13 +62,13 @@ impl Agent {
             };
             let Some(change) = set.get(&path) else { break };
             let (reply, answer) = oneshot::channel();
-            drop(events.send(Event::Choice(about_one(&set, &classes, change, (view, workspace), reply))));
+            drop(events.send(TurnEvent::Choice(about_one(&set, &classes, change, (view, workspace), reply))));
             let answer = answer.await.unwrap_or('k');
             let _still = view.hold_still().await;
             let now = view.changes(LayerKind::Pending).ok();
             if now.and_then(|now| now.get(&path).cloned()).as_ref() != Some(change) {
                 let words = "what is pending has changed while you looked; here it is again";
-                drop(events.send(Event::Notice(words.into())));
+                drop(events.send(TurnEvent::Notice(words.into())));
                 continue;
             }
             asked.insert(path.clone());
@@ -80,20 +80,20 @@ impl Agent {
                     let approval = ChangeApproval::none().shown(change);
                     let losses = classes.unapproved_losses(&set, &only, &approval);
                     let approval = approval.seen(&losses);
-                    if let Some(Settled::Applied) =
+                    if let Some(TurnDecision::Applied) =
                         self.apply_chosen(only, PathChoice::new(), &approval, view, workspace, events).await
                     {
-                        settled = Settled::Applied;
+                        settled = TurnDecision::Applied;
                     }
                 }
                 'd' => {
                     let name = visible::path(&workspace.shortened(&path));
-                    drop(events.send(Event::Notice(self.discard_one(view, &only, &name))));
-                    if settled == Settled::Kept {
-                        settled = Settled::Discarded;
+                    drop(events.send(TurnEvent::Notice(self.discard_one(view, &only, &name))));
+                    if settled == TurnDecision::Kept {
+                        settled = TurnDecision::Discarded;
                     }
                 }
-                'r' => return Settled::Review,
+                'r' => return TurnDecision::Review,
                 'n' => {}
                 _ => break,
             }
@@ -102,7 +102,7 @@ impl Agent {
             && !set.is_empty()
         {
             let said = format!("{} pending: /changes, /apply, /discard", counted(&set, &view.classify(&set)));
-            drop(events.send(Event::Notice(said)));
+            drop(events.send(TurnEvent::Notice(said)));
         }
         settled
     }
@@ -133,11 +133,11 @@ fn about_one(
         reason: why,
         detail: DisplayDetail::Changes(Box::new(overview(&part, view, workspace))),
         choices: vec![
-            Choice::consent('y', "yes, apply this file"),
-            Choice::plain('n', "no, keep it pending"),
-            Choice::plain('r', "review"),
-            Choice::plain('k', "keep all that are left pending"),
-            Choice::for_good('d', "discard it"),
+            QuestionChoice::consent('y', "yes, apply this file"),
+            QuestionChoice::plain('n', "no, keep it pending"),
+            QuestionChoice::plain('r', "review"),
+            QuestionChoice::plain('k', "keep all that are left pending"),
+            QuestionChoice::for_good('d', "discard it"),
         ],
         reply,
     }

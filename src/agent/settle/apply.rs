@@ -1,8 +1,8 @@
 //! Applying what the person chose at the end of a turn.
 
 use super::super::driver::Agent;
-use super::super::event::Event;
-use super::Settled;
+use super::super::event::TurnEvent;
+use super::TurnDecision;
 use crate::audit::AuditKind;
 use crate::text::visible;
 use crate::workspace::{
@@ -35,8 +35,8 @@ impl Agent {
         approval: &ChangeApproval,
         view: &View,
         workspace: &Workspace,
-        events: &UnboundedSender<Event>,
-    ) -> Option<Settled> {
+        events: &UnboundedSender<TurnEvent>,
+    ) -> Option<TurnDecision> {
         let mut chosen = View::everything(shown);
         let special = shown.changes.iter().filter(|c| matches!(c.after, PathState::Special { .. }));
         let special: PathChoice = special.filter_map(|c| chosen.remove_entry(&c.path)).collect();
@@ -51,8 +51,8 @@ impl Agent {
         approval: &ChangeApproval,
         view: &View,
         workspace: &Workspace,
-        events: &UnboundedSender<Event>,
-    ) -> Option<Settled> {
+        events: &UnboundedSender<TurnEvent>,
+    ) -> Option<TurnDecision> {
         let label = TransactionLabel { assent: ApprovedBy::you("the question"), ..view.turn().label.clone() };
         let (view, approval) = (view.clone(), approval.clone());
         let dropped: Vec<PathBuf> = special.keys().cloned().collect();
@@ -93,16 +93,16 @@ impl Agent {
                     let why = "a pipe, socket or device is never applied";
                     said.push_str(&format!("; discarded ({why}): {}", names(&dropped, workspace)));
                 }
-                (self.wrote_down(AuditKind::Apply, said), Some(Settled::Applied))
+                (self.wrote_down(AuditKind::Apply, said), Some(TurnDecision::Applied))
             }
             Ok(Ok(ApplyOutcome::Nothing)) => {
-                ("there was nothing left to apply".into(), Some(Settled::Nothing))
+                ("there was nothing left to apply".into(), Some(TurnDecision::Nothing))
             }
             Ok(Ok(ApplyOutcome::Changed { merged, conflicts })) => changed(&merged, &conflicts, workspace),
-            Ok(Err(e)) => (format!("not applied: {e}"), Some(Settled::Kept)),
-            Err(e) => (format!("not applied: {e}"), Some(Settled::Kept)),
+            Ok(Err(e)) => (format!("not applied: {e}"), Some(TurnDecision::Kept)),
+            Err(e) => (format!("not applied: {e}"), Some(TurnDecision::Kept)),
         };
-        drop(events.send(Event::Notice(said)));
+        drop(events.send(TurnEvent::Notice(said)));
         settled
     }
 }
@@ -112,7 +112,11 @@ fn names(paths: &[PathBuf], workspace: &Workspace) -> String {
     paths.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-fn changed(merged: &[PathBuf], conflicts: &[PathBuf], workspace: &Workspace) -> (String, Option<Settled>) {
+fn changed(
+    merged: &[PathBuf],
+    conflicts: &[PathBuf],
+    workspace: &Workspace,
+) -> (String, Option<TurnDecision>) {
     let both = match merged.is_empty() {
         true => String::new(),
         false => format!("{} changed since, and both changes were merged", names(merged, workspace)),
@@ -123,5 +127,5 @@ fn changed(merged: &[PathBuf], conflicts: &[PathBuf], workspace: &Workspace) -> 
     let also = if both.is_empty() { both } else { format!("; {both}") };
     let conflicts = names(conflicts, workspace);
     let words = "changed since in the same lines: discard that, or apply the others by name";
-    (format!("nothing was applied: {conflicts} {words}{also}"), Some(Settled::Kept))
+    (format!("nothing was applied: {conflicts} {words}{also}"), Some(TurnDecision::Kept))
 }

@@ -5,7 +5,7 @@ mod apply;
 mod words;
 
 use super::driver::Agent;
-use super::event::{Choice, ChoiceQuestion, Event};
+use super::event::{ChoiceQuestion, QuestionChoice, TurnEvent};
 use crate::audit::AuditKind;
 use crate::permission::Mode;
 use crate::tools::DisplayDetail;
@@ -21,7 +21,7 @@ const DIFF: usize = 1 << 20;
 
 /// What the person chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum TurnDecision {
     /// Nothing was pending from this turn.
     Nothing,
     Applied,
@@ -34,12 +34,12 @@ pub enum Settled {
 
 impl Agent {
     /// Asks what becomes of the changes that this turn left pending. Without an answer they stay pending.
-    pub async fn settle(&mut self, events: &UnboundedSender<Event>) -> Settled {
+    pub async fn settle(&mut self, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
         let workspace = self.env().workspace.clone();
-        let Some(view) = workspace.view().cloned() else { return Settled::Nothing };
+        let Some(view) = workspace.view().cloned() else { return TurnDecision::Nothing };
         // A background command may have ended between two turns: that is asked about as well.
         if !view.turn().held & !view.take_late() {
-            return Settled::Nothing;
+            return TurnDecision::Nothing;
         }
         loop {
             if let Some(settled) = self.settle_once(&view, &workspace, events).await {
@@ -53,28 +53,28 @@ impl Agent {
         &self,
         view: &View,
         workspace: &Workspace,
-        events: &UnboundedSender<Event>,
-    ) -> Option<Settled> {
-        let notice = |words: String| drop(events.send(Event::Notice(words)));
+        events: &UnboundedSender<TurnEvent>,
+    ) -> Option<TurnDecision> {
+        let notice = |words: String| drop(events.send(TurnEvent::Notice(words)));
         let set = match view.changes(LayerKind::Pending) {
             Ok(set) => set,
             Err(e) => {
                 notice(format!("what is pending cannot be read: {e}"));
-                return Some(Settled::Nothing);
+                return Some(TurnDecision::Nothing);
             }
         };
         if set.is_empty() {
             // It stays in the turn: without a person it is the reason of the exit code.
             view.turn().unread.clone().into_iter().for_each(notice);
-            return Some(Settled::Nothing);
+            return Some(TurnDecision::Nothing);
         }
         let classes = view.classify(&set);
         let waiting = self.waiting(&set, &classes).len();
         if waiting == set.listed(&classes) {
-            return Some(self.settle_protected(view, workspace, Settled::Kept, events).await);
+            return Some(self.settle_protected(view, workspace, TurnDecision::Kept, events).await);
         }
         let (question, answer) = about_all(&set, &classes, waiting, (view, workspace));
-        drop(events.send(Event::Choice(question)));
+        drop(events.send(TurnEvent::Choice(question)));
         let mut answer = answer.await.unwrap_or('k');
         if answer == 'a' && !self.confirm_losses(&classes, workspace, events).await {
             answer = 'k';
@@ -84,7 +84,7 @@ impl Agent {
         let still = view.hold_still().await;
         if matches!(answer, 'a' | 'd') && view.changes(LayerKind::Pending).is_ok_and(|now| now != set) {
             let words = "what is pending has changed while you looked; here it is again";
-            drop(events.send(Event::Notice(words.into())));
+            drop(events.send(TurnEvent::Notice(words.into())));
             return None;
         }
         let said = match answer {
@@ -95,12 +95,12 @@ impl Agent {
                 drop(still);
                 return Some(self.settle_protected(view, workspace, settled, events).await);
             }
-            'r' => return Some(Settled::Review),
+            'r' => return Some(TurnDecision::Review),
             'd' => self.discard_all(view, &set, &classes),
             _ => format!("{} pending: /changes, /apply, /discard", counted(&set, &classes)),
         };
-        drop(events.send(Event::Notice(said)));
-        Some(if answer == 'd' { Settled::Discarded } else { Settled::Kept })
+        drop(events.send(TurnEvent::Notice(said)));
+        Some(if answer == 'd' { TurnDecision::Discarded } else { TurnDecision::Kept })
     }
 
     fn discard_all(&self, view: &View, set: &ChangeSet, classes: &ChangeClasses) -> String {
@@ -145,10 +145,10 @@ fn about_all(
         reason: reason(view),
         detail: DisplayDetail::Changes(Box::new(overview(set, view, workspace))),
         choices: vec![
-            Choice::consent('a', &apply_words(waiting)),
-            Choice::plain('r', "review"),
-            Choice::plain('k', "keep pending"),
-            Choice::for_good('d', "discard all"),
+            QuestionChoice::consent('a', &apply_words(waiting)),
+            QuestionChoice::plain('r', "review"),
+            QuestionChoice::plain('k', "keep pending"),
+            QuestionChoice::for_good('d', "discard all"),
         ],
         reply,
     };

@@ -161,7 +161,7 @@ fn a_key_answers_the_same_while_text_streams_and_the_window_changes() {
     let mut b = bench_of(120, 16);
     let mut answer = b.ask_to_apply(DisplayDetail::None);
     for (n, columns) in [120_u16, 40, 12, 80].into_iter().enumerate() {
-        b.event(Event::Notice(format!("job {n} ended")));
+        b.event(TurnEvent::Notice(format!("job {n} ended")));
         b.size.0 = columns;
         b.live.resized(usize::from(columns));
         b.burst(&[KeyCode::Char('a'), KeyCode::Enter]);
@@ -201,6 +201,6 @@ fn a_difference_that_was_cut_is_allowed_only_by_a_second_press() {
             b.pass(1_000);
             b.key(KeyCode::Char('y'));
         }
-        assert_eq!(answer.try_recv(), Ok(Reply::Yes), "{left_out}");
+        assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes), "{left_out}");
     }
 }

@@ -7,7 +7,7 @@
 
 use super::question::{Answered, KeyMeaning, Open, QuestionFocus};
 use super::{Action, Live};
-use crate::agent::{Sending, is_command};
+use crate::agent::{SendTiming, is_command};
 use crate::ui::cell;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::Line;
@@ -172,9 +172,9 @@ impl Live {
         }
         let text = self.composer.take();
         if is_command(&text) {
-            self.queue.push(text, Sending::AfterTurn);
+            self.queue.push(text, SendTiming::AfterTurn);
         } else {
-            self.queue.push(self.pastes.expanded(&text).into_owned(), Sending::NextRequest);
+            self.queue.push(self.pastes.expanded(&text).into_owned(), SendTiming::NextRequest);
         }
         None
     }
@@ -186,7 +186,7 @@ impl Live {
             (KeyCode::Enter, _) if !key.modifiers.is_empty() => composer.insert("\n"),
             (KeyCode::Char('j'), true) => composer.insert("\n"),
             (KeyCode::Enter, _) if !composer.is_empty() => {
-                self.queue.push(composer.take(), Sending::AfterTurn);
+                self.queue.push(composer.take(), SendTiming::AfterTurn);
             }
             (KeyCode::Up, _) if composer.is_empty() => {
                 if let Some(text) = self.queue.take_back().or_else(|| self.recall.take()) {

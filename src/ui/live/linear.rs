@@ -10,7 +10,7 @@ mod asking;
 
 use super::question::Asked;
 use super::{Action, Facts};
-use crate::agent::{Ending, Event, Queue, Queued, Sending, is_command};
+use crate::agent::{MessageQueue, QueuedMessage, SendTiming, TurnEnding, TurnEvent, is_command};
 use crate::conversation::CallOutcome;
 use crate::session::InputDraft;
 use crate::text::{sanitize, visible};
@@ -31,7 +31,7 @@ const COLUMNS: usize = 80;
 pub(super) struct Linear {
     theme: Theme,
     facts: Facts,
-    queue: Queue,
+    queue: MessageQueue,
     pastes: Pastes,
     started: Instant,
     stream: Stream,
@@ -48,7 +48,7 @@ impl Linear {
     pub(super) fn new(
         theme: Theme,
         facts: Facts,
-        queue: Queue,
+        queue: MessageQueue,
         draft: String,
         pastes: Pastes,
         now: Instant,
@@ -71,7 +71,7 @@ impl Linear {
     }
 
     pub(super) fn draft(&self) -> InputDraft {
-        let whole = |line: Queued| self.pastes.expanded(&line.text).into_owned();
+        let whole = |line: QueuedMessage| self.pastes.expanded(&line.text).into_owned();
         let queued = self.queue.lines().into_iter().map(whole).collect();
         InputDraft { queued, typed: format!("{}{}", self.draft, self.begun) }
     }
@@ -86,24 +86,24 @@ impl Linear {
     }
 
     /// Takes an event; returns what is said of it.
-    pub(super) fn event(&mut self, event: Event, now: Instant) -> Vec<String> {
+    pub(super) fn event(&mut self, event: TurnEvent, now: Instant) -> Vec<String> {
         match event {
-            Event::Text(text) => {
+            TurnEvent::Text(text) => {
                 let mut out = self.end_thinking();
                 let lines = self.stream.push(&text, &self.theme, COLUMNS);
                 out.extend(self.answer(&lines));
                 out
             }
-            Event::Thinking(text) => {
+            TurnEvent::Thinking(text) => {
                 let begins = self.thinking.is_none();
                 self.thinking.get_or_insert_default().push_str(&text);
                 if begins { vec![own::marked("thinking")] } else { Vec::new() }
             }
-            Event::CallPlanned { title, .. } => self.told("call", &title),
-            Event::CallOutput { text, .. } if self.facts.expanded => {
+            TurnEvent::CallPlanned { title, .. } => self.told("call", &title),
+            TurnEvent::CallOutput { text, .. } if self.facts.expanded => {
                 visible::output(&text).lines().map(|l| format!("output: {l}")).collect()
             }
-            Event::CallEnded { outcome, summary, .. } => {
+            TurnEvent::CallEnded { outcome, summary, .. } => {
                 let word = match outcome {
                     CallOutcome::Done => "done",
                     CallOutcome::Failed => "failed",
@@ -115,27 +115,27 @@ impl Linear {
                 out.extend(plain(&cell::detail(&summary.detail, &self.theme, fold)));
                 out
             }
-            Event::Question(question) => self.ask(Asked::Call(Box::new(question)), now),
-            Event::LoopQuestion(question) => self.ask(Asked::Loop(question), now),
-            Event::Choice(question) => self.ask(Asked::Choice(question), now),
-            Event::Enquiry(question) => self.ask(Asked::Enquiry(question), now),
-            Event::Retrying { attempt, of, wait, error } => {
+            TurnEvent::Question(question) => self.ask(Asked::Call(Box::new(question)), now),
+            TurnEvent::LoopQuestion(question) => self.ask(Asked::Loop(question), now),
+            TurnEvent::Choice(question) => self.ask(Asked::Choice(question), now),
+            TurnEvent::Enquiry(question) => self.ask(Asked::Enquiry(question), now),
+            TurnEvent::Retrying { attempt, of, wait, error } => {
                 let text = format!("{attempt} of {of} in {:.0} s: {error}", wait.as_secs_f64());
                 self.told("retry", &text)
             }
             // Said once: a clock is no news.
-            Event::Silent { since } if !std::mem::replace(&mut self.silent, true) => {
+            TurnEvent::Silent { since } if !std::mem::replace(&mut self.silent, true) => {
                 self.told("waiting", &format!("no data for {} s; Ctrl-C stops", since.as_secs()))
             }
-            Event::Requested => {
+            TurnEvent::Requested => {
                 self.silent = false;
                 Vec::new()
             }
-            Event::Usage { total, .. } => {
+            TurnEvent::Usage { total, .. } => {
                 self.facts.usage = total;
                 Vec::new()
             }
-            Event::Todos(items) => {
+            TurnEvent::Todos(items) => {
                 let news: Vec<String> = crate::tools::todo_lines(&items);
                 self.facts.todos = items;
                 let mut out = self.ended_parts();
@@ -143,13 +143,13 @@ impl Linear {
                 out.extend(news.iter().map(|line| own::marked(&format!("step: {line}"))));
                 out
             }
-            Event::Steered(text) => {
+            TurnEvent::Steered(text) => {
                 let mut out = self.ended_parts();
                 out.push(foreign("you", &text.replace('\n', " / ")));
                 out
             }
-            Event::Notice(text) => self.told("note", &text),
-            Event::Ended(ending) => self.end(&ending, now),
+            TurnEvent::Notice(text) => self.told("note", &text),
+            TurnEvent::Ended(ending) => self.end(&ending, now),
             _ => Vec::new(),
         }
     }
@@ -192,7 +192,7 @@ impl Linear {
         clean.lines().filter(|l| !l.trim().is_empty()).map(|l| foreign("thought", l)).collect()
     }
 
-    fn end(&mut self, ending: &Ending, now: Instant) -> Vec<String> {
+    fn end(&mut self, ending: &TurnEnding, now: Instant) -> Vec<String> {
         if let Some(open) = self.open.take() {
             cancel(open.asked);
         }
@@ -324,13 +324,13 @@ impl Linear {
 
     fn enqueue(&self, text: &str) -> String {
         let (text, sending) = match text.trim().strip_prefix("/steer ") {
-            Some(rest) if !is_command(rest) => (rest.trim(), Sending::NextRequest),
-            _ => (text, Sending::AfterTurn),
+            Some(rest) if !is_command(rest) => (rest.trim(), SendTiming::NextRequest),
+            _ => (text, SendTiming::AfterTurn),
         };
         self.queue.push(text.into(), sending);
         let when = match sending {
-            Sending::AfterTurn => "after this turn; /steer sends it with the next request",
-            Sending::NextRequest => "with the next request",
+            SendTiming::AfterTurn => "after this turn; /steer sends it with the next request",
+            SendTiming::NextRequest => "with the next request",
         };
         let open = if self.open.is_some() { "; the question is still open" } else { "" };
         label("queued", &format!("{} {when}, /back takes it back{open}: {text}", self.queue.lines().len()))

@@ -1,5 +1,5 @@
 use super::*;
-use crate::agent::{ChoiceQuestion, Question, Reply};
+use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion};
 use crate::conversation::{CallId, TokenUsage};
 use crate::permission::Taint;
 use crate::tools::{CallPreview, CallSummary, ChangeOverview, DisplayDetail, FileDiff};
@@ -25,7 +25,7 @@ fn linear() -> (Linear, Instant) {
         Linear::new(
             Theme::plain(),
             facts,
-            Queue::default(),
+            MessageQueue::default(),
             String::new(),
             crate::ui::paste::Pastes::default(),
             now,
@@ -34,9 +34,9 @@ fn linear() -> (Linear, Instant) {
     )
 }
 
-fn ask(l: &mut Linear, now: Instant, typed: Option<&str>) -> (Vec<String>, oneshot::Receiver<Reply>) {
+fn ask(l: &mut Linear, now: Instant, typed: Option<&str>) -> (Vec<String>, oneshot::Receiver<ApprovalReply>) {
     let (reply, answer) = oneshot::channel();
-    let question = Question {
+    let question = ApprovalRequest {
         id: CallId::new("q"),
         tool: "run_command".into(),
         reason: "ask mode".into(),
@@ -48,7 +48,7 @@ fn ask(l: &mut Linear, now: Instant, typed: Option<&str>) -> (Vec<String>, onesh
         flag: None,
         reply,
     };
-    (l.event(Event::Question(question), now), answer)
+    (l.event(TurnEvent::Question(question), now), answer)
 }
 
 fn line(text: &str) -> TypedLine {
@@ -60,23 +60,23 @@ fn a_turn_is_told_in_labelled_lines() {
     let (mut l, now) = linear();
     let mut said = Vec::new();
     for event in [
-        Event::Requested,
-        Event::Thinking("hm".into()),
-        Event::Text("Two **words**.\n\n| a |\n|---|\n| 1 |\n".into()),
-        Event::CallPlanned { id: CallId::new("c"), name: "read_file".into(), title: "read a.txt".into() },
-        Event::CallRunning { id: CallId::new("c") },
-        Event::CallOutput { id: CallId::new("c"), text: "not told in short".into() },
-        Event::CallEnded {
+        TurnEvent::Requested,
+        TurnEvent::Thinking("hm".into()),
+        TurnEvent::Text("Two **words**.\n\n| a |\n|---|\n| 1 |\n".into()),
+        TurnEvent::CallPlanned { id: CallId::new("c"), name: "read_file".into(), title: "read a.txt".into() },
+        TurnEvent::CallRunning { id: CallId::new("c") },
+        TurnEvent::CallOutput { id: CallId::new("c"), text: "not told in short".into() },
+        TurnEvent::CallEnded {
             id: CallId::new("c"),
             name: "read_file".into(),
             outcome: CallOutcome::Done,
             summary: CallSummary::text("read a.txt", "1│one\n2│two\n3│x\n4│y"),
         },
-        Event::Steered("use\ntabs".into()),
-        Event::Silent { since: Duration::from_secs(10) },
-        Event::Silent { since: Duration::from_secs(20) },
-        Event::Text("Done.".into()),
-        Event::Ended(Ending::Done),
+        TurnEvent::Steered("use\ntabs".into()),
+        TurnEvent::Silent { since: Duration::from_secs(10) },
+        TurnEvent::Silent { since: Duration::from_secs(20) },
+        TurnEvent::Text("Done.".into()),
+        TurnEvent::Ended(TurnEnding::Done),
     ] {
         said.extend(l.event(event, now));
     }
@@ -128,7 +128,7 @@ fn a_question_is_answered_by_a_number_that_was_typed_after_it() {
     assert!(answer.try_recv().is_err());
     assert_eq!(l.typed(line("4"), later).0, ["◆ why: no rule"]);
     assert_eq!(l.typed(line("1"), later), (vec!["◆ answered: yes".to_string()], None));
-    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_line_begun_before_a_question_never_answers_it() {
     assert!(l.typed(line("1"), later).0[0].contains("no answer"));
     assert!(answer.try_recv().is_err());
     assert_eq!(l.typed(line("1"), later).0, ["◆ answered: yes"]);
-    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_total_loss_wants_its_word_here_too() {
     assert_eq!(l.typed(line("1"), later).0, ["◆ question: type `/home/me` and Enter to allow it"]);
     assert!(answer.try_recv().is_err());
     assert_eq!(l.typed(line("/home/me"), later).0, ["◆ answered: yes"]);
-    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
 }
 
 #[test]
@@ -171,7 +171,10 @@ fn lines_queue_steer_and_come_back() {
     l.typed(line("/steer"), now);
     l.typed(line("/back"), now);
     let lines: Vec<_> = l.queue.lines().into_iter().map(|q| (q.text, q.sending)).collect();
-    assert_eq!(lines, [("later".into(), Sending::AfterTurn), ("use tabs".into(), Sending::NextRequest)]);
+    assert_eq!(
+        lines,
+        [("later".into(), SendTiming::AfterTurn), ("use tabs".into(), SendTiming::NextRequest)]
+    );
     assert_eq!(l.draft().typed, "third");
 }
 
@@ -183,14 +186,17 @@ fn ctrl_c_clears_a_line_first_and_then_stops() {
     assert_eq!(l.typed(TypedLine::Stop(String::new()), now).1, Some(Action::Stop));
     let (_, mut answer) = ask(&mut l, now, None);
     assert_eq!(l.typed(TypedLine::Stop(String::new()), now).1, Some(Action::Stop));
-    assert_eq!(answer.try_recv(), Ok(Reply::Cancel));
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Cancel));
 }
 
 #[test]
 fn choices_of_other_questions_are_numbered_too() {
     let (mut l, now) = linear();
     let (reply, mut answer) = oneshot::channel();
-    let choices = vec![crate::agent::Choice::consent('a', "apply"), crate::agent::Choice::plain('k', "keep")];
+    let choices = vec![
+        crate::agent::QuestionChoice::consent('a', "apply"),
+        crate::agent::QuestionChoice::plain('k', "keep"),
+    ];
     let question = ChoiceQuestion {
         title: "1 change".into(),
         reason: "ask".into(),
@@ -198,7 +204,7 @@ fn choices_of_other_questions_are_numbered_too() {
         choices,
         reply,
     };
-    let said = l.event(Event::Choice(question), now);
+    let said = l.event(TurnEvent::Choice(question), now);
     assert!(said.ends_with(&[
         "◆ 1: apply".into(),
         "◆ 2: keep".into(),
@@ -226,8 +232,8 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
     let file = |name: &str, left_out| FileDiff { name: name.into(), patch: b"+x\n".to_vec(), left_out };
     let files = vec![file("all.rs", 0), file("big.bin", 70_000)];
     let choices = vec![
-        crate::agent::Choice::consent('a', "apply all"),
-        crate::agent::Choice::for_good('d', "discard all"),
+        crate::agent::QuestionChoice::consent('a', "apply all"),
+        crate::agent::QuestionChoice::for_good('d', "discard all"),
     ];
     let question = ChoiceQuestion {
         title: "2 changes".into(),
@@ -236,7 +242,7 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
         choices,
         reply,
     };
-    let said = l.event(Event::Choice(question), now);
+    let said = l.event(TurnEvent::Choice(question), now);
     assert!(said.contains(&"◆ not shown: big.bin (70000 bytes)".to_string()), "{said:?}");
     let later = now + Duration::from_secs(1);
     let wants = |said: &[String], words: &str| assert!(said[0].starts_with(words), "{said:?}");
@@ -259,7 +265,7 @@ fn a_call_of_which_changed_lines_are_not_shown_is_allowed_only_when_it_is_said_t
     let (mut l, now) = linear();
     let (reply, mut answer) = oneshot::channel();
     let detail = DisplayDetail::Diff(crate::tools::DiffText { text: "-a\n+b\n".into(), left_out: 7 });
-    let question = Question {
+    let question = ApprovalRequest {
         id: CallId::new("q"),
         tool: "write_file".into(),
         reason: "ask mode".into(),
@@ -271,14 +277,14 @@ fn a_call_of_which_changed_lines_are_not_shown_is_allowed_only_when_it_is_said_t
         flag: None,
         reply,
     };
-    let said = l.event(Event::Question(question), now);
+    let said = l.event(TurnEvent::Question(question), now);
     assert!(said.contains(&"◆ not shown: 7 changed lines".to_string()), "{said:?}");
     let later = now + Duration::from_secs(1);
     let (said, _) = l.typed(line("1"), later);
     assert_eq!(said, ["◆ question: 7 changed lines not shown: type 1 and Enter again to allow it unseen"]);
     assert!(answer.try_recv().is_err());
     assert_eq!(l.typed(line("1"), later).0, ["◆ answered: yes"]);
-    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
 }
 
 /// Story: the steps of a plan were rendered twice, so that a sign was shown as the text of a sign.
@@ -287,7 +293,7 @@ fn a_step_of_the_plan_is_rendered_once() {
     let (mut l, now) = linear();
     let text = "a\u{200b}b <FF>".to_string();
     let step = crate::tools::TodoItem { text, status: crate::tools::TodoStatus::Pending };
-    let said = l.event(Event::Todos(vec![step.clone()]), now);
+    let said = l.event(TurnEvent::Todos(vec![step.clone()]), now);
     let rendered = crate::tools::todo_lines(&[step]).remove(0);
     assert_eq!(said, [format!("◆ step: {rendered}")]);
     assert!(rendered.ends_with("a<U+200B>b <U+003C>FF>"), "{rendered}");

@@ -1,5 +1,5 @@
 use super::*;
-use crate::agent::{Question, Reply};
+use crate::agent::{ApprovalReply, ApprovalRequest};
 use crate::conversation::CallOutcome;
 use crate::permission::{Grant, Taint};
 use crate::tools::{CallPreview, CallSummary, DisplayDetail};
@@ -39,12 +39,13 @@ fn bench_of(width: u16, height: u16) -> Bench {
         todos: Vec::new(),
         cost: None,
     };
-    let live = Live::new(Theme::plain(), usize::from(width), facts, Queue::default(), Pastes::default(), now);
+    let live =
+        Live::new(Theme::plain(), usize::from(width), facts, MessageQueue::default(), Pastes::default(), now);
     Bench { live, now, scrollback: Vec::new(), size: (width, height), typed: None }
 }
 
 impl Bench {
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: TurnEvent) {
         let lines = self.live.event(event, self.now);
         self.scrollback.extend(lines.iter().map(ToString::to_string));
     }
@@ -69,15 +70,15 @@ impl Bench {
     /// The question at the end of a turn.
     fn ask_to_apply(&mut self, detail: DisplayDetail) -> oneshot::Receiver<char> {
         let (reply, answer) = oneshot::channel();
-        self.event(Event::Choice(crate::agent::ChoiceQuestion {
+        self.event(TurnEvent::Choice(crate::agent::ChoiceQuestion {
             title: "1 change, +1 -0 lines: apply?".into(),
             reason: "none of this is in the workspace yet".into(),
             detail,
             choices: vec![
-                crate::agent::Choice::consent('a', "apply all"),
-                crate::agent::Choice::plain('r', "review"),
-                crate::agent::Choice::plain('k', "keep pending"),
-                crate::agent::Choice::for_good('d', "discard all"),
+                crate::agent::QuestionChoice::consent('a', "apply all"),
+                crate::agent::QuestionChoice::plain('r', "review"),
+                crate::agent::QuestionChoice::plain('k', "keep pending"),
+                crate::agent::QuestionChoice::for_good('d', "discard all"),
             ],
             reply,
         }));
@@ -120,9 +121,9 @@ impl Bench {
         rows.collect::<Vec<_>>().join("\n")
     }
 
-    fn ask(&mut self, detail: DisplayDetail) -> oneshot::Receiver<Reply> {
+    fn ask(&mut self, detail: DisplayDetail) -> oneshot::Receiver<ApprovalReply> {
         let (reply, answer) = oneshot::channel();
-        self.event(Event::Question(Question {
+        self.event(TurnEvent::Question(ApprovalRequest {
             id: CallId::new("q"),
             tool: "run_command".into(),
             reason: "a command, without a sandbox (ask mode)".into(),
@@ -141,16 +142,16 @@ impl Bench {
 #[test]
 fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
     let mut b = bench();
-    b.event(Event::Requested);
-    b.event(Event::Text("Looking at **it**.\n\nThen".into()));
-    b.event(Event::CallPlanned {
+    b.event(TurnEvent::Requested);
+    b.event(TurnEvent::Text("Looking at **it**.\n\nThen".into()));
+    b.event(TurnEvent::CallPlanned {
         id: CallId::new("a"),
         name: "run_command".into(),
         title: "run cargo test".into(),
     });
-    b.event(Event::CallRunning { id: CallId::new("a") });
-    b.event(Event::CallOutput { id: CallId::new("a"), text: "one\ntwo\nthree\nfour\n".into() });
-    b.event(Event::Usage {
+    b.event(TurnEvent::CallRunning { id: CallId::new("a") });
+    b.event(TurnEvent::CallOutput { id: CallId::new("a"), text: "one\ntwo\nthree\nfour\n".into() });
+    b.event(TurnEvent::Usage {
         total: TokenUsage { input: 1500, output: 30, ..TokenUsage::default() },
         prompt: 1500,
         window: 200_000,
@@ -166,13 +167,13 @@ fn a_turn_shows_what_arrives_what_runs_and_what_is_typed() {
     ◆ [a] working · 3 s · test-model · 1.5k in, 30 out · 0% of …
     > next thing
     ");
-    b.event(Event::CallEnded {
+    b.event(TurnEvent::CallEnded {
         id: CallId::new("a"),
         name: "run_command".into(),
         outcome: CallOutcome::Done,
         summary: CallSummary::text("run cargo test (exit 0)", "1\n2\n3\n4\n5\n6\n"),
     });
-    b.event(Event::Ended(Ending::Done));
+    b.event(TurnEvent::Ended(TurnEnding::Done));
     insta::assert_snapshot!(b.scrollback.join("\n"), @r"
     Looking at it.
 
@@ -275,7 +276,7 @@ fn what_hides_below_the_fold_must_be_seen_or_allowed_twice() {
     assert!(b.screen().contains("press y again"));
     b.pass(1_000);
     b.key(KeyCode::Char('y'));
-    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
 
     let mut b = bench();
     let mut answer = b.ask(DisplayDetail::Text(long));
@@ -287,7 +288,7 @@ fn what_hides_below_the_fold_must_be_seen_or_allowed_twice() {
     assert!(b.screen().contains("line 49"));
     b.pass(1_000);
     b.key(KeyCode::Char('y'));
-    assert_eq!(answer.try_recv(), Ok(Reply::Yes));
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
 }
 
 #[test]
@@ -302,7 +303,7 @@ fn ctrl_c_clears_a_draft_first_and_then_stops_the_turn() {
     let mut answer = b.ask(DisplayDetail::None);
     b.screen();
     assert_eq!(b.ctrl('c'), Some(Action::Stop));
-    assert_eq!(answer.try_recv(), Ok(Reply::Cancel));
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Cancel));
 }
 
 #[test]
@@ -337,8 +338,8 @@ fn enter_queues_lines_and_up_takes_the_newest_back() {
 #[test]
 fn a_line_that_reached_the_model_stands_in_the_transcript() {
     let mut b = bench();
-    b.event(Event::Text("Working".into()));
-    b.event(Event::Steered("use tabs\nplease\u{1b}[2J".into()));
+    b.event(TurnEvent::Text("Working".into()));
+    b.event(TurnEvent::Steered("use tabs\nplease\u{1b}[2J".into()));
     assert_eq!(b.scrollback, ["Working", "", "◆ > use tabs", "    please␛[2J"]);
 }
 
@@ -346,19 +347,19 @@ fn a_line_that_reached_the_model_stands_in_the_transcript() {
 fn hostile_text_is_shown_and_not_obeyed() {
     let mut b = bench();
     let evil = "\u{1b}]0;owned\u{7}\u{1b}[2J\u{202e}x";
-    b.event(Event::Text(format!("{evil}\n\n")));
-    b.event(Event::Notice(evil.into()));
-    b.event(Event::CallPlanned { id: CallId::new("a"), name: evil.into(), title: evil.into() });
-    b.event(Event::CallOutput { id: CallId::new("a"), text: evil.into() });
+    b.event(TurnEvent::Text(format!("{evil}\n\n")));
+    b.event(TurnEvent::Notice(evil.into()));
+    b.event(TurnEvent::CallPlanned { id: CallId::new("a"), name: evil.into(), title: evil.into() });
+    b.event(TurnEvent::CallOutput { id: CallId::new("a"), text: evil.into() });
     let screen = b.screen();
     let summary = CallSummary::text(evil, evil);
-    b.event(Event::CallEnded {
+    b.event(TurnEvent::CallEnded {
         id: CallId::new("a"),
         name: evil.into(),
         outcome: CallOutcome::Failed,
         summary,
     });
-    b.event(Event::Ended(Ending::Failed(crate::provider::ProviderError::Protocol(evil.into()))));
+    b.event(TurnEvent::Ended(TurnEnding::Failed(crate::provider::ProviderError::Protocol(evil.into()))));
     for text in b.scrollback.iter().map(String::as_str).chain([screen.as_str()]) {
         assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{text:?}");
     }
@@ -368,7 +369,7 @@ fn hostile_text_is_shown_and_not_obeyed() {
 fn the_smallest_terminals_are_drawn_without_a_fall() {
     for (width, height) in [(1, 2), (2, 2), (5, 3), (40, 12)] {
         let mut b = bench_of(width, height);
-        b.event(Event::Text("some text that is longer than the pane\n".into()));
+        b.event(TurnEvent::Text("some text that is longer than the pane\n".into()));
         b.type_text("日本語 typed");
         let _answer = b.ask(DisplayDetail::Text("x\n".repeat(100)));
         b.screen();
@@ -378,10 +379,10 @@ fn the_smallest_terminals_are_drawn_without_a_fall() {
 #[test]
 fn a_retry_is_counted_down_and_a_long_silence_says_what_can_be_done() {
     let mut b = bench_of(100, 10);
-    b.event(Event::Requested);
+    b.event(TurnEvent::Requested);
     let error =
         crate::provider::ProviderError::RateLimited { message: "slow down".into(), retry_after: None };
-    b.event(Event::Retrying { attempt: 2, of: 5, wait: Duration::from_secs(7), error });
+    b.event(TurnEvent::Retrying { attempt: 2, of: 5, wait: Duration::from_secs(7), error });
     assert!(b.scrollback.join("\n").contains("slow down; retry 2/5 in 7.0 s"));
     for (passed, shown) in
         [(0, "retry 2/5 in 7 s"), (3_200, "retry 2/5 in 4 s"), (5_000, "waiting for the model")]
@@ -389,9 +390,9 @@ fn a_retry_is_counted_down_and_a_long_silence_says_what_can_be_done() {
         b.pass(passed);
         assert!(b.screen().contains(shown), "{}", b.screen());
     }
-    b.event(Event::Silent { since: Duration::from_secs(10) });
+    b.event(TurnEvent::Silent { since: Duration::from_secs(10) });
     assert!(b.screen().contains("no data for 10 s ·"), "{}", b.screen());
-    b.event(Event::Silent { since: Duration::from_secs(30) });
+    b.event(TurnEvent::Silent { since: Duration::from_secs(30) });
     assert!(b.screen().contains("no data for 30 s: Esc, then /retry, sends it again"), "{}", b.screen());
 }
 
@@ -421,7 +422,7 @@ fn p_allows_all_commands_of_the_kind() {
     b.screen();
     b.pass(1_000);
     b.key(KeyCode::Char('p'));
-    assert_eq!(answer.try_recv(), Ok(Reply::Pattern));
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::Pattern));
 }
 
 #[test]
@@ -440,7 +441,7 @@ fn a_total_loss_is_allowed_only_by_its_word() {
         b.burst(&[KeyCode::Backspace, KeyCode::Enter]);
         assert!(answer.try_recv().is_err(), "{keys}");
         b.key(KeyCode::Enter);
-        assert_eq!(answer.try_recv().ok(), allowed.then_some(Reply::Yes), "{keys}");
+        assert_eq!(answer.try_recv().ok(), allowed.then_some(ApprovalReply::Yes), "{keys}");
     }
     // Esc goes back to the question, where n is still an answer.
     let mut b = bench();
@@ -452,12 +453,12 @@ fn a_total_loss_is_allowed_only_by_its_word() {
     b.key(KeyCode::Esc);
     b.pass(1_000);
     b.key(KeyCode::Char('n'));
-    assert_eq!(answer.try_recv(), Ok(Reply::No(String::new())));
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::No(String::new())));
 }
 
 fn started(b: &mut Bench, id: &str, title: &str) {
-    b.event(Event::CallPlanned { id: CallId::new(id), name: "run_command".into(), title: title.into() });
-    b.event(Event::CallRunning { id: CallId::new(id) });
+    b.event(TurnEvent::CallPlanned { id: CallId::new(id), name: "run_command".into(), title: title.into() });
+    b.event(TurnEvent::CallRunning { id: CallId::new(id) });
 }
 
 #[test]
@@ -467,8 +468,8 @@ fn calls_that_run_together_are_all_shown_with_what_they_are_about() {
     started(&mut b, "b", "run make");
     b.pass(2_000);
     started(&mut b, "c", "search \"x\" in src");
-    b.event(Event::CallOutput { id: CallId::new("b"), text: "one\ntwo\n 10%\r 20%\r".into() });
-    b.event(Event::CallLine { id: CallId::new("b"), text: "linking 3 of".into() });
+    b.event(TurnEvent::CallOutput { id: CallId::new("b"), text: "one\ntwo\n 10%\r 20%\r".into() });
+    b.event(TurnEvent::CallLine { id: CallId::new("b"), text: "linking 3 of".into() });
     b.pass(10_000);
     insta::assert_snapshot!(b.screen(), @r#"
     ◆ › read src/a/…t/fit/into/the/row.rs  12 s
@@ -481,7 +482,7 @@ fn calls_that_run_together_are_all_shown_with_what_they_are_about() {
     >
     "#);
     // What the line became replaces it.
-    b.event(Event::CallOutput { id: CallId::new("b"), text: "linking 3 of 3\n".into() });
+    b.event(TurnEvent::CallOutput { id: CallId::new("b"), text: "linking 3 of 3\n".into() });
     let screen = b.screen();
     assert!(screen.contains("linking 3 of 3") && screen.matches("linking").count() == 1, "{screen}");
     for n in 0..20 {
@@ -493,16 +494,16 @@ fn calls_that_run_together_are_all_shown_with_what_they_are_about() {
 #[test]
 fn ctrl_o_shows_thinking_and_output_at_length() {
     let mut b = bench_of(40, 24);
-    b.event(Event::Thinking("first thought\nsecond thought\nthird".into()));
+    b.event(TurnEvent::Thinking("first thought\nsecond thought\nthird".into()));
     assert!(!b.screen().contains("second thought"));
     b.ctrl('o');
     assert!(b.screen().contains("first thought\nsecond thought\nthird"), "{}", b.screen());
     started(&mut b, "a", "run seq 9");
     let lines: String = (1..=9).map(|n| format!("{n}\n")).collect();
-    b.event(Event::CallOutput { id: CallId::new("a"), text: lines.clone() });
+    b.event(TurnEvent::CallOutput { id: CallId::new("a"), text: lines.clone() });
     assert!(b.screen().contains("  1\n  2\n"), "{}", b.screen());
     let summary = CallSummary::text("run seq 9 (exit 0)", lines);
-    b.event(Event::CallEnded {
+    b.event(TurnEvent::CallEnded {
         id: CallId::new("a"),
         name: "run_command".into(),
         outcome: CallOutcome::Done,
@@ -518,7 +519,7 @@ fn a_call_that_was_refused_says_what_it_was_about() {
     started(&mut b, "a", "edit src/main.rs");
     let summary = CallSummary::failure("edit_file", "a rule denies it");
     let name = "edit_file".into();
-    b.event(Event::CallEnded { id: CallId::new("a"), name, outcome: CallOutcome::Denied, summary });
+    b.event(TurnEvent::CallEnded { id: CallId::new("a"), name, outcome: CallOutcome::Denied, summary });
     assert_eq!(b.scrollback, ["◆ ⊘ edit src/main.rs: a rule denies it"]);
 }
 
@@ -527,11 +528,11 @@ fn a_call_that_was_refused_says_what_it_was_about() {
 fn without_motion_no_cell_changes_without_news() {
     let mut b = bench();
     b.live.facts.motion = false;
-    b.event(Event::Requested);
+    b.event(TurnEvent::Requested);
     started(&mut b, "a", "run make");
     let error =
         crate::provider::ProviderError::RateLimited { message: "slow down".into(), retry_after: None };
-    b.event(Event::Retrying { attempt: 1, of: 5, wait: Duration::from_secs(7), error });
+    b.event(TurnEvent::Retrying { attempt: 1, of: 5, wait: Duration::from_secs(7), error });
     let before = b.screen();
     for _ in 0..20 {
         b.pass(1_700);
@@ -539,7 +540,7 @@ fn without_motion_no_cell_changes_without_news() {
         assert_eq!(b.screen(), before);
     }
     // News: the time that has passed is told with it.
-    b.event(Event::CallOutput { id: CallId::new("a"), text: "x\n".into() });
+    b.event(TurnEvent::CallOutput { id: CallId::new("a"), text: "x\n".into() });
     assert!(b.screen().contains("34 s"), "{}", b.screen());
     // A question changes once more: when its keys begin to count.
     let _answer = b.ask(DisplayDetail::None);

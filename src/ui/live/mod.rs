@@ -20,7 +20,7 @@ use super::own;
 use super::paste::Pastes;
 use super::stream::Stream;
 use super::theme::Theme;
-use crate::agent::{Ending, Event, Queue};
+use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
 use crate::permission::{Mode, PlanModeState, Taint};
 use crate::provider::catalog::Money;
@@ -93,7 +93,7 @@ pub struct Live {
     focus: QuestionFocus,
     guard: Guard,
     composer: Composer,
-    queue: Queue,
+    queue: MessageQueue,
     pastes: Pastes,
     recall: Option<String>,
     state: String,
@@ -112,7 +112,7 @@ impl Live {
         theme: Theme,
         columns: usize,
         facts: Facts,
-        queue: Queue,
+        queue: MessageQueue,
         pastes: Pastes,
         now: Instant,
     ) -> Live {
@@ -165,20 +165,20 @@ impl Live {
 
     /// Takes an event; returns the lines that are finished and go to the scrollback. None of their rows begins with what
     /// looks like placet's mark.
-    pub fn event(&mut self, event: Event, now: Instant) -> Vec<Line<'static>> {
+    pub fn event(&mut self, event: TurnEvent, now: Instant) -> Vec<Line<'static>> {
         self.news_at = now;
         let lines = self.finished(event, now);
         lines.into_iter().map(|line| own::clear_margin(line, self.columns)).collect()
     }
 
-    fn finished(&mut self, event: Event, now: Instant) -> Vec<Line<'static>> {
+    fn finished(&mut self, event: TurnEvent, now: Instant) -> Vec<Line<'static>> {
         match event {
-            Event::Requested => {
+            TurnEvent::Requested => {
                 self.retry = None;
                 self.state = "waiting for the model".into();
                 Vec::new()
             }
-            Event::Text(text) => {
+            TurnEvent::Text(text) => {
                 let mut lines = self.end_thinking(now);
                 self.state = "answering".into();
                 if !std::mem::replace(&mut self.spoke, true) && std::mem::take(&mut self.worked) {
@@ -187,25 +187,25 @@ impl Live {
                 lines.extend(self.stream.push(&text, &self.theme, self.columns));
                 lines
             }
-            Event::Thinking(text) => {
+            TurnEvent::Thinking(text) => {
                 let clean = visible::prose(&text).into_owned();
                 self.thinking.get_or_insert((now, String::new())).1.push_str(&clean);
                 self.state = "thinking".into();
                 Vec::new()
             }
-            Event::CallComing { name, .. } => {
+            TurnEvent::CallComing { name, .. } => {
                 self.coming = Some((name, 0));
                 let mut lines = self.end_thinking(now);
                 lines.extend(self.end_text());
                 lines
             }
-            Event::CallArguments { bytes } => {
+            TurnEvent::CallArguments { bytes } => {
                 if let Some((_, total)) = &mut self.coming {
                     *total += bytes;
                 }
                 Vec::new()
             }
-            Event::CallPlanned { id, title, .. } => {
+            TurnEvent::CallPlanned { id, title, .. } => {
                 self.coming = None;
                 let lines = self.end_text();
                 self.calls.push(RunningCall {
@@ -218,13 +218,13 @@ impl Live {
                 self.state = "working".into();
                 lines
             }
-            Event::CallRunning { id } => {
+            TurnEvent::CallRunning { id } => {
                 if let Some(call) = self.calls.iter_mut().find(|c| c.id == id) {
                     call.since = Some(now);
                 }
                 Vec::new()
             }
-            Event::CallOutput { id, text } => {
+            TurnEvent::CallOutput { id, text } => {
                 if let Some(call) = self.calls.iter_mut().find(|c| c.id == id) {
                     call.open.clear();
                     call.tail.push_str(&text);
@@ -233,13 +233,13 @@ impl Live {
                 }
                 Vec::new()
             }
-            Event::CallLine { id, text } => {
+            TurnEvent::CallLine { id, text } => {
                 if let Some(call) = self.calls.iter_mut().find(|c| c.id == id) {
                     call.open = text;
                 }
                 Vec::new()
             }
-            Event::CallEnded { id, name, outcome, mut summary } => {
+            TurnEvent::CallEnded { id, name, outcome, mut summary } => {
                 let call = self.calls.iter().position(|c| c.id == id).map(|at| self.calls.remove(at));
                 if let (Some(call), true) = (&call, outcome != CallOutcome::Done) {
                     name_object(&mut summary, &name, &call.title);
@@ -251,20 +251,20 @@ impl Live {
                 lines.extend(cell::call(outcome, &summary, &self.theme, fold));
                 lines
             }
-            Event::Question(question) => self.ask(Asked::Call(Box::new(question))),
-            Event::LoopQuestion(question) => self.ask(Asked::Loop(question)),
-            Event::Choice(question) => self.ask(Asked::Choice(question)),
-            Event::Enquiry(question) => self.ask(Asked::Enquiry(question)),
-            Event::Todos(items) => {
+            TurnEvent::Question(question) => self.ask(Asked::Call(Box::new(question))),
+            TurnEvent::LoopQuestion(question) => self.ask(Asked::Loop(question)),
+            TurnEvent::Choice(question) => self.ask(Asked::Choice(question)),
+            TurnEvent::Enquiry(question) => self.ask(Asked::Enquiry(question)),
+            TurnEvent::Todos(items) => {
                 self.facts.todos = items;
                 Vec::new()
             }
-            Event::Retrying { attempt, of, wait, error } => {
+            TurnEvent::Retrying { attempt, of, wait, error } => {
                 self.retry = Some(Retry { attempt, of, at: now + wait });
                 let text = format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64());
                 cell::notice(&text, &self.theme)
             }
-            Event::Silent { since } => {
+            TurnEvent::Silent { since } => {
                 let seconds = since.as_secs();
                 self.state = match seconds {
                     0..30 => format!("no data for {seconds} s"),
@@ -272,25 +272,25 @@ impl Live {
                 };
                 Vec::new()
             }
-            Event::Usage { total, prompt, window, cost } => {
+            TurnEvent::Usage { total, prompt, window, cost } => {
                 self.facts.cost = cost.or(self.facts.cost);
                 self.facts.usage = total;
                 self.facts.prompt_tokens = prompt;
                 self.facts.window = window;
                 Vec::new()
             }
-            Event::Steered(text) => {
+            TurnEvent::Steered(text) => {
                 let mut lines = self.end_thinking(now);
                 lines.extend(self.end_text());
                 lines.extend(cell::said(&text, &self.theme));
                 lines
             }
-            Event::Notice(text) => {
+            TurnEvent::Notice(text) => {
                 let mut lines = self.end_text();
                 lines.extend(cell::notice(&text, &self.theme));
                 lines
             }
-            Event::Ended(ending) => self.end(&ending, now),
+            TurnEvent::Ended(ending) => self.end(&ending, now),
         }
     }
 
@@ -326,7 +326,7 @@ impl Live {
         lines
     }
 
-    fn end(&mut self, ending: &Ending, now: Instant) -> Vec<Line<'static>> {
+    fn end(&mut self, ending: &TurnEnding, now: Instant) -> Vec<Line<'static>> {
         let mut lines = self.end_thinking(now);
         lines.extend(self.end_text());
         lines.extend(cell::ending(ending, &self.theme));

@@ -15,16 +15,16 @@ use super::super::cell;
 use super::super::exact;
 use super::super::own;
 use super::super::theme::Theme;
-use crate::agent::{ChoiceQuestion, Enquiry, LoopQuestion, Question, Reply};
+use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, LoopQuestion, UserPrompt};
 use crate::text::visible;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 pub(super) enum Asked {
-    Call(Box<Question>),
+    Call(Box<ApprovalRequest>),
     Loop(LoopQuestion),
     Choice(ChoiceQuestion),
-    Enquiry(Enquiry),
+    Enquiry(UserPrompt),
 }
 
 pub(super) struct Open {
@@ -77,7 +77,7 @@ impl Open {
 
     pub(super) fn cancel(self) {
         match self.asked {
-            Asked::Call(question) => drop(question.reply.send(Reply::Cancel)),
+            Asked::Call(question) => drop(question.reply.send(ApprovalReply::Cancel)),
             Asked::Loop(question) => drop(question.reply.send(false)),
             Asked::Choice(_) | Asked::Enquiry(_) => {}
         }

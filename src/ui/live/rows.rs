@@ -7,7 +7,7 @@ use super::super::own;
 use super::super::wrap::wrap;
 use super::question::QuestionFocus;
 use super::{Live, RunningCall, mode_label};
-use crate::agent::{Queued, Sending, is_command};
+use crate::agent::{QueuedMessage, SendTiming, is_command};
 use crate::permission::{ClassificationLevel, Mode, PlanModeState};
 use crate::text::{sanitize, visible, width};
 use crate::tools::{TodoItem, TodoStatus, todo_lines};
@@ -122,7 +122,7 @@ impl Live {
             let text = visible::prose_line(&line.text.replace('\n', "↵")).into_owned();
             rows.push(hint(format!("{} {}: {text}", at + 1, when_sent(line))));
         }
-        if lines.iter().any(|line| line.sending == Sending::AfterTurn && !is_command(&line.text)) {
+        if lines.iter().any(|line| line.sending == SendTiming::AfterTurn && !is_command(&line.text)) {
             rows.push(hint("  Ctrl-S sends the newest with the next request, Up takes it back".into()));
         } else if !lines.is_empty() {
             rows.push(hint("  Up takes the newest back".into()));
@@ -266,10 +266,10 @@ impl Live {
 }
 
 /// How a queued line will be sent.
-fn when_sent(line: &Queued) -> &'static str {
+fn when_sent(line: &QueuedMessage) -> &'static str {
     match line.sending {
-        Sending::NextRequest => "with the next request",
-        Sending::AfterTurn => "after this turn",
+        SendTiming::NextRequest => "with the next request",
+        SendTiming::AfterTurn => "after this turn",
     }
 }
 

@@ -1,7 +1,7 @@
 //! The loop around the pane: events of the turn, keys of the person, and time. One `select!`, top to bottom.
 
 use super::{Action, Facts, Live};
-use crate::agent::{Ending, Event, Queue};
+use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
 use crate::session::DraftFile;
 use crate::ui::input::Keys;
@@ -34,7 +34,7 @@ pub struct LiveSettings {
     /// What was typed before the turn and not sent.
     pub draft: String,
     /// Where lines go that are sent off while the turn runs.
-    pub queue: Queue,
+    pub queue: MessageQueue,
     /// Keeps what is typed and queued, should this process end.
     pub drafts: Option<Arc<DraftFile>>,
     /// Where long pastes are.
@@ -46,7 +46,7 @@ pub struct LiveSettings {
 /// What the pane leaves behind.
 #[derive(Debug)]
 pub struct Ended {
-    pub ending: Ending,
+    pub ending: TurnEnding,
     /// Typed and not sent: the next prompt starts with it.
     pub draft: String,
     /// A draft that was cleared, for the history.
@@ -58,7 +58,7 @@ pub struct Ended {
 /// Shows a turn until it ends. `stop` is cancelled when the person stops it.
 pub async fn run(
     settings: LiveSettings,
-    mut events: UnboundedReceiver<Event>,
+    mut events: UnboundedReceiver<TurnEvent>,
     stop: CancellationToken,
 ) -> Ended {
     let LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links } = settings;
@@ -143,10 +143,10 @@ pub async fn run(
                 next_frame = Instant::now() + FRAME;
             }
             event = events.recv() => {
-                let Some(event) = event else { break Ending::Interrupted };
+                let Some(event) = event else { break TurnEnding::Interrupted };
                 let since = Instant::now();
                 notifier.hear(&event, quiet_since, since);
-                let ended = if let Event::Ended(ending) = &event { Some(ending.clone()) } else { None };
+                let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
                 for line in live.event(event, Instant::now()) {
                     let text = links.line(&line);
                     pending += text.len();

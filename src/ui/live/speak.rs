@@ -2,7 +2,7 @@
 
 use super::linear::Linear;
 use super::{Action, Ended, LiveSettings};
-use crate::agent::{Ending, Event};
+use crate::agent::{TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
 use crate::ui::input::Keys;
 use crate::ui::input::decode::Input;
@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 /// Tells a turn until it ends, line by line. `stop` is cancelled when the person stops it.
 pub async fn speak(
     settings: LiveSettings,
-    mut events: UnboundedReceiver<Event>,
+    mut events: UnboundedReceiver<TurnEvent>,
     stop: CancellationToken,
 ) -> Ended {
     let LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, .. } = settings;
@@ -54,9 +54,9 @@ pub async fn speak(
                 }
             }
             event = events.recv() => {
-                let Some(event) = event else { break Ending::Interrupted };
+                let Some(event) = event else { break TurnEnding::Interrupted };
                 notifier.hear(&event, quiet_since, Instant::now());
-                let ended = if let Event::Ended(ending) = &event { Some(ending.clone()) } else { None };
+                let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
                 let said = linear.event(event, Instant::now());
                 // Placet's lines begin at the margin, also while a line is typed.
                 if !said.is_empty() && !line.text().is_empty() {

@@ -1,7 +1,7 @@
 //! Questions without a screen: what is asked line by line, and the lines that answer.
 
 use super::{Linear, exactly, label};
-use crate::agent::{Choice as Answer, Reply, is_command};
+use crate::agent::{ApprovalReply, QuestionChoice as Answer, is_command};
 use crate::text::sanitize;
 use crate::tools::{DisplayDetail, UserReply};
 use crate::ui::cell;
@@ -18,7 +18,7 @@ use std::time::Instant;
 /// An answer to a question, and what it is called.
 #[derive(Clone, Debug)]
 enum Choice {
-    Reply(Reply),
+    Reply(ApprovalReply),
     Loop(bool),
     Own(Answer),
     Said(UserReply),
@@ -51,11 +51,11 @@ impl Open {
     }
 
     /// The same for a call of which not all is shown; `given` is the line that allows it.
-    fn second_look_at_call(&mut self, reply: &Reply, given: &str) -> Option<String> {
+    fn second_look_at_call(&mut self, reply: &ApprovalReply, given: &str) -> Option<String> {
         let key = match reply {
-            Reply::Yes => 'y',
-            Reply::Always => 'a',
-            Reply::Pattern => 'p',
+            ApprovalReply::Yes => 'y',
+            ApprovalReply::Always => 'a',
+            ApprovalReply::Pattern => 'p',
             _ => return None,
         };
         let Asked::Call(question) = &self.asked else { return None };
@@ -81,19 +81,20 @@ impl Linear {
                     out.push(label("not shown", &unseen));
                 }
                 word = question.typed.clone();
-                choice("yes", Choice::Reply(Reply::Yes));
-                choice("no", Choice::Reply(Reply::No(String::new())));
-                for (grant, reply) in [(&question.always, Reply::Always), (&question.pattern, Reply::Pattern)]
+                choice("yes", Choice::Reply(ApprovalReply::Yes));
+                choice("no", Choice::Reply(ApprovalReply::No(String::new())));
+                for (grant, reply) in
+                    [(&question.always, ApprovalReply::Always), (&question.pattern, ApprovalReply::Pattern)]
                 {
                     if let Some(grant) = grant {
                         choice(&format!("always: {}", grant.describe()), Choice::Reply(reply));
                     }
                 }
-                choice("never in this session", Choice::Reply(Reply::Never));
+                choice("never in this session", Choice::Reply(ApprovalReply::Never));
                 if !question.why.is_empty() {
                     choice("why it asks", Choice::Why);
                 }
-                choice("no, and stop the turn", Choice::Reply(Reply::Cancel));
+                choice("no, and stop the turn", Choice::Reply(ApprovalReply::Cancel));
             }
             Asked::Loop(question) => {
                 let text = format!(
@@ -159,7 +160,7 @@ impl Linear {
         let of_word = open.word.as_deref() == Some(text);
         let number = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
         let (words, choice) = match (of_word, number.and_then(|at| open.choices.get(at))) {
-            (true, _) => ("yes".to_string(), Choice::Reply(Reply::Yes)),
+            (true, _) => ("yes".to_string(), Choice::Reply(ApprovalReply::Yes)),
             (false, Some(choice)) => choice.clone(),
             (false, None) if matches!(open.asked, Asked::Enquiry(_)) && !is_command(text) => {
                 (text.to_string(), Choice::Said(UserReply::Words(text.into())))
@@ -172,7 +173,10 @@ impl Linear {
             let why = "that was begun before the question was told and is no answer; type it again";
             return Some((vec![label("note", why)], None));
         }
-        let consents = matches!(choice, Choice::Reply(Reply::Yes | Reply::Always | Reply::Pattern));
+        let consents = matches!(
+            choice,
+            Choice::Reply(ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern)
+        );
         if let (true, Some(word), false) = (consents, &open.word, of_word) {
             return Some((vec![label("question", &format!("type `{word}` and Enter to allow it"))], None));
         }
@@ -190,7 +194,7 @@ impl Linear {
             let clean = sanitize::block(&question.why).into_owned();
             return Some((clean.lines().map(|l| label("why", l)).collect(), None));
         }
-        let cancels = matches!(choice, Choice::Reply(Reply::Cancel));
+        let cancels = matches!(choice, Choice::Reply(ApprovalReply::Cancel));
         let asked = self.open.take()?.asked;
         match (asked, choice) {
             (Asked::Call(question), Choice::Reply(reply)) => drop(question.reply.send(reply)),
@@ -210,7 +214,7 @@ fn numbered(choices: &[(String, Choice)]) -> Vec<String> {
 
 pub(super) fn cancel(asked: Asked) {
     match asked {
-        Asked::Call(question) => drop(question.reply.send(Reply::Cancel)),
+        Asked::Call(question) => drop(question.reply.send(ApprovalReply::Cancel)),
         Asked::Loop(question) => drop(question.reply.send(false)),
         Asked::Choice(_) | Asked::Enquiry(_) => {}
     }

@@ -4,7 +4,7 @@
 
 use super::twice::is_given_twice;
 use super::{Asked, Open};
-use crate::agent::{Choice, Enquiry, Reply};
+use crate::agent::{ApprovalReply, QuestionChoice, UserPrompt};
 use crate::tools::UserReply;
 use crate::ui::input::guard::{Role, is_plain};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -135,15 +135,15 @@ impl Open {
             return Open::choose(slot, chosen, key.code == KeyCode::Esc);
         }
         let reply = match (key.code, &open.asked) {
-            (KeyCode::Char('y'), _) => Reply::Yes,
-            (KeyCode::Char('n'), _) => Reply::No(String::new()),
-            (KeyCode::Char('a'), Asked::Call(q)) if q.always.is_some() => Reply::Always,
-            (KeyCode::Char('p'), Asked::Call(q)) if q.pattern.is_some() => Reply::Pattern,
-            (KeyCode::Char('v'), Asked::Call(_)) => Reply::Never,
-            (KeyCode::Esc, _) => Reply::Cancel,
+            (KeyCode::Char('y'), _) => ApprovalReply::Yes,
+            (KeyCode::Char('n'), _) => ApprovalReply::No(String::new()),
+            (KeyCode::Char('a'), Asked::Call(q)) if q.always.is_some() => ApprovalReply::Always,
+            (KeyCode::Char('p'), Asked::Call(q)) if q.pattern.is_some() => ApprovalReply::Pattern,
+            (KeyCode::Char('v'), Asked::Call(_)) => ApprovalReply::Never,
+            (KeyCode::Esc, _) => ApprovalReply::Cancel,
             _ => return Answered::Not,
         };
-        let consents = matches!(reply, Reply::Yes | Reply::Always | Reply::Pattern);
+        let consents = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
         let pressed = if let KeyCode::Char(c) = key.code { Some(c) } else { None };
         if consents && !open.seen_end && open.confirmed != pressed {
             open.confirmed = pressed;
@@ -157,7 +157,7 @@ impl Open {
     }
 
     /// A key of a question with answers of its own; Esc answers nothing.
-    fn choose(slot: &mut Option<Open>, chosen: Option<Choice>, escape: bool) -> Answered {
+    fn choose(slot: &mut Option<Open>, chosen: Option<QuestionChoice>, escape: bool) -> Answered {
         let Some(open) = slot.as_mut() else { return Answered::Not };
         match chosen {
             Some(choice) if is_given_twice(&choice, open.seen_end) && open.confirmed != Some(choice.key) => {
@@ -200,9 +200,9 @@ impl Open {
         Answered::Closed
     }
 
-    fn close(slot: &mut Option<Open>, reply: Reply) -> Answered {
-        let cancelled = reply == Reply::Cancel;
-        let consents = matches!(reply, Reply::Yes | Reply::Always | Reply::Pattern);
+    fn close(slot: &mut Option<Open>, reply: ApprovalReply) -> Answered {
+        let cancelled = reply == ApprovalReply::Cancel;
+        let consents = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
         let Some(open) = slot.take() else { return Answered::Not };
         match open.asked {
             Asked::Call(question) => drop(question.reply.send(reply)),
@@ -229,7 +229,7 @@ impl Open {
                 return Open::answer(slot, UserReply::Words(words));
             }
             (KeyCode::Enter, Some(typed)) if wanted.as_ref() == Some(typed) => {
-                return Open::close(slot, Reply::Yes);
+                return Open::close(slot, ApprovalReply::Yes);
             }
             (KeyCode::Enter, Some(typed)) => typed.clear(),
             _ => {}
@@ -244,7 +244,7 @@ fn holds(key: KeyEvent) -> bool {
 }
 
 /// The choice that a digit means.
-fn chosen_of(question: &Enquiry, key: KeyCode) -> Option<String> {
+fn chosen_of(question: &UserPrompt, key: KeyCode) -> Option<String> {
     let KeyCode::Char(c) = key else { return None };
     let number = usize::try_from(c.to_digit(10)?).ok()?;
     question.choices.get(number.checked_sub(1)?).cloned()

@@ -4,7 +4,7 @@
 
 use super::twice::not_shown;
 use super::{Asked, Open};
-use crate::agent::Enquiry;
+use crate::agent::UserPrompt;
 use crate::text::{RangeSet, visible};
 use crate::tools::{ChangeOverview, DisplayDetail};
 use crate::ui::theme::Theme;
@@ -170,7 +170,7 @@ fn changes(overview: &ChangeOverview, theme: &Theme, columns: usize) -> Rows {
 }
 
 /// The choices with their digits, wrapped to rows.
-fn choices_of(question: &Enquiry, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+fn choices_of(question: &UserPrompt, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let row = |(at, words): (usize, &String)| {
         let digit = Span::styled((at + 1).to_string(), theme.style("key"));
         Line::from(vec![digit, Span::raw(format!(" {}", visible::line(words)))])

@@ -2,14 +2,14 @@
 
 use super::twice::second_words;
 use super::{Asked, Open, QuestionFocus};
-use crate::agent::Enquiry;
+use crate::agent::UserPrompt;
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
 use ratatui::text::{Line, Span};
 
 impl Open {
     /// The answer that is typed, or how to give one.
-    fn answer_row(&self, question: &Enquiry, theme: &Theme) -> Line<'static> {
+    fn answer_row(&self, question: &UserPrompt, theme: &Theme) -> Line<'static> {
         if let Some(typed) = &self.typing {
             let text = if typed.is_empty() {
                 "your answer; Esc goes back"

@@ -1,20 +1,25 @@
 //! Which answers have to be given twice: those without a way back, and a yes to what was not all shown. The same for the
 //! pane and for linear mode.
 
-use crate::agent::Choice;
+use crate::agent::QuestionChoice;
 use crate::tools::{ChangeOverview, DisplayDetail};
 
 /// Files that are named when they were not shown.
 const NAMED: usize = 3;
 
 /// True when one press or one line is not enough for `choice`.
-pub(in crate::ui::live) fn is_given_twice(choice: &Choice, all_shown: bool) -> bool {
+pub(in crate::ui::live) fn is_given_twice(choice: &QuestionChoice, all_shown: bool) -> bool {
     choice.twice || choice.consents && !all_shown
 }
 
 /// What is said when it was given once. `unseen` names what was not shown, where that is known; `again` is how the
 /// answer is given, and `other` what another answer is.
-pub(in crate::ui::live) fn second_words(choice: &Choice, unseen: &str, again: &str, other: &str) -> String {
+pub(in crate::ui::live) fn second_words(
+    choice: &QuestionChoice,
+    unseen: &str,
+    again: &str,
+    other: &str,
+) -> String {
     if choice.twice {
         return format!("{again} again to do it; any other {other} leaves everything as it is");
     }
