@@ -3,7 +3,7 @@
 
 use super::report::{pass_on_rendered, warn};
 use crate::audit::AuditKind;
-use crate::serve::changes::{self, Told, Wanted};
+use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
 use crate::ui::{Theme, exact, talk};
 use crate::workspace::{
@@ -22,7 +22,7 @@ pub(super) fn can_ask() -> bool {
 }
 
 /// Asks for the word that stands for the large losses in what is wanted, and approves them by it.
-pub(super) fn confirm_losses(view: &View, workspace: &Workspace, wanted: &mut Wanted) {
+pub(super) fn confirm_losses(view: &View, workspace: &Workspace, wanted: &mut ApplyRequest) {
     let shown = |path: &Path| workspace.shortened(path);
     let losses = changes::losses_of(view, wanted, &shown);
     if talk::confirm_losses(&losses, &shown, talk::consent_alone) {
@@ -33,7 +33,7 @@ pub(super) fn confirm_losses(view: &View, workspace: &Workspace, wanted: &mut Wa
 /// What was done with one path.
 pub(super) struct Asked {
     pub(super) kind: AuditKind,
-    pub(super) told: Told,
+    pub(super) told: UserReport,
 }
 
 enum OneAnswer {
@@ -62,11 +62,11 @@ pub(super) fn one_by_one(
         match ask() {
             OneAnswer::Apply => {
                 let approval = approval_of(&set, &classes, change);
-                let wanted = Wanted { approval, only_approved: true, ..Wanted::default() };
+                let wanted = ApplyRequest { approval, only_approved: true, ..ApplyRequest::default() };
                 let told = changes::apply(view, &wanted, label.clone(), &shown);
                 // What is left is asked about next, and listed at the end.
                 let lines = told.lines.iter().take(1).cloned().collect();
-                done.push(Asked { kind: AuditKind::Apply, told: Told { lines, ..told } });
+                done.push(Asked { kind: AuditKind::Apply, told: UserReport { lines, ..told } });
             }
             OneAnswer::Discard => {
                 let told = changes::discard(view, std::slice::from_ref(path), "placet undo", &shown);

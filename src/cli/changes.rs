@@ -7,7 +7,7 @@ use super::start;
 use crate::agent::Agent;
 use crate::app::App;
 use crate::audit::{AuditError, AuditKind};
-use crate::serve::changes::{self, Back, Told, Wanted};
+use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
 use crate::text::visible;
 use crate::ui::{Theme, exact};
 use crate::workspace::{
@@ -68,7 +68,7 @@ pub(super) fn cli_label(name: &str, title: &str) -> TransactionLabel {
 }
 
 /// Writes down what was done, and tells it.
-pub(super) fn tell(app: &App, kind: AuditKind, by: &str, told: &Told) -> Result<u8, Failure> {
+pub(super) fn tell(app: &App, kind: AuditKind, by: &str, told: &UserReport) -> Result<u8, Failure> {
     let mut incomplete = told.incomplete;
     if told.done {
         if let Err(e) = app.gate.settled(kind, by, None, &told.lines.join("\n")) {
@@ -101,7 +101,7 @@ fn not_audited(error: &AuditError) {
 }
 
 /// How what stays pending is approved without a screen.
-pub(super) fn name_waiting(told: &Told) {
+pub(super) fn name_waiting(told: &UserReport) {
     for loss in &told.losses {
         warn(&format!("hint: `{}` applies exactly this loss", loss.flag()));
     }
@@ -189,7 +189,7 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
         return Ok(report::DONE);
     };
     let approval = approval(resolved(&workspace, &options.apply_protected)?, options);
-    let mut wanted = Wanted { paths: resolved(&workspace, paths)?, approval, only_approved: false };
+    let mut wanted = ApplyRequest { paths: resolved(&workspace, paths)?, approval, only_approved: false };
     if asking::can_ask() {
         asking::confirm_losses(&view, &workspace, &mut wanted);
     }
@@ -204,7 +204,7 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
         incomplete = tell(&app, AuditKind::Apply, "placet apply", &first)? == report::INCOMPLETE;
     }
     for asked in asking::one_by_one(&view, &workspace, &told.waiting, &label) {
-        let code = tell(&app, asked.kind, "placet apply", &Told { waiting: Vec::new(), ..asked.told })?;
+        let code = tell(&app, asked.kind, "placet apply", &UserReport { waiting: Vec::new(), ..asked.told })?;
         incomplete |= code == report::INCOMPLETE;
     }
     let left = view.changes(LayerKind::Pending).map_err(Failure::new)?;
@@ -231,10 +231,10 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
     let app = start::app(options)?;
     let view = app.view("undo");
     let back = match what {
-        None => Back::Turns(1),
+        None => UndoTarget::Turns(1),
         Some(text) => match text.parse::<usize>() {
-            Ok(count) => Back::Turns(count.max(1)),
-            Err(_) => Back::Path(app.workspace.pending_path(text).map_err(Failure::new)?),
+            Ok(count) => UndoTarget::Turns(count.max(1)),
+            Err(_) => UndoTarget::Path(app.workspace.pending_path(text).map_err(Failure::new)?),
         },
     };
     let shown = |path: &Path| app.workspace.shortened(path);
@@ -311,7 +311,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     let approval = named_and_pending(view, workspace, options)?;
     if options.apply || !approval.is_none() {
         let label = TransactionLabel { assent: ApprovedBy::you("--apply"), ..view.turn().label.clone() };
-        let wanted = Wanted { approval, only_approved: !options.apply, ..Wanted::default() };
+        let wanted = ApplyRequest { approval, only_approved: !options.apply, ..ApplyRequest::default() };
         let told = changes::apply(view, &wanted, label, &shown);
         let mut incomplete = told.incomplete;
         if told.done {

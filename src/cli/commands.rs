@@ -10,7 +10,7 @@ use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, call_once};
 use crate::app::{self, WithProject};
 use crate::config::{ProjectSettings, SettingKey};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
-use crate::serve::mcp::Server;
+use crate::serve::mcp::McpServer;
 use crate::session::Scratchpads;
 use crate::ui::term;
 use std::fmt::Write as _;
@@ -246,7 +246,8 @@ fn mcp(root: Option<std::path::PathBuf>, options: &Options) -> Result<u8, Failur
     let options = Options { cwd: root.or_else(|| options.cwd.clone()), ..options.clone() };
     let app = start::app(&options)?;
     let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
-    let server = Server::new(Arc::clone(&app.registry), env, Arc::clone(&app.policy), Arc::clone(&app.gate));
+    let server =
+        McpServer::new(Arc::clone(&app.registry), env, Arc::clone(&app.policy), Arc::clone(&app.gate));
     start::runtime()?.block_on(server.serve()).map_err(Failure::new)?;
     Ok(report::DONE)
 }

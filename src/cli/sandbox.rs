@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::audit::AuditKind;
 use crate::permission::ClassificationLevel;
 use crate::process::CommandExit;
-use crate::serve::changes::{self, Told, Wanted};
+use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::session::Scratchpads;
 use crate::text::own::MarkEscaper;
 use crate::text::visible;
@@ -140,7 +140,8 @@ fn settle(
             Ok(report::REFUSED)
         }
         Then::Apply | Then::Ask => {
-            let wanted = Wanted { approval, only_approved: then == Then::Ask, ..Wanted::default() };
+            let wanted =
+                ApplyRequest { approval, only_approved: then == Then::Ask, ..ApplyRequest::default() };
             apply(app, view, workspace, wanted, (code, label))
         }
         Then::Discard => {
@@ -156,7 +157,7 @@ fn apply(
     app: &App,
     view: &View,
     workspace: &Workspace,
-    mut wanted: Wanted,
+    mut wanted: ApplyRequest,
     (code, label): (u8, TransactionLabel),
 ) -> Result<u8, Failure> {
     if asking::can_ask() {
@@ -181,7 +182,7 @@ fn apply(
 }
 
 /// Into the audit log, and to the person.
-fn record(app: &App, kind: AuditKind, told: &Told) -> Result<(), Failure> {
+fn record(app: &App, kind: AuditKind, told: &UserReport) -> Result<(), Failure> {
     let text = told.lines.join("\n");
     if told.done && !text.is_empty() {
         app.gate.settled(kind, "placet sandbox run", None, &text)?;

@@ -10,7 +10,7 @@ use crate::config::{AppDirs, Config, ConfigProblem, ProjectSettings, TrustStore}
 use crate::conversation::Part;
 use crate::repl;
 use crate::serve::changes::{ChangeReport, TurnChanges};
-use crate::serve::headless::{self, Format, Reader, Side};
+use crate::serve::headless::{self, AnswerAudience, HeadlessFormat, NoticeAudience};
 use crate::session::{OpenSession, SessionStore};
 use crate::ui::term;
 use std::io::{self, BufRead, IsTerminal, Read};
@@ -327,7 +327,7 @@ fn open_session(
 
 /// A turn that was run, and of which the end is not written yet.
 struct Turned {
-    done: headless::Done,
+    done: headless::HeadlessTurn,
     format: OutputFormat,
 }
 
@@ -339,12 +339,13 @@ fn turn(
     format: OutputFormat,
 ) -> Result<Turned, Failure> {
     let columns = usize::from(term::size().0);
-    let reader = if io::stdout().is_terminal() { Reader::Person { columns } } else { Reader::Program };
-    let side = if io::stderr().is_terminal() { Side::Person } else { Side::Program };
+    let reader =
+        if io::stdout().is_terminal() { AnswerAudience::Person { columns } } else { AnswerAudience::Program };
+    let side = if io::stderr().is_terminal() { NoticeAudience::Person } else { NoticeAudience::Program };
     let how = match format {
-        OutputFormat::Text => Format::Text(reader, side),
-        OutputFormat::Json => Format::Json,
-        OutputFormat::StreamJson => Format::StreamJson,
+        OutputFormat::Text => HeadlessFormat::Text(reader, side),
+        OutputFormat::Json => HeadlessFormat::Json,
+        OutputFormat::StreamJson => HeadlessFormat::StreamJson,
     };
     let stop = CancellationToken::new();
     current.set(Some(stop.clone()));
@@ -375,7 +376,7 @@ impl Turned {
 }
 
 /// Writes the end. Somebody who closed the pipe wants no more of it, and that is no failure.
-fn ended(done: headless::Done, changes: Vec<ChangeReport>, code: u8) -> Result<u8, Failure> {
+fn ended(done: headless::HeadlessTurn, changes: Vec<ChangeReport>, code: u8) -> Result<u8, Failure> {
     let output = done.end(changes, &mut io::stdout(), &mut io::stderr());
     let closed = output.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
     written(output)?;

@@ -4,7 +4,7 @@ use super::Shell;
 use super::command::After;
 use crate::agent::overview;
 use crate::audit::AuditKind;
-use crate::serve::changes::{self, Back, Told, Wanted};
+use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
 use crate::text::visible;
 use crate::tools::DisplayDetail;
 use crate::ui::cell;
@@ -42,7 +42,7 @@ impl Shell<'_> {
     }
 
     /// Writes down what was done, and tells it.
-    pub(super) fn done(&mut self, kind: AuditKind, by: &str, told: Told) -> After {
+    pub(super) fn done(&mut self, kind: AuditKind, by: &str, told: UserReport) -> After {
         if told.done {
             let session = self.conversation.agent.as_ref().and_then(|a| a.session());
             let session = session.map(|s| s.id().to_string());
@@ -56,7 +56,7 @@ impl Shell<'_> {
         self.told(told)
     }
 
-    pub(super) fn told(&mut self, told: Told) -> After {
+    pub(super) fn told(&mut self, told: UserReport) -> After {
         let mut lines = told.lines.into_iter();
         let first = lines.next().unwrap_or_default();
         let mut all = match told.done {
@@ -126,7 +126,7 @@ pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
             wanted.approval = with_losses(&workspace, &view, &wanted);
             changes::apply(&view, &wanted, label(&view, "/apply"), &shown)
         }
-        Err(e) => Told { lines: vec![e], ..Told::default() },
+        Err(e) => UserReport { lines: vec![e], ..UserReport::default() },
     };
     let waiting: Vec<String> =
         told.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
@@ -138,18 +138,20 @@ pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
 }
 
 /// A path that a person types to its end is approved by that, if it runs later; a directory approves nothing in it.
-fn wanted(view: &View, paths: Vec<PathBuf>) -> Wanted {
-    let Ok(set) = view.changes(LayerKind::Pending) else { return Wanted { paths, ..Wanted::default() } };
+fn wanted(view: &View, paths: Vec<PathBuf>) -> ApplyRequest {
+    let Ok(set) = view.changes(LayerKind::Pending) else {
+        return ApplyRequest { paths, ..ApplyRequest::default() };
+    };
     let classes = view.classify(&set);
     let (approved, rest): (Vec<PathBuf>, Vec<PathBuf>) =
         paths.into_iter().partition(|path| classes.runner(path).is_some());
     let only_approved = !approved.is_empty() && rest.is_empty();
     let approval = approved.iter().fold(ChangeApproval::none(), |all, path| all.named(path));
-    Wanted { paths: rest, approval, only_approved }
+    ApplyRequest { paths: rest, approval, only_approved }
 }
 
 /// The approval with the large losses for which the person typed the word.
-fn with_losses(workspace: &Workspace, view: &View, wanted: &Wanted) -> ChangeApproval {
+fn with_losses(workspace: &Workspace, view: &View, wanted: &ApplyRequest) -> ChangeApproval {
     let approval = wanted.approval.clone();
     let shown = |path: &Path| workspace.shortened(path);
     let losses = changes::losses_of(view, wanted, &shown);
@@ -164,7 +166,7 @@ pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {
             return None;
         }
         Ok(paths) => changes::discard(&view, &paths, "/undo", &|path| workspace.shortened(path)),
-        Err(e) => Told { lines: vec![e], ..Told::default() },
+        Err(e) => UserReport { lines: vec![e], ..UserReport::default() },
     };
     shell.done(AuditKind::Discard, "/discard", told)
 }
@@ -192,11 +194,11 @@ pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
         _ => (rest, false),
     };
     let back = match rest.parse::<usize>() {
-        _ if rest.is_empty() => Back::Turns(1),
-        Ok(count) => Back::Turns(count.max(1)),
+        _ if rest.is_empty() => UndoTarget::Turns(1),
+        Ok(count) => UndoTarget::Turns(count.max(1)),
         Err(_) => match workspace.pending_path(rest) {
-            Ok(path) => Back::Path(path),
-            Err(e) => return shell.told(Told { lines: vec![e.to_string()], ..Told::default() }),
+            Ok(path) => UndoTarget::Path(path),
+            Err(e) => return shell.told(UserReport { lines: vec![e.to_string()], ..UserReport::default() }),
         },
     };
     if rest.is_empty()

@@ -10,7 +10,7 @@ use crate::agent::TurnStart;
 use crate::audit::AuditKind;
 use crate::config::Config;
 use crate::conversation::{Message, Part as Said};
-use crate::serve::changes::{Told, apply_choice};
+use crate::serve::changes::{UserReport, apply_choice};
 use crate::ui::full;
 use crate::ui::keymap::{Keymap, Row};
 use crate::ui::review::{
@@ -174,7 +174,7 @@ pub fn keymap<A: Copy + PartialEq>(
 /// What carrying out came to.
 pub struct Carried {
     /// What was done, in the order in which it was done.
-    pub steps: Vec<(AuditKind, Told)>,
+    pub steps: Vec<(AuditKind, UserReport)>,
     /// What the agent should be told; it is remembered until it was.
     pub outbox: Option<String>,
 }
@@ -245,7 +245,7 @@ pub fn carry_out(
             };
             let lines =
                 vec![format!("what you accepted is pending still, and remembered{also}: /review goes on")];
-            steps.push((AuditKind::Discard, Told { lines, ..Told::default() }));
+            steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
             return Ok(Carried { steps, outbox: None });
         }
     }
@@ -256,7 +256,7 @@ pub fn carry_out(
             }
             Err(e) => {
                 let lines = vec![format!("what was rejected is pending still: {e}")];
-                steps.push((AuditKind::Discard, Told { lines, ..Told::default() }));
+                steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
             }
         }
     }
@@ -276,20 +276,20 @@ pub fn carry_out(
     // What landed has landed: a full disk here must not make it look otherwise.
     if let Err(e) = memory.save(&file) {
         let lines = vec![format!("carried out, but what the agent should be told is not remembered: {e}")];
-        steps.push((AuditKind::Discard, Told { lines, ..Told::default() }));
+        steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
     }
     Ok(Carried { steps, outbox })
 }
 
 /// Reports what was rejected, and how it is brought back.
-fn rejected(count: usize, aside: DiscardBackup) -> Option<Told> {
+fn rejected(count: usize, aside: DiscardBackup) -> Option<UserReport> {
     let (s, them) = if count == 1 { ("", "it") } else { ("s", "them") };
     let back = match aside {
         DiscardBackup::Kept => format!("/undo brings {them} back"),
         DiscardBackup::TooLarge => "too large to be stored for undo".into(),
     };
     let lines = vec![format!("{count} hunk{s} rejected; {back}")];
-    (count > 0).then(|| Told { lines, done: true, ..Told::default() })
+    (count > 0).then(|| UserReport { lines, done: true, ..UserReport::default() })
 }
 
 /// What is applied, and what is discarded after that.

@@ -1,7 +1,7 @@
 //! One turn without a screen: the answer goes to one writer, everything else to another, and nobody is asked.
 
 use super::changes::ChangeReport;
-pub use super::text::Side;
+pub use super::text::NoticeAudience;
 use super::{json, text};
 use crate::agent::{Agent, ApprovalReply, TurnEnding, TurnEvent, TurnStart};
 use crate::conversation::CallOutcome;
@@ -10,15 +10,15 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum HeadlessFormat {
     /// The last answer's text; `Live` shows it comes, for a person who reads along.
-    Text(Reader, Side),
+    Text(AnswerAudience, NoticeAudience),
     Json,
     StreamJson,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reader {
+pub enum AnswerAudience {
     /// At a terminal of so many columns.
     Person {
         columns: usize,
@@ -27,16 +27,16 @@ pub enum Reader {
 }
 
 /// How a turn without a screen went. [`Done::end`] writes the end of it.
-pub struct Done {
+pub struct HeadlessTurn {
     pub ending: TurnEnding,
     /// A call was refused, or needed a person who is not there.
     pub refused: bool,
     /// Standard output could not be written; the turn was stopped.
     output: io::Result<()>,
-    voice: Box<dyn Voice + Send>,
+    voice: Box<dyn TurnWriter + Send>,
 }
 
-impl Done {
+impl HeadlessTurn {
     /// Writes what comes last: the answer as text, or in JSON the end with `changes`. The error is the first that
     /// standard output had.
     pub fn end(
@@ -52,7 +52,7 @@ impl Done {
 }
 
 /// What hears a turn's events and writes them down.
-pub(super) trait Voice {
+pub(super) trait TurnWriter {
     fn hear(&mut self, event: &TurnEvent, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()>;
 
     fn end(
@@ -68,17 +68,19 @@ pub(super) trait Voice {
 pub async fn run(
     agent: &mut Agent,
     start: TurnStart,
-    format: Format,
+    format: HeadlessFormat,
     stop: CancellationToken,
     out: &mut (dyn Write + Send),
     side: &mut (dyn Write + Send),
-) -> Done {
+) -> HeadlessTurn {
     let (events, mut inbox) = unbounded_channel();
     let session = agent.session().map(|s| s.id().to_string());
-    let mut voice: Box<dyn Voice + Send> = match format {
-        Format::Text(reader, side) => Box::new(text::Text::new(reader, side)),
-        Format::Json => Box::new(json::Whole::new(session)),
-        Format::StreamJson => Box::new(json::Lines::new(session, agent.model().name.clone())),
+    let mut voice: Box<dyn TurnWriter + Send> = match format {
+        HeadlessFormat::Text(reader, side) => Box::new(text::TextWriter::new(reader, side)),
+        HeadlessFormat::Json => Box::new(json::JsonWriter::new(session)),
+        HeadlessFormat::StreamJson => {
+            Box::new(json::StreamJsonWriter::new(session, agent.model().name.clone()))
+        }
     };
     let mut refused = false;
     let mut output = Ok(());
@@ -105,5 +107,5 @@ pub async fn run(
         }
     };
     let (ending, ()) = tokio::join!(running, hearing);
-    Done { ending, refused, output, voice }
+    HeadlessTurn { ending, refused, output, voice }
 }

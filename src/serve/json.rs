@@ -4,7 +4,7 @@
 //! new kinds of events may come within a version; readers skip what they do not know.
 
 use super::changes::ChangeReport;
-use super::headless::Voice;
+use super::headless::TurnWriter;
 use crate::agent::{TurnEnding, TurnEvent};
 use crate::conversation::{CallOutcome, TokenUsage};
 use crate::provider::ProviderError;
@@ -18,7 +18,7 @@ pub const VERSION: u32 = 1;
 /// One line of `--output-format stream-json`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Line {
+pub(super) enum StreamJsonLine {
     /// Always the first.
     Start {
         version: u32,
@@ -45,7 +45,7 @@ pub(super) enum Line {
     Result {
         id: String,
         tool: String,
-        outcome: Said,
+        outcome: ReportedOutcome,
         summary: String,
     },
     /// A call needed a person; it is refused, and `flag` is what would permit it.
@@ -66,19 +66,19 @@ pub(super) enum Line {
         seconds: u64,
     },
     /// Tokens of the session so far.
-    Usage(Tokens),
+    Usage(ReportedUsage),
     Note {
         text: String,
     },
     /// A path that the turn changed, or that is pending: after everything else, before `end`.
     Change(ChangeReport),
     /// Always the last.
-    End(End),
+    End(TurnEndReport),
 }
 
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Said {
+pub(super) enum ReportedOutcome {
     Done,
     Failed,
     Denied,
@@ -86,7 +86,7 @@ pub(super) enum Said {
 }
 
 #[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
-pub(super) struct Tokens {
+pub(super) struct ReportedUsage {
     input: u64,
     output: u64,
     cache_read: u64,
@@ -94,8 +94,8 @@ pub(super) struct Tokens {
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct End {
-    ending: How,
+pub(super) struct TurnEndReport {
+    ending: ReportedEnding,
     /// The text after the last call: the answer.
     answer: String,
     /// What went wrong, where something did.
@@ -105,7 +105,7 @@ pub(super) struct End {
 
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum How {
+pub(super) enum ReportedEnding {
     Done,
     /// The answer stopped at the model's output limit.
     CutAtLimit,
@@ -123,12 +123,12 @@ pub(super) enum How {
 
 /// What `--output-format json` prints.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Report {
+pub(super) struct TurnReport {
     version: u32,
     session: Option<String>,
     #[serde(flatten)]
-    end: End,
-    usage: Tokens,
+    end: TurnEndReport,
+    usage: ReportedUsage,
     calls: Vec<CallReport>,
     /// What the turn applied, and all that is pending after it.
     changes: Vec<ChangeReport>,
@@ -138,40 +138,40 @@ pub(super) struct Report {
 pub(super) struct CallReport {
     id: String,
     tool: String,
-    outcome: Said,
+    outcome: ReportedOutcome,
     summary: String,
 }
 
 /// The JSON schemas of both formats, by name.
 pub fn schema() -> serde_json::Value {
     serde_json::json!({
-        "stream-json line": schemars::schema_for!(Line),
-        "json": schemars::schema_for!(Report),
+        "stream-json line": schemars::schema_for!(StreamJsonLine),
+        "json": schemars::schema_for!(TurnReport),
     })
 }
 
 /// What both formats keep count of.
 #[derive(Default)]
-struct Tally {
+struct TurnTally {
     answer: String,
     refused: u32,
-    usage: Tokens,
+    usage: ReportedUsage,
 }
 
-impl Tally {
+impl TurnTally {
     fn hear(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::Text(text) => self.answer.push_str(text),
             TurnEvent::CallComing { .. } | TurnEvent::CallPlanned { .. } => self.answer.clear(),
             TurnEvent::CallEnded { outcome: CallOutcome::Denied, .. } => self.refused += 1,
-            TurnEvent::Usage { total, .. } => self.usage = Tokens::from(*total),
+            TurnEvent::Usage { total, .. } => self.usage = ReportedUsage::from(*total),
             _ => {}
         }
     }
 
-    fn end(&mut self, ending: &TurnEnding) -> End {
-        End {
-            ending: How::from(ending),
+    fn end(&mut self, ending: &TurnEnding) -> TurnEndReport {
+        TurnEndReport {
+            ending: ReportedEnding::from(ending),
             answer: std::mem::take(&mut self.answer),
             error: ending.words().map(|(words, _)| words),
             refused_calls: self.refused,
@@ -179,51 +179,56 @@ impl Tally {
     }
 }
 
-pub(super) struct Lines {
-    start: Option<Line>,
-    tally: Tally,
+pub(super) struct StreamJsonWriter {
+    start: Option<StreamJsonLine>,
+    tally: TurnTally,
 }
 
-impl Lines {
-    pub(super) fn new(session: Option<String>, model: String) -> Lines {
-        Lines { start: Some(Line::Start { version: VERSION, session, model }), tally: Tally::default() }
+impl StreamJsonWriter {
+    pub(super) fn new(session: Option<String>, model: String) -> StreamJsonWriter {
+        StreamJsonWriter {
+            start: Some(StreamJsonLine::Start { version: VERSION, session, model }),
+            tally: TurnTally::default(),
+        }
     }
 
-    fn line(&mut self, event: &TurnEvent) -> Option<Line> {
+    fn line(&mut self, event: &TurnEvent) -> Option<StreamJsonLine> {
         Some(match event {
-            TurnEvent::Text(text) => Line::Text { text: text.clone() },
-            TurnEvent::Thinking(text) => Line::Thinking { text: text.clone() },
+            TurnEvent::Text(text) => StreamJsonLine::Text { text: text.clone() },
+            TurnEvent::Thinking(text) => StreamJsonLine::Thinking { text: text.clone() },
             TurnEvent::CallPlanned { id, name, title } => {
-                Line::Call { id: id.to_string(), tool: name.clone(), title: title.clone() }
+                StreamJsonLine::Call { id: id.to_string(), tool: name.clone(), title: title.clone() }
             }
-            TurnEvent::CallOutput { id, text } => Line::Output { id: id.to_string(), text: text.clone() },
-            TurnEvent::CallEnded { id, name, outcome, summary } => Line::Result {
+            TurnEvent::CallOutput { id, text } => {
+                StreamJsonLine::Output { id: id.to_string(), text: text.clone() }
+            }
+            TurnEvent::CallEnded { id, name, outcome, summary } => StreamJsonLine::Result {
                 id: id.to_string(),
                 tool: name.clone(),
-                outcome: Said::from(*outcome),
+                outcome: ReportedOutcome::from(*outcome),
                 summary: summary.line.clone(),
             },
-            TurnEvent::Question(q) => Line::Question {
+            TurnEvent::Question(q) => StreamJsonLine::Question {
                 id: q.id.to_string(),
                 tool: q.tool.clone(),
                 reason: q.reason.clone(),
                 flag: q.flag.clone(),
             },
-            TurnEvent::Retrying { attempt, of, wait, error } => Line::Retry {
+            TurnEvent::Retrying { attempt, of, wait, error } => StreamJsonLine::Retry {
                 attempt: *attempt,
                 of: *of,
                 wait_seconds: wait.as_secs_f64(),
                 error: error.to_string(),
             },
-            TurnEvent::Silent { since } => Line::Silent { seconds: since.as_secs() },
-            TurnEvent::Usage { total, .. } => Line::Usage(Tokens::from(*total)),
-            TurnEvent::Notice(text) => Line::Note { text: text.clone() },
+            TurnEvent::Silent { since } => StreamJsonLine::Silent { seconds: since.as_secs() },
+            TurnEvent::Usage { total, .. } => StreamJsonLine::Usage(ReportedUsage::from(*total)),
+            TurnEvent::Notice(text) => StreamJsonLine::Note { text: text.clone() },
             _ => return None,
         })
     }
 }
 
-impl Voice for Lines {
+impl TurnWriter for StreamJsonWriter {
     fn hear(&mut self, event: &TurnEvent, out: &mut dyn Write, _: &mut dyn Write) -> io::Result<()> {
         self.tally.hear(event);
         for line in self.start.take().into_iter().chain(self.line(event)) {
@@ -239,34 +244,34 @@ impl Voice for Lines {
         out: &mut dyn Write,
         _: &mut dyn Write,
     ) -> io::Result<()> {
-        let changes = changes.into_iter().map(Line::Change);
+        let changes = changes.into_iter().map(StreamJsonLine::Change);
         for line in self.start.take().into_iter().chain(changes) {
             write_line(&line, out)?;
         }
-        write_line(&Line::End(self.tally.end(ending)), out)
+        write_line(&StreamJsonLine::End(self.tally.end(ending)), out)
     }
 }
 
-pub(super) struct Whole {
+pub(super) struct JsonWriter {
     session: Option<String>,
-    tally: Tally,
+    tally: TurnTally,
     calls: Vec<CallReport>,
 }
 
-impl Whole {
-    pub(super) fn new(session: Option<String>) -> Whole {
-        Whole { session, tally: Tally::default(), calls: Vec::new() }
+impl JsonWriter {
+    pub(super) fn new(session: Option<String>) -> JsonWriter {
+        JsonWriter { session, tally: TurnTally::default(), calls: Vec::new() }
     }
 }
 
-impl Voice for Whole {
+impl TurnWriter for JsonWriter {
     fn hear(&mut self, event: &TurnEvent, _: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
         self.tally.hear(event);
         match event {
             TurnEvent::CallEnded { id, name, outcome, summary } => self.calls.push(CallReport {
                 id: id.to_string(),
                 tool: name.clone(),
-                outcome: Said::from(*outcome),
+                outcome: ReportedOutcome::from(*outcome),
                 summary: summary.line.clone(),
             }),
             TurnEvent::Notice(text) => drop(writeln!(side, "note: {}", crate::text::sanitize::line(text))),
@@ -282,7 +287,7 @@ impl Voice for Whole {
         out: &mut dyn Write,
         _: &mut dyn Write,
     ) -> io::Result<()> {
-        let report = Report {
+        let report = TurnReport {
             version: VERSION,
             session: self.session.take(),
             end: self.tally.end(ending),
@@ -301,36 +306,43 @@ fn write_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-impl From<TokenUsage> for Tokens {
-    fn from(u: TokenUsage) -> Tokens {
-        Tokens { input: u.input, output: u.output, cache_read: u.cache_read, cache_write: u.cache_write }
-    }
-}
-
-impl From<CallOutcome> for Said {
-    fn from(outcome: CallOutcome) -> Said {
-        match outcome {
-            CallOutcome::Done => Said::Done,
-            CallOutcome::Failed => Said::Failed,
-            CallOutcome::Denied => Said::Denied,
-            CallOutcome::Interrupted => Said::Interrupted,
+impl From<TokenUsage> for ReportedUsage {
+    fn from(u: TokenUsage) -> ReportedUsage {
+        ReportedUsage {
+            input: u.input,
+            output: u.output,
+            cache_read: u.cache_read,
+            cache_write: u.cache_write,
         }
     }
 }
 
-impl From<&TurnEnding> for How {
-    fn from(ending: &TurnEnding) -> How {
+impl From<CallOutcome> for ReportedOutcome {
+    fn from(outcome: CallOutcome) -> ReportedOutcome {
+        match outcome {
+            CallOutcome::Done => ReportedOutcome::Done,
+            CallOutcome::Failed => ReportedOutcome::Failed,
+            CallOutcome::Denied => ReportedOutcome::Denied,
+            CallOutcome::Interrupted => ReportedOutcome::Interrupted,
+        }
+    }
+}
+
+impl From<&TurnEnding> for ReportedEnding {
+    fn from(ending: &TurnEnding) -> ReportedEnding {
         match ending {
-            TurnEnding::Done => How::Done,
-            TurnEnding::CutAtLimit => How::CutAtLimit,
-            TurnEnding::Refused => How::Refused,
-            TurnEnding::NoAnswer(_) => How::NoAnswer,
-            TurnEnding::Interrupted | TurnEnding::Failed(ProviderError::Cancelled) => How::Interrupted,
-            TurnEnding::TooManyRounds(_) => How::TooManyTurns,
-            TurnEnding::Stuck { .. } => How::Stuck,
-            TurnEnding::Failed(_) => How::ProviderFailed,
-            TurnEnding::Unsaved(_) => How::NotSaved,
-            TurnEnding::Blocked { .. } => How::Blocked,
+            TurnEnding::Done => ReportedEnding::Done,
+            TurnEnding::CutAtLimit => ReportedEnding::CutAtLimit,
+            TurnEnding::Refused => ReportedEnding::Refused,
+            TurnEnding::NoAnswer(_) => ReportedEnding::NoAnswer,
+            TurnEnding::Interrupted | TurnEnding::Failed(ProviderError::Cancelled) => {
+                ReportedEnding::Interrupted
+            }
+            TurnEnding::TooManyRounds(_) => ReportedEnding::TooManyTurns,
+            TurnEnding::Stuck { .. } => ReportedEnding::Stuck,
+            TurnEnding::Failed(_) => ReportedEnding::ProviderFailed,
+            TurnEnding::Unsaved(_) => ReportedEnding::NotSaved,
+            TurnEnding::Blocked { .. } => ReportedEnding::Blocked,
         }
     }
 }

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::RwLock;
 
-pub struct Server {
+pub struct McpServer {
     pub registry: Arc<ToolRegistry>,
     pub env: Arc<ToolContext>,
     pub policy: Arc<Mutex<Policy>>,
@@ -29,15 +29,15 @@ pub struct Server {
     order: RwLock<()>,
 }
 
-impl Server {
+impl McpServer {
     pub fn new(
         registry: Arc<ToolRegistry>,
         env: Arc<ToolContext>,
         policy: Arc<Mutex<Policy>>,
         gate: Arc<CallInterceptors>,
-    ) -> Server {
+    ) -> McpServer {
         let visit = CallOrigin { gate, session: None, entrance: EntryPoint::Mcp };
-        Server { visit, registry, env, policy, calls: AtomicU64::new(0), order: RwLock::new(()) }
+        McpServer { visit, registry, env, policy, calls: AtomicU64::new(0), order: RwLock::new(()) }
     }
 
     /// Serves until the client closes the connection.
@@ -47,7 +47,7 @@ impl Server {
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("placet", env!("CARGO_PKG_VERSION")))

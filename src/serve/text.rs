@@ -1,7 +1,7 @@
 //! The answer as text on one side; what happens meanwhile, one line each, on the other.
 
 use super::changes::ChangeReport;
-use super::headless::{Reader, Voice};
+use super::headless::{AnswerAudience, TurnWriter};
 use crate::agent::{TurnEnding, TurnEvent};
 use crate::conversation::CallOutcome;
 use crate::text::{own, sanitize, visible};
@@ -9,28 +9,28 @@ use std::io::{self, Write};
 
 /// Only the text after the last call is the answer. For a program it is held back until it is known to be that; a
 /// person sees it comes.
-pub(super) struct Text {
-    reader: Reader,
+pub(super) struct TextWriter {
+    reader: AnswerAudience,
     held: String,
     clean: visible::VisibleStream,
     margin: own::MarkEscaper,
     at_line_start: bool,
-    side: Side,
+    side: NoticeAudience,
 }
 
 /// Who reads what placet says beside the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum NoticeAudience {
     /// On a terminal, where an answer may be as well: it has placet's mark, and begins a line of its own.
     Person,
     Program,
 }
 
-impl Text {
-    pub(super) fn new(reader: Reader, side: Side) -> Text {
-        let columns = if let Reader::Person { columns } = reader { columns } else { usize::MAX };
+impl TextWriter {
+    pub(super) fn new(reader: AnswerAudience, side: NoticeAudience) -> TextWriter {
+        let columns = if let AnswerAudience::Person { columns } = reader { columns } else { usize::MAX };
         let (clean, margin) = (visible::VisibleStream::default(), own::MarkEscaper::new(columns));
-        Text { reader, held: String::new(), clean, margin, at_line_start: true, side }
+        TextWriter { reader, held: String::new(), clean, margin, at_line_start: true, side }
     }
 
     /// A broken error stream is no reason to stop: only the answer's own writer counts.
@@ -39,11 +39,11 @@ impl Text {
     }
 
     fn say_lines(&mut self, words: &str, (out, side): (&mut dyn Write, &mut dyn Write)) -> io::Result<()> {
-        if self.side == Side::Program {
+        if self.side == NoticeAudience::Program {
             drop(writeln!(side, "{words}"));
             return Ok(());
         }
-        if self.reader != Reader::Program {
+        if self.reader != AnswerAudience::Program {
             self.end_line(out)?;
         }
         drop(writeln!(side, "{}", own::marked(words)));
@@ -52,11 +52,11 @@ impl Text {
 
     fn text(&mut self, text: &str, out: &mut dyn Write) -> io::Result<()> {
         match self.reader {
-            Reader::Program => {
+            AnswerAudience::Program => {
                 self.held.push_str(text);
                 Ok(())
             }
-            Reader::Person { .. } => {
+            AnswerAudience::Person { .. } => {
                 let shown = self.margin.feed(&self.clean.feed(text));
                 self.at_line_start = shown.is_empty() && self.at_line_start || shown.ends_with('\n');
                 out.write_all(shown.as_bytes())?;
@@ -68,8 +68,8 @@ impl Text {
     /// The text so far was not the answer: calls follow.
     fn aside(&mut self, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
         match self.reader {
-            Reader::Person { .. } => self.end_line(out),
-            Reader::Program => {
+            AnswerAudience::Person { .. } => self.end_line(out),
+            AnswerAudience::Program => {
                 let text = std::mem::take(&mut self.held);
                 if text.trim().is_empty() {
                     Ok(())
@@ -92,7 +92,7 @@ impl Text {
     }
 
     fn finish(&mut self, ending: &TurnEnding, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
-        if self.reader == Reader::Program {
+        if self.reader == AnswerAudience::Program {
             let text = std::mem::take(&mut self.held);
             out.write_all(text.as_bytes())?;
             if !text.is_empty() && !text.ends_with('\n') {
@@ -111,7 +111,7 @@ impl Text {
     }
 }
 
-impl Voice for Text {
+impl TurnWriter for TextWriter {
     fn hear(&mut self, event: &TurnEvent, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
         match event {
             TurnEvent::Text(text) => self.text(text, out),

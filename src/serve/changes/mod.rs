@@ -16,12 +16,14 @@ mod report;
 mod undo;
 
 pub use past::{damage_line, entry_line, entry_paths, figures, journal_lines, repair_lines, when};
-pub use report::{ChangeReport, ChangeState, Classification, TurnChanges, classification};
-pub use undo::{Back, nothing_undone, redo, redo_saying, undo, undo_discard, undo_entries, undo_saying};
+pub use report::{ChangeReport, ChangeState, ReportedClass, TurnChanges, classification};
+pub use undo::{
+    UndoTarget, nothing_undone, redo, redo_saying, undo, undo_discard, undo_entries, undo_saying,
+};
 
 /// How something went, for a person: the sentences, and whether all of it was done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct UserReport {
     pub lines: Vec<String>,
     pub done: bool,
     /// Paths that run later and stay pending, because nobody approved them by themselves.
@@ -32,13 +34,13 @@ pub struct Told {
     pub incomplete: bool,
 }
 
-impl Told {
-    fn done(line: impl Into<String>) -> Told {
-        Told { lines: vec![line.into()], done: true, ..Told::default() }
+impl UserReport {
+    fn done(line: impl Into<String>) -> UserReport {
+        UserReport { lines: vec![line.into()], done: true, ..UserReport::default() }
     }
 
-    fn failed(line: impl Into<String>) -> Told {
-        Told { lines: vec![line.into()], ..Told::default() }
+    fn failed(line: impl Into<String>) -> UserReport {
+        UserReport { lines: vec![line.into()], ..UserReport::default() }
     }
 
     /// True when nothing of it stays pending for want of an approval.
@@ -48,15 +50,15 @@ impl Told {
 
     /// The same for somebody who is asked about what runs later now, one by one.
     #[must_use]
-    pub fn before_questions(&self) -> Told {
-        let mut told = Told { waiting: Vec::new(), ..self.clone() };
+    pub fn before_questions(&self) -> UserReport {
+        let mut told = UserReport { waiting: Vec::new(), ..self.clone() };
         // They are the last lines, one for each path.
         told.lines.truncate(told.lines.len().saturating_sub(self.waiting.len()));
         told
     }
 
     /// The first line says that something went wrong afterwards, and the next ones what.
-    fn but(mut self, shortfalls: &[String]) -> Told {
+    fn but(mut self, shortfalls: &[String]) -> UserReport {
         if let (false, Some(first)) = (shortfalls.is_empty(), self.lines.first_mut()) {
             first.push_str(", but not all of it could be written down:");
             self.lines.extend(shortfalls.iter().map(|line| sanitize::line(line).into_owned()));
@@ -65,16 +67,16 @@ impl Told {
         self
     }
 
-    fn and(mut self, line: impl Into<String>) -> Told {
+    fn and(mut self, line: impl Into<String>) -> UserReport {
         self.lines.push(line.into());
         self
     }
 }
 
 /// A path as a person reads it.
-pub type Shown<'a> = &'a dyn Fn(&Path) -> PathBuf;
+pub type DisplayPathFn<'a> = &'a dyn Fn(&Path) -> PathBuf;
 
-fn named(path: &Path, shown: Shown<'_>) -> String {
+fn named(path: &Path, shown: DisplayPathFn<'_>) -> String {
     visible::path(&shown(path))
 }
 
@@ -83,7 +85,11 @@ fn s(count: usize) -> &'static str {
 }
 
 /// What is pending at or below `paths`, with both ends of a file that was moved; everything, if there are none. The error names a path with nothing pending.
-pub fn choice(set: &ChangeSet, paths: &[PathBuf], shown: Shown<'_>) -> Result<ChangeSelection, String> {
+pub fn choice(
+    set: &ChangeSet,
+    paths: &[PathBuf],
+    shown: DisplayPathFn<'_>,
+) -> Result<ChangeSelection, String> {
     if paths.is_empty() {
         return Ok(View::everything(set));
     }
@@ -100,7 +106,7 @@ pub fn choice(set: &ChangeSet, paths: &[PathBuf], shown: Shown<'_>) -> Result<Ch
 
 /// What is to be applied.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct ApplyRequest {
     /// At or below these paths; everything, if there are none.
     pub paths: Vec<PathBuf>,
     /// What the person approved by itself: its paths are wanted as well.
@@ -111,22 +117,27 @@ pub struct Wanted {
 
 /// Applies what is wanted. What runs later and was not named stays pending, and is listed with the reason; so does a
 /// large loss that was not approved.
-pub fn apply(view: &View, wanted: &Wanted, label: TransactionLabel, shown: Shown<'_>) -> Told {
+pub fn apply(
+    view: &View,
+    wanted: &ApplyRequest,
+    label: TransactionLabel,
+    shown: DisplayPathFn<'_>,
+) -> UserReport {
     let set = match view.changes(LayerKind::Pending) {
         Ok(set) => set,
-        Err(e) => return Told::failed(format!("what is pending cannot be read: {e}")),
+        Err(e) => return UserReport::failed(format!("what is pending cannot be read: {e}")),
     };
     let classes = view.classify(&set);
     let mut chosen = match wanted.choice(&set, &classes, shown) {
         Ok(chosen) => chosen,
-        Err(why) => return Told::failed(why),
+        Err(why) => return UserReport::failed(why),
     };
     let special = without_special(&set, &mut chosen);
     let PermittedChanges { choice, waiting, losses, repositories } =
         classes.permitted(&set, &chosen, &wanted.approval);
     let stays = !waiting.is_empty() || !losses.is_empty();
     let mut told = match choice.is_empty() && stays {
-        true => Told { done: true, ..Told::default() },
+        true => UserReport { done: true, ..UserReport::default() },
         false => apply_choice(view, &choice, &wanted.approval, label, shown),
     };
     if told.done && !special.is_empty() {
@@ -152,20 +163,20 @@ pub fn apply(view: &View, wanted: &Wanted, label: TransactionLabel, shown: Shown
 }
 
 /// What `wanted` would take away on a large scale without an approval.
-pub fn losses_of(view: &View, wanted: &Wanted, shown: Shown<'_>) -> Vec<LargeLoss> {
+pub fn losses_of(view: &View, wanted: &ApplyRequest, shown: DisplayPathFn<'_>) -> Vec<LargeLoss> {
     let Ok(set) = view.changes(LayerKind::Pending) else { return Vec::new() };
     let classes = view.classify(&set);
     let Ok(chosen) = wanted.choice(&set, &classes, shown) else { return Vec::new() };
     classes.permitted(&set, &chosen, &wanted.approval).losses
 }
 
-impl Wanted {
+impl ApplyRequest {
     /// What is wanted of `set`. The error names a path with nothing pending.
     fn choice(
         &self,
         set: &ChangeSet,
         classes: &ChangeClasses,
-        shown: Shown<'_>,
+        shown: DisplayPathFn<'_>,
     ) -> Result<ChangeSelection, String> {
         let mut chosen = match self.only_approved {
             true => ChangeSelection::new(),
@@ -186,7 +197,7 @@ impl Wanted {
     }
 }
 
-fn waits(classes: &ChangeClasses, path: &Path, shown: Shown<'_>) -> String {
+fn waits(classes: &ChangeClasses, path: &Path, shown: DisplayPathFn<'_>) -> String {
     let why = classes.runner(path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
     format!("{}: stays pending: {why}", named(path, shown))
 }
@@ -202,21 +213,22 @@ pub fn apply_choice(
     choice: &ChangeSelection,
     approval: &ChangeApproval,
     label: TransactionLabel,
-    shown: Shown<'_>,
-) -> Told {
+    shown: DisplayPathFn<'_>,
+) -> UserReport {
     match view.apply_approved(choice, approval, label) {
         Ok(ApplyOutcome::Landed(entry)) => {
             let count = entry.changes.len();
-            let mut told = Told::done(format!("applied {count} change{}", s(count))).but(&entry.shortfalls);
+            let mut told =
+                UserReport::done(format!("applied {count} change{}", s(count))).but(&entry.shortfalls);
             for change in entry.changes.iter().filter(|c| c.in_place) {
                 let words = "written in place: it has several names, or an owner that cannot be kept";
                 told = told.and(format!("{}: {words}", named(&change.path, shown)));
             }
             told
         }
-        Ok(ApplyOutcome::Nothing) => Told::done("nothing is pending"),
+        Ok(ApplyOutcome::Nothing) => UserReport::done("nothing is pending"),
         Ok(ApplyOutcome::Changed { merged, conflicts }) => {
-            let mut told = Told::failed("nothing was applied: files changed since");
+            let mut told = UserReport::failed("nothing was applied: files changed since");
             for path in merged {
                 told = told.and(format!(
                     "{}: merged with what is there now; look at it and apply again",
@@ -233,8 +245,8 @@ pub fn apply_choice(
     }
 }
 
-fn failure(error: &ApplyError) -> Told {
-    let told = Told::failed(format!("not applied: {error}"));
+fn failure(error: &ApplyError) -> UserReport {
+    let told = UserReport::failed(format!("not applied: {error}"));
     match error {
         ApplyError::Damage(_) => told.and(REPAIR),
         _ => told,
@@ -242,22 +254,24 @@ fn failure(error: &ApplyError) -> Told {
 }
 
 /// Throws away what is pending at or below `paths`; `undo` is the command that brings it back.
-pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: Shown<'_>) -> Told {
+pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: DisplayPathFn<'_>) -> UserReport {
     let done = view.changes(LayerKind::Pending).and_then(|set| {
         let chosen = choice(&set, paths, shown).map_err(std::io::Error::other)?;
         let aside = view.set_aside(&chosen)?;
         Ok((set.len() - view.changes(LayerKind::Pending)?.len(), aside))
     });
     match done {
-        Ok((0, _)) => Told::done("nothing is pending"),
-        Ok((count, DiscardBackup::Kept)) => {
-            Told::done(format!("discarded {count} change{}; {undo} brings {} back", s(count), them(count)))
-        }
+        Ok((0, _)) => UserReport::done("nothing is pending"),
+        Ok((count, DiscardBackup::Kept)) => UserReport::done(format!(
+            "discarded {count} change{}; {undo} brings {} back",
+            s(count),
+            them(count)
+        )),
         Ok((count, DiscardBackup::TooLarge)) => {
             let why = "too large to be kept for undo";
-            Told::done(format!("discarded {count} change{} for good: {why}", s(count)))
+            UserReport::done(format!("discarded {count} change{} for good: {why}", s(count)))
         }
-        Err(e) => Told::failed(format!("not discarded: {e}")),
+        Err(e) => UserReport::failed(format!("not discarded: {e}")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What was applied: transactions as lines, and figures of them.
 
-use super::{Shown, named, s};
+use super::{DisplayPathFn, named, s};
 use crate::text::sanitize;
 use crate::workspace::{
     DamagedPart, DamagedRecord, Journal, JournalEntry, JournalKind, PathState, RepairOutcome, RepairReport,
@@ -48,7 +48,7 @@ pub(super) fn letter(before: &PathState, after: &PathState) -> char {
 pub(super) fn list<'a>(
     changed: impl Iterator<Item = (&'a Path, char, &'a str)>,
     repository: &dyn Fn(&Path) -> Option<PathBuf>,
-    shown: Shown<'_>,
+    shown: DisplayPathFn<'_>,
 ) -> Vec<String> {
     let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
     let mut lines = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn list<'a>(
 }
 
 /// What one transaction changed, as lines.
-pub fn entry_paths(entry: &JournalEntry, shown: Shown<'_>) -> Vec<String> {
+pub fn entry_paths(entry: &JournalEntry, shown: DisplayPathFn<'_>) -> Vec<String> {
     let known =
         |path: &Path| entry.repositories.iter().map(|r| &r.path).find(|dir| path.starts_with(dir)).cloned();
     let repository = |path: &Path| known(path).or_else(|| repository_of(path));

@@ -15,17 +15,17 @@ pub struct ChangeReport {
     change: String,
     /// Where a renamed file was before.
     from: Option<String>,
-    classification: Classification,
+    classification: ReportedClass,
     /// The program that runs or obeys the file later, and when.
-    runs_later: Option<RunBy>,
+    runs_later: Option<ReportedRunner>,
     /// The program whose next build, test or install runs the file.
-    runs_with_build: Option<RunBy>,
+    runs_with_build: Option<ReportedRunner>,
     state: ChangeState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Classification {
+pub enum ReportedClass {
     Ordinary,
     /// The next build, test or install runs it.
     RunsWithBuild,
@@ -36,7 +36,7 @@ pub enum Classification {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-pub(super) struct RunBy {
+pub(super) struct ReportedRunner {
     by: String,
     why: String,
 }
@@ -82,13 +82,13 @@ impl TurnChanges {
 }
 
 /// What the change at `path` means. What runs later is approved as that, also where it belongs to a loss.
-pub fn classification(classes: &ChangeClasses, lost: &BTreeSet<&Path>, path: &Path) -> Classification {
+pub fn classification(classes: &ChangeClasses, lost: &BTreeSet<&Path>, path: &Path) -> ReportedClass {
     match classes.of(path) {
-        ChangeClass::RunsLater(_) => Classification::RunsLater,
-        ChangeClass::LargeLoss(_) => Classification::LargeLoss,
-        _ if lost.contains(path) => Classification::LargeLoss,
-        ChangeClass::RunsWithBuild(_) => Classification::RunsWithBuild,
-        ChangeClass::Ordinary => Classification::Ordinary,
+        ChangeClass::RunsLater(_) => ReportedClass::RunsLater,
+        ChangeClass::LargeLoss(_) => ReportedClass::LargeLoss,
+        _ if lost.contains(path) => ReportedClass::LargeLoss,
+        ChangeClass::RunsWithBuild(_) => ReportedClass::RunsWithBuild,
+        ChangeClass::Ordinary => ReportedClass::Ordinary,
     }
 }
 
@@ -98,7 +98,7 @@ fn report(
     lost: &BTreeSet<&Path>,
     state: ChangeState,
 ) -> ChangeReport {
-    let run_by = |runner: &Runner| RunBy { by: runner.by.clone(), why: runner.why.clone() };
+    let run_by = |runner: &Runner| ReportedRunner { by: runner.by.clone(), why: runner.why.clone() };
     ChangeReport {
         path: change.path.to_string_lossy().into_owned(),
         change: change.verb().word().into(),

@@ -1,7 +1,7 @@
 //! Undo and redo, in words.
 
 use super::past::{letter, list};
-use super::{REPAIR, Shown, Told, failure, named, s};
+use super::{DisplayPathFn, REPAIR, UserReport, failure, named, s};
 use crate::workspace::{
     DamagedRecord, JournalEntry, RestoreError, TransactionLabel, UndoPlan, View, recover,
 };
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Brings back the newest discard of `views`, if nothing that stands was applied after it. `journal` is a view of the
 /// same directory.
-pub fn undo_discard(views: &[View], journal: &View, shown: Shown<'_>) -> Option<Told> {
+pub fn undo_discard(views: &[View], journal: &View, shown: DisplayPathFn<'_>) -> Option<UserReport> {
     let mut discards = Vec::new();
     for view in views {
         match view.last_discard() {
@@ -28,25 +28,27 @@ pub fn undo_discard(views: &[View], journal: &View, shown: Shown<'_>) -> Option<
     }
     let count = discarded.count;
     Some(match view.restore(&discarded) {
-        Ok(()) => Told::done(format!("brought back {count} discarded change{}, pending again", s(count))),
+        Ok(()) => {
+            UserReport::done(format!("brought back {count} discarded change{}, pending again", s(count)))
+        }
         Err(RestoreError::Pending(paths)) => {
             let names: Vec<String> = paths.iter().map(|path| named(path, shown)).collect();
             let why = "other changes are pending there: apply or discard them first";
-            Told::failed(format!("the discard was not taken back: {}: {why}", names.join(", ")))
+            UserReport::failed(format!("the discard was not taken back: {}: {why}", names.join(", ")))
         }
         Err(RestoreError::Damage(damage)) => nothing_undone(&damage),
-        Err(RestoreError::Io(e)) => Told::failed(format!("the discard was not taken back: {e}")),
+        Err(RestoreError::Io(e)) => UserReport::failed(format!("the discard was not taken back: {e}")),
     })
 }
 
 /// The answer of an undo that cannot know what comes first.
-pub fn nothing_undone(damage: &DamagedRecord) -> Told {
-    Told::failed(format!("nothing was changed: {damage}")).and(REPAIR)
+pub fn nothing_undone(damage: &DamagedRecord) -> UserReport {
+    UserReport::failed(format!("nothing was changed: {damage}")).and(REPAIR)
 }
 
 /// What undo is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Back {
+pub enum UndoTarget {
     /// This many turns.
     Turns(usize),
     /// What the last turn that touched this path did to it.
@@ -54,25 +56,31 @@ pub enum Back {
 }
 
 /// Takes back. What cannot be brought back is told instead of doing anything, unless `rest` says to do the others.
-pub fn undo(view: &View, back: &Back, rest: bool, label: &TransactionLabel, shown: Shown<'_>) -> Told {
+pub fn undo(
+    view: &View,
+    back: &UndoTarget,
+    rest: bool,
+    label: &TransactionLabel,
+    shown: DisplayPathFn<'_>,
+) -> UserReport {
     undo_saying(view, back, (rest, "/undo rest"), label, shown)
 }
 
 /// The same where another word than `/undo rest` stands for "the others".
 pub fn undo_saying(
     view: &View,
-    back: &Back,
+    back: &UndoTarget,
     rest: (bool, &str),
     label: &TransactionLabel,
-    shown: Shown<'_>,
-) -> Told {
+    shown: DisplayPathFn<'_>,
+) -> UserReport {
     if let Some(told) = incomplete(view) {
         return told;
     }
     let turns = view.journal().turns();
     let (entries, only): (Vec<JournalEntry>, Option<&Path>) = match back {
-        Back::Turns(count) => (turns.into_iter().take(*count).rev().flatten().collect(), None),
-        Back::Path(path) => {
+        UndoTarget::Turns(count) => (turns.into_iter().take(*count).rev().flatten().collect(), None),
+        UndoTarget::Path(path) => {
             let touches = |turn: &&Vec<JournalEntry>| {
                 turn.iter().any(|e| e.changes.iter().any(|c| c.path.starts_with(path)))
             };
@@ -80,7 +88,7 @@ pub fn undo_saying(
         }
     };
     if entries.is_empty() {
-        return past_damage(view, 0).unwrap_or_else(|| Told::done("there is nothing to undo here"));
+        return past_damage(view, 0).unwrap_or_else(|| UserReport::done("there is nothing to undo here"));
     }
     undo_entries(view, &entries, only, rest, label, shown)
 }
@@ -92,8 +100,8 @@ pub fn undo_entries(
     only: Option<&Path>,
     rest: (bool, &str),
     label: &TransactionLabel,
-    shown: Shown<'_>,
-) -> Told {
+    shown: DisplayPathFn<'_>,
+) -> UserReport {
     let label = match only {
         Some(_) => {
             TransactionLabel { turn: format!("{}-undo-{}", label.turn, last_id(view)), ..label.clone() }
@@ -110,10 +118,10 @@ pub fn undo_entries(
 
 /// Refuses to take back anything while a transaction after `id` is damaged: it may belong to the same turn, or have
 /// taken this one back already.
-fn past_damage(view: &View, id: u64) -> Option<Told> {
+fn past_damage(view: &View, id: u64) -> Option<UserReport> {
     let damage = view.journal().damage_after(id);
     let newest = damage.last()?;
-    let mut told = Told::failed(format!("nothing was changed: {newest}"));
+    let mut told = UserReport::failed(format!("nothing was changed: {newest}"));
     if damage.len() > 1 {
         told = told.and(format!("{} more records are damaged: `placet doctor` lists them", damage.len() - 1));
     }
@@ -124,12 +132,12 @@ fn past_damage(view: &View, id: u64) -> Option<Told> {
 
 /// Completes the record of an apply that could not be completed when it was made. If that fails again, it says why nothing
 /// is taken back: that apply would be the first.
-fn incomplete(view: &View) -> Option<Told> {
+fn incomplete(view: &View) -> Option<UserReport> {
     if view.journal().unlisted().is_some() {
         return past_damage(view, 0);
     }
     let failed = recover(view.journal(), view.objects()).err()?;
-    Some(Told::failed(format!(
+    Some(UserReport::failed(format!(
         "nothing was changed: the record of the last apply cannot be completed: {failed}"
     )))
 }
@@ -139,12 +147,17 @@ fn last_id(view: &View) -> u64 {
 }
 
 /// Puts back what the last undo took away.
-pub fn redo(view: &View, rest: bool, label: &TransactionLabel, shown: Shown<'_>) -> Told {
+pub fn redo(view: &View, rest: bool, label: &TransactionLabel, shown: DisplayPathFn<'_>) -> UserReport {
     redo_saying(view, (rest, "/redo rest"), label, shown)
 }
 
 /// The same where another word than `/redo rest` stands for "the others".
-pub fn redo_saying(view: &View, rest: (bool, &str), label: &TransactionLabel, shown: Shown<'_>) -> Told {
+pub fn redo_saying(
+    view: &View,
+    rest: (bool, &str),
+    label: &TransactionLabel,
+    shown: DisplayPathFn<'_>,
+) -> UserReport {
     if let Some(told) = incomplete(view) {
         return told;
     }
@@ -153,7 +166,7 @@ pub fn redo_saying(view: &View, rest: (bool, &str), label: &TransactionLabel, sh
         return told;
     }
     match undo {
-        None => Told::done("there is nothing to redo here"),
+        None => UserReport::done("there is nothing to redo here"),
         Some(undo) => carry_out(view, view.plan_redo(&undo, label.clone()), rest, "redid", shown),
     }
 }
@@ -163,16 +176,16 @@ fn carry_out(
     plan: std::io::Result<UndoPlan>,
     (rest, how): (bool, &str),
     did: &str,
-    shown: Shown<'_>,
-) -> Told {
+    shown: DisplayPathFn<'_>,
+) -> UserReport {
     let plan = match plan {
         Ok(plan) => plan,
-        Err(e) => return Told::failed(format!("nothing was changed: {e}")),
+        Err(e) => return UserReport::failed(format!("nothing was changed: {e}")),
     };
     let left: Vec<String> =
         plan.left.iter().map(|(path, why)| format!("{}: {why}", named(path, shown))).collect();
     if !left.is_empty() && (!rest || plan.is_empty()) {
-        let mut told = Told::failed("nothing was changed, because not all of it can be brought back:");
+        let mut told = UserReport::failed("nothing was changed, because not all of it can be brought back:");
         told.lines.extend(left);
         if !plan.is_empty() {
             let count = plan.paths().count();
@@ -190,13 +203,14 @@ fn carry_out(
         // Someone may have built on them: undo never deletes objects.
         let stay = if objects == 1 { "stays" } else { "stay" };
         let what = format!("{objects} git object{}, which {stay} for `git gc`", s(objects));
-        return Told::done(format!("nothing was changed: all that is left of it is {what}"))
+        return UserReport::done(format!("nothing was changed: all that is left of it is {what}"))
             .and("`undo 2` goes back one turn further");
     }
     match view.carry_out(plan) {
         Ok(Some(entry)) => {
             let count = entry.changes.len();
-            let mut told = Told::done(format!("{did} {count} change{}", s(count))).but(&entry.shortfalls);
+            let mut told =
+                UserReport::done(format!("{did} {count} change{}", s(count))).but(&entry.shortfalls);
             told.lines.extend(lines);
             if objects > 0 {
                 told.lines.push(format!("{objects} git object{} left for `git gc`", s(objects)));
@@ -204,7 +218,7 @@ fn carry_out(
             told.lines.extend(left.into_iter().map(|line| format!("left as it is: {line}")));
             told
         }
-        Ok(None) => Told::done("everything is like that already; `undo 2` goes back one turn further"),
+        Ok(None) => UserReport::done("everything is like that already; `undo 2` goes back one turn further"),
         Err(e) => failure(&e),
     }
 }
