@@ -12,13 +12,15 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use placet::text::hunk::hunks;
-use placet::ui::ansi::Depth;
-use placet::ui::full::Pane;
+use placet::ui::ansi::ColorDepth;
+use placet::ui::full::FullScreenPane;
 use placet::ui::keymap::Keymap;
-use placet::ui::picture::Display;
-use placet::ui::review::{Body, Desk, Doc, File, Lines, Review, ReviewPane, Subject, TABLE};
-use placet::ui::tint::Tint;
-use placet::ui::{Canvas, Theme};
+use placet::ui::picture::PictureDisplay;
+use placet::ui::review::{
+    Review, ReviewBody, ReviewContext, ReviewFile, ReviewLines, ReviewPane, ReviewSubject, SideText, TABLE,
+};
+use placet::ui::tint::SyntaxHighlighter;
+use placet::ui::{FullScreenPainter, Theme};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -57,8 +59,9 @@ fn contents() -> Vec<(String, Vec<u8>, Vec<u8>)> {
 
 fn review(contents: &[(String, Vec<u8>, Vec<u8>)]) -> Review {
     let files = contents.iter().map(|(name, old, new)| {
-        let lines = Lines::new(Doc::new(old.clone()).unwrap(), Doc::new(new.clone()).unwrap());
-        File {
+        let lines =
+            ReviewLines::new(SideText::new(old.clone()).unwrap(), SideText::new(new.clone()).unwrap());
+        ReviewFile {
             name: name.clone(),
             path: name.into(),
             paths: vec![name.into()],
@@ -66,38 +69,38 @@ fn review(contents: &[(String, Vec<u8>, Vec<u8>)]) -> Review {
             runs_later: None,
             letter: 'M',
             facts: Vec::new(),
-            body: Body::Lines(lines),
+            body: ReviewBody::Lines(lines),
             key: name.clone(),
         }
     });
-    Review::new("a bench", Subject::Pending, files.collect())
+    Review::new("a bench", ReviewSubject::Pending, files.collect())
 }
 
-fn desk() -> Desk<'static> {
-    Desk {
-        theme: Theme::load("dark", std::path::Path::new("/"), Depth::True, |_| None).unwrap(),
+fn desk() -> ReviewContext<'static> {
+    ReviewContext {
+        theme: Theme::load("dark", std::path::Path::new("/"), ColorDepth::True, |_| None).unwrap(),
         keys: Keymap::usual("review", TABLE),
         editor: None,
         memory: None,
         outbox: None,
         blame: Arc::new(|_| Err(String::new())),
         copy: Box::new(|_| String::new()),
-        display: Display::words(),
+        display: PictureDisplay::words(),
     }
 }
 
-fn canvas() -> (Canvas, Arc<AtomicUsize>) {
+fn canvas() -> (FullScreenPainter, Arc<AtomicUsize>) {
     let bytes = Arc::new(AtomicUsize::new(0));
     let sink = Arc::clone(&bytes);
     (
-        Canvas::new(Box::new(move |b| {
+        FullScreenPainter::new(Box::new(move |b| {
             sink.fetch_add(b.len(), Ordering::Relaxed);
         })),
         bytes,
     )
 }
 
-fn frame(canvas: &mut Canvas, pane: &ReviewPane<'_>) {
+fn frame(canvas: &mut FullScreenPainter, pane: &ReviewPane<'_>) {
     canvas.frame((160, 50), |buffer| pane.draw(buffer), pane.pictures());
 }
 
@@ -154,9 +157,9 @@ fn colours() {
     let lines = 5_000;
     for (ending, line) in LANGUAGES {
         let text = text(line, lines, "");
-        let theme = Theme::load("dark", std::path::Path::new("/"), Depth::True, |_| None).unwrap();
+        let theme = Theme::load("dark", std::path::Path::new("/"), ColorDepth::True, |_| None).unwrap();
         let started = Instant::now();
-        let mut tint = Tint::new(&theme);
+        let mut tint = SyntaxHighlighter::new(&theme);
         let doc = tint.add(text.as_str().into(), ending);
         for from in (0..lines).step_by(200) {
             tint.want(doc, from..from + 200);

@@ -14,9 +14,9 @@
 use placet::agent::{TurnEnding, TurnEvent};
 use placet::conversation::TokenUsage;
 use placet::permission::Mode;
-use placet::ui::ansi::{self, Depth};
-use placet::ui::live::{Facts, Live};
-use placet::ui::{Painter, Theme};
+use placet::ui::ansi::{self, ColorDepth};
+use placet::ui::live::{TurnPane, TurnPaneStatus};
+use placet::ui::{InlinePainter, Theme};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -78,9 +78,9 @@ fn screen() {
     let bytes = Arc::new(AtomicUsize::new(0));
     let time = median(5, || {
         bytes.store(0, Ordering::Relaxed);
-        let theme = Theme::load("dark", Path::new("/nowhere"), Depth::True, |_| None).unwrap();
+        let theme = Theme::load("dark", Path::new("/nowhere"), ColorDepth::True, |_| None).unwrap();
         let now = Instant::now();
-        let facts = Facts {
+        let facts = TurnPaneStatus {
             model: "m".into(),
             window: 200_000,
             usage: TokenUsage::default(),
@@ -93,16 +93,16 @@ fn screen() {
             todos: Vec::new(),
             cost: None,
         };
-        let mut live = Live::new(
+        let mut live = TurnPane::new(
             theme,
             80,
             facts,
             placet::agent::MessageQueue::default(),
-            placet::ui::paste::Pastes::default(),
+            placet::ui::paste::PasteStore::default(),
             now,
         );
         let sink = Arc::clone(&bytes);
-        let mut painter = Painter::new(
+        let mut painter = InlinePainter::new(
             Box::new(move |b| {
                 sink.fetch_add(b.len(), Ordering::Relaxed);
             }),

@@ -9,7 +9,7 @@ use crate::provider::ProviderPreset;
 use crate::sandbox::SandboxBackend;
 use crate::session::SessionStore;
 use crate::text::visible;
-use crate::ui::ansi::Depth;
+use crate::ui::ansi::ColorDepth;
 use std::fmt::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -71,7 +71,7 @@ pub(super) fn run(options: &Options) -> Result<u8, Failure> {
     }
     keys(&mut out, &paths);
     wrong += sessions(&mut out, &paths.state);
-    let depth = Depth::detect("auto", |name| std::env::var(name).ok());
+    let depth = ColorDepth::detect("auto", |name| std::env::var(name).ok());
     let term = std::env::var("TERM").unwrap_or_default();
     let _ = writeln!(
         out,

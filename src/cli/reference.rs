@@ -117,7 +117,7 @@ fn keys() -> String {
     out
 }
 
-fn screen<A>(out: &mut String, name: &str, rows: &[ui::keymap::Row<A>]) {
+fn screen<A>(out: &mut String, name: &str, rows: &[ui::keymap::KeyBinding<A>]) {
     let _ = write!(out, "## {name}\n\n| action | keys | what it does |\n|---|---|---|\n");
     for row in rows {
         let keys: Vec<String> = row.keys.split(' ').map(|k| format!("`{}`", k.replace('|', "\\|"))).collect();

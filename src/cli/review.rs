@@ -8,11 +8,12 @@ use super::start;
 use crate::app::App;
 use crate::repl::{TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
 use crate::text::patch::{PatchSet, StripLevels, parse};
-use crate::ui::ansi::Depth;
+use crate::ui::ansi::ColorDepth;
 use crate::ui::clipboard::Clipboard;
-use crate::ui::picture::Display;
+use crate::ui::picture::PictureDisplay;
 use crate::ui::review::{
-    Desk, Outcome, Review, ReviewPane, Stop, Subject, TABLE, accepted, binary_file, markdown, of_patch, value,
+    Review, ReviewContext, ReviewItem, ReviewOutcome, ReviewPane, ReviewSubject, TABLE, accepted,
+    binary_file, markdown, of_patch, value,
 };
 use crate::ui::{Theme, full, talk, term};
 use crate::workspace::LargeLoss;
@@ -74,7 +75,7 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, Failure> {
     let name = blake3::hash(source.as_bytes()).to_hex();
     let memory =
         start::paths().state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
-    let review = Review::new(&title, Subject::Patch, files);
+    let review = Review::new(&title, ReviewSubject::Patch, files);
     let Some((review, outcome)) =
         shown(args, &app, review, memory, Arc::new(|_: &Path| Err("it is a patch".into())))?
     else {
@@ -96,7 +97,7 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &Chosen) -> Result<u8, Failure>
     let Some((review, outcome)) = shown(args, app, review, memory_of(view), blame)? else {
         return Ok(report::DONE);
     };
-    if outcome == Outcome::Left {
+    if outcome == ReviewOutcome::Left {
         return Ok(report::DONE);
     }
     let shown = |path: &Path| workspace.shortened(path);
@@ -119,10 +120,10 @@ fn shown(
     app: &App,
     review: Review,
     memory: PathBuf,
-    blame: crate::ui::review::Blamer,
-) -> Result<Option<(Review, Outcome)>, Failure> {
+    blame: crate::ui::review::BlameFn,
+) -> Result<Option<(Review, ReviewOutcome)>, Failure> {
     let linear = args.linear || app.config.flag("ui.linear").unwrap_or(false);
-    let base = if linear { None } else { term::Base::enter_any().ok() };
+    let base = if linear { None } else { term::BaseMode::enter_any().ok() };
     let Some(base) = base else {
         if args.output.is_some() || args.json {
             return Err(Failure::usage(
@@ -134,17 +135,17 @@ fn shown(
         return Ok(None);
     };
     let variable = |name: &str| std::env::var(name).ok();
-    let depth = Depth::detect(app.config.text("ui.color").unwrap_or("auto"), variable);
+    let depth = ColorDepth::detect(app.config.text("ui.color").unwrap_or("auto"), variable);
     let theme = app.config.text("ui.theme").unwrap_or("auto");
     let theme = Theme::load(theme, &start::paths().config, depth, variable).map_err(Failure::new)?;
     let keys = keymap(&app.config, "review", TABLE).map_err(Failure::usage)?;
     let pictures = app.config.text("ui.pictures").unwrap_or("auto");
-    let display = Display::of(pictures, depth, variable);
-    let desk = Desk {
+    let display = PictureDisplay::of(pictures, depth, variable);
+    let desk = ReviewContext {
         theme,
         keys,
         editor: app.config.text("editor").map(String::from),
-        outbox: crate::ui::review::Memory::load(&memory).outbox,
+        outbox: crate::ui::review::SavedReview::load(&memory).outbox,
         memory: Some(memory),
         blame,
         display,
@@ -162,7 +163,7 @@ fn shown(
 
 /// The whole review as numbered sentences with their lines.
 fn sentences(review: &Review) -> String {
-    let stops: Vec<Stop> = review.stops();
+    let stops: Vec<ReviewItem> = review.stops();
     let mut out = String::new();
     for (n, stop) in stops.iter().enumerate() {
         out.push_str(&review.sentence(n, stops.len(), *stop));
@@ -175,8 +176,8 @@ fn sentences(review: &Review) -> String {
 }
 
 /// What a review of a patch leaves: the accepted part where it was asked for, and what was said on standard output.
-fn leave(args: &ReviewArgs, review: &Review, outcome: Outcome) -> Result<u8, Failure> {
-    if let (Some(file), Outcome::Apply { .. }) = (&args.output, outcome) {
+fn leave(args: &ReviewArgs, review: &Review, outcome: ReviewOutcome) -> Result<u8, Failure> {
+    if let (Some(file), ReviewOutcome::Apply { .. }) = (&args.output, outcome) {
         let (bytes, left) = accepted(&review.files);
         std::fs::write(file, bytes)
             .map_err(|e| Failure::new(format!("`{}` was not written: {e}", file.display())))?;
@@ -185,7 +186,7 @@ fn leave(args: &ReviewArgs, review: &Review, outcome: Outcome) -> Result<u8, Fai
             warn(&format!("not in it, because only lines can be: {}", left.join(", ")));
         }
     }
-    if args.output.is_none() && matches!(outcome, Outcome::Apply { .. }) && review.tally().0 > 0 {
+    if args.output.is_none() && matches!(outcome, ReviewOutcome::Apply { .. }) && review.tally().0 > 0 {
         warn("what you accepted was not written anywhere: `--output FILE` makes a patch of it");
     }
     if args.json {

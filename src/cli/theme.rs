@@ -4,7 +4,7 @@ use super::args::{Options, ThemeCommand};
 use super::report::{self, Failure, print, print_styled, warn};
 use super::start;
 use crate::text::{sanitize, width};
-use crate::ui::ansi::{self, Depth};
+use crate::ui::ansi::{self, ColorDepth};
 use crate::ui::{Theme, sample, term};
 use std::io::IsTerminal;
 
@@ -40,11 +40,11 @@ fn preview(name: Option<&str>, options: &Options) -> Result<u8, Failure> {
     let variable = |name: &str| std::env::var(name).ok();
     let is_screen = std::io::stdout().is_terminal();
     let coloured = is_screen || setting == "always";
-    let depth = if coloured { Depth::detect(setting, variable) } else { Depth::True };
+    let depth = if coloured { ColorDepth::detect(setting, variable) } else { ColorDepth::True };
     let name = name.or_else(|| app.config.text("ui.theme")).unwrap_or("auto");
     let theme = Theme::load(name, &start::paths().config, depth, variable)
         .map_err(|e| Failure::usage(e).hint("`placet theme list` shows what there is"))?;
-    if depth == Depth::None && name != theme.name {
+    if depth == ColorDepth::None && name != theme.name {
         warn("note: without colours every theme is mono");
     }
     let columns = if is_screen { usize::from(term::size().0) } else { COLUMNS };

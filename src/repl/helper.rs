@@ -5,8 +5,8 @@ use super::files::Files;
 use super::host::Host;
 use crate::session::DraftFile;
 use crate::text::visible;
-use crate::ui::input::pump::Pump;
-use crate::ui::paste::Pastes;
+use crate::ui::input::pump::PtyProxy;
+use crate::ui::paste::PasteStore;
 use crate::ui::{Theme, ansi};
 use ratatui::style::Style;
 use rustyline::completion::{Candidate, Completer};
@@ -26,9 +26,9 @@ pub(super) struct ShellHelper {
     hint: Style,
     /// Hears of every change of the line.
     drafts: Option<Arc<DraftFile>>,
-    pastes: Pastes,
+    pastes: PasteStore,
     /// Hears that a line goes on after Enter.
-    pump: Option<Pump>,
+    pump: Option<PtyProxy>,
 }
 
 /// A completion, and what is listed for it.
@@ -52,8 +52,8 @@ impl ShellHelper {
         app: &dyn Host,
         theme: &Theme,
         drafts: Option<Arc<DraftFile>>,
-        pastes: Pastes,
-        pump: Option<Pump>,
+        pastes: PasteStore,
+        pump: Option<PtyProxy>,
     ) -> ShellHelper {
         ShellHelper { files: Files::new(app.cwd()), hint: theme.style("hint"), drafts, pastes, pump }
     }
@@ -184,7 +184,7 @@ mod tests {
             files: Files::new(dir),
             hint: Style::default(),
             drafts: None,
-            pastes: Pastes::default(),
+            pastes: PasteStore::default(),
             pump: None,
         }
     }

@@ -5,9 +5,9 @@
 
 use super::Shell;
 use super::command::After;
-use crate::ui::input::Keyboard;
-use crate::ui::input::decode::{Input, Token};
-use crate::ui::keymap::Chord;
+use crate::ui::input::BlockingKeyReader;
+use crate::ui::input::decode::{InputToken, TerminalInput};
+use crate::ui::keymap::KeyChord;
 use crossterm::event::{KeyCode, KeyModifiers};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -30,14 +30,16 @@ pub(super) fn keys(shell: &mut Shell<'_>, _: &str) -> After {
 }
 
 fn show(shell: &Shell<'_>) -> std::io::Result<()> {
-    let mut keyboard = Keyboard::new()?;
+    let mut keyboard = BlockingKeyReader::new()?;
     while let Some(token) = keyboard.next_token(PATIENCE)? {
-        if token.input == Some(Input::Unfinished) {
+        if token.input == Some(TerminalInput::Unfinished) {
             continue;
         }
         shell.hint(&said(&token));
-        let is_end = |input: &Input| match input {
-            Input::Key(key) => key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL,
+        let is_end = |input: &TerminalInput| match input {
+            TerminalInput::Key(key) => {
+                key.code == KeyCode::Char('c') && key.modifiers == KeyModifiers::CONTROL
+            }
             _ => false,
         };
         if token.input.as_ref().is_some_and(is_end) {
@@ -48,15 +50,17 @@ fn show(shell: &Shell<'_>) -> std::io::Result<()> {
 }
 
 /// `Shift-Enter       ESC [13;2u`
-fn said(token: &Token) -> String {
+fn said(token: &InputToken) -> String {
     let name = match &token.input {
-        Some(Input::Key(key)) => Chord::of(*key).to_string(),
-        Some(Input::Paste(text)) => format!("a paste of {} bytes", text.len()),
-        Some(Input::PasteRefused(bytes)) => format!("a paste of {bytes} bytes, too long"),
-        Some(Input::FocusGained) => "the window has the focus".into(),
-        Some(Input::FocusLost) => "the window lost the focus".into(),
-        Some(Input::Resized) => "the window has another size".into(),
-        Some(Input::Ignored | Input::Unfinished) | None => "nothing: an answer, or unknown".into(),
+        Some(TerminalInput::Key(key)) => KeyChord::of(*key).to_string(),
+        Some(TerminalInput::Paste(text)) => format!("a paste of {} bytes", text.len()),
+        Some(TerminalInput::PasteRefused(bytes)) => format!("a paste of {bytes} bytes, too long"),
+        Some(TerminalInput::FocusGained) => "the window has the focus".into(),
+        Some(TerminalInput::FocusLost) => "the window lost the focus".into(),
+        Some(TerminalInput::Resized) => "the window has another size".into(),
+        Some(TerminalInput::Ignored | TerminalInput::Unfinished) | None => {
+            "nothing: an answer, or unknown".into()
+        }
     };
     format!("{name:<18} {}", bytes(&token.raw))
 }
@@ -80,12 +84,15 @@ fn bytes(raw: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::input::decode::Decoder;
+    use crate::ui::input::decode::InputDecoder;
 
     #[test]
     fn every_press_is_named_with_its_bytes() {
-        let said: Vec<String> =
-            Decoder::default().feed("a\x1b[13;2u\x1b[1;5A\r日\x1b[I".as_bytes()).iter().map(said).collect();
+        let said: Vec<String> = InputDecoder::default()
+            .feed("a\x1b[13;2u\x1b[1;5A\r日\x1b[I".as_bytes())
+            .iter()
+            .map(said)
+            .collect();
         let wanted = [
             "a                  a",
             "Shift-Enter        ESC [13;2u",

@@ -3,14 +3,14 @@
 
 use super::prompt::{Prompter, STOPPED};
 use super::{ReplError, Shell};
-use crate::ui::review::{Mark, Memory, Outcome, Review};
+use crate::ui::review::{Review, ReviewDecision, ReviewOutcome, SavedReview};
 use std::path::Path;
 
 /// What an answer means.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer<'a> {
-    Mark(Mark),
-    File(Mark),
+    Mark(ReviewDecision),
+    File(ReviewDecision),
     Comment(&'a str),
     Next,
     Back,
@@ -25,11 +25,11 @@ fn read(answer: &str) -> Option<Answer<'_>> {
         return (!text.trim().is_empty()).then(|| Answer::Comment(text.trim()));
     }
     Some(match answer {
-        "a" | "accept" => Answer::Mark(Mark::Accepted),
-        "r" | "reject" => Answer::Mark(Mark::Rejected),
-        "o" | "open" => Answer::Mark(Mark::Open),
-        "A" => Answer::File(Mark::Accepted),
-        "R" => Answer::File(Mark::Rejected),
+        "a" | "accept" => Answer::Mark(ReviewDecision::Accepted),
+        "r" | "reject" => Answer::Mark(ReviewDecision::Rejected),
+        "o" | "open" => Answer::Mark(ReviewDecision::Open),
+        "A" => Answer::File(ReviewDecision::Accepted),
+        "R" => Answer::File(ReviewDecision::Rejected),
         "" | "n" | "next" => Answer::Next,
         "b" | "back" => Answer::Back,
         "u" | "undo" => Answer::Undo,
@@ -48,11 +48,11 @@ pub(super) fn run(
     prompter: &mut Prompter,
     mut review: Review,
     memory: &Path,
-) -> Result<(Review, Outcome), ReplError> {
-    for told in Memory::load(memory).put_on(&mut review) {
+) -> Result<(Review, ReviewOutcome), ReplError> {
+    for told in SavedReview::load(memory).put_on(&mut review) {
         shell.note(&told);
     }
-    let outbox = Memory::load(memory).outbox;
+    let outbox = SavedReview::load(memory).outbox;
     shell.note(&format!("{}: {WORDS}", review.title));
     let mut at = 0;
     loop {
@@ -82,14 +82,14 @@ pub(super) fn run(
             Some(Answer::Next) => at += 1,
             Some(Answer::Back) => at = at.saturating_sub(1),
             Some(Answer::Undo) => {
-                review.handle(crate::ui::review::Action::Undo);
+                review.handle(crate::ui::review::ReviewAction::Undo);
                 shell.hint(review.message.as_deref().unwrap_or(""));
             }
             Some(Answer::Finish) => break,
             Some(Answer::Leave) => {
                 save(shell, &review, outbox, memory);
                 shell.hint("nothing was applied; what you decided is remembered");
-                return Ok((review, Outcome::Left));
+                return Ok((review, ReviewOutcome::Left));
             }
             None => shell.hint(WORDS),
         }
@@ -100,18 +100,18 @@ pub(super) fn run(
 }
 
 fn save(shell: &Shell<'_>, review: &Review, outbox: Option<String>, memory: &Path) {
-    let before = Memory::load(memory);
-    if let Err(e) = Memory::of(review, outbox).beside(&before, review).save(memory) {
+    let before = SavedReview::load(memory);
+    if let Err(e) = SavedReview::of(review, outbox).beside(&before, review).save(memory) {
         shell.error(&format!("this is not remembered: {e}"), None);
     }
 }
 
 /// The summary, and a word that carries it out.
-fn confirm(shell: &Shell<'_>, prompter: &mut Prompter, review: &Review) -> Result<Outcome, ReplError> {
+fn confirm(shell: &Shell<'_>, prompter: &mut Prompter, review: &Review) -> Result<ReviewOutcome, ReplError> {
     let (accepted, rejected) = review.tally();
     if accepted + rejected == 0 && !review.has_news() {
         shell.note("nothing is decided: everything stays pending");
-        return Ok(Outcome::Left);
+        return Ok(ReviewOutcome::Left);
     }
     let summary = review.summary();
     let lines = summary.iter().map(|(line, _)| line).filter(|line| !line.is_empty());
@@ -120,11 +120,11 @@ fn confirm(shell: &Shell<'_>, prompter: &mut Prompter, review: &Review) -> Resul
     loop {
         let question = format!("Type `apply` to carry this out{tell}, Enter to leave it: ");
         match prompter.ask_word(&question).trim() {
-            "apply" => return Ok(Outcome::Apply { tell: false }),
-            "tell" if review.has_news() => return Ok(Outcome::Apply { tell: true }),
+            "apply" => return Ok(ReviewOutcome::Apply { tell: false }),
+            "tell" if review.has_news() => return Ok(ReviewOutcome::Apply { tell: true }),
             "" | "n" | "no" | "q" | STOPPED => {
                 shell.hint("nothing was applied; what you decided is remembered");
-                return Ok(Outcome::Left);
+                return Ok(ReviewOutcome::Left);
             }
             _ if review.has_news() => shell.hint("`apply`, `tell`, or Enter alone"),
             _ => shell.hint("`apply`, or Enter alone"),
@@ -138,9 +138,9 @@ mod tests {
 
     #[test]
     fn answers_are_words_and_enter_alone_decides_nothing() {
-        assert_eq!(read("a"), Some(Answer::Mark(Mark::Accepted)));
-        assert_eq!(read(" reject "), Some(Answer::Mark(Mark::Rejected)));
-        assert_eq!(read("R"), Some(Answer::File(Mark::Rejected)));
+        assert_eq!(read("a"), Some(Answer::Mark(ReviewDecision::Accepted)));
+        assert_eq!(read(" reject "), Some(Answer::Mark(ReviewDecision::Rejected)));
+        assert_eq!(read("R"), Some(Answer::File(ReviewDecision::Rejected)));
         assert_eq!(read(""), Some(Answer::Next));
         assert_eq!(read("c why this?"), Some(Answer::Comment("why this?")));
         assert_eq!(read("c  "), None);

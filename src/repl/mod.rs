@@ -38,8 +38,8 @@ pub use session::{title_of, when};
 use crate::agent::{MessageQueue, SelectedModel};
 use crate::config::{ProjectSettings, TrustStore};
 use crate::session::{DraftFile, InputDraft, SessionError, SessionStore};
-use crate::ui::ansi::{self, Depth};
-use crate::ui::paste::Pastes;
+use crate::ui::ansi::{self, ColorDepth};
+use crate::ui::paste::PasteStore;
 use crate::ui::{Theme, ThemeError, cell, own, term};
 use crate::workspace::Workspace;
 use line::Line;
@@ -120,7 +120,7 @@ pub(crate) struct Shell<'r> {
     /// Keeps what is typed and queued, should this process end.
     drafts: Option<Arc<DraftFile>>,
     /// Long pastes of this session.
-    pastes: Pastes,
+    pastes: PasteStore,
     /// Thinking and output are shown at length.
     expanded: bool,
     signals: Signals,
@@ -129,11 +129,11 @@ pub(crate) struct Shell<'r> {
 /// Runs the shell until the person leaves; returns the exit code.
 pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8, ReplError> {
     let variable = |name: &str| std::env::var(name).ok();
-    let depth = Depth::detect(app.config().text("ui.color").unwrap_or("auto"), variable);
+    let depth = ColorDepth::detect(app.config().text("ui.color").unwrap_or("auto"), variable);
     let theme =
         Theme::load(app.config().text("ui.theme").unwrap_or("auto"), app.config_dir(), depth, variable)?;
     let answerer = app.answerer(None, None)?;
-    let base = term::Base::enter()?;
+    let base = term::BaseMode::enter()?;
     let mut notes: Vec<String> = answerer.note.clone().into_iter().collect();
     let store = match app.store() {
         Ok((store, told)) => {
@@ -148,7 +148,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
     let (drafts, left) = drafts_of(store.as_ref(), app.cwd());
     let (signals, wrong) = Signals::new(app.as_ref(), &theme, variable);
     notes.extend(wrong);
-    let pastes = Pastes::default();
+    let pastes = PasteStore::default();
     let mut prompter = Prompter::new(app.as_ref(), &theme, store.as_ref(), drafts.clone(), pastes.clone())?;
     let linear = app.config().flag("ui.linear").unwrap_or(false);
     if prompter.knows_keys() && !linear && app.config().flag("ui.extended_keys").unwrap_or(true) {

@@ -10,7 +10,7 @@ use super::session::when;
 use crate::provider::ProviderPreset;
 use crate::session::{BranchTree, SessionBranch, SessionHit};
 use crate::text::{sanitize, visible};
-use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
+use crate::ui::picker::{KEYS, Picker, PickerFeed, PickerItem, PickerPreview};
 use crate::ui::viewer;
 use crate::workspace::{LayerKind, OpenConsent, Workspace};
 use ignore::WalkBuilder;
@@ -37,7 +37,7 @@ pub(super) fn is_interactive() -> bool {
 }
 
 impl Shell<'_> {
-    fn picker<'h>(&self, title: &str, feed: Feed) -> Picker<'h> {
+    fn picker<'h>(&self, title: &str, feed: PickerFeed) -> Picker<'h> {
         Picker::new(title, feed, &self.theme, self.keymap("picker", KEYS))
     }
 
@@ -57,9 +57,9 @@ impl Shell<'_> {
     fn pick_command(&self, typed: &Typed, name: &str) -> Typed {
         let item = |row: &super::CommandRow| {
             let note = format!("{}  {}", row.arguments, row.help);
-            Item::new(format!("/{}", row.name), note.trim()).with_value(row.name)
+            PickerItem::new(format!("/{}", row.name), note.trim()).with_value(row.name)
         };
-        let feed = Feed::of(COMMANDS.iter().map(item).collect());
+        let feed = PickerFeed::of(COMMANDS.iter().map(item).collect());
         match self.pick(self.picker("Commands", feed).with_query(name)).first() {
             Some(name) => Typed { before: format!("/{name} "), after: typed.after.clone() },
             None => typed.clone(),
@@ -68,7 +68,7 @@ impl Shell<'_> {
 
     fn pick_files(&self, typed: Typed) -> Typed {
         let workspace = self.seen_through();
-        let feed = Feed::default();
+        let feed = PickerFeed::default();
         walk(&workspace, feed.clone());
         let word = typed.before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let (lead, word) = typed.before.split_at(word);
@@ -82,7 +82,10 @@ impl Shell<'_> {
             .with_preview(move |item| preview(&workspace, item))
             .with_beyond(move |query| {
                 let found = beyond.typed_out(query).into_iter().filter(|path| !hidden(path));
-                found.take(BEYOND).map(|path| Item::new(path, "ignored, or hidden by its name")).collect()
+                found
+                    .take(BEYOND)
+                    .map(|path| PickerItem::new(path, "ignored, or hidden by its name"))
+                    .collect()
             });
         let taken = self.pick(picker);
         if taken.is_empty() {
@@ -110,12 +113,12 @@ impl Shell<'_> {
         let item = |row: &crate::session::SessionRow| {
             let note = format!("{}  {}", when(row.updated), super::session::short_id(&row.id));
             let pin = if row.pinned { "pinned: " } else { "" };
-            Item::new(format!("{pin}{}", row.title), note).with_value(row.id.to_string())
+            PickerItem::new(format!("{pin}{}", row.title), note).with_value(row.id.to_string())
         };
-        let feed = Feed::of(rows.iter().map(item).collect());
-        let about = |item: &Item| {
+        let feed = PickerFeed::of(rows.iter().map(item).collect());
+        let about = |item: &PickerItem| {
             let Some(row) = rows.iter().find(|row| row.id.as_str() == item.value()) else {
-                return Preview::default();
+                return PickerPreview::default();
             };
             let text = format!(
                 "{}\n\nbegun      {}\nlast used  {}\nentries    {}\ndirectory  {}\nname       {}",
@@ -127,7 +130,7 @@ impl Shell<'_> {
                 row.id
             );
             let drawn = text.lines().map(|line| Line::raw(visible::guard_line(line).into_owned())).collect();
-            Preview { drawn, ..Preview::default() }
+            PickerPreview { drawn, ..PickerPreview::default() }
         };
         let picker = self.picker("Sessions", feed).with_preview(about);
         self.pick(picker).into_iter().next()
@@ -137,19 +140,19 @@ impl Shell<'_> {
     pub(super) fn pick_branch(&self, tree: &BranchTree) -> Option<String> {
         let item = |branch: &SessionBranch| {
             let note = if branch.here.is_some() { "* you are here" } else { "" };
-            Item::new(super::tree::words(branch), note).with_value(branch.number.to_string())
+            PickerItem::new(super::tree::words(branch), note).with_value(branch.number.to_string())
         };
-        let feed = Feed::of(tree.branches.iter().map(item).collect());
+        let feed = PickerFeed::of(tree.branches.iter().map(item).collect());
         self.pick(self.picker("Branches", feed)).into_iter().next()
     }
 
     /// The session that a hit of a search is in.
     pub(super) fn pick_hit(&self, hits: &[SessionHit]) -> Option<String> {
         let item = |hit: &SessionHit| {
-            Item::new(hit.marked("«", "»"), hit.title.clone()).with_value(hit.session.clone())
+            PickerItem::new(hit.marked("«", "»"), hit.title.clone()).with_value(hit.session.clone())
         };
-        let feed = Feed::of(hits.iter().map(item).collect());
-        let about = |item: &Item| Preview { text: item.text.clone(), ..Preview::default() };
+        let feed = PickerFeed::of(hits.iter().map(item).collect());
+        let about = |item: &PickerItem| PickerPreview { text: item.text.clone(), ..PickerPreview::default() };
         self.pick(self.picker("Found", feed).with_preview(about)).into_iter().next()
     }
 
@@ -178,10 +181,10 @@ impl Shell<'_> {
         }
         let item = |(provider, model, note): &(String, Option<String>, &str)| {
             let model = model.as_deref().unwrap_or("");
-            Item::new(format!("{provider} {model}").trim_end(), *note)
+            PickerItem::new(format!("{provider} {model}").trim_end(), *note)
                 .with_value(format!("{provider} {model}"))
         };
-        let feed = Feed::of(pairs.iter().map(item).collect());
+        let feed = PickerFeed::of(pairs.iter().map(item).collect());
         let taken = self.pick(self.picker("Models", feed)).into_iter().next()?;
         taken.split_once(' ').map(|(provider, model)| (provider.to_string(), model.to_string()))
     }
@@ -193,18 +196,19 @@ impl Shell<'_> {
         let lines = lines.into_iter().rev().filter(|line| line.line.trim() != "/history");
         let items = lines.filter(|line| seen.insert(line.line.clone())).map(|line| {
             let place = Path::new(&line.cwd).file_name().unwrap_or_default().to_string_lossy().into_owned();
-            Item::new(line.line.replace('\n', " ⏎ "), place).with_value(line.line)
+            PickerItem::new(line.line.replace('\n', " ⏎ "), place).with_value(line.line)
         });
-        let feed = Feed::of(items.collect());
-        let picker = self
-            .picker("History", feed)
-            .with_preview(|item| Preview { text: item.value().to_string(), ..Preview::default() });
+        let feed = PickerFeed::of(items.collect());
+        let picker = self.picker("History", feed).with_preview(|item| PickerPreview {
+            text: item.value().to_string(),
+            ..PickerPreview::default()
+        });
         self.pick(picker).into_iter().next()
     }
 }
 
 /// Lists the files below the working directory from a thread of its own, until the list is closed.
-fn walk(workspace: &Workspace, feed: Feed) {
+fn walk(workspace: &Workspace, feed: PickerFeed) {
     let (workspace, theirs) = (workspace.clone(), feed.clone());
     let work = move || {
         let root = workspace.cwd().to_path_buf();
@@ -220,7 +224,7 @@ fn walk(workspace: &Workspace, feed: Feed) {
             workspace.view().and_then(|view| view.changes(LayerKind::Pending).ok()).unwrap_or_default();
         for change in pending.changes.iter().filter(|c| c.before.is_absent() && c.after.is_file()) {
             if let Some(text) = change.path.strip_prefix(&root).ok().and_then(|path| path.to_str()) {
-                batch.push(Item::new(text, "pending").with_order(text.matches('/').count()));
+                batch.push(PickerItem::new(text, "pending").with_order(text.matches('/').count()));
             }
         }
         for entry in walk.flatten() {
@@ -240,7 +244,7 @@ fn walk(workspace: &Workspace, feed: Feed) {
             // What is near comes first, what is hidden by its name last.
             let dotted = if text.split('/').any(|part| part.starts_with('.')) { 100 } else { 0 };
             let order = text.matches('/').count() + dotted;
-            batch.push(Item::new(format!("{text}{slash}"), "").with_order(order));
+            batch.push(PickerItem::new(format!("{text}{slash}"), "").with_order(order));
             count += 1;
             if batch.len() >= BATCH || count < FEW * 4 && batch.len() >= FEW || told.elapsed() > MOMENT {
                 theirs.push(std::mem::take(&mut batch));
@@ -267,13 +271,13 @@ fn whole_letters(mut bytes: Vec<u8>, size: u64) -> Vec<u8> {
 }
 
 /// The beginning of a file, as the conversation has it; the names in a directory.
-fn preview(workspace: &Workspace, item: &Item) -> Preview {
-    let plain = |text: String| Preview { text, ..Preview::default() };
-    let Ok(at) = workspace.resolve(item.value()) else { return Preview::default() };
+fn preview(workspace: &Workspace, item: &PickerItem) -> PickerPreview {
+    let plain = |text: String| PickerPreview { text, ..PickerPreview::default() };
+    let Ok(at) = workspace.resolve(item.value()) else { return PickerPreview::default() };
     if workspace.is_dir(&at.path) {
         let names = workspace.names_in(&at.path, 200);
         let drawn = names.iter().map(|name| Line::raw(sanitize::name(name).into_owned())).collect();
-        return Preview { drawn, ..Preview::default() };
+        return PickerPreview { drawn, ..PickerPreview::default() };
     }
     let mut opened = match workspace.open(&at, OpenConsent::Prepared) {
         Ok(opened) => opened,
@@ -289,10 +293,12 @@ fn preview(workspace: &Workspace, item: &Item) -> Preview {
             plain(format!("no text: {} of {size} bytes", crate::tools::data_kind(&bytes).unwrap_or("data")))
         }
         None => match String::from_utf8(whole_letters(bytes, size)) {
-            Ok(text) => Preview { text, language: item.value().to_string(), ..Preview::default() },
+            Ok(text) => {
+                PickerPreview { text, language: item.value().to_string(), ..PickerPreview::default() }
+            }
             Err(e) => {
                 let lines = e.as_bytes().split(|byte| *byte == b'\n').take(200);
-                Preview { drawn: lines.map(viewer::exact).collect(), ..Preview::default() }
+                PickerPreview { drawn: lines.map(viewer::exact).collect(), ..PickerPreview::default() }
             }
         },
     }

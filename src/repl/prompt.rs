@@ -7,12 +7,12 @@ use super::pictures_in::{dropped, from_clipboard};
 use super::signals::PROMPT_END;
 use crate::permission::{ClassificationLevel, Mode, ModeCell};
 use crate::session::{DraftFile, SessionStore};
-use crate::ui::input::decode::Input;
-use crate::ui::input::pump::Pump;
-use crate::ui::input::{self, Prompted};
+use crate::ui::input::decode::TerminalInput;
+use crate::ui::input::pump::PtyProxy;
+use crate::ui::input::{self, LinePromptResult};
 use crate::ui::live::mode_label;
-use crate::ui::paste::{self, Pastes, TOO_LONG};
-use crate::ui::talk::{self, Talk, Terminal};
+use crate::ui::paste::{self, PasteStore, TOO_LONG};
+use crate::ui::talk::{self, LineUi, TerminalLineUi};
 use crate::ui::{Theme, ansi, editor, own, term};
 use rustyline::config::{BellStyle, Configurer};
 use rustyline::error::ReadlineError;
@@ -70,8 +70,8 @@ pub(super) struct Prompter {
     /// The line goes on as this.
     put_back: Option<Typed>,
     /// Where rustyline reads; without it, it reads the terminal itself.
-    pump: Option<Pump>,
-    pastes: Pastes,
+    pump: Option<PtyProxy>,
+    pastes: PasteStore,
     teller: Option<Teller>,
 }
 
@@ -81,7 +81,7 @@ impl Prompter {
         theme: &Theme,
         store: Option<&SessionStore>,
         drafts: Option<Arc<DraftFile>>,
-        pastes: Pastes,
+        pastes: PasteStore,
     ) -> Result<Prompter, ReplError> {
         let vi = app.config().text("ui.edit_mode") == Some("vi");
         let lines = usize::try_from(app.config().number("ui.history_lines").unwrap_or(1000)).unwrap_or(1000);
@@ -131,9 +131,9 @@ impl Prompter {
         if term::is_dumb() {
             let own = self.prompt.pick(&self.prompt.raw);
             return match input::prompt(own, &format!("{}{}", draft.before, draft.after)) {
-                Prompted::Line(line) => Ok(line),
-                Prompted::Interrupted => Err(ReadlineError::Interrupted),
-                Prompted::Closed => Err(ReadlineError::Eof),
+                LinePromptResult::Line(line) => Ok(line),
+                LinePromptResult::Interrupted => Err(ReadlineError::Interrupted),
+                LinePromptResult::Closed => Err(ReadlineError::Eof),
             };
         }
         let Prompter { editor, prompt: own, pump, .. } = self;
@@ -221,7 +221,7 @@ impl Prompter {
 
     /// The same where the answer changes nothing yet.
     pub(super) fn ask_mark(&mut self, question: &str) -> String {
-        Terminal.ask(question).unwrap_or_else(|| STOPPED.into())
+        TerminalLineUi.ask(question).unwrap_or_else(|| STOPPED.into())
     }
 
     /// Adds a line to the history, here and in the store. Losing one is no reason to stop.
@@ -312,21 +312,21 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A reader of the terminal for rustyline. What is wrong with a paste is told above the line.
-fn pump(teller: &Option<Teller>, pastes: &Pastes) -> Option<Pump> {
+fn pump(teller: &Option<Teller>, pastes: &PasteStore) -> Option<PtyProxy> {
     let (pastes, teller) = (pastes.clone(), teller.clone()?);
-    let take = move |input: Input| {
+    let take = move |input: TerminalInput| {
         let why = match input {
-            Input::Paste(text) => match dropped(&text).map_or_else(|| pastes.take_in(&text), Ok) {
+            TerminalInput::Paste(text) => match dropped(&text).map_or_else(|| pastes.take_in(&text), Ok) {
                 Ok(text) => return Some(text),
                 Err(why) => why,
             },
-            Input::PasteRefused(bytes) => paste::refused(bytes, TOO_LONG),
+            TerminalInput::PasteRefused(bytes) => paste::refused(bytes, TOO_LONG),
             _ => return None,
         };
         tell(&teller, own::marked(&why));
         None
     };
-    Pump::open(Arc::new(take)).map_err(|e| tracing::warn!("keys are read directly: {e}")).ok()
+    PtyProxy::open(Arc::new(take)).map_err(|e| tracing::warn!("keys are read directly: {e}")).ok()
 }
 
 fn bind(
@@ -368,8 +368,8 @@ fn bind(
 struct EditLine {
     program: String,
     left: Arc<Mutex<Left>>,
-    pump: Option<Pump>,
-    pastes: Pastes,
+    pump: Option<PtyProxy>,
+    pastes: PasteStore,
 }
 
 impl ConditionalEventHandler for EditLine {
@@ -392,7 +392,7 @@ impl ConditionalEventHandler for EditLine {
 }
 
 /// Runs `work` while nobody else reads the terminal.
-fn with_terminal<T>(pump: &Option<Pump>, work: impl FnOnce() -> T) -> T {
+fn with_terminal<T>(pump: &Option<PtyProxy>, work: impl FnOnce() -> T) -> T {
     match pump {
         Some(pump) => pump.pause(work),
         None => work(),
@@ -401,8 +401,8 @@ fn with_terminal<T>(pump: &Option<Pump>, work: impl FnOnce() -> T) -> T {
 
 /// How a line is read: what the keys of the prompt need of it.
 struct Reading {
-    pump: Option<Pump>,
-    pastes: Pastes,
+    pump: Option<PtyProxy>,
+    pastes: PasteStore,
     teller: Option<Teller>,
 }
 
@@ -491,7 +491,7 @@ impl ConditionalEventHandler for Recall {
 }
 
 /// rustyline's own would leave the person's shell without echo.
-struct Suspend(Option<Pump>);
+struct Suspend(Option<PtyProxy>);
 
 impl ConditionalEventHandler for Suspend {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {

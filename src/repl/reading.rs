@@ -8,9 +8,9 @@ use crate::config::AppDirs;
 use crate::conversation::Message;
 use crate::text::visible;
 use crate::ui::clipboard::Clipboard;
-use crate::ui::full::{self, Pane};
-use crate::ui::keymap::{Keymap, Row};
-use crate::ui::talk::Terminal;
+use crate::ui::full::{self, FullScreenPane};
+use crate::ui::keymap::{KeyBinding, Keymap};
+use crate::ui::talk::TerminalLineUi;
 use crate::ui::{code_blocks, editor, markdown, pager, term, transcript};
 
 /// What `/copy` is asked for: an answer, counted from the last one, and a block of code in it.
@@ -62,7 +62,11 @@ fn text_for(messages: &[Message], wanted: Wanted) -> Result<String, String> {
 
 impl Shell<'_> {
     /// The keys of a screen, as the settings have them; a mistake in them is told and changes nothing.
-    pub(super) fn keymap<A: Copy + PartialEq>(&self, screen: &str, table: &'static [Row<A>]) -> Keymap<A> {
+    pub(super) fn keymap<A: Copy + PartialEq>(
+        &self,
+        screen: &str,
+        table: &'static [KeyBinding<A>],
+    ) -> Keymap<A> {
         super::review::keymap(self.app.config(), screen, table).unwrap_or_else(|why| {
             self.error(&why, Some("the usual keys hold meanwhile"));
             Keymap::usual(screen, table)
@@ -70,9 +74,9 @@ impl Shell<'_> {
     }
 
     /// Shows a screen until it closes.
-    pub(super) fn show(&self, pane: &mut dyn Pane) {
+    pub(super) fn show(&self, pane: &mut dyn FullScreenPane) {
         if self.is_linear() {
-            return pane.talk(&mut Terminal);
+            return pane.talk(&mut TerminalLineUi);
         }
         if let Err(e) = full::run(pane) {
             self.error(&format!("the terminal failed: {e}"), None);
@@ -93,7 +97,7 @@ impl Shell<'_> {
             return self.note("nothing was said yet");
         };
         let (clipboard, program) = (self.clipboard(), self.editor());
-        let hands = transcript::Hands {
+        let hands = transcript::TranscriptCallbacks {
             keys: self.keymap("transcript", transcript::KEYS),
             pager: self.keymap("pager", pager::KEYS),
             copy: Box::new(move |text| match clipboard.copy(text) {
@@ -104,7 +108,7 @@ impl Shell<'_> {
                 editor::edit(&program, text, ".md").map(drop).map_err(|e| e.to_string())
             }),
         };
-        let mut pane = transcript::Transcript::new(agent.transcript().messages(), &self.theme, hands);
+        let mut pane = transcript::TranscriptView::new(agent.transcript().messages(), &self.theme, hands);
         loop {
             self.show(&mut pane);
             let Some(path) = pane.take_view() else { return };

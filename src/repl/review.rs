@@ -12,9 +12,10 @@ use crate::config::Config;
 use crate::conversation::{Message, Part as Said};
 use crate::serve::changes::{UserReport, apply_choice};
 use crate::ui::full;
-use crate::ui::keymap::{Keymap, Row};
+use crate::ui::keymap::{KeyBinding, Keymap};
 use crate::ui::review::{
-    self, Desk, Land, Leave, Mark, Memory, Outcome, Review, ReviewPane, Standing, Subject, TABLE,
+    self, AppliedPart, CombinedDecision, PendingPart, Review, ReviewContext, ReviewDecision, ReviewOutcome,
+    ReviewPane, ReviewSubject, SavedReview, TABLE,
 };
 use crate::ui::talk;
 use crate::workspace::{
@@ -58,12 +59,12 @@ impl Shell<'_> {
             }
         };
         let keys = self.keymap("review", TABLE);
-        let memory = Memory::load(&memory_of(&view));
+        let memory = SavedReview::load(&memory_of(&view));
         let (review, outcome) = match self.is_linear() {
             true => linear::run(self, prompter, review, &memory_of(&view))?,
             false => {
                 let (blaming, turns, board) = (view.clone(), self.turn_numbers(&view), self.clipboard());
-                let desk = Desk {
+                let desk = ReviewContext {
                     theme: self.theme.clone(),
                     keys,
                     editor: self.app.config().text("editor").map(String::from),
@@ -85,13 +86,13 @@ impl Shell<'_> {
             }
         };
         let start = match outcome {
-            Outcome::Left => {
+            ReviewOutcome::Left => {
                 if review.tally() != (0, 0) || review.said().next().is_some() {
                     self.hint("what you decided and said is remembered: /review goes on");
                 }
                 None
             }
-            Outcome::Apply { tell } => self.carry_out(&workspace, &view, &review, tell),
+            ReviewOutcome::Apply { tell } => self.carry_out(&workspace, &view, &review, tell),
         };
         if let left @ 1.. = self.pending() {
             self.note(&format!("{left} still pending"));
@@ -133,14 +134,14 @@ impl Shell<'_> {
     /// What the agent has still to be told, for the next message.
     pub(super) fn review_report(&self) -> Option<String> {
         let (_, view) = self.viewed()?;
-        Memory::load(&memory_of(&view)).outbox
+        SavedReview::load(&memory_of(&view)).outbox
     }
 
     /// It was told.
     pub(super) fn review_reported(&mut self) {
         let Some((_, view)) = self.viewed() else { return };
         let file = memory_of(&view);
-        let mut memory = Memory::load(&file);
+        let mut memory = SavedReview::load(&file);
         if memory.outbox.take().is_some()
             && let Err(e) = memory.save(&file)
         {
@@ -158,7 +159,7 @@ impl Shell<'_> {
 pub fn keymap<A: Copy + PartialEq>(
     config: &Config,
     screen: &str,
-    table: &'static [Row<A>],
+    table: &'static [KeyBinding<A>],
 ) -> Result<Keymap<A>, String> {
     let own: Vec<(String, String)> = config
         .names_below(&format!("keys.{screen}"))
@@ -204,7 +205,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
             file.facts.insert(0, words.into());
         }
     }
-    let mut review = Review::new("pending changes", Subject::Pending, files);
+    let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.partial = !only.is_empty();
     Ok(Some(review))
 }
@@ -223,7 +224,8 @@ pub fn carry_out(
     let mut steps = Vec::new();
     if !land.is_empty() {
         // A file that runs later is accepted by itself, with its content in sight: the review sees to that.
-        let own = review.files.iter().filter(|f| f.runs_later.is_some() && f.verdict().0 != Land::Nothing);
+        let own =
+            review.files.iter().filter(|f| f.runs_later.is_some() && f.verdict().0 != AppliedPart::Nothing);
         let approval = own.flat_map(|f| &f.paths).fold(ChangeApproval::none(), |all, path| all.named(path));
         let set = view.changes(LayerKind::Pending)?;
         let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
@@ -261,7 +263,7 @@ pub fn carry_out(
         }
     }
     let file = memory_of(view);
-    let before = Memory::load(&file);
+    let before = SavedReview::load(&file);
     let outbox = join(before.outbox.clone(), review::report(review));
     // What is still pending keeps its reviewed marks; what was decided is decided no more.
     let memory = match review_of(workspace, view, &[]) {
@@ -269,9 +271,9 @@ pub fn carry_out(
             drop(before.put_on(&mut rest));
             rest.comments.retain(|c| !review.is_here(c));
             rest.reopen(|file| !review.partial || review.files.iter().any(|f| f.path == file.path));
-            Memory::of(&rest, outbox.clone())
+            SavedReview::of(&rest, outbox.clone())
         }
-        Ok(None) | Err(_) => Memory::only(outbox.clone()),
+        Ok(None) | Err(_) => SavedReview::only(outbox.clone()),
     };
     // What landed has landed: a full disk here must not make it look otherwise.
     if let Err(e) = memory.save(&file) {
@@ -310,23 +312,23 @@ fn choices(review: &Review, view: &View) -> io::Result<(ChangeSelection, ChangeS
         for path in &file.paths {
             // Pipes, sockets and devices are never applied: accepted, they can only go.
             let part = match &landing {
-                Land::Whole if special(path) => {
+                AppliedPart::Whole if special(path) => {
                     out.insert(path.clone(), SelectedPart::Whole);
                     continue;
                 }
-                Land::Nothing => None,
-                Land::Whole => Some(SelectedPart::Whole),
-                Land::Content(bytes) => Some(SelectedPart::Content(Arc::new(bytes.clone()))),
+                AppliedPart::Nothing => None,
+                AppliedPart::Whole => Some(SelectedPart::Whole),
+                AppliedPart::Content(bytes) => Some(SelectedPart::Content(Arc::new(bytes.clone()))),
             };
             let whole = part == Some(SelectedPart::Whole);
             if let Some(part) = part {
                 land.insert(path.clone(), part);
             }
             match &leaving {
-                Leave::AsItIs => {}
-                Leave::Nothing if whole => {}
-                Leave::Nothing => drop(out.insert(path.clone(), SelectedPart::Whole)),
-                Leave::Content(bytes) => {
+                PendingPart::AsItIs => {}
+                PendingPart::Nothing if whole => {}
+                PendingPart::Nothing => drop(out.insert(path.clone(), SelectedPart::Whole)),
+                PendingPart::Content(bytes) => {
                     drop(out.insert(path.clone(), SelectedPart::Content(Arc::new(bytes.clone()))))
                 }
             }
@@ -339,10 +341,12 @@ fn choices(review: &Review, view: &View) -> io::Result<(ChangeSelection, ChangeS
 fn rejections(review: &Review) -> ChangeSelection {
     let mut out = ChangeSelection::new();
     for file in review.files.iter().filter(|f| f.is_rejected_in_part()) {
-        let part = match file.lines().filter(|_| file.standing() != Standing::All(Mark::Rejected)) {
-            Some(lines) => SelectedPart::Content(Arc::new(lines.kept())),
-            None => SelectedPart::Whole,
-        };
+        let part =
+            match file.lines().filter(|_| file.standing() != CombinedDecision::All(ReviewDecision::Rejected))
+            {
+                Some(lines) => SelectedPart::Content(Arc::new(lines.kept())),
+                None => SelectedPart::Whole,
+            };
         if let (Some(old), SelectedPart::Whole) = (&file.renamed, &part) {
             out.insert(old.clone(), SelectedPart::Whole);
         }

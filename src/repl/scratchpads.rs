@@ -9,8 +9,10 @@ use crate::agent::{Agent, ApprovalReply, call_once};
 use crate::conversation::{CallId, CallInput, CallOutcome, CallResult, Note, Part, ToolCall};
 use crate::session::{ScratchpadEntry, Scratchpads};
 use crate::text::LineDiff;
-use crate::ui::scratchpads::{Browser, KEYS, Kind, Listed, Wish};
-use crate::ui::viewer::{self, FileText, Viewer};
+use crate::ui::scratchpads::{
+    KEYS, ScratchpadBrowser, ScratchpadItem, ScratchpadItemKind, ScratchpadRequest,
+};
+use crate::ui::viewer::{self, Viewer, ViewerText};
 use crate::ui::{editor, pager, picture, term};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -32,7 +34,7 @@ impl Shell<'_> {
     pub(super) fn browse_scratchpads(&mut self) {
         let Some(agent) = &self.conversation.agent else { return self.note("there is no scratchpad yet") };
         let (keys, pager) = (self.keymap("scratchpads", KEYS), self.keymap("pager", pager::KEYS));
-        let mut pane = Browser::new(listed(&agent.env().scratchpads), &self.theme, keys, pager);
+        let mut pane = ScratchpadBrowser::new(listed(&agent.env().scratchpads), &self.theme, keys, pager);
         loop {
             self.show(&mut pane);
             let Some(wish) = pane.take_wish() else { break };
@@ -47,15 +49,15 @@ impl Shell<'_> {
     }
 
     /// Does it; what there is to say of it, or why it could not be done.
-    fn grant(&mut self, wish: Wish) -> Result<Option<String>, String> {
+    fn grant(&mut self, wish: ScratchpadRequest) -> Result<Option<String>, String> {
         let agent = self.conversation.agent.as_ref().ok_or("there is no conversation")?;
         let pads = &agent.env().scratchpads;
         match wish {
-            Wish::View(name) => {
+            ScratchpadRequest::View(name) => {
                 self.look_at(&name, &text_of(pads, &name)?);
                 Ok(None)
             }
-            Wish::Diff(old, new) => {
+            ScratchpadRequest::Diff(old, new) => {
                 let (before, after) = (text_of(pads, &old)?, text_of(pads, &new)?);
                 let diff = LineDiff::new(&before, &after).unified(3, DIFF);
                 if diff.text.is_empty() {
@@ -65,19 +67,19 @@ impl Shell<'_> {
                 let left_out = diff.left_out;
                 Ok((left_out > 0).then(|| format!("{left_out} more lines differ; that was too much to show")))
             }
-            Wish::Edit(name) => self.edit_scratchpad(pads, &name).map(Some),
-            Wish::Delete(name) => {
+            ScratchpadRequest::Edit(name) => self.edit_scratchpad(pads, &name).map(Some),
+            ScratchpadRequest::Delete(name) => {
                 pads.delete(&name).map_err(|e| e.to_string())?;
                 self.conversation.pinned.retain(|pinned| pinned.name != name);
                 Ok(Some(format!("deleted `{name}`")))
             }
-            Wish::Promote { name, path } => {
+            ScratchpadRequest::Promote { name, path } => {
                 let content = text_of(pads, &name)?;
                 let input = json!({ "path": path, "content": content, "mode": "create" });
                 done(self.call_for_person(agent, "write_file", input))?;
                 Ok(Some(format!("{path} is pending: /review decides, /apply lands it")))
             }
-            Wish::Pin(name) => self.pin(&name).map(Some),
+            ScratchpadRequest::Pin(name) => self.pin(&name).map(Some),
         }
     }
 
@@ -101,13 +103,13 @@ impl Shell<'_> {
 
     pub(super) fn look_at(&self, name: &str, text: &str) {
         let (clipboard, program) = (self.clipboard(), self.editor());
-        let hands = viewer::Hands {
+        let hands = viewer::ViewerCallbacks {
             keys: self.keymap("viewer", viewer::KEYS),
             pager: self.keymap("pager", pager::KEYS),
             copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
             edit: Box::new(|_| editor::edit(&program, text, ".txt").map(drop).map_err(|e| e.to_string())),
         };
-        let shown = FileText::in_memory(text.into());
+        let shown = ViewerText::in_memory(text.into());
         self.show(&mut Viewer::new(shown, name, None, &self.theme, hands));
     }
 
@@ -170,16 +172,17 @@ fn text_of(pads: &Scratchpads, name: &str) -> Result<String, String> {
     }
 }
 
-fn listed(pads: &Scratchpads) -> Vec<Listed> {
+fn listed(pads: &Scratchpads) -> Vec<ScratchpadItem> {
     let row = |(name, bytes): (String, usize)| {
         let entry = pads.get(&name).ok()?;
         let (head, kind) = match entry {
-            ScratchpadEntry::Text(text) => {
-                (text.get(..text.floor_char_boundary(HEAD)).unwrap_or("").to_string(), Kind::Text)
-            }
-            ScratchpadEntry::Image(image) => (image.describe(), Kind::Picture),
+            ScratchpadEntry::Text(text) => (
+                text.get(..text.floor_char_boundary(HEAD)).unwrap_or("").to_string(),
+                ScratchpadItemKind::Text,
+            ),
+            ScratchpadEntry::Image(image) => (image.describe(), ScratchpadItemKind::Picture),
         };
-        Some(Listed { name, bytes, head, kind })
+        Some(ScratchpadItem { name, bytes, head, kind })
     };
     pads.list().into_iter().filter_map(row).collect()
 }

@@ -4,7 +4,7 @@
 
 use super::Host;
 use crate::agent::{TurnEnding, TurnStart};
-use crate::ui::{Links, Notifier, Theme, Way, links_are_supported, term};
+use crate::ui::{LinkFinder, Notifier, NotifyMethod, Theme, links_are_supported, term};
 
 /// Before the prompt, after it, when a line is sent, and after what came of it.
 const PROMPT: &[u8] = b"\x1b]133;A\x1b\\";
@@ -13,7 +13,7 @@ const SENT: &[u8] = b"\x1b]133;C\x1b\\";
 
 pub(super) struct Signals {
     pub(super) notifier: Notifier,
-    pub(super) links: Links,
+    pub(super) links: LinkFinder,
     titles: bool,
     marks: bool,
     /// A line was sent, and this is what came of it.
@@ -28,12 +28,12 @@ impl Signals {
         variable: impl Fn(&str) -> Option<String>,
     ) -> (Signals, Option<String>) {
         let (config, flag) = (app.config(), |name: &str| app.config().flag(name).unwrap_or(true));
-        let way = Way::parse(config.text("ui.notify").unwrap_or("bell"));
+        let way = NotifyMethod::parse(config.text("ui.notify").unwrap_or("bell"));
         let wrong = way.as_ref().err().cloned();
         let tmux = variable("TMUX").is_some_and(|value| !value.is_empty());
-        let notifier = Notifier::new(way.unwrap_or(Way::Bell), tmux);
+        let notifier = Notifier::new(way.unwrap_or(NotifyMethod::Bell), tmux);
         let links = config.text("ui.links") != Some("never") && links_are_supported(&variable);
-        let links = if links { Links::new(app.cwd(), theme) } else { Links::none() };
+        let links = if links { LinkFinder::new(app.cwd(), theme) } else { LinkFinder::none() };
         // A screen reader is not to read them, and these terminals might show them.
         let plain = matches!(variable("TERM").as_deref(), None | Some("" | "dumb" | "linux"))
             || config.flag("ui.linear").unwrap_or(false);

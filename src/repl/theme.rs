@@ -4,8 +4,8 @@
 
 use super::command::After;
 use super::{Shell, picking};
-use crate::ui::ansi::Depth;
-use crate::ui::picker::{Feed, Item, KEYS, Picker, Preview};
+use crate::ui::ansi::ColorDepth;
+use crate::ui::picker::{KEYS, Picker, PickerFeed, PickerItem, PickerPreview};
 use crate::ui::{Theme, ThemeError, sample};
 
 /// The name that stands for no theme of its own.
@@ -24,17 +24,19 @@ impl Shell<'_> {
     fn pick_theme(&self) -> Option<String> {
         let mut all = Theme::all(self.app.config_dir());
         all.sort_by_key(|listed| listed.name != self.theme.name);
-        let item = |listed: crate::ui::Listed| {
+        let item = |listed: crate::ui::ThemeEntry| {
             let about = listed.broken.map_or(listed.about, |e| e.to_string());
-            Item::new(listed.name, about)
+            PickerItem::new(listed.name, about)
         };
-        let auto = Item::new(AUTO, ABOUT_AUTO);
-        let feed = Feed::of(all.into_iter().map(item).chain([auto]).collect());
+        let auto = PickerItem::new(AUTO, ABOUT_AUTO);
+        let feed = PickerFeed::of(all.into_iter().map(item).chain([auto]).collect());
         let mut picker =
             Picker::new("Themes", feed, &self.theme, self.keymap("picker", KEYS)).with_preview(|item| {
                 match self.theme_named(item.value()) {
-                    Ok(theme) => Preview { drawn: sample::sample(&theme, COLUMNS), ..Preview::default() },
-                    Err(e) => Preview { text: e.to_string(), ..Preview::default() },
+                    Ok(theme) => {
+                        PickerPreview { drawn: sample::sample(&theme, COLUMNS), ..PickerPreview::default() }
+                    }
+                    Err(e) => PickerPreview { text: e.to_string(), ..PickerPreview::default() },
                 }
             });
         self.show(&mut picker);
@@ -61,7 +63,7 @@ pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> After {
         named => named.to_string(),
     };
     match shell.theme_named(&name) {
-        Ok(_) if shell.theme.depth == Depth::None => shell.note("without colours every theme is `mono`"),
+        Ok(_) if shell.theme.depth == ColorDepth::None => shell.note("without colours every theme is `mono`"),
         Ok(theme) => {
             shell.theme = theme;
             shell.rethemed = true;

@@ -8,7 +8,7 @@ use crate::conversation::{Note, Part};
 use crate::permission::Taint;
 use crate::session::InputDraft;
 use crate::tools::todos_in;
-use crate::ui::live::{self, Ended, Facts, LiveSettings};
+use crate::ui::live::{self, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
 use crate::ui::review;
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
@@ -98,7 +98,7 @@ impl Shell<'_> {
         start: TurnStart,
         stop: CancellationToken,
         draft: String,
-    ) -> Result<(TurnDecision, Ended), ReplError> {
+    ) -> Result<(TurnDecision, TurnPaneResult), ReplError> {
         let fold = usize::try_from(self.app.config().number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
         let motion = self.app.config().text("ui.motion") != Some("none");
         let (expanded, linear) = (self.expanded, self.is_linear());
@@ -119,10 +119,21 @@ impl Shell<'_> {
         let window = agent.model().window;
         let cost = cost_of(agent.costs().0);
         let todos = todos_in(agent.transcript());
-        let facts =
-            Facts { model, window, usage, prompt_tokens, fold, motion, grants, taint, expanded, todos, cost };
+        let facts = TurnPaneStatus {
+            model,
+            window,
+            usage,
+            prompt_tokens,
+            fold,
+            motion,
+            grants,
+            taint,
+            expanded,
+            todos,
+            cost,
+        };
         let settings =
-            LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links };
+            TurnPaneSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links };
         let (events, inbox) = unbounded_channel();
         Ok(runtime.block_on(async {
             let working = async {

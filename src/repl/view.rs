@@ -9,8 +9,8 @@ use crate::agent::Agent;
 use crate::media;
 use crate::text::{DetectedEncoding, TextEncoding};
 use crate::tools::data_kind;
-use crate::ui::picture::{Display, Protocol};
-use crate::ui::viewer::{self, FileText, PictureView, Viewer};
+use crate::ui::picture::{PictureDisplay, PictureProtocol};
+use crate::ui::viewer::{self, PictureViewer, Viewer, ViewerText};
 use crate::ui::{editor, pager};
 use crate::workspace::{
     LayerKind, OpenConsent, OpenedFile, ReadLedger, ResolvedPath, SeenLines, SeenWindow, TextFile, Workspace,
@@ -27,7 +27,7 @@ const PICTURE: u64 = 256 << 20;
 /// What a file holds, as far as a person can be shown it.
 enum Content {
     Text {
-        text: FileText,
+        text: ViewerText,
         seen: SeenLines,
         windows: Vec<SeenWindow>,
         facts: Vec<String>,
@@ -64,13 +64,15 @@ impl Shell<'_> {
     }
 
     /// What pictures are drawn with here.
-    pub(super) fn display(&self) -> Display {
+    pub(super) fn display(&self) -> PictureDisplay {
         let setting = self.app.config().text("ui.pictures").unwrap_or("auto");
-        Display::of(setting, self.theme.depth, |name| std::env::var(name).ok())
+        PictureDisplay::of(setting, self.theme.depth, |name| std::env::var(name).ok())
     }
 
     fn shows_pictures(&self) -> bool {
-        !self.is_linear() && self.display().protocol != Protocol::Words && super::picking::is_interactive()
+        !self.is_linear()
+            && self.display().protocol != PictureProtocol::Words
+            && super::picking::is_interactive()
     }
 
     /// Shows a file until its screen closes, or gives the sentence that says what it is instead of text.
@@ -86,7 +88,7 @@ impl Shell<'_> {
             Content::Picture(bytes, about) if self.shows_pictures() => {
                 let about = if pending { format!("{about}, pending") } else { about };
                 let (name, keys) = (workspace.shown(&at.path), self.keymap("pager", pager::KEYS));
-                let mut pane = PictureView::new(bytes, (&name, about), &self.theme, keys, self.display());
+                let mut pane = PictureViewer::new(bytes, (&name, about), &self.theme, keys, self.display());
                 self.show(&mut pane);
                 return Ok(None);
             }
@@ -98,7 +100,7 @@ impl Shell<'_> {
             facts.insert(0, "pending".into());
         }
         let (program, clipboard, real) = (self.editor(), self.clipboard(), at.path.clone());
-        let hands = viewer::Hands {
+        let hands = viewer::ViewerCallbacks {
             keys: self.keymap("viewer", viewer::KEYS),
             pager: self.keymap("pager", pager::KEYS),
             copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
@@ -148,8 +150,8 @@ impl Shell<'_> {
         let facts = facts(&file);
         let text = match file.detected().stray {
             // Read from the file it can be shown byte for byte.
-            true => FileText::on_disk(opened.file, size, file.encoding()),
-            false => FileText::in_memory(file.text().as_ref().into()),
+            true => ViewerText::on_disk(opened.file, size, file.encoding()),
+            false => ViewerText::in_memory(file.text().as_ref().into()),
         };
         Ok(Content::Text { text, seen, windows: Vec::new(), facts })
     }
@@ -175,7 +177,7 @@ impl Shell<'_> {
             None => Vec::new(),
         };
         let facts = vec![format!("{} MB", opened.size / 1_000_000)];
-        let text = FileText::on_disk(opened.file, opened.size, encoding);
+        let text = ViewerText::on_disk(opened.file, opened.size, encoding);
         Content::Text { text, seen: SeenLines::default(), windows, facts }
     }
 }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// How many colours may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Depth {
+pub enum ColorDepth {
     /// Bold, dim, underline and reverse only.
     None,
     Sixteen,
@@ -15,19 +15,19 @@ pub enum Depth {
     True,
 }
 
-impl Depth {
+impl ColorDepth {
     /// From `ui.color` (`auto`, `always`, `never`) and the environment. A terminal that says nothing gets 16 colours.
-    pub fn detect(setting: &str, variable: impl Fn(&str) -> Option<String>) -> Depth {
+    pub fn detect(setting: &str, variable: impl Fn(&str) -> Option<String>) -> ColorDepth {
         let set = |name: &str| variable(name).filter(|v| !v.is_empty());
         let term = set("TERM").unwrap_or_default();
         if setting == "never" || setting == "auto" && (set("NO_COLOR").is_some() || term == "dumb") {
-            return Depth::None;
+            return ColorDepth::None;
         }
         match set("COLORTERM").as_deref() {
-            Some("truecolor" | "24bit") => Depth::True,
-            _ if term.contains("direct") || term.contains("truecolor") => Depth::True,
-            _ if term.contains("256") => Depth::Indexed,
-            _ => Depth::Sixteen,
+            Some("truecolor" | "24bit") => ColorDepth::True,
+            _ if term.contains("direct") || term.contains("truecolor") => ColorDepth::True,
+            _ if term.contains("256") => ColorDepth::Indexed,
+            _ => ColorDepth::Sixteen,
         }
     }
 
@@ -43,20 +43,22 @@ impl Depth {
 
     /// The colour of a letter says something, so that it keeps its hue: the nearest of few colours is often a grey.
     fn ink(self, color: Color) -> Color {
-        let hue = rgb(color).and_then(Hue::of);
+        let hue = rgb(color).and_then(ColorName::of);
         match (self, color, hue) {
-            (Depth::Indexed, Color::Rgb(r, g, b), Some(hue)) => Color::Indexed(nearest_of(hue, (r, g, b))),
-            (Depth::Sixteen, _, Some(hue)) => hue.sixteen(rgb(color).is_some_and(is_light)),
+            (ColorDepth::Indexed, Color::Rgb(r, g, b), Some(hue)) => {
+                Color::Indexed(nearest_of(hue, (r, g, b)))
+            }
+            (ColorDepth::Sixteen, _, Some(hue)) => hue.sixteen(rgb(color).is_some_and(is_light)),
             _ => self.color(color),
         }
     }
 
     fn color(self, color: Color) -> Color {
         match (self, color) {
-            (Depth::None, _) => Color::Reset,
-            (Depth::Indexed, Color::Rgb(r, g, b)) => Color::Indexed(nearest_indexed(r, g, b)),
-            (Depth::Sixteen, Color::Rgb(r, g, b)) => nearest_sixteen(r, g, b),
-            (Depth::Sixteen, Color::Indexed(n)) if n >= 16 => {
+            (ColorDepth::None, _) => Color::Reset,
+            (ColorDepth::Indexed, Color::Rgb(r, g, b)) => Color::Indexed(nearest_indexed(r, g, b)),
+            (ColorDepth::Sixteen, Color::Rgb(r, g, b)) => nearest_sixteen(r, g, b),
+            (ColorDepth::Sixteen, Color::Indexed(n)) if n >= 16 => {
                 let (r, g, b) = rgb_of(n);
                 nearest_sixteen(r, g, b)
             }
@@ -162,7 +164,7 @@ pub fn rgb(color: Color) -> Option<(u8, u8, u8)> {
 
 /// A colour's name, as a person would call it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hue {
+pub enum ColorName {
     Red,
     Yellow,
     Green,
@@ -171,9 +173,9 @@ pub enum Hue {
     Magenta,
 }
 
-impl Hue {
+impl ColorName {
     /// `None` for a grey.
-    pub fn of((r, g, b): (u8, u8, u8)) -> Option<Hue> {
+    pub fn of((r, g, b): (u8, u8, u8)) -> Option<ColorName> {
         let (most, least) = (r.max(g).max(b), r.min(g).min(b));
         let spread = i32::from(most - least);
         // What is nearly black is black, and text of a muted theme is a grey that leans to blue.
@@ -187,29 +189,29 @@ impl Hue {
             _ => 240 + part(r, g),
         };
         Some(match degrees {
-            30..65 => Hue::Yellow,
-            65..166 => Hue::Green,
-            166..200 => Hue::Cyan,
-            200..260 => Hue::Blue,
-            260..330 => Hue::Magenta,
-            _ => Hue::Red,
+            30..65 => ColorName::Yellow,
+            65..166 => ColorName::Green,
+            166..200 => ColorName::Cyan,
+            200..260 => ColorName::Blue,
+            260..330 => ColorName::Magenta,
+            _ => ColorName::Red,
         })
     }
 
     fn sixteen(self, light: bool) -> Color {
         match (self, light) {
-            (Hue::Red, false) => Color::Red,
-            (Hue::Red, true) => Color::LightRed,
-            (Hue::Yellow, false) => Color::Yellow,
-            (Hue::Yellow, true) => Color::LightYellow,
-            (Hue::Green, false) => Color::Green,
-            (Hue::Green, true) => Color::LightGreen,
-            (Hue::Cyan, false) => Color::Cyan,
-            (Hue::Cyan, true) => Color::LightCyan,
-            (Hue::Blue, false) => Color::Blue,
-            (Hue::Blue, true) => Color::LightBlue,
-            (Hue::Magenta, false) => Color::Magenta,
-            (Hue::Magenta, true) => Color::LightMagenta,
+            (ColorName::Red, false) => Color::Red,
+            (ColorName::Red, true) => Color::LightRed,
+            (ColorName::Yellow, false) => Color::Yellow,
+            (ColorName::Yellow, true) => Color::LightYellow,
+            (ColorName::Green, false) => Color::Green,
+            (ColorName::Green, true) => Color::LightGreen,
+            (ColorName::Cyan, false) => Color::Cyan,
+            (ColorName::Cyan, true) => Color::LightCyan,
+            (ColorName::Blue, false) => Color::Blue,
+            (ColorName::Blue, true) => Color::LightBlue,
+            (ColorName::Magenta, false) => Color::Magenta,
+            (ColorName::Magenta, true) => Color::LightMagenta,
         }
     }
 }
@@ -219,8 +221,8 @@ fn is_light((r, g, b): (u8, u8, u8)) -> bool {
     u16::from(r.max(g).max(b)) + u16::from(r.min(g).min(b)) > 280
 }
 
-fn nearest_of(hue: Hue, (r, g, b): (u8, u8, u8)) -> u8 {
-    let same = (16..=255).filter(|n| Hue::of(rgb_of(*n)) == Some(hue));
+fn nearest_of(hue: ColorName, (r, g, b): (u8, u8, u8)) -> u8 {
+    let same = (16..=255).filter(|n| ColorName::of(rgb_of(*n)) == Some(hue));
     same.min_by_key(|n| distance(rgb_of(*n), (r, g, b))).unwrap_or_else(|| nearest_indexed(r, g, b))
 }
 
@@ -278,30 +280,30 @@ fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> u32 {
 mod tests {
     use super::*;
 
-    fn detect(setting: &str, variables: &[(&str, &str)]) -> Depth {
-        Depth::detect(setting, |name| {
+    fn detect(setting: &str, variables: &[(&str, &str)]) -> ColorDepth {
+        ColorDepth::detect(setting, |name| {
             variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_string())
         })
     }
 
     #[test]
     fn colour_follows_the_terminal_and_no_color() {
-        assert_eq!(detect("auto", &[("TERM", "xterm-256color")]), Depth::Indexed);
-        assert_eq!(detect("auto", &[("TERM", "xterm"), ("COLORTERM", "truecolor")]), Depth::True);
-        assert_eq!(detect("auto", &[("TERM", "xterm"), ("NO_COLOR", "1")]), Depth::None);
-        assert_eq!(detect("auto", &[("TERM", "xterm"), ("NO_COLOR", "")]), Depth::Sixteen);
-        assert_eq!(detect("always", &[("TERM", "xterm"), ("NO_COLOR", "1")]), Depth::Sixteen);
-        assert_eq!(detect("auto", &[("TERM", "dumb"), ("COLORTERM", "truecolor")]), Depth::None);
-        assert_eq!(detect("never", &[("COLORTERM", "truecolor")]), Depth::None);
+        assert_eq!(detect("auto", &[("TERM", "xterm-256color")]), ColorDepth::Indexed);
+        assert_eq!(detect("auto", &[("TERM", "xterm"), ("COLORTERM", "truecolor")]), ColorDepth::True);
+        assert_eq!(detect("auto", &[("TERM", "xterm"), ("NO_COLOR", "1")]), ColorDepth::None);
+        assert_eq!(detect("auto", &[("TERM", "xterm"), ("NO_COLOR", "")]), ColorDepth::Sixteen);
+        assert_eq!(detect("always", &[("TERM", "xterm"), ("NO_COLOR", "1")]), ColorDepth::Sixteen);
+        assert_eq!(detect("auto", &[("TERM", "dumb"), ("COLORTERM", "truecolor")]), ColorDepth::None);
+        assert_eq!(detect("never", &[("COLORTERM", "truecolor")]), ColorDepth::None);
     }
 
     #[test]
     fn without_colour_no_colour_code_is_written() {
         let style = Style::new().fg(Color::Rgb(200, 30, 30)).bg(Color::Blue).add_modifier(Modifier::BOLD);
         let mut out = String::new();
-        push_style(&mut out, Depth::None.limit(style));
+        push_style(&mut out, ColorDepth::None.limit(style));
         assert_eq!(out, "\x1b[0;1m");
-        assert_eq!(Depth::Indexed.limit(style).fg, Some(Color::Indexed(160)));
-        assert_eq!(Depth::Sixteen.limit(style).fg, Some(Color::Red));
+        assert_eq!(ColorDepth::Indexed.limit(style).fg, Some(Color::Indexed(160)));
+        assert_eq!(ColorDepth::Sixteen.limit(style).fg, Some(Color::Red));
     }
 }

@@ -4,21 +4,21 @@
 //! another opinion of a character's width spoils no cell outside its own row. Pictures stand over blank cells: they are
 //! sent when they come, move, or have rows of theirs written anew, and never with every frame.
 
-use super::painter::{Sink, paint_row, row_differs};
-use super::picture::Placed;
+use super::painter::{PainterSink, paint_row, row_differs};
+use super::picture::PlacedPicture;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-pub struct Canvas {
-    sink: Sink,
+pub struct FullScreenPainter {
+    sink: PainterSink,
     /// What the screen shows; another size after a resize, so that everything is drawn anew.
     shown: Buffer,
-    pictures: Vec<Placed>,
+    pictures: Vec<PlacedPicture>,
 }
 
-impl Canvas {
-    pub fn new(sink: Sink) -> Canvas {
-        Canvas { sink, shown: Buffer::empty(Rect::ZERO), pictures: Vec::new() }
+impl FullScreenPainter {
+    pub fn new(sink: PainterSink) -> FullScreenPainter {
+        FullScreenPainter { sink, shown: Buffer::empty(Rect::ZERO), pictures: Vec::new() }
     }
 
     /// The screen shows something else now: the next frame draws every row.
@@ -32,7 +32,7 @@ impl Canvas {
         &mut self,
         (columns, rows): (u16, u16),
         draw: impl FnOnce(&mut Buffer) -> Option<(u16, u16)>,
-        pictures: Vec<Placed>,
+        pictures: Vec<PlacedPicture>,
     ) {
         let area = Rect::new(0, 0, columns.max(1), rows.max(1));
         let mut next = Buffer::empty(area);
@@ -42,7 +42,8 @@ impl Canvas {
         if anew {
             out.extend_from_slice(b"\x1b[0m\x1b[2J");
         }
-        let gone: Vec<&Placed> = self.pictures.iter().filter(|p| anew || !pictures.contains(p)).collect();
+        let gone: Vec<&PlacedPicture> =
+            self.pictures.iter().filter(|p| anew || !pictures.contains(p)).collect();
         gone.iter().for_each(|picture| out.extend(picture.erase()));
         let uncovered = |y: u16| gone.iter().any(|picture| picture.covers(y));
         let painted: Vec<u16> = (0..area.height)
@@ -84,14 +85,14 @@ impl Canvas {
 mod tests {
     use super::*;
     use crate::media::Thumbnail;
-    use crate::ui::picture::{Dots, Protocol};
+    use crate::ui::picture::{PictureProtocol, TerminalPicture};
     use ratatui::style::Style;
     use std::sync::{Arc, Mutex};
 
     fn on_screen(frames: &[(&[&str], (u16, u16))]) -> (vt100::Parser, usize) {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&bytes);
-        let mut canvas = Canvas::new(Box::new(move |b| sink.lock().unwrap().extend_from_slice(b)));
+        let mut canvas = FullScreenPainter::new(Box::new(move |b| sink.lock().unwrap().extend_from_slice(b)));
         let mut parser = vt100::Parser::new(4, 20, 0);
         let mut last = 0;
         for (rows, cursor) in frames {
@@ -125,20 +126,20 @@ mod tests {
     }
 
     /// What is written for a frame with these pictures, and what stands in its second row.
-    fn written(protocol: Protocol, frames: &[(&str, Option<u16>)]) -> Vec<String> {
+    fn written(protocol: PictureProtocol, frames: &[(&str, Option<u16>)]) -> Vec<String> {
         let pixels = vec![[9, 9, 9]; 20 * 40];
         let thumb = Thumbnail { width: 20, height: 40, pixels, stored: (20, 40) };
-        let dots = Arc::new(Dots::new(thumb, (10, 20), protocol));
+        let dots = Arc::new(TerminalPicture::new(thumb, (10, 20), protocol));
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&bytes);
-        let mut canvas = Canvas::new(Box::new(move |b| sink.lock().unwrap().extend_from_slice(b)));
+        let mut canvas = FullScreenPainter::new(Box::new(move |b| sink.lock().unwrap().extend_from_slice(b)));
         let mut out = Vec::new();
         for (row, at) in frames {
             let draw = |buffer: &mut Buffer| {
                 buffer.set_stringn(0, 1, row, 20, Style::default());
                 None
             };
-            let place = |y| Placed::within(&dots, (5, usize::from(y)), 0, 6).unwrap();
+            let place = |y| PlacedPicture::within(&dots, (5, usize::from(y)), 0, 6).unwrap();
             canvas.frame((20, 6), draw, at.map(place).into_iter().collect());
             out.push(String::from_utf8(std::mem::take(&mut *bytes.lock().unwrap())).unwrap());
         }
@@ -152,7 +153,7 @@ mod tests {
         let frames =
             [("a", Some(1)), ("a", Some(1)), ("b", Some(1)), ("b", Some(3)), ("b", None), ("b", None)];
         let count = |frame: &String, what: &str| frame.matches(what).count();
-        let sixel = written(Protocol::Sixel, &frames);
+        let sixel = written(PictureProtocol::Sixel, &frames);
         let sent: Vec<usize> = sixel.iter().map(|frame| count(frame, "\x1bP0;1;0q")).collect();
         assert_eq!(sent, [1, 0, 1, 1, 0, 0, 0]);
         // Moving on, its old rows are written anew: the second, the third, and no other.
@@ -162,7 +163,7 @@ mod tests {
                 && !sixel[3].contains("\x1b[6;1H")
         );
         assert!(sixel[4].contains("\x1b[4;1H") && sixel[4].contains("\x1b[5;1H"));
-        let kitty = written(Protocol::Kitty, &frames);
+        let kitty = written(PictureProtocol::Kitty, &frames);
         let sent: Vec<usize> = kitty.iter().map(|frame| count(frame, "a=T")).collect();
         assert_eq!(sent, [1, 0, 0, 1, 0, 0, 0], "kitty keeps it over its cells");
         let erased: Vec<usize> = kitty.iter().map(|frame| count(frame, "a=d")).collect();
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_is_still_on_the_screen_is_taken_off_at_the_end() {
-        let kitty = written(Protocol::Kitty, &[("a", Some(1))]);
+        let kitty = written(PictureProtocol::Kitty, &[("a", Some(1))]);
         assert_eq!(kitty[1].matches("a=d,d=I").count(), 1);
     }
 }

@@ -17,7 +17,7 @@ const SCREEN_PIECE: usize = 76;
 
 /// What stands between us and the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Between {
+enum ClipboardRoute {
     Nothing,
     Tmux,
     Screen,
@@ -26,29 +26,29 @@ enum Between {
 }
 
 pub struct Clipboard {
-    between: Between,
+    between: ClipboardRoute,
     dir: PathBuf,
 }
 
 /// Where the text is now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Copied {
+pub enum CopyResult {
     Sent { bytes: usize },
     Written { bytes: usize, path: PathBuf },
 }
 
-impl Copied {
+impl CopyResult {
     pub fn words(&self) -> String {
         let s = |bytes: usize| if bytes == 1 { "" } else { "s" };
         match self {
-            Copied::Sent { bytes } => format!("copied {bytes} byte{}", s(*bytes)),
-            Copied::Written { bytes, path } if *bytes > MOST => {
+            CopyResult::Sent { bytes } => format!("copied {bytes} byte{}", s(*bytes)),
+            CopyResult::Written { bytes, path } if *bytes > MOST => {
                 format!(
                     "{bytes} bytes are too many for the terminal's clipboard: written to {}",
                     path.display()
                 )
             }
-            Copied::Written { bytes, path } => {
+            CopyResult::Written { bytes, path } => {
                 format!(
                     "this terminal has no clipboard: {bytes} byte{} written to {}",
                     s(*bytes),
@@ -65,23 +65,23 @@ impl Clipboard {
         let set = |name: &str| variable(name).filter(|v| !v.is_empty());
         let term = set("TERM").unwrap_or_default();
         let between = match () {
-            () if set("TMUX").is_some() => Between::Tmux,
-            () if set("STY").is_some() => Between::Screen,
-            () if term.is_empty() || term == "dumb" || term == "linux" => Between::Dumb,
-            () => Between::Nothing,
+            () if set("TMUX").is_some() => ClipboardRoute::Tmux,
+            () if set("STY").is_some() => ClipboardRoute::Screen,
+            () if term.is_empty() || term == "dumb" || term == "linux" => ClipboardRoute::Dumb,
+            () => ClipboardRoute::Nothing,
         };
         Clipboard { between, dir: cache.join("copied") }
     }
 
     /// Copies exactly these bytes.
-    pub fn copy(&self, text: &str) -> io::Result<Copied> {
+    pub fn copy(&self, text: &str) -> io::Result<CopyResult> {
         let bytes = text.len();
         match self.sequence(text) {
             Some(sequence) => {
                 term::write_all(&sequence);
-                Ok(Copied::Sent { bytes })
+                Ok(CopyResult::Sent { bytes })
             }
-            None => Ok(Copied::Written { bytes, path: self.write(text)? }),
+            None => Ok(CopyResult::Written { bytes, path: self.write(text)? }),
         }
     }
 
@@ -92,12 +92,12 @@ impl Clipboard {
         }
         let plain = format!("\x1b]52;c;{}\x07", STANDARD.encode(text));
         match self.between {
-            Between::Dumb => None,
-            Between::Nothing => Some(plain.into_bytes()),
-            Between::Tmux => {
+            ClipboardRoute::Dumb => None,
+            ClipboardRoute::Nothing => Some(plain.into_bytes()),
+            ClipboardRoute::Tmux => {
                 Some(format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b")).into_bytes())
             }
-            Between::Screen => {
+            ClipboardRoute::Screen => {
                 let pieces = plain.as_bytes().chunks(SCREEN_PIECE);
                 Some(pieces.flat_map(|piece| [b"\x1bP", piece, b"\x1b\\"].concat()).collect())
             }
@@ -147,7 +147,7 @@ mod tests {
             [(&[("TERM", "xterm")][..], "é".repeat(MOST)), (&[("TERM", "dumb")][..], "short\n".to_string())]
         {
             let copied = with(variables, dir.path()).copy(&text).unwrap();
-            let Copied::Written { bytes, path } = &copied else { panic!("{copied:?}") };
+            let CopyResult::Written { bytes, path } = &copied else { panic!("{copied:?}") };
             assert_eq!(*bytes, text.len());
             assert_eq!(std::fs::read_to_string(path).unwrap(), text);
             assert_eq!(std::fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
@@ -157,6 +157,6 @@ mod tests {
                 copied.words()
             );
         }
-        assert_eq!(Copied::Sent { bytes: 1 }.words(), "copied 1 byte");
+        assert_eq!(CopyResult::Sent { bytes: 1 }.words(), "copied 1 byte");
     }
 }

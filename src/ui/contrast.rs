@@ -3,7 +3,7 @@
 //! Syntax themes are made for one background and know nothing of a changed line's. It judges colours whose parts are
 //! known; the terminal's own sixteen are the person's, and stay.
 
-use super::ansi::{self, Depth};
+use super::ansi::{self, ColorDepth};
 use ratatui::style::{Color, Style};
 use std::collections::HashMap;
 
@@ -47,16 +47,20 @@ pub(super) fn readable_shade(color: Color, grounds: &[Color]) -> Color {
 
 /// Makes colours readable on all of its grounds.
 #[derive(Clone, Debug)]
-pub(super) struct Lift {
+pub(super) struct ContrastAdjuster {
     grounds: Vec<Rgb>,
-    depth: Depth,
+    depth: ColorDepth,
     known: HashMap<Color, Color>,
 }
 
-impl Lift {
+impl ContrastAdjuster {
     /// Grounds whose parts are not known do not count.
-    pub(super) fn new(grounds: &[Color], depth: Depth) -> Lift {
-        Lift { grounds: grounds.iter().filter_map(|c| ansi::rgb(*c)).collect(), depth, known: HashMap::new() }
+    pub(super) fn new(grounds: &[Color], depth: ColorDepth) -> ContrastAdjuster {
+        ContrastAdjuster {
+            grounds: grounds.iter().filter_map(|c| ansi::rgb(*c)).collect(),
+            depth,
+            known: HashMap::new(),
+        }
     }
 
     pub(super) fn style(&mut self, style: Style) -> Style {
@@ -121,17 +125,17 @@ mod tests {
 
     #[test]
     fn a_colour_moves_only_as_far_as_it_has_to() {
-        let lift = |grounds: &[Color], depth| Lift::new(grounds, depth);
+        let lift = |grounds: &[Color], depth| ContrastAdjuster::new(grounds, depth);
         let grey = Color::Rgb(0x99, 0x99, 0x99);
         let white = [Color::Rgb(255, 255, 255)];
-        let Color::Rgb(r, g, b) = lift(&white, Depth::True).colour(grey) else { unreachable!() };
+        let Color::Rgb(r, g, b) = lift(&white, ColorDepth::True).colour(grey) else { unreachable!() };
         assert!(ratio((r, g, b), (255, 255, 255)) >= READABLE && (0x70..0x78).contains(&r), "{r} {g} {b}");
         let black = Color::Rgb(0, 0, 0);
-        assert_eq!(lift(&white, Depth::True).colour(black), black, "it can be read already");
-        assert_eq!(lift(&[], Depth::True).colour(grey), grey, "nothing is known of the ground");
-        assert_eq!(lift(&white, Depth::True).colour(Color::Yellow), Color::Yellow, "the terminal's own");
+        assert_eq!(lift(&white, ColorDepth::True).colour(black), black, "it can be read already");
+        assert_eq!(lift(&[], ColorDepth::True).colour(grey), grey, "nothing is known of the ground");
+        assert_eq!(lift(&white, ColorDepth::True).colour(Color::Yellow), Color::Yellow, "the terminal's own");
         let dark = Color::Rgb(0x60, 0, 0);
-        let lifted = lift(&[Color::Rgb(0, 0, 0)], Depth::Indexed).colour(dark);
+        let lifted = lift(&[Color::Rgb(0, 0, 0)], ColorDepth::Indexed).colour(dark);
         let Color::Indexed(n) = lifted else { panic!("{lifted:?}") };
         assert!(ratio(ansi::rgb(Color::Indexed(n)).unwrap(), (0, 0, 0)) >= READABLE);
     }

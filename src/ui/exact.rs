@@ -17,7 +17,7 @@ const COMPARED: usize = 2000;
 /// One line of untrusted bytes behind `lead`.
 pub fn line(lead: &str, bytes: &[u8], style: Style, theme: &Theme) -> Line<'static> {
     let mut spans = vec![Span::styled(lead.to_string(), style)];
-    spans.extend(content(bytes, style, theme, VisibleMode::Exact, &Marked::default()));
+    spans.extend(content(bytes, style, theme, VisibleMode::Exact, &InlineMarks::default()));
     Line::from(spans)
 }
 
@@ -28,7 +28,7 @@ pub fn lines(text: &str, style: Style, theme: &Theme) -> Vec<Line<'static>> {
 
 /// What is marked inside a line.
 #[derive(Clone, Debug, Default)]
-struct Marked {
+struct InlineMarks {
     /// What differs from the line's other version.
     changed: Vec<Range<usize>>,
     /// Nothing but blanks differs.
@@ -42,7 +42,7 @@ fn content(
     style: Style,
     theme: &Theme,
     manner: VisibleMode,
-    marked: &Marked,
+    marked: &InlineMarks,
 ) -> Vec<Span<'static>> {
     let (sign, blank) = (style.patch(theme.style("warning")), style.patch(theme.style("hint")));
     let mut out = Vec::new();
@@ -77,7 +77,7 @@ pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
     }
     let all: Vec<&[u8]> = body.split(|b| *b == b'\n').collect();
     let marks = marks(&all);
-    let line = |(text, marked): (&&[u8], Marked)| {
+    let line = |(text, marked): (&&[u8], InlineMarks)| {
         let (sign, rest) = text.split_at(text.len().min(1));
         let (style, manner) = match sign {
             b"+" => (theme.style("diff.add"), VisibleMode::Exact),
@@ -95,8 +95,8 @@ pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
 }
 
 /// What is marked in each line: lines that go are compared with those that come in their place.
-fn marks(all: &[&[u8]]) -> Vec<Marked> {
-    let mut out = vec![Marked::default(); all.len()];
+fn marks(all: &[&[u8]]) -> Vec<InlineMarks> {
+    let mut out = vec![InlineMarks::default(); all.len()];
     let mut at = 0;
     while at < all.len() {
         let run = |from: usize, sign: u8| {
@@ -122,7 +122,7 @@ fn marks(all: &[&[u8]]) -> Vec<Marked> {
             let blanks = blank(was, &changed.old) && blank(is, &changed.new);
             for (n, changed) in [(old.start + a, changed.old), (new.start + b, changed.new)] {
                 if let Some(marked) = out.get_mut(n) {
-                    *marked = Marked { changed, blanks, alike: false };
+                    *marked = InlineMarks { changed, blanks, alike: false };
                 }
             }
         }

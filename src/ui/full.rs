@@ -3,12 +3,12 @@
 //! It runs on the thread that calls it and reads keys itself, so that no other reader takes one of them, and it waits
 //! without waking where nothing goes on. A pane changes in `key`, `paste`, `resize` and `tick`; drawing takes `&self`.
 
-use super::canvas::Canvas;
-use super::input::Keyboard;
-use super::input::decode::Input;
-use super::input::guard::{Guard, Role};
-use super::picture::Placed;
-use super::talk::Talk;
+use super::canvas::FullScreenPainter;
+use super::input::BlockingKeyReader;
+use super::input::decode::TerminalInput;
+use super::input::guard::{KeyGuard, KeyRole};
+use super::picture::PlacedPicture;
+use super::talk::LineUi;
 use super::term;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
@@ -17,15 +17,15 @@ use std::time::{Duration, Instant};
 
 /// What a key asks of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
+pub enum PaneFlow {
     Stay,
     Close,
     /// The pane wants the terminal as the person had it: [`Pane::lent`] runs, then everything is drawn anew.
     Lend,
 }
 
-pub trait Pane {
-    fn key(&mut self, key: KeyEvent) -> Flow;
+pub trait FullScreenPane {
+    fn key(&mut self, key: KeyEvent) -> PaneFlow;
 
     fn paste(&mut self, _text: &str) {}
 
@@ -37,7 +37,7 @@ pub trait Pane {
 
     /// What `key` would apply, discard or mark for that now, if anything. Such a key counts only when it was meant: see
     /// [`super::input::guard`].
-    fn guarded(&self, _key: KeyEvent) -> Option<Role> {
+    fn guarded(&self, _key: KeyEvent) -> Option<KeyRole> {
         None
     }
 
@@ -55,12 +55,12 @@ pub trait Pane {
     fn lent(&mut self) {}
 
     /// The same without a screen: said line by line, answered with typed lines. Returns when it is left.
-    fn talk(&mut self, talk: &mut dyn Talk) {
+    fn talk(&mut self, talk: &mut dyn LineUi) {
         talk.say("this can only be shown on a screen of its own");
     }
 
     /// What stands over blank cells of the frame that was drawn last.
-    fn pictures(&self) -> Vec<Placed> {
+    fn pictures(&self) -> Vec<PlacedPicture> {
         Vec::new()
     }
 }
@@ -71,14 +71,14 @@ const TICK: Duration = Duration::from_millis(15);
 const BURST: usize = 64;
 
 /// Shows `pane` until it closes, or the terminal is gone. The base mode must hold ([`term::Base`]).
-pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
-    let full = term::Full::enter();
-    let mut canvas = Canvas::new(Box::new(term::write_all));
+pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
+    let full = term::AlternateScreen::enter();
+    let mut canvas = FullScreenPainter::new(Box::new(term::write_all));
     let (columns, rows) = term::size();
     pane.resize(columns, rows);
     let mut dirty = true;
-    let mut keyboard = Keyboard::new()?;
-    let mut guard = Guard::default();
+    let mut keyboard = BlockingKeyReader::new()?;
+    let mut guard = KeyGuard::default();
     loop {
         if dirty {
             canvas.frame(term::size(), |buffer| pane.draw(buffer), pane.pictures());
@@ -90,23 +90,23 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
         let mut taken = 0;
         let typed = keyboard.next(wait)?;
         let mut input = match guard.settle(Instant::now()) {
-            Some(key) if typed.is_none() => Some((Input::Key(key), Checked::Meant)),
-            _ => typed.map(|typed| (typed, Checked::No)),
+            Some(key) if typed.is_none() => Some((TerminalInput::Key(key), GuardCheck::Meant)),
+            _ => typed.map(|typed| (typed, GuardCheck::No)),
         };
         while let Some((typed, checked)) = input.take() {
             let now = Instant::now();
-            if let (Input::Key(key), Checked::No) = (&typed, checked)
+            if let (TerminalInput::Key(key), GuardCheck::No) = (&typed, checked)
                 && let Some(role) = pane.guarded(*key)
             {
                 guard.press(*key, role, now);
-                input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, Checked::No));
+                input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
                 continue;
             }
-            if matches!(typed, Input::Ignored | Input::Unfinished) {
+            if matches!(typed, TerminalInput::Ignored | TerminalInput::Unfinished) {
                 note(&mut guard, &typed, now);
                 taken += 1;
                 if taken < BURST {
-                    input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, Checked::No));
+                    input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
                 }
                 continue;
             }
@@ -115,17 +115,17 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
             guard.confirm();
             dirty = true;
             match take(pane, &mut canvas, typed) {
-                Took::Stay => {}
-                Took::Close => {
+                PaneStep::Stay => {}
+                PaneStep::Close => {
                     canvas.finish();
                     drop(full);
                     return Ok(());
                 }
-                Took::Anew => canvas.forget(),
+                PaneStep::Anew => canvas.forget(),
             }
             taken += 1;
             if taken < BURST {
-                input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, Checked::No));
+                input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
             }
         }
         dirty |= pane.tick();
@@ -133,63 +133,63 @@ pub fn run(pane: &mut dyn Pane) -> io::Result<()> {
 }
 
 /// Bytes that type nothing: a key that comes together with them is not alone.
-fn note(guard: &mut Guard, input: &Input, now: Instant) {
+fn note(guard: &mut KeyGuard, input: &TerminalInput, now: Instant) {
     match input {
-        Input::Unfinished => guard.follow(),
+        TerminalInput::Unfinished => guard.follow(),
         _ => guard.touch(now),
     }
 }
 
 /// Whether the guard has passed a key.
 #[derive(Clone, Copy)]
-enum Checked {
+enum GuardCheck {
     Meant,
     No,
 }
 
-enum Took {
+enum PaneStep {
     Stay,
     Close,
     Anew,
 }
 
-fn take(pane: &mut dyn Pane, canvas: &mut Canvas, input: Input) -> Took {
+fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: TerminalInput) -> PaneStep {
     match input {
-        Input::Key(key)
+        TerminalInput::Key(key)
             if key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
             canvas.finish();
             term::lent_full(term::suspend);
             let (columns, rows) = term::size();
             pane.resize(columns, rows);
-            Took::Anew
+            PaneStep::Anew
         }
-        Input::Key(key)
+        TerminalInput::Key(key)
             if key.code == KeyCode::Char('l') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
-            Took::Anew
+            PaneStep::Anew
         }
-        Input::Key(key) => match pane.key(key) {
-            Flow::Stay => Took::Stay,
-            Flow::Close => Took::Close,
-            Flow::Lend => {
+        TerminalInput::Key(key) => match pane.key(key) {
+            PaneFlow::Stay => PaneStep::Stay,
+            PaneFlow::Close => PaneStep::Close,
+            PaneFlow::Lend => {
                 canvas.finish();
                 term::lent_full(|| pane.lent());
                 let (columns, rows) = term::size();
                 pane.resize(columns, rows);
-                Took::Anew
+                PaneStep::Anew
             }
         },
-        Input::Paste(text) => {
+        TerminalInput::Paste(text) => {
             pane.paste(&text);
-            Took::Stay
+            PaneStep::Stay
         }
-        Input::Resized => {
+        TerminalInput::Resized => {
             // The kernel's figures, not the event's: events come late and in bursts.
             let (columns, rows) = term::size();
             pane.resize(columns, rows);
-            Took::Stay
+            PaneStep::Stay
         }
-        _ => Took::Stay,
+        _ => PaneStep::Stay,
     }
 }

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 /// One action of a screen.
 #[derive(Debug)]
-pub struct Row<A: 'static> {
+pub struct KeyBinding<A: 'static> {
     pub action: A,
     /// As settings name it: `keys.review.accept`.
     pub name: &'static str,
@@ -20,19 +20,24 @@ pub struct Row<A: 'static> {
 }
 
 /// A row of a screen's table.
-pub const fn row<A: Copy>(action: A, name: &'static str, keys: &'static str, help: &'static str) -> Row<A> {
-    Row { action, name, keys, help }
+pub const fn row<A: Copy>(
+    action: A,
+    name: &'static str,
+    keys: &'static str,
+    help: &'static str,
+) -> KeyBinding<A> {
+    KeyBinding { action, name, keys, help }
 }
 
 /// One press: `a`, `A`, `Enter`, `Ctrl-D`, `Alt-x`, `Space`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Chord {
+pub struct KeyChord {
     code: KeyCode,
     modifiers: KeyModifiers,
 }
 
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub enum KeyError {
+pub enum KeymapError {
     #[error("`{word}` is no key; keys are written `a`, `A`, `Enter`, `Space`, `Ctrl-D`, `Alt-x`, `F2`")]
     Unknown { word: String },
     #[error("`keys.{screen}.{first}` and `keys.{screen}.{second}` are both `{key}`")]
@@ -46,31 +51,31 @@ pub enum KeyError {
 /// The bindings of one screen.
 #[derive(Clone, Debug)]
 pub struct Keymap<A: 'static> {
-    rows: Vec<(Vec<Chord>, &'static Row<A>)>,
+    rows: Vec<(Vec<KeyChord>, &'static KeyBinding<A>)>,
 }
 
 impl<A: Copy + PartialEq> Keymap<A> {
     /// The bindings of the table, with those of `settings` (name and keys) in place of its own.
     pub fn new(
         screen: &str,
-        table: &'static [Row<A>],
+        table: &'static [KeyBinding<A>],
         settings: &[(String, String)],
-    ) -> Result<Keymap<A>, KeyError> {
+    ) -> Result<Keymap<A>, KeymapError> {
         if let Some((name, _)) = settings.iter().find(|(name, _)| table.iter().all(|row| row.name != name)) {
             let known = table.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
-            return Err(KeyError::Action { screen: screen.into(), name: name.clone(), known });
+            return Err(KeymapError::Action { screen: screen.into(), name: name.clone(), known });
         }
-        let mut rows: Vec<(Vec<Chord>, &'static Row<A>)> = Vec::new();
+        let mut rows: Vec<(Vec<KeyChord>, &'static KeyBinding<A>)> = Vec::new();
         for row in table {
             let own = settings.iter().find(|(name, _)| name == row.name).map(|(_, keys)| keys.as_str());
             let words = own.unwrap_or(row.keys).split_whitespace();
-            let chords = words.map(Chord::parse).collect::<Result<Vec<_>, _>>()?;
+            let chords = words.map(KeyChord::parse).collect::<Result<Vec<_>, _>>()?;
             if chords.is_empty() {
-                return Err(KeyError::Empty { screen: screen.into(), name: row.name.into() });
+                return Err(KeymapError::Empty { screen: screen.into(), name: row.name.into() });
             }
             for chord in &chords {
                 if let Some((_, first)) = rows.iter().find(|(taken, _)| taken.contains(chord)) {
-                    return Err(KeyError::Twice {
+                    return Err(KeymapError::Twice {
                         screen: screen.into(),
                         first: first.name.into(),
                         second: row.name.into(),
@@ -84,7 +89,7 @@ impl<A: Copy + PartialEq> Keymap<A> {
     }
 
     /// The table's own bindings. A table that contradicts itself binds what it can; a test holds it to none.
-    pub fn usual(screen: &str, table: &'static [Row<A>]) -> Keymap<A> {
+    pub fn usual(screen: &str, table: &'static [KeyBinding<A>]) -> Keymap<A> {
         Keymap::new(screen, table, &[]).unwrap_or(Keymap { rows: Vec::new() })
     }
 
@@ -93,26 +98,26 @@ impl<A: Copy + PartialEq> Keymap<A> {
         if key.modifiers.intersects(KeyModifiers::SUPER | KeyModifiers::HYPER | KeyModifiers::META) {
             return None;
         }
-        let chord = Chord::of(key);
+        let chord = KeyChord::of(key);
         self.rows.iter().find(|(chords, _)| chords.contains(&chord)).map(|(_, row)| row.action)
     }
 
     /// The first key of an action: what a hint names.
     pub fn key(&self, action: A) -> String {
         let row = self.rows.iter().find(|(_, row)| row.action == action);
-        row.and_then(|(chords, _)| chords.first()).map_or_else(String::new, Chord::to_string)
+        row.and_then(|(chords, _)| chords.first()).map_or_else(String::new, KeyChord::to_string)
     }
 
     /// Every action with its keys and what it does: the `?` page.
     pub fn help(&self) -> Vec<(String, &'static str)> {
-        let keys = |chords: &[Chord]| chords.iter().map(Chord::to_string).collect::<Vec<_>>().join(" ");
+        let keys = |chords: &[KeyChord]| chords.iter().map(KeyChord::to_string).collect::<Vec<_>>().join(" ");
         self.rows.iter().map(|(chords, row)| (keys(chords), row.help)).collect()
     }
 }
 
-impl Chord {
-    pub fn parse(word: &str) -> Result<Chord, KeyError> {
-        let unknown = || KeyError::Unknown { word: word.into() };
+impl KeyChord {
+    pub fn parse(word: &str) -> Result<KeyChord, KeymapError> {
+        let unknown = || KeymapError::Unknown { word: word.into() };
         let mut modifiers = KeyModifiers::NONE;
         let mut rest = word;
         while let Some((lead, after)) = rest.split_once('-').filter(|(_, after)| !after.is_empty()) {
@@ -129,27 +134,27 @@ impl Chord {
             (Some(c), None) => KeyCode::Char(c),
             _ => named(rest).ok_or_else(unknown)?,
         };
-        Ok(Chord::new(code, modifiers))
+        Ok(KeyChord::new(code, modifiers))
     }
 
-    pub fn of(key: KeyEvent) -> Chord {
-        Chord::new(key.code, key.modifiers)
+    pub fn of(key: KeyEvent) -> KeyChord {
+        KeyChord::new(key.code, key.modifiers)
     }
 
     /// Shift is in the letter itself, and control knows no case: terminals differ in what else they say.
-    fn new(code: KeyCode, modifiers: KeyModifiers) -> Chord {
+    fn new(code: KeyCode, modifiers: KeyModifiers) -> KeyChord {
         let kept = modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
         match code {
-            KeyCode::Char(c) if kept.contains(KeyModifiers::CONTROL) => Chord {
+            KeyCode::Char(c) if kept.contains(KeyModifiers::CONTROL) => KeyChord {
                 code: KeyCode::Char(c.to_ascii_lowercase()),
                 modifiers: kept.difference(KeyModifiers::SHIFT),
             },
-            KeyCode::Char(c) if kept.contains(KeyModifiers::SHIFT) => Chord {
+            KeyCode::Char(c) if kept.contains(KeyModifiers::SHIFT) => KeyChord {
                 code: KeyCode::Char(c.to_ascii_uppercase()),
                 modifiers: kept.difference(KeyModifiers::SHIFT),
             },
-            KeyCode::BackTab => Chord { code, modifiers: kept.difference(KeyModifiers::SHIFT) },
-            _ => Chord { code, modifiers: kept },
+            KeyCode::BackTab => KeyChord { code, modifiers: kept.difference(KeyModifiers::SHIFT) },
+            _ => KeyChord { code, modifiers: kept },
         }
     }
 }
@@ -181,7 +186,7 @@ fn named(word: &str) -> Option<KeyCode> {
     })
 }
 
-impl fmt::Display for Chord {
+impl fmt::Display for KeyChord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (modifier, word) in
             [(KeyModifiers::CONTROL, "Ctrl-"), (KeyModifiers::ALT, "Alt-"), (KeyModifiers::SHIFT, "Shift-")]
@@ -211,14 +216,14 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Copy, Debug, PartialEq)]
-    enum Act {
+    enum KeymapTestAction {
         Down,
         Apply,
     }
 
-    const TABLE: &[Row<Act>] = &[
-        Row { action: Act::Down, name: "down", keys: "j Down", help: "a line down" },
-        Row { action: Act::Apply, name: "apply", keys: "Enter Ctrl-S", help: "apply" },
+    const TABLE: &[KeyBinding<KeymapTestAction>] = &[
+        KeyBinding { action: KeymapTestAction::Down, name: "down", keys: "j Down", help: "a line down" },
+        KeyBinding { action: KeymapTestAction::Apply, name: "apply", keys: "Enter Ctrl-S", help: "apply" },
     ];
 
     fn press(code: KeyCode, modifiers: KeyModifiers) -> KeyEvent {
@@ -228,22 +233,25 @@ mod tests {
     #[test]
     fn keys_are_read_and_written_alike() {
         for word in ["a", "A", "Enter", "Space", "Ctrl-D", "Alt-x", "F2", "[", "-", "Ctrl--", "Shift-Up"] {
-            assert_eq!(Chord::parse(word).unwrap().to_string(), word);
+            assert_eq!(KeyChord::parse(word).unwrap().to_string(), word);
         }
         for word in ["", "Foo", "Hyper-x", "F13", "ab"] {
-            assert!(Chord::parse(word).is_err(), "{word}");
+            assert!(KeyChord::parse(word).is_err(), "{word}");
         }
     }
 
     #[test]
     fn a_press_finds_its_action_however_the_terminal_tells_it() {
         let map = Keymap::usual("x", TABLE);
-        assert_eq!(map.action(press(KeyCode::Char('j'), KeyModifiers::NONE)), Some(Act::Down));
-        assert_eq!(map.action(press(KeyCode::Char('S'), KeyModifiers::CONTROL)), Some(Act::Apply));
+        assert_eq!(map.action(press(KeyCode::Char('j'), KeyModifiers::NONE)), Some(KeymapTestAction::Down));
+        assert_eq!(
+            map.action(press(KeyCode::Char('S'), KeyModifiers::CONTROL)),
+            Some(KeymapTestAction::Apply)
+        );
         assert_eq!(map.action(press(KeyCode::Char('j'), KeyModifiers::ALT)), None);
-        let upper = Chord::parse("J").unwrap();
-        assert_eq!(Chord::of(press(KeyCode::Char('j'), KeyModifiers::SHIFT)), upper);
-        assert_eq!(Chord::of(press(KeyCode::Char('J'), KeyModifiers::SHIFT)), upper);
+        let upper = KeyChord::parse("J").unwrap();
+        assert_eq!(KeyChord::of(press(KeyCode::Char('j'), KeyModifiers::SHIFT)), upper);
+        assert_eq!(KeyChord::of(press(KeyCode::Char('J'), KeyModifiers::SHIFT)), upper);
     }
 
     #[test]
@@ -251,12 +259,12 @@ mod tests {
         let with = |name: &str, keys: &str| Keymap::new("x", TABLE, &[(name.into(), keys.into())]);
         let map = with("down", "n").unwrap();
         assert_eq!(map.action(press(KeyCode::Char('j'), KeyModifiers::NONE)), None);
-        assert_eq!(map.action(press(KeyCode::Char('n'), KeyModifiers::NONE)), Some(Act::Down));
+        assert_eq!(map.action(press(KeyCode::Char('n'), KeyModifiers::NONE)), Some(KeymapTestAction::Down));
         assert_eq!(
             with("down", "Enter").unwrap_err().to_string(),
             "`keys.x.down` and `keys.x.apply` are both `Enter`"
         );
-        assert!(matches!(with("up", "k"), Err(KeyError::Action { .. })));
-        assert!(matches!(with("down", " "), Err(KeyError::Empty { .. })));
+        assert!(matches!(with("up", "k"), Err(KeymapError::Action { .. })));
+        assert!(matches!(with("down", " "), Err(KeymapError::Empty { .. })));
     }
 }

@@ -47,20 +47,20 @@ fn names_links(features: &str) -> bool {
 
 /// Finds what can be clicked in lines for the scrollback.
 #[derive(Clone, Debug)]
-pub struct Links {
+pub struct LinkFinder {
     /// Where relative paths begin; `None` where there are no links.
     cwd: Option<PathBuf>,
     /// Files are looked for only behind the mark of a call, and in text of this look: code in sentences.
     code: Style,
 }
 
-impl Links {
-    pub fn none() -> Links {
-        Links { cwd: None, code: Style::default() }
+impl LinkFinder {
+    pub fn none() -> LinkFinder {
+        LinkFinder { cwd: None, code: Style::default() }
     }
 
-    pub fn new(cwd: &Path, theme: &Theme) -> Links {
-        Links { cwd: Some(cwd.into()), code: theme.style("code") }
+    pub fn new(cwd: &Path, theme: &Theme) -> LinkFinder {
+        LinkFinder { cwd: Some(cwd.into()), code: theme.style("code") }
     }
 
     /// A styled line as text for the terminal, without its line break.
@@ -86,9 +86,9 @@ impl Links {
 }
 
 /// A piece of a line's text and where it leads.
-type Found = (Range<usize>, String);
+type LinkSpan = (Range<usize>, String);
 
-fn with_links(line: &Line<'_>, found: &[Found]) -> String {
+fn with_links(line: &Line<'_>, found: &[LinkSpan]) -> String {
     let mut out = String::new();
     let mut at = 0;
     for span in &line.spans {
@@ -122,8 +122,8 @@ fn with_links(line: &Line<'_>, found: &[Found]) -> String {
 }
 
 /// The addresses in a text, as they stand there.
-fn addresses(text: &str) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+fn addresses(text: &str) -> Vec<LinkSpan> {
+    let mut found: Vec<LinkSpan> = Vec::new();
     for scheme in SCHEMES {
         for (start, _) in text.match_indices(scheme) {
             let before = text.get(..start).and_then(|t| t.chars().next_back());
@@ -157,7 +157,7 @@ fn without_tail(mut word: &str) -> &str {
 }
 
 /// Files that there are, named in `range` of `text`; `:12` behind a name belongs to no name.
-fn files(text: &str, range: Range<usize>, cwd: &Path) -> Vec<Found> {
+fn files(text: &str, range: Range<usize>, cwd: &Path) -> Vec<LinkSpan> {
     let part = text.get(range.clone()).unwrap_or("");
     let mut found = Vec::new();
     let mut at = range.start;
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn all_pieces_of_an_address_and_only_they_carry_one_link() {
-        let links = Links::new(Path::new("/"), &Theme::plain());
+        let links = LinkFinder::new(Path::new("/"), &Theme::plain());
         let line = Line::from(vec![
             Span::raw("at https://a.exa"),
             Span::styled("mple/b", Style::new().add_modifier(Modifier::BOLD)),
@@ -254,12 +254,12 @@ mod tests {
         assert!(first.ends_with(";https://a.example/b"));
         assert_eq!(out.matches(first).count(), 2, "one id, one target");
         assert!(out.starts_with("at \x1b]8;id=") && out.ends_with("\x1b]8;;\x1b\\ now"), "{out:?}");
-        assert_eq!(Links::none().line(&line), ansi::line(&line));
+        assert_eq!(LinkFinder::none().line(&line), ansi::line(&line));
     }
 
     #[test]
     fn an_address_over_three_rows_is_one_link_and_every_letter_of_it_is_there() {
-        let links = Links::new(Path::new("/"), &Theme::plain());
+        let links = LinkFinder::new(Path::new("/"), &Theme::plain());
         let address = format!("https://a.example/{}", "abcdefghij".repeat(9));
         let out = links.line(&Line::raw(format!("see {address} now")));
         assert_eq!(
@@ -280,7 +280,7 @@ mod tests {
         std::fs::write(dir.path().join("a b.rs"), "").unwrap();
         std::fs::write(dir.path().join("lib.rs"), "").unwrap();
         let look = Style::new().add_modifier(Modifier::BOLD);
-        let links = Links { cwd: Some(dir.path().into()), code: look };
+        let links = LinkFinder { cwd: Some(dir.path().into()), code: look };
         let line = |text: &str| links.line(&Line::from(Span::styled(text.to_string(), look)));
         let target = format!("file://{}/lib.rs\x1b\\", dir.path().display());
         assert!(line("read lib.rs:12 (3 lines)").contains(&target));

@@ -19,12 +19,12 @@ pub(super) fn options() -> Options {
 
 /// Renders `text`; `columns` bounds only what would be drawn as a box: rules and tables.
 pub fn render(text: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    write(text, Writer::new(theme, columns))
+    write(text, MarkdownWriter::new(theme, columns))
 }
 
 /// The same without colours in code, for text that is drawn again and again while it grows.
 pub fn render_draft(text: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    write(text, Writer { code_style: CodeStyle::Plain, ..Writer::new(theme, columns) })
+    write(text, MarkdownWriter { code_style: CodeStyle::Plain, ..MarkdownWriter::new(theme, columns) })
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -33,7 +33,7 @@ enum CodeStyle {
     Plain,
 }
 
-fn write(text: &str, mut writer: Writer<'_>) -> Vec<Line<'static>> {
+fn write(text: &str, mut writer: MarkdownWriter<'_>) -> Vec<Line<'static>> {
     // The parser gives each `&#8203;` by itself: a run of them is counted as one text.
     for event in TextMergeStream::new(Parser::new_ext(text, options())) {
         writer.event(event);
@@ -41,7 +41,7 @@ fn write(text: &str, mut writer: Writer<'_>) -> Vec<Line<'static>> {
     writer.finish()
 }
 
-struct Writer<'t> {
+struct MarkdownWriter<'t> {
     theme: &'t Theme,
     columns: usize,
     lines: Vec<Line<'static>>,
@@ -52,7 +52,7 @@ struct Writer<'t> {
     quotes: usize,
     code: Option<(String, String)>,
     link: Option<(String, usize)>,
-    table: Option<Table>,
+    table: Option<MarkdownTable>,
     /// What the next line of an item starts with instead of its indent.
     marker: Option<String>,
     /// A blank line is due before the next block.
@@ -61,15 +61,15 @@ struct Writer<'t> {
 }
 
 #[derive(Default)]
-struct Table {
+struct MarkdownTable {
     alignments: Vec<Alignment>,
     rows: Vec<Vec<Vec<Span<'static>>>>,
     header_rows: usize,
 }
 
-impl<'t> Writer<'t> {
-    fn new(theme: &'t Theme, columns: usize) -> Writer<'t> {
-        Writer {
+impl<'t> MarkdownWriter<'t> {
+    fn new(theme: &'t Theme, columns: usize) -> MarkdownWriter<'t> {
+        MarkdownWriter {
             theme,
             columns: columns.max(10),
             lines: Vec::new(),
@@ -172,7 +172,7 @@ impl<'t> Writer<'t> {
             }
             Tag::Table(alignments) => {
                 self.block();
-                self.table = Some(Table { alignments, ..Table::default() });
+                self.table = Some(MarkdownTable { alignments, ..MarkdownTable::default() });
             }
             Tag::TableHead | Tag::TableRow => {
                 if let Some(table) = &mut self.table {
@@ -309,7 +309,7 @@ impl<'t> Writer<'t> {
         }
     }
 
-    fn write_table(&mut self, table: &Table) {
+    fn write_table(&mut self, table: &MarkdownTable) {
         let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
         let text_width = |cell: &[Span<'_>]| cell.iter().map(|s| width::of(&s.content)).sum::<usize>();
         let mut widths = vec![0; columns];
@@ -349,7 +349,7 @@ impl<'t> Writer<'t> {
     }
 
     /// A table wider than the screen: each row as `header: value` lines, so that nothing is cut.
-    fn write_table_as_list(&mut self, table: &Table) {
+    fn write_table_as_list(&mut self, table: &MarkdownTable) {
         let header = table.rows.first().cloned().unwrap_or_default();
         for (at, row) in table.rows.iter().skip(table.header_rows).enumerate() {
             if at > 0 {

@@ -36,11 +36,11 @@ pub mod transcript;
 pub mod viewer;
 pub mod wrap;
 
-pub use canvas::Canvas;
+pub use canvas::FullScreenPainter;
 pub use code_blocks::code_blocks;
-pub use links::{Links, are_supported as links_are_supported};
-pub use notify::{Notifier, Way};
-pub use painter::{Painter, Sink};
-pub use stream::Stream;
-pub use theme::{LABELS, Listed, Theme, ThemeError};
-pub use tint::{DocId, Tint};
+pub use links::{LinkFinder, are_supported as links_are_supported};
+pub use notify::{Notifier, NotifyMethod};
+pub use painter::{InlinePainter, PainterSink};
+pub use stream::MarkdownStream;
+pub use theme::{LABELS, Theme, ThemeEntry, ThemeError};
+pub use tint::{HighlightDocId, SyntaxHighlighter};

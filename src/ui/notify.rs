@@ -17,7 +17,7 @@ const AWAY: Duration = Duration::from_secs(10);
 
 /// What `ui.notify` may say.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum NotifyMethod {
     Off,
     Bell,
     Osc9,
@@ -26,16 +26,16 @@ pub enum Way {
     Command(String),
 }
 
-impl Way {
+impl NotifyMethod {
     /// The error says what is possible.
-    pub fn parse(setting: &str) -> Result<Way, String> {
+    pub fn parse(setting: &str) -> Result<NotifyMethod, String> {
         match setting.trim() {
-            "off" => Ok(Way::Off),
-            "bell" => Ok(Way::Bell),
-            "osc9" => Ok(Way::Osc9),
-            "osc777" => Ok(Way::Osc777),
+            "off" => Ok(NotifyMethod::Off),
+            "bell" => Ok(NotifyMethod::Bell),
+            "osc9" => Ok(NotifyMethod::Osc9),
+            "osc777" => Ok(NotifyMethod::Osc777),
             other => match other.strip_prefix("command ").map(str::trim) {
-                Some(line) if !line.is_empty() => Ok(Way::Command(line.into())),
+                Some(line) if !line.is_empty() => Ok(NotifyMethod::Command(line.into())),
                 _ => Err(format!(
                     "`ui.notify` is `{}`; it may be off, bell, osc9, osc777 or `command LINE`",
                     sanitize::line(other)
@@ -52,17 +52,17 @@ impl Way {
             if tmux { format!("\x1bPtmux;{}\x1b\\", plain.replace('\x1b', "\x1b\x1b")) } else { plain }
         };
         match self {
-            Way::Off | Way::Command(_) => String::new(),
-            Way::Bell => "\x07".into(),
-            Way::Osc9 => osc(format!("9;{text}")),
-            Way::Osc777 => osc(format!("777;notify;placet;{text}")),
+            NotifyMethod::Off | NotifyMethod::Command(_) => String::new(),
+            NotifyMethod::Bell => "\x07".into(),
+            NotifyMethod::Osc9 => osc(format!("9;{text}")),
+            NotifyMethod::Osc777 => osc(format!("777;notify;placet;{text}")),
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-enum Focus {
+enum TerminalFocus {
     /// The terminal never spoke of it.
     Unknown,
     Here,
@@ -72,32 +72,32 @@ enum Focus {
 /// One for a whole shell; clones share what is known of the focus.
 #[derive(Clone, Debug)]
 pub struct Notifier {
-    way: Way,
+    way: NotifyMethod,
     tmux: bool,
     focus: Arc<AtomicU8>,
 }
 
 impl Notifier {
-    pub fn new(way: Way, tmux: bool) -> Notifier {
-        Notifier { way, tmux, focus: Arc::new(AtomicU8::new(Focus::Unknown as u8)) }
+    pub fn new(way: NotifyMethod, tmux: bool) -> Notifier {
+        Notifier { way, tmux, focus: Arc::new(AtomicU8::new(TerminalFocus::Unknown as u8)) }
     }
 
     /// Whether the terminal is to be asked about the focus.
     pub fn is_on(&self) -> bool {
-        self.way != Way::Off
+        self.way != NotifyMethod::Off
     }
 
     pub fn focus_gained(&self) {
-        self.focus.store(Focus::Here as u8, Ordering::Relaxed);
+        self.focus.store(TerminalFocus::Here as u8, Ordering::Relaxed);
     }
 
     pub fn focus_lost(&self) {
-        self.focus.store(Focus::Away as u8, Ordering::Relaxed);
+        self.focus.store(TerminalFocus::Away as u8, Ordering::Relaxed);
     }
 
     /// Somebody typed: whoever types is here.
     pub fn typed(&self) {
-        if self.focus.load(Ordering::Relaxed) == Focus::Away as u8 {
+        if self.focus.load(Ordering::Relaxed) == TerminalFocus::Away as u8 {
             self.focus_gained();
         }
     }
@@ -109,15 +109,15 @@ impl Notifier {
             return;
         }
         term::write_all(self.way.sequence(&text, self.tmux).as_bytes());
-        if let Way::Command(line) = &self.way {
+        if let NotifyMethod::Command(line) = &self.way {
             run(line.clone(), text);
         }
     }
 
     fn is_wanted(&self, quiet_since: Instant, now: Instant) -> bool {
         match self.focus.load(Ordering::Relaxed) {
-            at if at == Focus::Away as u8 => true,
-            at if at == Focus::Here as u8 => false,
+            at if at == TerminalFocus::Away as u8 => true,
+            at if at == TerminalFocus::Here as u8 => false,
             _ => now.saturating_duration_since(quiet_since) > AWAY,
         }
     }
@@ -159,26 +159,29 @@ mod tests {
 
     #[test]
     fn a_way_is_a_word_or_a_command() {
-        assert_eq!(Way::parse("bell"), Ok(Way::Bell));
-        assert_eq!(Way::parse(" off "), Ok(Way::Off));
-        assert_eq!(Way::parse("command say 'hi there'"), Ok(Way::Command("say 'hi there'".into())));
+        assert_eq!(NotifyMethod::parse("bell"), Ok(NotifyMethod::Bell));
+        assert_eq!(NotifyMethod::parse(" off "), Ok(NotifyMethod::Off));
+        assert_eq!(
+            NotifyMethod::parse("command say 'hi there'"),
+            Ok(NotifyMethod::Command("say 'hi there'".into()))
+        );
         for wrong in ["", "loud", "command ", "command"] {
-            assert!(Way::parse(wrong).is_err_and(|e| e.contains("may be off, bell")), "{wrong:?}");
+            assert!(NotifyMethod::parse(wrong).is_err_and(|e| e.contains("may be off, bell")), "{wrong:?}");
         }
     }
 
     #[test]
     fn tmux_passes_on_what_it_does_not_know() {
-        assert_eq!(Way::Osc9.sequence("done", false), "\x1b]9;done\x1b\\");
-        assert_eq!(Way::Osc9.sequence("done", true), "\x1bPtmux;\x1b\x1b]9;done\x1b\x1b\\\x1b\\");
-        assert_eq!(Way::Osc777.sequence("done", false), "\x1b]777;notify;placet;done\x1b\\");
-        assert_eq!(Way::Bell.sequence("done", true), "\x07");
-        assert_eq!(Way::Off.sequence("done", false), "");
+        assert_eq!(NotifyMethod::Osc9.sequence("done", false), "\x1b]9;done\x1b\\");
+        assert_eq!(NotifyMethod::Osc9.sequence("done", true), "\x1bPtmux;\x1b\x1b]9;done\x1b\x1b\\\x1b\\");
+        assert_eq!(NotifyMethod::Osc777.sequence("done", false), "\x1b]777;notify;placet;done\x1b\\");
+        assert_eq!(NotifyMethod::Bell.sequence("done", true), "\x07");
+        assert_eq!(NotifyMethod::Off.sequence("done", false), "");
     }
 
     #[test]
     fn nobody_is_called_who_is_looking() {
-        let notifier = Notifier::new(Way::Bell, false);
+        let notifier = Notifier::new(NotifyMethod::Bell, false);
         let began = Instant::now();
         let later = |seconds| began + Duration::from_secs(seconds);
         // The terminal says nothing: only after a while without a key.

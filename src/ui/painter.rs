@@ -16,10 +16,10 @@ const SETTLE: Duration = Duration::from_millis(80);
 const STORM: Duration = Duration::from_millis(700);
 
 /// Where the painter's bytes go; the terminal, or a buffer in tests.
-pub type Sink = Box<dyn FnMut(&[u8]) + Send>;
+pub type PainterSink = Box<dyn FnMut(&[u8]) + Send>;
 
-pub struct Painter {
-    sink: Sink,
+pub struct InlinePainter {
+    sink: PainterSink,
     width: u16,
     rows: u16,
     shown: Buffer,
@@ -31,9 +31,9 @@ pub struct Painter {
     pending: String,
 }
 
-impl Painter {
-    pub fn new(sink: Sink, (width, rows): (u16, u16)) -> Painter {
-        Painter {
+impl InlinePainter {
+    pub fn new(sink: PainterSink, (width, rows): (u16, u16)) -> InlinePainter {
+        InlinePainter {
             sink,
             width: width.max(1),
             rows: rows.max(1),

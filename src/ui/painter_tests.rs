@@ -2,20 +2,25 @@ use super::*;
 use ratatui::style::Style;
 use std::sync::{Arc, Mutex};
 
-struct Screen {
-    painter: Painter,
+struct PainterTestScreen {
+    painter: InlinePainter,
     bytes: Arc<Mutex<Vec<u8>>>,
     parser: vt100::Parser,
     size: (u16, u16),
 }
 
-impl Screen {
-    fn new(width: u16, rows: u16) -> Screen {
+impl PainterTestScreen {
+    fn new(width: u16, rows: u16) -> PainterTestScreen {
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&bytes);
         let painter =
-            Painter::new(Box::new(move |b| sink.lock().unwrap().extend_from_slice(b)), (width, rows));
-        Screen { painter, bytes, parser: vt100::Parser::new(rows, width, 1000), size: (width, rows) }
+            InlinePainter::new(Box::new(move |b| sink.lock().unwrap().extend_from_slice(b)), (width, rows));
+        PainterTestScreen {
+            painter,
+            bytes,
+            parser: vt100::Parser::new(rows, width, 1000),
+            size: (width, rows),
+        }
     }
 
     fn frame(&mut self, now: Instant, lines: &[&str]) -> usize {
@@ -40,7 +45,7 @@ impl Screen {
 /// Story: a draft in Chinese could not be seen while it was typed; its last character was erased with the rest of the row.
 #[test]
 fn a_wide_character_at_the_end_of_a_row_is_not_erased() {
-    let mut screen = Screen::new(10, 4);
+    let mut screen = PainterTestScreen::new(10, 4);
     let now = Instant::now();
     for line in ["> 日", "> 日本語日", "> 日x", "> 👩"] {
         screen.frame(now, &[line]);
@@ -50,7 +55,7 @@ fn a_wide_character_at_the_end_of_a_row_is_not_erased() {
 
 #[test]
 fn finished_lines_stand_above_the_pane_once_and_in_order() {
-    let mut screen = Screen::new(20, 6);
+    let mut screen = PainterTestScreen::new(20, 6);
     let now = Instant::now();
     for n in 0..50 {
         screen.painter.insert(&format!("line {n}\n"));
@@ -66,7 +71,7 @@ fn finished_lines_stand_above_the_pane_once_and_in_order() {
 
 #[test]
 fn an_unchanged_frame_writes_nothing_and_a_changed_cell_only_its_row() {
-    let mut screen = Screen::new(40, 10);
+    let mut screen = PainterTestScreen::new(40, 10);
     let now = Instant::now();
     screen.frame(now, &["first row of the pane", "second", "> "]);
     assert_eq!(screen.frame(now, &["first row of the pane", "second", "> "]), 0);
@@ -77,7 +82,7 @@ fn an_unchanged_frame_writes_nothing_and_a_changed_cell_only_its_row() {
 
 #[test]
 fn the_pane_grows_and_shrinks_without_leaving_rows_behind() {
-    let mut screen = Screen::new(20, 8);
+    let mut screen = PainterTestScreen::new(20, 8);
     let now = Instant::now();
     screen.painter.insert("above\n");
     for lines in [&["a"][..], &["a", "b", "c", "d", "e"], &["x", "y"], &["1", "2", "3"], &["z"]] {
@@ -90,7 +95,7 @@ fn the_pane_grows_and_shrinks_without_leaving_rows_behind() {
 
 #[test]
 fn nothing_is_drawn_until_a_resize_has_settled() {
-    let mut screen = Screen::new(30, 8);
+    let mut screen = PainterTestScreen::new(30, 8);
     let now = Instant::now();
     screen.painter.insert("kept\n");
     screen.frame(now, &["a pane that is thirty columns!", "> "]);
@@ -102,7 +107,7 @@ fn nothing_is_drawn_until_a_resize_has_settled() {
 
 #[test]
 fn wide_characters_keep_the_columns_behind_them() {
-    let mut screen = Screen::new(20, 4);
+    let mut screen = PainterTestScreen::new(20, 4);
     screen.frame(Instant::now(), &["日本 x", "👩\u{200d}👧 y"]);
     let bytes = screen.parser.screen().contents();
     assert!(bytes.contains("日本 x"), "{bytes}");
@@ -115,7 +120,7 @@ fn wide_characters_keep_the_columns_behind_them() {
 fn a_terminal_of_one_cell_is_no_reason_to_fall_over() {
     for size in [(1, 1), (1, 5), (5, 1), (0, 0)] {
         // Not through the emulator, which cannot be that small itself.
-        let mut painter = Painter::new(Box::new(|_| {}), size);
+        let mut painter = InlinePainter::new(Box::new(|_| {}), size);
         painter.insert("a long line\n");
         for height in [1, 3, 0] {
             painter.frame(Instant::now(), size, height, |buffer, area| {

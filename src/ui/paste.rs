@@ -20,16 +20,16 @@ const NOT_KEPT: &str = "[a paste that the history does not keep: #";
 
 /// The pastes of a session. Cloned handles are the same ones.
 #[derive(Clone, Debug, Default)]
-pub struct Pastes(Arc<Mutex<Vec<Kept>>>);
+pub struct PasteStore(Arc<Mutex<Vec<StoredPaste>>>);
 
 #[derive(Clone, Debug)]
-struct Kept {
+struct StoredPaste {
     text: String,
     /// It was typed, in an editor or before a restart: what it says is meant.
     typed: bool,
 }
 
-impl Pastes {
+impl PasteStore {
     /// What is to stand in a line for `text`; the error is that too much was pasted.
     pub fn take_in(&self, text: &str) -> Result<String, String> {
         self.take(text, false)
@@ -42,7 +42,7 @@ impl Pastes {
             return Ok(known);
         }
         let mut kept = self.kept();
-        kept.push(Kept { text: known.clone(), typed: false });
+        kept.push(StoredPaste { text: known.clone(), typed: false });
         Ok(place(kept.len(), &known))
     }
 
@@ -63,7 +63,7 @@ impl Pastes {
             return Ok(place(known + 1, &text));
         }
         let place = place(kept.len() + 1, &text);
-        kept.push(Kept { text: text.into_owned(), typed });
+        kept.push(StoredPaste { text: text.into_owned(), typed });
         Ok(place)
     }
 
@@ -118,7 +118,7 @@ impl Pastes {
         if line.contains(MARK) { Cow::Owned(self.put_in(line, |_| true)) } else { Cow::Borrowed(line) }
     }
 
-    fn put_in(&self, line: &str, wanted: impl Fn(&Kept) -> bool) -> String {
+    fn put_in(&self, line: &str, wanted: impl Fn(&StoredPaste) -> bool) -> String {
         let kept = self.kept();
         let mut out = String::new();
         let mut rest = line;
@@ -152,7 +152,7 @@ impl Pastes {
         line.replace(MARK, NOT_KEPT)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+    fn kept(&self) -> MutexGuard<'_, Vec<StoredPaste>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_short_paste_stays_what_it_is_and_a_long_one_comes_back_whole() {
-        let pastes = Pastes::default();
+        let pastes = PasteStore::default();
         assert_eq!(pastes.take_in("a\r\nb\rc").unwrap(), "a\nb\nc");
         let long = "line\n".repeat(30);
         let place = pastes.take_in(&long).unwrap();
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn bytes_that_a_line_would_change_are_put_away() {
-        let pastes = Pastes::default();
+        let pastes = PasteStore::default();
         for text in ["#define A \\\n  1", "\u{1b}[31m", "nul\0", &"x".repeat(1001)] {
             let place = pastes.take_in(text).unwrap();
             assert!(place.starts_with(MARK), "{text:?}");
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn words_that_only_look_like_a_paste_stay() {
-        let pastes = Pastes::default();
+        let pastes = PasteStore::default();
         let place = pastes.take_in(&"x\n".repeat(20)).unwrap();
         for line in [
             "[Pasted text #1]",
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn the_history_keeps_what_is_not_too_long() {
-        let pastes = Pastes::default();
+        let pastes = PasteStore::default();
         let short = pastes.take_in(&"x\n".repeat(20)).unwrap();
         let long = pastes.take_in(&"y".repeat(300 * 1024)).unwrap();
         assert_eq!(pastes.for_history(&short), "x\n".repeat(20));

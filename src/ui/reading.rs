@@ -1,8 +1,8 @@
 //! The `?` page of the screens for reading: their keys, as a text that is scrolled like any other.
 
-use super::full::Flow;
+use super::full::PaneFlow;
 use super::keymap::Keymap;
-use super::pager::{Act, Move, Scroll, Source, Wrap, bar, help_page};
+use super::pager::{PagerAction, PagerMove, PagerSource, PagerViewport, WrapMode, bar, help_page};
 use super::theme::Theme;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -10,15 +10,15 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::rc::Rc;
 
-pub struct Help {
-    lines: Lines,
-    scroll: Scroll,
+pub struct HelpPage {
+    lines: HelpLines,
+    scroll: PagerViewport,
     theme: Theme,
 }
 
-struct Lines(Rc<Vec<Line<'static>>>);
+struct HelpLines(Rc<Vec<Line<'static>>>);
 
-impl Source for Lines {
+impl PagerSource for HelpLines {
     fn blocks(&self) -> usize {
         1
     }
@@ -28,18 +28,18 @@ impl Source for Lines {
     }
 }
 
-impl Help {
+impl HelpPage {
     pub fn new(
         sections: &[(&str, Vec<(String, &'static str)>)],
         theme: &Theme,
         (columns, rows): (u16, u16),
-    ) -> Help {
-        let lines = Lines(Rc::new(help_page(sections, theme)));
-        let mut help = Help { lines, scroll: Scroll::new(Wrap::Rows), theme: theme.clone() };
+    ) -> HelpPage {
+        let lines = HelpLines(Rc::new(help_page(sections, theme)));
+        let mut help = HelpPage { lines, scroll: PagerViewport::new(WrapMode::Rows), theme: theme.clone() };
         help.resize(columns, rows);
         // The cursor is not shown here: at the last row, the first step down scrolls.
         for _ in 2..rows {
-            help.scroll.go(&help.lines, Move::Down);
+            help.scroll.go(&help.lines, PagerMove::Down);
         }
         help
     }
@@ -49,13 +49,13 @@ impl Help {
     }
 
     /// Moves; any other key closes the page.
-    pub fn key(&mut self, key: KeyEvent, keys: &Keymap<Act>) -> Flow {
+    pub fn key(&mut self, key: KeyEvent, keys: &Keymap<PagerAction>) -> PaneFlow {
         match keys.action(key) {
-            Some(Act::Move(step)) => {
+            Some(PagerAction::Move(step)) => {
                 self.scroll.go(&self.lines, step);
-                Flow::Stay
+                PaneFlow::Stay
             }
-            _ => Flow::Close,
+            _ => PaneFlow::Close,
         }
     }
 

@@ -125,13 +125,13 @@ fn said(theme: &Theme) -> Vec<Line<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::ansi::{self, Depth};
+    use crate::ui::ansi::{self, ColorDepth};
     use std::path::Path;
 
     #[test]
     fn the_sample_shows_every_kind_of_text_in_the_colours_of_the_theme() {
         let load = |name: &str, depth| Theme::load(name, Path::new("/nowhere"), depth, |_| None).unwrap();
-        let lines = sample(&load("solarized-dark", Depth::True), 60);
+        let lines = sample(&load("solarized-dark", ColorDepth::True), 60);
         let text: Vec<String> = lines.iter().map(|l| l.to_string().trim_end().to_string()).collect();
         insta::assert_snapshot!("sample_text", text.join("\n"));
         let styled: Vec<String> = lines.iter().map(|l| ansi::line(l).replace('\x1b', "␛")).collect();

@@ -14,7 +14,7 @@ use ratatui::text::Line;
 const MAX_OPEN: usize = 64 * 1024;
 
 #[derive(Debug, Default)]
-pub struct Stream {
+pub struct MarkdownStream {
     clean: visible::VisibleStream,
     /// What is not final yet.
     open: String,
@@ -22,7 +22,7 @@ pub struct Stream {
     ended_with_block: bool,
 }
 
-impl Stream {
+impl MarkdownStream {
     /// Takes a piece; returns the lines that are final now.
     pub fn push(&mut self, piece: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         let piece = self.clean.feed(piece);
@@ -132,7 +132,7 @@ mod tests {
     #[test]
     fn a_block_is_final_when_the_next_one_begins() {
         let theme = Theme::plain();
-        let mut stream = Stream::default();
+        let mut stream = MarkdownStream::default();
         assert!(stream.push("one\nstill one\n\n", &theme, 80).is_empty());
         assert_eq!(text(&stream.tail(&theme, 80)), "one still one");
         assert_eq!(text(&stream.push("two\n", &theme, 80)), "one still one");
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn an_answer_that_is_json_is_shown_as_it_is() {
         let theme = Theme::plain();
-        let mut stream = Stream::default();
+        let mut stream = MarkdownStream::default();
         let answer = r#"{"sError":"`a` and __b__ do *not* exist"}"#;
         let mut lines = stream.push(answer, &theme, 80);
         lines.extend(stream.finish(&theme, 80));
@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn a_very_long_code_block_flows_without_waiting_for_its_end() {
         let theme = Theme::plain();
-        let mut stream = Stream::default();
+        let mut stream = MarkdownStream::default();
         let mut lines = stream.push("before\n\n```rs\n", &theme, 80);
         for n in 0..6_000 {
             lines.extend(stream.push(&format!("let x{n} = 1;\n"), &theme, 80));
@@ -173,7 +173,7 @@ mod tests {
             let theme = Theme::plain();
             let mut cuts = cuts;
             cuts.sort_unstable();
-            let mut stream = Stream::default();
+            let mut stream = MarkdownStream::default();
             let mut lines = Vec::new();
             let mut from = 0;
             for cut in cuts.into_iter().chain([ANSWER.len()]) {

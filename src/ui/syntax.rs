@@ -1,8 +1,8 @@
 //! Code in colours, for closed blocks only: the first line of a language costs milliseconds, so it is bounded by
 //! lines, columns and time, and what is over the bound stays plain.
 
-use super::ansi::Depth;
-use super::contrast::Lift;
+use super::ansi::ColorDepth;
+use super::contrast::ContrastAdjuster;
 use super::theme::Theme;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
@@ -48,13 +48,22 @@ pub fn highlight(code: &str, language: &str, theme: &Theme) -> Vec<Line<'static>
     out
 }
 
-fn span(style: syntect::highlighting::Style, text: &str, depth: Depth, lift: &mut Lift) -> Span<'static> {
+fn span(
+    style: syntect::highlighting::Style,
+    text: &str,
+    depth: ColorDepth,
+    lift: &mut ContrastAdjuster,
+) -> Span<'static> {
     Span::styled(text.trim_end_matches('\n').to_string(), style_of(style, depth, lift))
 }
 
 /// Colour of the text, made readable, bold and italic; a syntax theme's backgrounds are never taken, the screen has its
 /// own.
-pub(super) fn style_of(style: syntect::highlighting::Style, depth: Depth, lift: &mut Lift) -> Style {
+pub(super) fn style_of(
+    style: syntect::highlighting::Style,
+    depth: ColorDepth,
+    lift: &mut ContrastAdjuster,
+) -> Style {
     // The `ansi` theme writes palette numbers into the red channel, marked by an alpha of 0; an alpha of 1 means the
     // terminal's own colour.
     let fg = match style.foreground.a {
@@ -121,10 +130,10 @@ pub(super) fn theme_named(name: &str) -> Option<EmbeddedThemeName> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ui::ansi::Depth;
+    use crate::ui::ansi::ColorDepth;
 
     fn theme() -> Theme {
-        Theme::parse("dark", include_str!("../../themes/dark.toml"), Depth::True).unwrap()
+        Theme::parse("dark", include_str!("../../themes/dark.toml"), ColorDepth::True).unwrap()
     }
 
     #[test]

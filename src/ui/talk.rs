@@ -9,7 +9,7 @@ use crate::workspace::LargeLoss;
 use std::path::{Path, PathBuf};
 
 /// Who is talked to.
-pub trait Talk {
+pub trait LineUi {
     /// Says something of placet's own.
     fn say(&mut self, line: &str);
 
@@ -26,9 +26,9 @@ fn guarded(line: &str) -> std::borrow::Cow<'_, str> {
 }
 
 /// The person at the terminal.
-pub struct Terminal;
+pub struct TerminalLineUi;
 
-impl Talk for Terminal {
+impl LineUi for TerminalLineUi {
     fn say(&mut self, line: &str) {
         term::write_all(format!("{}\r\n", own::marked(&guarded(line))).as_bytes());
     }
@@ -38,19 +38,19 @@ impl Talk for Terminal {
     }
 
     fn ask(&mut self, question: &str) -> Option<String> {
-        input::line(question, input::Weight::Light)
+        input::line(question, input::AnswerRisk::Light)
     }
 }
 
 /// Asks the person a question whose answer changes something, in the terminal that is ours already. `None`: they
 /// stopped, or have gone.
 pub fn consent(question: &str) -> Option<String> {
-    input::line(question, input::Weight::Consent)
+    input::line(question, input::AnswerRisk::Consent)
 }
 
 /// The same where the terminal is not ours yet; `None` as well where there is none.
 pub fn consent_alone(question: &str) -> Option<String> {
-    let _base = term::Base::enter_any().ok()?;
+    let _base = term::BaseMode::enter_any().ok()?;
     consent(question)
 }
 
@@ -78,18 +78,18 @@ pub fn number(word: &str, count: usize) -> Option<usize> {
 
 #[cfg(test)]
 pub(in crate::ui) mod script {
-    use super::Talk;
+    use super::LineUi;
     use std::collections::VecDeque;
 
     /// A person who has made up their mind beforehand.
-    pub(in crate::ui) struct Script {
+    pub(in crate::ui) struct ScriptedLineUi {
         answers: VecDeque<String>,
         pub(in crate::ui) said: Vec<String>,
     }
 
-    impl Script {
-        pub(in crate::ui) fn of(answers: &[&str]) -> Script {
-            Script { answers: answers.iter().map(ToString::to_string).collect(), said: Vec::new() }
+    impl ScriptedLineUi {
+        pub(in crate::ui) fn of(answers: &[&str]) -> ScriptedLineUi {
+            ScriptedLineUi { answers: answers.iter().map(ToString::to_string).collect(), said: Vec::new() }
         }
 
         /// Everything that was said, question and answer in one line.
@@ -98,7 +98,7 @@ pub(in crate::ui) mod script {
         }
     }
 
-    impl Talk for Script {
+    impl LineUi for ScriptedLineUi {
         fn say(&mut self, line: &str) {
             assert!(!line.contains(char::is_control), "{line:?} would act on a terminal");
             self.said.push(line.into());

@@ -42,49 +42,49 @@ const KEYS_OFF: &[u8] = b"\x1b[<u\x1b[>4m";
 
 /// The base mode, for as long as it lives.
 #[derive(Debug)]
-pub struct Base(());
+pub struct BaseMode(());
 
-impl Base {
+impl BaseMode {
     /// Takes the terminal, or returns `None` where standard input is none.
-    pub fn enter() -> io::Result<Option<Base>> {
+    pub fn enter() -> io::Result<Option<BaseMode>> {
         if !io::stdin().is_terminal() {
             return Ok(None);
         }
-        Base::take().map(Some)
+        BaseMode::take().map(Some)
     }
 
     /// The same where standard input or output may be a pipe: the terminal that the process belongs to is used. The
     /// error is that it belongs to none.
-    pub fn enter_any() -> io::Result<Base> {
+    pub fn enter_any() -> io::Result<BaseMode> {
         let both = io::stdin().is_terminal() && io::stdout().is_terminal();
         if !both && TTY.get().is_none() {
             let tty = File::options().read(true).write(true).open("/dev/tty")?;
             drop(TTY.set(tty));
         }
-        Base::take()
+        BaseMode::take()
     }
 
-    fn take() -> io::Result<Base> {
+    fn take() -> io::Result<BaseMode> {
         let before = termios::tcgetattr(input())?;
         set(&base_of(&before))?;
         *saved() = Some(before);
-        Ok(Base(()))
+        Ok(BaseMode(()))
     }
 }
 
 /// The alternate screen, for as long as it lives. What was on the screen comes back with its end.
 #[derive(Debug)]
-pub struct Full(());
+pub struct AlternateScreen(());
 
-impl Full {
-    pub fn enter() -> Full {
+impl AlternateScreen {
+    pub fn enter() -> AlternateScreen {
         FULL.store(true, Ordering::SeqCst);
         write_all(ENTER_FULL);
-        Full(())
+        AlternateScreen(())
     }
 }
 
-impl Drop for Full {
+impl Drop for AlternateScreen {
     fn drop(&mut self) {
         if FULL.swap(false, Ordering::SeqCst) {
             write_all(LEAVE_FULL);
@@ -92,7 +92,7 @@ impl Drop for Full {
     }
 }
 
-impl Drop for Base {
+impl Drop for BaseMode {
     fn drop(&mut self) {
         leave();
     }

@@ -3,8 +3,8 @@
 //! Code names labels, never colours. Meaning never hangs on colour alone: what a colour says, a word or a sign says
 //! as well.
 
-use super::ansi::Depth;
-use super::contrast::{Lift, readable_shade};
+use super::ansi::ColorDepth;
+use super::contrast::{ContrastAdjuster, readable_shade};
 use crate::text::regular;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
@@ -81,14 +81,14 @@ pub struct Theme {
     styles: HashMap<&'static str, Style>,
     /// The syntax theme for code, `ansi` for the terminal's own palette, `none` for plain code.
     pub syntax: String,
-    pub depth: Depth,
+    pub depth: ColorDepth,
     /// The backgrounds it is for, where it says so.
     pub backgrounds: Vec<Color>,
 }
 
 /// A theme that can be chosen.
 #[derive(Debug)]
-pub struct Listed {
+pub struct ThemeEntry {
     pub name: String,
     /// What it is for, or where its file is.
     pub about: String,
@@ -110,11 +110,11 @@ impl Theme {
     pub fn load(
         name: &str,
         dir: &Path,
-        depth: Depth,
+        depth: ColorDepth,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Theme, ThemeError> {
         let name = match name {
-            _ if depth == Depth::None => "mono",
+            _ if depth == ColorDepth::None => "mono",
             "auto" => background(variable("COLORFGBG").as_deref()),
             name => name,
         };
@@ -135,7 +135,7 @@ impl Theme {
         Theme::parse(name, &text, depth)
     }
 
-    pub fn parse(name: &str, text: &str, depth: Depth) -> Result<Theme, ThemeError> {
+    pub fn parse(name: &str, text: &str, depth: ColorDepth) -> Result<Theme, ThemeError> {
         let bad = |reason: String| ThemeError::Bad { name: name.into(), reason };
         let mut table: toml::Table =
             text.parse().map_err(|e: toml::de::Error| bad(e.message().to_string()))?;
@@ -148,10 +148,10 @@ impl Theme {
             let words = found.remove(*label).ok_or_else(|| bad(format!("the label `{label}` is missing")))?;
             let mut style = depth.limit(parse_style(&words, depth).map_err(bad)?);
             // Sixteen colours have no faint ones: the two kinds of lines would look alike.
-            if depth == Depth::Sixteen && matches!(*label, "diff.add.line" | "diff.remove.line") {
+            if depth == ColorDepth::Sixteen && matches!(*label, "diff.add.line" | "diff.remove.line") {
                 style.bg = None;
             }
-            if depth == Depth::Sixteen {
+            if depth == ColorDepth::Sixteen {
                 let own: Vec<Color> = style.bg.into_iter().collect();
                 let grounds = if own.is_empty() { &backgrounds } else { &own };
                 style.fg = style.fg.map(|fg| readable_shade(fg, grounds));
@@ -170,7 +170,7 @@ impl Theme {
             name: "plain".into(),
             styles,
             syntax: "none".into(),
-            depth: Depth::None,
+            depth: ColorDepth::None,
             backgrounds: Vec::new(),
         }
     }
@@ -192,12 +192,12 @@ impl Theme {
     }
 
     /// Makes colours of code readable on all of them.
-    pub(super) fn lift(&self) -> Lift {
-        Lift::new(&self.grounds(), self.depth)
+    pub(super) fn lift(&self) -> ContrastAdjuster {
+        ContrastAdjuster::new(&self.grounds(), self.depth)
     }
 
     /// Every theme there is: the built-in ones, then the files of `dir`, broken ones too.
-    pub fn all(dir: &Path) -> Vec<Listed> {
+    pub fn all(dir: &Path) -> Vec<ThemeEntry> {
         let dir = dir.join("themes");
         let names = std::fs::read_dir(&dir).into_iter().flatten().flatten().filter_map(|entry| {
             entry.file_name().to_str().and_then(|name| name.strip_suffix(".toml")).map(String::from)
@@ -207,13 +207,13 @@ impl Theme {
         let listed = |name: &str| {
             let path = dir.join(format!("{name}.toml"));
             let broken = match regular::read_to_string(&path, regular::SETTINGS) {
-                Ok(text) => Theme::parse(name, &text, Depth::True).err(),
+                Ok(text) => Theme::parse(name, &text, ColorDepth::True).err(),
                 Err(e) => Some(ThemeError::Bad { name: name.into(), reason: e.to_string() }),
             };
-            Listed { name: name.into(), about: path.display().to_string(), broken }
+            ThemeEntry { name: name.into(), about: path.display().to_string(), broken }
         };
         let built_in = BUILT_IN.iter().filter(|(name, ..)| own.iter().all(|o| o != name));
-        let built_in = built_in.map(|(name, about, _)| Listed {
+        let built_in = built_in.map(|(name, about, _)| ThemeEntry {
             name: (*name).into(),
             about: (*about).into(),
             broken: None,
@@ -263,7 +263,7 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut HashMap<String, String>)
 
 /// `#8fd9a8 on #10281a/22 bold`: behind the slash stands what a terminal of 256 colours gets, where the nearest of its
 /// colours would say something else.
-fn parse_style(words: &str, depth: Depth) -> Result<Style, String> {
+fn parse_style(words: &str, depth: ColorDepth) -> Result<Style, String> {
     let mut style = Style::default();
     let mut on = false;
     for word in words.split_whitespace() {
@@ -279,7 +279,7 @@ fn parse_style(words: &str, depth: Depth) -> Result<Style, String> {
             }
             color => {
                 let (color, indexed) = color.split_once('/').map_or((color, None), |(c, n)| (c, Some(n)));
-                let color = indexed.filter(|_| depth == Depth::Indexed).unwrap_or(color);
+                let color = indexed.filter(|_| depth == ColorDepth::Indexed).unwrap_or(color);
                 let color = Color::from_str(color)
                     .map_err(|_| format!("`{color}` is neither a colour nor a style"))?;
                 style = if on { style.bg(color) } else { style.fg(color) };

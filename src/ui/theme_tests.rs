@@ -3,7 +3,7 @@
 use super::*;
 use crate::ui::{ansi, contrast, syntax};
 
-fn load(name: &str, depth: Depth, colorfgbg: Option<&str>) -> Theme {
+fn load(name: &str, depth: ColorDepth, colorfgbg: Option<&str>) -> Theme {
     let value = colorfgbg.map(String::from);
     Theme::load(name, Path::new("/nowhere"), depth, |n| if n == "COLORFGBG" { value.clone() } else { None })
         .unwrap()
@@ -12,20 +12,20 @@ fn load(name: &str, depth: Depth, colorfgbg: Option<&str>) -> Theme {
 #[test]
 fn every_built_in_theme_styles_every_label() {
     for name in Theme::names() {
-        assert_eq!(load(name, Depth::True, None).name, name);
+        assert_eq!(load(name, ColorDepth::True, None).name, name);
     }
     assert!(matches!(
-        Theme::load("nope", Path::new("/nowhere"), Depth::True, |_| None),
+        Theme::load("nope", Path::new("/nowhere"), ColorDepth::True, |_| None),
         Err(ThemeError::Unknown { .. })
     ));
 }
 
 #[test]
 fn auto_follows_what_is_known_of_the_background() {
-    assert_eq!(load("auto", Depth::True, Some("15;0")).name, "dark");
-    assert_eq!(load("auto", Depth::True, Some("0;default;15")).name, "light");
-    assert_eq!(load("auto", Depth::True, None).name, "neutral");
-    assert_eq!(load("dark", Depth::None, None).name, "mono");
+    assert_eq!(load("auto", ColorDepth::True, Some("15;0")).name, "dark");
+    assert_eq!(load("auto", ColorDepth::True, Some("0;default;15")).name, "light");
+    assert_eq!(load("auto", ColorDepth::True, None).name, "neutral");
+    assert_eq!(load("dark", ColorDepth::None, None).name, "mono");
 }
 
 /// Labels that are drawn on a changed line.
@@ -57,7 +57,9 @@ fn grounds_of(theme: &Theme, label: &str) -> Vec<Color> {
 fn every_colour_can_be_read_on_the_background_it_is_for() {
     let mut faint = Vec::new();
     let mut judged = 0;
-    for (name, depth) in Theme::names().into_iter().flat_map(|n| [(n, Depth::True), (n, Depth::Indexed)]) {
+    for (name, depth) in
+        Theme::names().into_iter().flat_map(|n| [(n, ColorDepth::True), (n, ColorDepth::Indexed)])
+    {
         let theme = load(name, depth, None);
         for label in LABELS {
             let Some(color) = theme.style(label).fg else { continue };
@@ -81,7 +83,9 @@ fn every_colour_can_be_read_on_the_background_it_is_for() {
 #[test]
 fn code_can_be_read_on_every_line_it_stands_on() {
     let (mut faint, mut lifted) = (Vec::new(), 0);
-    for (name, depth) in Theme::names().into_iter().flat_map(|n| [(n, Depth::True), (n, Depth::Indexed)]) {
+    for (name, depth) in
+        Theme::names().into_iter().flat_map(|n| [(n, ColorDepth::True), (n, ColorDepth::Indexed)])
+    {
         let theme = load(name, depth, None);
         let Some(colours) = syntax::colours(&theme.syntax) else { continue };
         let mut lift = theme.lift();
@@ -108,9 +112,9 @@ fn code_can_be_read_on_every_line_it_stands_on() {
 #[test]
 fn few_colours_keep_what_a_colour_says() {
     let hue = |style: Style| match style.fg {
-        Some(Color::Green | Color::LightGreen) => Some(ansi::Hue::Green),
-        Some(Color::Red | Color::LightRed) => Some(ansi::Hue::Red),
-        other => other.and_then(ansi::rgb).and_then(ansi::Hue::of),
+        Some(Color::Green | Color::LightGreen) => Some(ansi::ColorName::Green),
+        Some(Color::Red | Color::LightRed) => Some(ansi::ColorName::Red),
+        other => other.and_then(ansi::rgb).and_then(ansi::ColorName::of),
     };
     let different = |theme: &Theme, labels: &[&str]| {
         for (at, one) in labels.iter().enumerate() {
@@ -121,12 +125,12 @@ fn few_colours_keep_what_a_colour_says() {
         }
     };
     for name in ["dark", "light", "neutral", "solarized-dark", "solarized-light"] {
-        for depth in [Depth::Sixteen, Depth::Indexed, Depth::True] {
+        for depth in [ColorDepth::Sixteen, ColorDepth::Indexed, ColorDepth::True] {
             let theme = load(name, depth, None);
-            assert_eq!(hue(theme.style("diff.add")), Some(ansi::Hue::Green), "{name} {depth:?}");
-            assert_eq!(hue(theme.style("diff.remove")), Some(ansi::Hue::Red), "{name} {depth:?}");
+            assert_eq!(hue(theme.style("diff.add")), Some(ansi::ColorName::Green), "{name} {depth:?}");
+            assert_eq!(hue(theme.style("diff.remove")), Some(ansi::ColorName::Red), "{name} {depth:?}");
             // Solarized's text and hint are greys of nearly one brightness: with fewer colours they are the same one.
-            let muted = depth != Depth::True && name.starts_with("solarized");
+            let muted = depth != ColorDepth::True && name.starts_with("solarized");
             different(&theme, &["diff.add", "diff.remove", if muted { "diff.hunk" } else { "text" }, "hint"]);
             let question = theme.style("question").fg;
             assert_ne!(question, theme.style("diff.remove").fg, "{name} {depth:?}");
@@ -146,7 +150,7 @@ fn with_sixteen_colours_nothing_is_fainter_than_its_hue_has_to_be() {
     };
     let mut judged = 0;
     for name in Theme::names() {
-        let theme = load(name, Depth::Sixteen, None);
+        let theme = load(name, ColorDepth::Sixteen, None);
         for label in LABELS {
             let Some(color) = theme.style(label).fg else { continue };
             let grounds = theme.style(label).bg.map_or(theme.backgrounds.clone(), |own| vec![own]);
@@ -167,7 +171,7 @@ fn a_theme_says_its_backgrounds_as_one_colour_or_a_list() {
     let dark = include_str!("../../themes/dark.toml");
     let with = |line: &str| {
         let rest: Vec<&str> = dark.lines().filter(|l| !l.starts_with("background")).collect();
-        Theme::parse("own", &format!("{line}\n{}", rest.join("\n")), Depth::True)
+        Theme::parse("own", &format!("{line}\n{}", rest.join("\n")), ColorDepth::True)
     };
     assert_eq!(with("").unwrap().backgrounds, []);
     assert_eq!(with("background = \"#102030\"").unwrap().backgrounds, [Color::Rgb(16, 32, 48)]);

@@ -158,9 +158,10 @@ fn commands_sessions_and_earlier_lines_are_chosen_from_lists() {
 
 #[test]
 fn the_guide_names_every_key_as_the_tables_do() {
-    use placet::ui::keymap::Row;
-    fn rows<A>(table: &[Row<A>]) -> Vec<String> {
-        let keys = |row: &Row<A>| row.keys.split(' ').map(|k| format!("`{k}`")).collect::<Vec<_>>().join(" ");
+    use placet::ui::keymap::KeyBinding;
+    fn rows<A>(table: &[KeyBinding<A>]) -> Vec<String> {
+        let keys =
+            |row: &KeyBinding<A>| row.keys.split(' ').map(|k| format!("`{k}`")).collect::<Vec<_>>().join(" ");
         table.iter().map(|row| format!("| {} | {} |", keys(row), row.help)).collect()
     }
     let page = |name: &str| {

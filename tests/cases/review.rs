@@ -5,7 +5,7 @@ use crate::support::pty::{Pty, shell};
 use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
 use placet::repl::{carry_out, review_of};
-use placet::ui::review::{Body, Mark, Review};
+use placet::ui::review::{Review, ReviewBody, ReviewDecision};
 use placet::workspace::{TransactionLabel, View};
 use proptest::prelude::*;
 use serde_json::json;
@@ -265,17 +265,17 @@ proptest! {
         };
         if let Some(mut review) = review(&bench) {
             if reject {
-                decide(&mut review, &mut std::iter::repeat(true), Mark::Rejected);
+                decide(&mut review, &mut std::iter::repeat(true), ReviewDecision::Rejected);
                 carry(&bench, &review);
                 prop_assert_eq!(tree(&bench), base);
                 prop_assert!(self::review(&bench).is_none());
                 return Ok(());
             }
-            decide(&mut review, &mut seed.into_iter().cycle(), Mark::Accepted);
+            decide(&mut review, &mut seed.into_iter().cycle(), ReviewDecision::Accepted);
             carry(&bench, &review);
         }
         if let Some(mut rest) = review(&bench) {
-            decide(&mut rest, &mut std::iter::repeat(true), Mark::Accepted);
+            decide(&mut rest, &mut std::iter::repeat(true), ReviewDecision::Accepted);
             carry(&bench, &rest);
         }
         prop_assert_eq!(tree(&bench), whole);
@@ -294,15 +294,15 @@ fn layered(bench: &Bench, name: &str, bytes: &[u8]) {
 }
 
 /// Gives each line for which `take` says yes this mark.
-fn decide(review: &mut Review, take: &mut impl Iterator<Item = bool>, mark: Mark) {
+fn decide(review: &mut Review, take: &mut impl Iterator<Item = bool>, mark: ReviewDecision) {
     for file in &mut review.files {
         match &mut file.body {
-            Body::Whole(whole) => {
+            ReviewBody::Whole(whole) => {
                 if take.next().unwrap() {
                     whole.mark = mark;
                 }
             }
-            Body::Lines(lines) => {
+            ReviewBody::Lines(lines) => {
                 for slot in lines.hunks.iter_mut().flat_map(|h| h.marks.iter_mut()) {
                     if take.next().unwrap() {
                         *slot = mark;
@@ -338,7 +338,7 @@ fn a_file_that_was_renamed_and_changed_is_one_decision_and_its_lines_are_still_t
     let content = |bench: &Bench, name: &str| String::from_utf8(tree(bench)[name].clone()).unwrap();
 
     let (bench, mut all) = pending();
-    decide(&mut all, &mut std::iter::repeat(true), Mark::Accepted);
+    decide(&mut all, &mut std::iter::repeat(true), ReviewDecision::Accepted);
     carry(&bench, &all);
     assert_eq!(
         (names(&bench), content(&bench, "new.txt")),
@@ -347,7 +347,7 @@ fn a_file_that_was_renamed_and_changed_is_one_decision_and_its_lines_are_still_t
     assert!(review(&bench).is_none());
 
     let (bench, mut none) = pending();
-    decide(&mut none, &mut std::iter::repeat(true), Mark::Rejected);
+    decide(&mut none, &mut std::iter::repeat(true), ReviewDecision::Rejected);
     carry(&bench, &none);
     assert_eq!(
         (names(&bench), content(&bench, "old.txt")),
@@ -358,15 +358,15 @@ fn a_file_that_was_renamed_and_changed_is_one_decision_and_its_lines_are_still_t
     // One hunk lands and takes the name with it, the other is rejected.
     let (bench, mut some) = pending();
     let hunks = &mut some.files[0].lines_mut().unwrap().hunks;
-    hunks[0].marks.fill(Mark::Accepted);
-    hunks[1].marks.fill(Mark::Rejected);
+    hunks[0].marks.fill(ReviewDecision::Accepted);
+    hunks[1].marks.fill(ReviewDecision::Rejected);
     carry(&bench, &some);
     assert_eq!(content(&bench, "new.txt"), text.replace("line 5\n", "five\n"));
     assert!(!names(&bench).contains(&"old.txt".to_string()) && review(&bench).is_none());
 
     // One is rejected and the other open: nothing lands, and what stays pending is the rename with the rest.
     let (bench, mut open) = pending();
-    open.files[0].lines_mut().unwrap().hunks[0].marks.fill(Mark::Rejected);
+    open.files[0].lines_mut().unwrap().hunks[0].marks.fill(ReviewDecision::Rejected);
     carry(&bench, &open);
     assert_eq!(content(&bench, "old.txt"), text);
     let rest = review(&bench).unwrap();
@@ -413,7 +413,7 @@ import os; os.system(0)
         );
         let review = review(&bench).unwrap();
         assert_eq!(review.files.len(), 1, "it is applied as a whole");
-        let Body::Whole(whole) = &review.files[0].body else { panic!("it has no lines of its own") };
+        let ReviewBody::Whole(whole) = &review.files[0].body else { panic!("it has no lines of its own") };
         let text = whole.words.join("\n");
         for line in ["+import os; os.system(0)", "+import objects_evil", "+import refs_evil", " print(1)"] {
             assert!(text.contains(line), "{dir}: {line}: {text}");

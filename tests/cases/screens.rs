@@ -10,16 +10,19 @@ use placet::conversation::{
 };
 use placet::text::RangeSet;
 use placet::ui::Theme;
-use placet::ui::ansi::Depth;
-use placet::ui::full::{Flow, Pane};
-use placet::ui::keymap::{Keymap, Row};
+use placet::ui::ansi::ColorDepth;
+use placet::ui::full::{FullScreenPane, PaneFlow};
+use placet::ui::keymap::{KeyBinding, Keymap};
 use placet::ui::pager;
-use placet::ui::picker::{self, Feed, Item, Picker, Preview};
-use placet::ui::picture::Display;
-use placet::ui::review::{self, Body, Desk, Doc, File, Lines, Review, ReviewPane, Subject, Whole};
-use placet::ui::scratchpads::{self, Browser, Kind, Listed};
-use placet::ui::transcript::{self, Transcript};
-use placet::ui::viewer::{self, FileText, Viewer};
+use placet::ui::picker::{self, Picker, PickerFeed, PickerItem, PickerPreview};
+use placet::ui::picture::PictureDisplay;
+use placet::ui::review::{
+    self, Review, ReviewBody, ReviewContext, ReviewFile, ReviewLines, ReviewPane, ReviewSubject, SideText,
+    WholeChange,
+};
+use placet::ui::scratchpads::{self, ScratchpadBrowser, ScratchpadItem, ScratchpadItemKind};
+use placet::ui::transcript::{self, TranscriptView};
+use placet::ui::viewer::{self, Viewer, ViewerText};
 use placet::workspace::SeenLines;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -36,16 +39,16 @@ const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (40, 12)];
 const CODE: &str = "//! A tail.\n\n/// The last letter: 日本 👩\u{200d}👧 e\u{301} שלום.\nfn tail(of: &str) -> Option<char> {\n\tlet bad = \"\u{1b}]52;c;aGk=\u{7}\u{202e}\";\n\tof.chars().last() // of them all, and a line that is longer than a narrow screen can show at once\n}\n";
 
 fn theme(name: &str) -> Theme {
-    let depth = if name == "mono" { Depth::None } else { Depth::True };
+    let depth = if name == "mono" { ColorDepth::None } else { ColorDepth::True };
     Theme::load(name, Path::new("/"), depth, |_| None).unwrap()
 }
 
 fn review(theme: &Theme) -> ReviewPane<'static> {
     let lines = |old: &str, new: &str| {
-        let doc = |text: &str| Doc::new(text.as_bytes().to_vec()).unwrap();
-        Body::Lines(Lines::new(doc(old), doc(new)))
+        let doc = |text: &str| SideText::new(text.as_bytes().to_vec()).unwrap();
+        ReviewBody::Lines(ReviewLines::new(doc(old), doc(new)))
     };
-    let file = |name: &str, letter, body| File {
+    let file = |name: &str, letter, body| ReviewFile {
         name: name.into(),
         path: format!("/w/{name}").into(),
         paths: vec![format!("/w/{name}").into()],
@@ -56,9 +59,9 @@ fn review(theme: &Theme) -> ReviewPane<'static> {
         body,
         key: name.into(),
     };
-    let whole = Whole {
+    let whole = WholeChange {
         words: vec!["picture: PNG 4x4, 10 bytes (aa) becomes PNG 8x8, 12 bytes (bb)".into()],
-        ..Whole::default()
+        ..WholeChange::default()
     };
     let files = vec![
         file(
@@ -67,25 +70,25 @@ fn review(theme: &Theme) -> ReviewPane<'static> {
             lines(CODE, &CODE.replace("last()", "next_back()").replace("A tail", "The tail")),
         ),
         file("docs/日本.md", 'A', lines("", "# New\n\n- *one*\n")),
-        file("logo.png", 'M', Body::Whole(whole)),
+        file("logo.png", 'M', ReviewBody::Whole(whole)),
     ];
     ReviewPane::new(
-        Review::new("a turn", Subject::Pending, files),
-        Desk {
+        Review::new("a turn", ReviewSubject::Pending, files),
+        ReviewContext {
             theme: theme.clone(),
             keys: Keymap::usual("review", review::TABLE),
             editor: None,
             memory: None,
             outbox: None,
             blame: Arc::new(|_| Err("nobody knows".into())),
-            display: Display::words(),
+            display: PictureDisplay::words(),
             copy: Box::new(|_| String::new()),
         },
     )
 }
 
 fn viewer(theme: &Theme) -> Viewer<'static> {
-    let hands = viewer::Hands {
+    let hands = viewer::ViewerCallbacks {
         keys: Keymap::usual("viewer", viewer::KEYS),
         pager: Keymap::usual("pager", pager::KEYS),
         copy: Box::new(|_| String::new()),
@@ -94,7 +97,7 @@ fn viewer(theme: &Theme) -> Viewer<'static> {
     let mut seen = SeenLines { lines: RangeSet::of(2..6), ..SeenLines::default() };
     seen.turns.show(&RangeSet::of(2..4), 3);
     seen.turns.show(&RangeSet::of(4..5), 12);
-    let text = FileText::in_memory(CODE.into());
+    let text = ViewerText::in_memory(CODE.into());
     Viewer::new(text, "src/tail.rs", Some(4), theme, hands).with_seen(seen).with_facts(vec!["pending".into()])
 }
 
@@ -139,14 +142,14 @@ fn messages() -> &'static [Message] {
     Box::leak(all.into_boxed_slice())
 }
 
-fn transcript(theme: &Theme) -> Transcript<'static> {
-    let hands = transcript::Hands {
+fn transcript(theme: &Theme) -> TranscriptView<'static> {
+    let hands = transcript::TranscriptCallbacks {
         keys: Keymap::usual("transcript", transcript::KEYS),
         pager: Keymap::usual("pager", pager::KEYS),
         copy: Box::new(|_| String::new()),
         edit: Box::new(|_| Ok(())),
     };
-    Transcript::new(messages(), theme, hands)
+    TranscriptView::new(messages(), theme, hands)
 }
 
 fn list(theme: &Theme) -> Picker<'static> {
@@ -157,17 +160,25 @@ fn list(theme: &Theme) -> Picker<'static> {
         "a\u{1b}]0;bad\u{7}.rs",
         "tests/a/very/long/path/to/a/file/with/many/parts.rs",
     ];
-    let items = names.iter().map(|name| Item::new(*name, "a note")).collect();
-    Picker::new("Files", Feed::of(items), theme, Keymap::usual("picker", picker::KEYS))
+    let items = names.iter().map(|name| PickerItem::new(*name, "a note")).collect();
+    Picker::new("Files", PickerFeed::of(items), theme, Keymap::usual("picker", picker::KEYS))
         .with_query("rs")
         .several()
-        .with_preview(|_| Preview { text: CODE.into(), language: "tail.rs".into(), ..Preview::default() })
+        .with_preview(|_| PickerPreview {
+            text: CODE.into(),
+            language: "tail.rs".into(),
+            ..PickerPreview::default()
+        })
 }
 
-fn browser(theme: &Theme) -> Browser {
-    let pad = |name: &str, kind| Listed { name: name.into(), bytes: 12_345, head: CODE.into(), kind };
-    let pads = vec![pad("log", Kind::Text), pad("日本", Kind::Text), pad("a\u{1b}[2Jshot", Kind::Picture)];
-    Browser::new(
+fn browser(theme: &Theme) -> ScratchpadBrowser {
+    let pad = |name: &str, kind| ScratchpadItem { name: name.into(), bytes: 12_345, head: CODE.into(), kind };
+    let pads = vec![
+        pad("log", ScratchpadItemKind::Text),
+        pad("日本", ScratchpadItemKind::Text),
+        pad("a\u{1b}[2Jshot", ScratchpadItemKind::Picture),
+    ];
+    ScratchpadBrowser::new(
         pads,
         theme,
         Keymap::usual("scratchpads", scratchpads::KEYS),
@@ -176,7 +187,7 @@ fn browser(theme: &Theme) -> Browser {
 }
 
 /// A screen of each kind, and the keys that make it worth looking at.
-fn screen(name: &str, theme: &Theme) -> (Box<dyn Pane>, &'static str) {
+fn screen(name: &str, theme: &Theme) -> (Box<dyn FullScreenPane>, &'static str) {
     match name {
         "review" => (Box::new(review(theme)), "acis it so?\nt"),
         "viewer" => (Box::new(viewer(theme)), "/last\n"),
@@ -187,7 +198,7 @@ fn screen(name: &str, theme: &Theme) -> (Box<dyn Pane>, &'static str) {
     }
 }
 
-fn settled(pane: &mut dyn Pane, (columns, rows): (u16, u16)) -> Buffer {
+fn settled(pane: &mut dyn FullScreenPane, (columns, rows): (u16, u16)) -> Buffer {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
@@ -201,7 +212,7 @@ fn settled(pane: &mut dyn Pane, (columns, rows): (u16, u16)) -> Buffer {
     }
 }
 
-fn press(pane: &mut dyn Pane, keys: &str, size: (u16, u16)) {
+fn press(pane: &mut dyn FullScreenPane, keys: &str, size: (u16, u16)) {
     for c in keys.chars() {
         let code = match c {
             '\n' => KeyCode::Enter,
@@ -295,8 +306,8 @@ fn every_screen_looks_as_it_did_in_every_size_and_theme() {
 fn a_hundred_thousand_marks_stay_in_their_cell_on_every_screen() {
     let tower: String = std::iter::once('e').chain(std::iter::repeat_n('\u{301}', 100_000)).collect();
     let theme = theme("dark");
-    let text = FileText::in_memory(format!("{tower}\nnext\n").into());
-    let hands = viewer::Hands {
+    let text = ViewerText::in_memory(format!("{tower}\nnext\n").into());
+    let hands = viewer::ViewerCallbacks {
         keys: Keymap::usual("viewer", viewer::KEYS),
         pager: Keymap::usual("pager", pager::KEYS),
         copy: Box::new(|_| String::new()),
@@ -309,21 +320,26 @@ fn a_hundred_thousand_marks_stay_in_their_cell_on_every_screen() {
             ..AssistantMessage::default()
         }),
     ];
-    let hands_of_transcript = transcript::Hands {
+    let hands_of_transcript = transcript::TranscriptCallbacks {
         keys: Keymap::usual("transcript", transcript::KEYS),
         pager: Keymap::usual("pager", pager::KEYS),
         copy: Box::new(|_| String::new()),
         edit: Box::new(|_| Ok(())),
     };
-    let feed = Feed::of(vec![Item::new(tower.as_str(), tower.as_str())]);
-    let pads = vec![Listed { name: tower.clone(), bytes: 1, head: tower.clone(), kind: Kind::Text }];
+    let feed = PickerFeed::of(vec![PickerItem::new(tower.as_str(), tower.as_str())]);
+    let pads = vec![ScratchpadItem {
+        name: tower.clone(),
+        bytes: 1,
+        head: tower.clone(),
+        kind: ScratchpadItemKind::Text,
+    }];
     let (keys, pager_keys) =
         (Keymap::usual("scratchpads", scratchpads::KEYS), Keymap::usual("pager", pager::KEYS));
-    let panes: Vec<(&str, Box<dyn Pane + '_>)> = vec![
+    let panes: Vec<(&str, Box<dyn FullScreenPane + '_>)> = vec![
         ("viewer", Box::new(Viewer::new(text, &tower, None, &theme, hands))),
-        ("transcript", Box::new(Transcript::new(&said, &theme, hands_of_transcript))),
+        ("transcript", Box::new(TranscriptView::new(&said, &theme, hands_of_transcript))),
         ("picker", Box::new(Picker::new("Files", feed, &theme, Keymap::usual("picker", picker::KEYS)))),
-        ("scratchpads", Box::new(Browser::new(pads, &theme, keys, pager_keys))),
+        ("scratchpads", Box::new(ScratchpadBrowser::new(pads, &theme, keys, pager_keys))),
     ];
     for (name, mut pane) in panes {
         pane.resize(80, 24);
@@ -352,7 +368,7 @@ fn way(screen: &str, action: &str) -> &'static str {
 }
 
 /// A screen in a state that can be compared: its picture, what it asked of the world, and whether it stays.
-fn state(screen_name: &str, keys: &[KeyEvent], rows: u16) -> (String, Vec<String>, Flow) {
+fn state(screen_name: &str, keys: &[KeyEvent], rows: u16) -> (String, Vec<String>, PaneFlow) {
     let theme = theme("dark");
     let asked: Rc<RefCell<Vec<String>>> = Rc::default();
     let (copies, edits) = (Rc::clone(&asked), Rc::clone(&asked));
@@ -360,20 +376,20 @@ fn state(screen_name: &str, keys: &[KeyEvent], rows: u16) -> (String, Vec<String
         copies.borrow_mut().push(format!("copy {text}"));
         "copied".to_string()
     };
-    let mut pane: Box<dyn Pane> = match screen_name {
+    let mut pane: Box<dyn FullScreenPane> = match screen_name {
         "transcript" => {
-            let hands = transcript::Hands {
+            let hands = transcript::TranscriptCallbacks {
                 keys: Keymap::usual("transcript", transcript::KEYS),
                 pager: Keymap::usual("pager", pager::KEYS),
                 copy: Box::new(copy),
                 edit: Box::new(|_| Ok(())),
             };
-            Box::new(Transcript::new(messages(), &theme, hands))
+            Box::new(TranscriptView::new(messages(), &theme, hands))
         }
         "picker" => Box::new(list(&theme).with_query("")),
         "scratchpads" => Box::new(browser(&theme)),
         _ => {
-            let hands = viewer::Hands {
+            let hands = viewer::ViewerCallbacks {
                 keys: Keymap::usual("viewer", viewer::KEYS),
                 pager: Keymap::usual("pager", pager::KEYS),
                 copy: Box::new(copy),
@@ -382,7 +398,7 @@ fn state(screen_name: &str, keys: &[KeyEvent], rows: u16) -> (String, Vec<String
                     Ok(())
                 }),
             };
-            let text = FileText::in_memory(CODE.repeat(20).as_str().into());
+            let text = ViewerText::in_memory(CODE.repeat(20).as_str().into());
             let mut seen = SeenLines { lines: RangeSet::of(80..90), ..SeenLines::default() };
             seen.turns.show(&RangeSet::of(80..90), 2);
             let pane = Viewer::new(text, "a.rs", None, &theme, hands).with_seen(seen);
@@ -392,7 +408,7 @@ fn state(screen_name: &str, keys: &[KeyEvent], rows: u16) -> (String, Vec<String
     let size = (60, rows);
     pane.resize(size.0, size.1);
     settled(pane.as_mut(), size);
-    let mut flow = Flow::Stay;
+    let mut flow = PaneFlow::Stay;
     for key in keys {
         flow = pane.key(*key);
         settled(pane.as_mut(), size);
@@ -442,7 +458,7 @@ fn key_of(word: &str) -> KeyEvent {
 /// The review's own are pressed where its marks can be compared.
 #[test]
 fn every_key_on_every_page_of_keys_does_what_can_be_seen() {
-    fn names<A>(table: &'static [Row<A>]) -> Vec<(&'static str, &'static str)> {
+    fn names<A>(table: &'static [KeyBinding<A>]) -> Vec<(&'static str, &'static str)> {
         table.iter().map(|row| (row.name, row.keys)).collect()
     }
     let tables = [
@@ -462,8 +478,8 @@ fn every_key_on_every_page_of_keys_does_what_can_be_seen() {
                 let before = state(screen_name, &way, 7);
                 way.push(key_of(key));
                 let after = state(screen_name, &way, 7);
-                let lends = after.2 == Flow::Lend;
-                if (&before.0, &before.1) == (&after.0, &after.1) && after.2 == Flow::Stay && !lends {
+                let lends = after.2 == PaneFlow::Lend;
+                if (&before.0, &before.1) == (&after.0, &after.1) && after.2 == PaneFlow::Stay && !lends {
                     dead.push(format!("{screen_name}: {action} by {key}"));
                 }
             }

@@ -25,7 +25,7 @@ const BURST_LINES: usize = 3;
 
 /// What was typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum TerminalInput {
     Key(KeyEvent),
     /// As it came: line ends are not touched.
     Paste(String),
@@ -43,41 +43,41 @@ pub enum Input {
 
 /// What was typed, and the bytes that said so; nothing for what is swallowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Token {
-    pub input: Option<Input>,
+pub struct InputToken {
+    pub input: Option<TerminalInput>,
     pub raw: Vec<u8>,
 }
 
 #[derive(Debug, Default)]
-pub struct Decoder {
+pub struct InputDecoder {
     /// Not understood yet.
     rest: Vec<u8>,
-    paste: Option<Paste>,
+    paste: Option<PartialPaste>,
     /// A paste that nothing marked: it ends when nothing follows.
-    burst: Option<Paste>,
+    burst: Option<PartialPaste>,
     waited: u8,
 }
 
 /// A paste that has begun.
 #[derive(Debug, Default)]
-struct Paste {
+struct PartialPaste {
     content: Vec<u8>,
     /// All of it, that which was not kept too.
     length: usize,
 }
 
 /// What the next bytes are.
-enum Scan {
+enum InputScan {
     /// So many bytes, and what they mean.
-    Whole(usize, Option<Input>),
+    Whole(usize, Option<TerminalInput>),
     PasteBegins(usize),
     /// More has to come.
     Part,
 }
 
-impl Decoder {
+impl InputDecoder {
     /// Takes what was read; returns what is complete, in its order.
-    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Token> {
+    pub fn feed(&mut self, bytes: &[u8]) -> Vec<InputToken> {
         self.waited = 0;
         let mut out = Vec::new();
         // Whoever cannot wait for the end of a paste says so; nothing else is ever read as this one byte.
@@ -106,35 +106,35 @@ impl Decoder {
                 if !ended {
                     break;
                 }
-                out.extend(self.paste.take().map(Paste::end));
+                out.extend(self.paste.take().map(PartialPaste::end));
                 continue;
             }
             match scan(rest) {
-                Scan::Whole(length, input) => {
+                InputScan::Whole(length, input) => {
                     let raw = rest.get(..length).unwrap_or(rest).to_vec();
                     at += length;
-                    out.push(Token { input, raw });
+                    out.push(InputToken { input, raw });
                 }
-                Scan::PasteBegins(length) => {
+                InputScan::PasteBegins(length) => {
                     at += length;
-                    self.paste = Some(Paste::default());
+                    self.paste = Some(PartialPaste::default());
                 }
-                Scan::Part => break,
+                InputScan::Part => break,
             }
         }
         self.rest.drain(..at.min(self.rest.len()));
         if self.paste.is_none() && self.rest.len() > LONGEST_ANSWER {
-            out.push(Token { input: None, raw: std::mem::take(&mut self.rest) });
+            out.push(InputToken { input: None, raw: std::mem::take(&mut self.rest) });
         }
         out
     }
 
     /// The same as [`Decoder::feed`], and an [`Input::Unfinished`] at the end where something has begun: a question must
     /// know that something follows a key before it is known what.
-    pub fn read(&mut self, bytes: &[u8]) -> Vec<Token> {
+    pub fn read(&mut self, bytes: &[u8]) -> Vec<InputToken> {
         let mut out = self.feed(bytes);
         if self.is_waiting() || self.paste.is_some() {
-            out.push(Token { input: Some(Input::Unfinished), raw: Vec::new() });
+            out.push(InputToken { input: Some(TerminalInput::Unfinished), raw: Vec::new() });
         }
         out
     }
@@ -145,7 +145,7 @@ impl Decoder {
     }
 
     /// Nothing followed for a moment: an escape was the key itself. An answer may take a second.
-    pub fn settle(&mut self) -> Option<Token> {
+    pub fn settle(&mut self) -> Option<InputToken> {
         if !self.is_waiting() {
             return None;
         }
@@ -169,7 +169,7 @@ impl Decoder {
             }
         };
         self.waited = 0;
-        Some(Token { input, raw: std::mem::take(&mut self.rest) })
+        Some(InputToken { input, raw: std::mem::take(&mut self.rest) })
     }
 
     /// What was taken and not given out, as it came.
@@ -182,7 +182,7 @@ impl Decoder {
     }
 }
 
-impl Paste {
+impl PartialPaste {
     /// Takes what belongs to it; returns how much that was, and whether it has ended.
     fn take(&mut self, bytes: &[u8]) -> (usize, bool) {
         let (content, used, ended) = match memmem::find(bytes, PASTE_END) {
@@ -208,14 +208,14 @@ impl Paste {
         }
     }
 
-    fn end(self) -> Token {
+    fn end(self) -> InputToken {
         if self.length > LONGEST_PASTE {
-            return Token { input: Some(Input::PasteRefused(self.length)), raw: Vec::new() };
+            return InputToken { input: Some(TerminalInput::PasteRefused(self.length)), raw: Vec::new() };
         }
         let raw = [PASTE_BEGIN, &self.content, PASTE_END].concat();
         let text = String::from_utf8(self.content)
             .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
-        Token { input: Some(Input::Paste(text)), raw }
+        InputToken { input: Some(TerminalInput::Paste(text)), raw }
     }
 }
 
@@ -226,78 +226,83 @@ fn is_burst(bytes: &[u8]) -> bool {
     ends >= BURST_LINES && text >= 2 * ends && !bytes.contains(&control::ESCAPE)
 }
 
-fn scan(bytes: &[u8]) -> Scan {
-    let Some((&first, after)) = bytes.split_first() else { return Scan::Part };
+fn scan(bytes: &[u8]) -> InputScan {
+    let Some((&first, after)) = bytes.split_first() else { return InputScan::Part };
     match first {
         control::ESCAPE => escape(after),
-        0x00..0x20 | 0x7f => Scan::Whole(1, Some(Input::Key(control::key(first)))),
+        0x00..0x20 | 0x7f => InputScan::Whole(1, Some(TerminalInput::Key(control::key(first)))),
         _ => match character(bytes) {
-            Character::One(c, length) => Scan::Whole(length, Some(typed(c))),
-            Character::Part => Scan::Part,
-            Character::None(length) => Scan::Whole(length, None),
+            DecodedChar::One(c, length) => InputScan::Whole(length, Some(typed(c))),
+            DecodedChar::Part => InputScan::Part,
+            DecodedChar::None(length) => InputScan::Whole(length, None),
         },
     }
 }
 
-fn escape(after: &[u8]) -> Scan {
-    let Some((&second, rest)) = after.split_first() else { return Scan::Part };
+fn escape(after: &[u8]) -> InputScan {
+    let Some((&second, rest)) = after.split_first() else { return InputScan::Part };
     match second {
         b'[' => sequence(rest),
         b'O' => match rest.first() {
-            None => Scan::Part,
-            Some(&last) => Scan::Whole(3, letter(last, KeyModifiers::NONE).map(Input::Key)),
+            None => InputScan::Part,
+            Some(&last) => InputScan::Whole(3, letter(last, KeyModifiers::NONE).map(TerminalInput::Key)),
         },
         b']' | b'P' | b'_' | b'^' | b'X' => answer(rest),
         // Escape twice: the key, and what follows.
-        control::ESCAPE => Scan::Whole(1, Some(plain(KeyCode::Esc))),
+        control::ESCAPE => InputScan::Whole(1, Some(plain(KeyCode::Esc))),
         0x00..0x20 | 0x7f => {
             let key = control::key(second);
-            Scan::Whole(2, Some(Input::Key(KeyEvent::new(key.code, key.modifiers | KeyModifiers::ALT))))
+            InputScan::Whole(
+                2,
+                Some(TerminalInput::Key(KeyEvent::new(key.code, key.modifiers | KeyModifiers::ALT))),
+            )
         }
         _ => match character(after) {
-            Character::One(c, length) => Scan::Whole(1 + length, Some(with_alt(c))),
-            Character::Part => Scan::Part,
-            Character::None(length) => Scan::Whole(1 + length, None),
+            DecodedChar::One(c, length) => InputScan::Whole(1 + length, Some(with_alt(c))),
+            DecodedChar::Part => InputScan::Part,
+            DecodedChar::None(length) => InputScan::Whole(1 + length, None),
         },
     }
 }
 
 /// A string that ends with BEL or ST, and is no key.
-fn answer(rest: &[u8]) -> Scan {
-    let Some(end) = rest.iter().position(|b| matches!(*b, 0x07 | control::ESCAPE)) else { return Scan::Part };
+fn answer(rest: &[u8]) -> InputScan {
+    let Some(end) = rest.iter().position(|b| matches!(*b, 0x07 | control::ESCAPE)) else {
+        return InputScan::Part;
+    };
     match (rest.get(end), rest.get(end + 1)) {
-        (Some(0x07), _) => Scan::Whole(2 + end + 1, None),
-        (_, Some(b'\\')) => Scan::Whole(2 + end + 2, None),
-        (_, None) => Scan::Part,
+        (Some(0x07), _) => InputScan::Whole(2 + end + 1, None),
+        (_, Some(b'\\')) => InputScan::Whole(2 + end + 2, None),
+        (_, None) => InputScan::Part,
         // Broken off by something else, which is to be read.
-        _ => Scan::Whole(2 + end, None),
+        _ => InputScan::Whole(2 + end, None),
     }
 }
 
 /// What follows `ESC [`.
-fn sequence(rest: &[u8]) -> Scan {
+fn sequence(rest: &[u8]) -> InputScan {
     let parameters = rest.iter().take_while(|b| matches!(b, 0x30..=0x3f)).count();
     let between = rest.iter().skip(parameters).take_while(|b| matches!(b, 0x20..=0x2f)).count();
     let length = 2 + parameters + between + 1;
-    let Some(&last) = rest.get(parameters + between) else { return Scan::Part };
+    let Some(&last) = rest.get(parameters + between) else { return InputScan::Part };
     let numbers = rest.get(..parameters).unwrap_or(&[]);
     match last {
         // The Linux console: `ESC [ [ A` is F1.
         b'[' if parameters + between == 0 => match rest.get(1) {
-            None => Scan::Part,
-            Some(c @ b'A'..=b'E') => Scan::Whole(4, Some(plain(KeyCode::F(c - b'A' + 1)))),
-            Some(_) => Scan::Whole(3, None),
+            None => InputScan::Part,
+            Some(c @ b'A'..=b'E') => InputScan::Whole(4, Some(plain(KeyCode::F(c - b'A' + 1)))),
+            Some(_) => InputScan::Whole(3, None),
         },
-        0x40..=0x7e if between > 0 => Scan::Whole(length, None),
-        0x40..=0x7e if numbers == b"200" && last == b'~' => Scan::PasteBegins(length),
-        0x40..=0x7e => Scan::Whole(length, meaning(numbers, last)),
+        0x40..=0x7e if between > 0 => InputScan::Whole(length, None),
+        0x40..=0x7e if numbers == b"200" && last == b'~' => InputScan::PasteBegins(length),
+        0x40..=0x7e => InputScan::Whole(length, meaning(numbers, last)),
         // Broken off: what has begun is dropped, what breaks it off is read.
-        _ => Scan::Whole(length - 1, None),
+        _ => InputScan::Whole(length - 1, None),
     }
 }
 
 /// What a whole `CSI numbers last` means; nothing for an answer.
-fn meaning(numbers: &[u8], last: u8) -> Option<Input> {
+fn meaning(numbers: &[u8], last: u8) -> Option<TerminalInput> {
     if numbers.first().is_some_and(|b| matches!(b, b'<' | b'=' | b'>' | b'?')) {
         return None;
     }
@@ -310,16 +315,16 @@ fn meaning(numbers: &[u8], last: u8) -> Option<Input> {
     let number = first.and_then(|(n, _)| n);
     let (held, event) = second.unwrap_or((None, None));
     let modifiers = modifiers(held);
-    let press = |key: KeyEvent| Input::Key(KeyEvent { kind: kind(event), ..key });
+    let press = |key: KeyEvent| TerminalInput::Key(KeyEvent { kind: kind(event), ..key });
     match last {
-        b'I' if numbers.is_empty() => Some(Input::FocusGained),
-        b'O' if numbers.is_empty() => Some(Input::FocusLost),
+        b'I' if numbers.is_empty() => Some(TerminalInput::FocusGained),
+        b'O' if numbers.is_empty() => Some(TerminalInput::FocusLost),
         // A cursor report looks like F3 with modifiers, but never begins with 1 where anybody would ask for one.
         b'A'..=b'F' | b'H' | b'P'..=b'S' if matches!(number, None | Some(1)) && event != Some(3) => {
             letter(last, modifiers).map(press)
         }
-        b'Z' => Some(Input::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT))),
-        b'~' if number == Some(27) => control::from_code(third?.0?, modifiers).map(Input::Key),
+        b'Z' => Some(TerminalInput::Key(KeyEvent::new(KeyCode::BackTab, KeyModifiers::SHIFT))),
+        b'~' if number == Some(27) => control::from_code(third?.0?, modifiers).map(TerminalInput::Key),
         b'~' if event != Some(3) => numbered(number?).map(|code| press(KeyEvent::new(code, modifiers))),
         b'u' if event != Some(3) => control::from_code(number?, modifiers).map(press),
         _ => None,
@@ -376,40 +381,40 @@ fn numbered(number: u32) -> Option<KeyCode> {
     Some(code)
 }
 
-enum Character {
+enum DecodedChar {
     One(char, usize),
     Part,
     /// So many bytes that are no text.
     None(usize),
 }
 
-fn character(bytes: &[u8]) -> Character {
+fn character(bytes: &[u8]) -> DecodedChar {
     let head = bytes.get(..bytes.len().min(4)).unwrap_or(bytes);
     let valid = match std::str::from_utf8(head) {
         Ok(text) => text,
         Err(e) if e.valid_up_to() > 0 => {
             std::str::from_utf8(head.get(..e.valid_up_to()).unwrap_or(&[])).unwrap_or("")
         }
-        Err(e) => return e.error_len().map_or(Character::Part, Character::None),
+        Err(e) => return e.error_len().map_or(DecodedChar::Part, DecodedChar::None),
     };
     match valid.chars().next() {
-        Some(c) => Character::One(c, c.len_utf8()),
-        None => Character::Part,
+        Some(c) => DecodedChar::One(c, c.len_utf8()),
+        None => DecodedChar::Part,
     }
 }
 
-fn plain(code: KeyCode) -> Input {
-    Input::Key(KeyEvent::new(code, KeyModifiers::NONE))
+fn plain(code: KeyCode) -> TerminalInput {
+    TerminalInput::Key(KeyEvent::new(code, KeyModifiers::NONE))
 }
 
-fn typed(c: char) -> Input {
+fn typed(c: char) -> TerminalInput {
     let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
-    Input::Key(KeyEvent::new(KeyCode::Char(c), shift))
+    TerminalInput::Key(KeyEvent::new(KeyCode::Char(c), shift))
 }
 
-fn with_alt(c: char) -> Input {
+fn with_alt(c: char) -> TerminalInput {
     let shift = if c.is_uppercase() { KeyModifiers::SHIFT } else { KeyModifiers::NONE };
-    Input::Key(KeyEvent::new(KeyCode::Char(c), shift | KeyModifiers::ALT))
+    TerminalInput::Key(KeyEvent::new(KeyCode::Char(c), shift | KeyModifiers::ALT))
 }
 
 #[cfg(test)]

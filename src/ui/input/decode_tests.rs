@@ -3,13 +3,13 @@
 use super::*;
 use proptest::prelude::*;
 
-fn inputs(tokens: Vec<Token>) -> Vec<Input> {
+fn inputs(tokens: Vec<InputToken>) -> Vec<TerminalInput> {
     tokens.into_iter().filter_map(|token| token.input).collect()
 }
 
 /// Everything that `bytes` mean when they come at once and nothing follows.
-fn all(bytes: &[u8]) -> Vec<Input> {
-    let mut decoder = Decoder::default();
+fn all(bytes: &[u8]) -> Vec<TerminalInput> {
+    let mut decoder = InputDecoder::default();
     let mut out = inputs(decoder.feed(bytes));
     for _ in 0..=PATIENCE {
         out.extend(inputs(decoder.settle().into_iter().collect()));
@@ -17,8 +17,8 @@ fn all(bytes: &[u8]) -> Vec<Input> {
     out
 }
 
-fn key(code: KeyCode, modifiers: KeyModifiers) -> Input {
-    Input::Key(KeyEvent::new(code, modifiers))
+fn key(code: KeyCode, modifiers: KeyModifiers) -> TerminalInput {
+    TerminalInput::Key(KeyEvent::new(code, modifiers))
 }
 
 #[test]
@@ -90,13 +90,13 @@ fn answers_of_the_terminal_are_never_typed() {
     ];
     for answer in answers {
         let shown = String::from_utf8_lossy(answer).into_owned();
-        let said: Vec<Input> = all(answer)
+        let said: Vec<TerminalInput> = all(answer)
             .into_iter()
             .filter(|i| *i != key(KeyCode::Char('x'), KeyModifiers::CONTROL))
             .collect();
         assert_eq!(said, [], "{shown:?}");
         // Between keys, byte by byte.
-        let mut decoder = Decoder::default();
+        let mut decoder = InputDecoder::default();
         let mut typed = Vec::new();
         for byte in [b"a".as_slice(), answer, b"b"].concat() {
             typed.extend(inputs(decoder.feed(&[byte])));
@@ -109,7 +109,7 @@ fn answers_of_the_terminal_are_never_typed() {
 
 #[test]
 fn an_answer_that_never_ends_is_given_up_and_typing_goes_on() {
-    let mut decoder = Decoder::default();
+    let mut decoder = InputDecoder::default();
     assert_eq!(decoder.feed(b"\x1b]11;rgb:"), []);
     for _ in 1..PATIENCE {
         assert_eq!(decoder.settle(), None);
@@ -117,7 +117,7 @@ fn an_answer_that_never_ends_is_given_up_and_typing_goes_on() {
     assert!(decoder.settle().is_some_and(|token| token.input.is_none()));
     assert_eq!(inputs(decoder.feed(b"a")), [key(KeyCode::Char('a'), KeyModifiers::NONE)]);
     // However long it is.
-    let mut decoder = Decoder::default();
+    let mut decoder = InputDecoder::default();
     decoder.feed(b"\x1b]52;c;");
     decoder.feed(&[b'A'; LONGEST_ANSWER]);
     assert!(!decoder.is_waiting());
@@ -125,35 +125,37 @@ fn an_answer_that_never_ends_is_given_up_and_typing_goes_on() {
 
 #[test]
 fn the_focus_is_news_and_no_key() {
-    assert_eq!(all(b"\x1b[I"), [Input::FocusGained]);
-    assert_eq!(all(b"\x1b[O"), [Input::FocusLost]);
+    assert_eq!(all(b"\x1b[I"), [TerminalInput::FocusGained]);
+    assert_eq!(all(b"\x1b[O"), [TerminalInput::FocusLost]);
 }
 
 #[test]
 fn a_paste_with_another_beginning_in_it_is_one_paste() {
     let bytes = b"\x1b[200~a\x1b[200~b\r\n\0\x1b[31m\x1b[201~c";
-    let expected =
-        [Input::Paste("a\u{1b}[200~b\r\n\0\u{1b}[31m".into()), key(KeyCode::Char('c'), KeyModifiers::NONE)];
+    let expected = [
+        TerminalInput::Paste("a\u{1b}[200~b\r\n\0\u{1b}[31m".into()),
+        key(KeyCode::Char('c'), KeyModifiers::NONE),
+    ];
     assert_eq!(all(bytes), expected);
 }
 
 #[test]
 fn a_paste_without_an_end_ends_with_ctrl_c() {
-    let mut decoder = Decoder::default();
+    let mut decoder = InputDecoder::default();
     assert_eq!(decoder.feed(b"\x1b[200~half"), []);
     assert!(!decoder.is_waiting(), "time ends no paste: a slow line would be typed");
-    assert_eq!(inputs(decoder.feed(b"\x03")), [Input::Paste("half".into())]);
+    assert_eq!(inputs(decoder.feed(b"\x03")), [TerminalInput::Paste("half".into())]);
 }
 
 #[test]
 fn lines_that_come_at_once_are_a_paste_where_none_is_marked() {
     let burst = b"one line\rand two\rand three\r";
-    assert_eq!(all(burst), [Input::Paste("one line\rand two\rand three\r".into())]);
-    let mut decoder = Decoder::default();
+    assert_eq!(all(burst), [TerminalInput::Paste("one line\rand two\rand three\r".into())]);
+    let mut decoder = InputDecoder::default();
     decoder.feed(burst);
     decoder.feed(b"the rest\r");
     let whole = String::from_utf8_lossy(burst).into_owned() + "the rest\r";
-    assert_eq!(decoder.settle().and_then(|t| t.input), Some(Input::Paste(whole)));
+    assert_eq!(decoder.settle().and_then(|t| t.input), Some(TerminalInput::Paste(whole)));
     // Held keys and a line typed ahead are keys.
     assert_eq!(all(b"\r\r\r\r\r").len(), 5);
     assert_eq!(all(b"ls\rls\r").len(), 6);
@@ -161,13 +163,14 @@ fn lines_that_come_at_once_are_a_paste_where_none_is_marked() {
 
 #[test]
 fn a_paste_that_is_too_long_is_refused_whole() {
-    let mut decoder = Decoder::default();
+    let mut decoder = InputDecoder::default();
     decoder.feed(b"\x1b[200~");
     for _ in 0..11 {
         assert_eq!(decoder.feed(&[b'x'; 1024 * 1024]), []);
     }
     let tokens = decoder.feed(b"\x1b[201~a");
-    let expected = [Input::PasteRefused(11 * 1024 * 1024), key(KeyCode::Char('a'), KeyModifiers::NONE)];
+    let expected =
+        [TerminalInput::PasteRefused(11 * 1024 * 1024), key(KeyCode::Char('a'), KeyModifiers::NONE)];
     assert_eq!(inputs(tokens), expected);
 }
 
@@ -184,14 +187,14 @@ proptest! {
     fn a_megabyte_arrives_whole_however_it_is_cut(cuts in prop::collection::vec(1usize..70_000, 1..40)) {
         let content = megabyte();
         let bytes = [b"\x1b[200~".as_slice(), &content, PASTE_END].concat();
-        let mut decoder = Decoder::default();
+        let mut decoder = InputDecoder::default();
         let (mut out, mut rest, mut cuts) = (Vec::new(), bytes.as_slice(), cuts.iter().cycle());
         while !rest.is_empty() {
             let (now, later) = rest.split_at((*cuts.next().unwrap()).min(rest.len()));
             out.extend(inputs(decoder.feed(now)));
             rest = later;
         }
-        prop_assert_eq!(out, [Input::Paste(String::from_utf8(content).unwrap())]);
+        prop_assert_eq!(out, [TerminalInput::Paste(String::from_utf8(content).unwrap())]);
     }
 
     #[test]
@@ -200,14 +203,14 @@ proptest! {
         cut in 0usize..60,
     ) {
         prop_assume!(!is_burst(&bytes) && !bytes.contains(&3));
-        let mut whole = Decoder::default();
+        let mut whole = InputDecoder::default();
         let tokens = whole.feed(&bytes);
         let mut raw: Vec<u8> = tokens.iter().flat_map(|t| t.raw.clone()).collect();
         raw.extend(whole.finish());
         prop_assert_eq!(&raw, &bytes);
         let (first, second) = bytes.split_at(cut.min(bytes.len()));
         prop_assume!(!is_burst(second));
-        let mut parts = Decoder::default();
+        let mut parts = InputDecoder::default();
         let mut pieces = parts.feed(first);
         pieces.extend(parts.feed(second));
         prop_assert_eq!(inputs(pieces), inputs(tokens));
@@ -220,14 +223,18 @@ fn no_bytes_are_read_without_a_token() {
     let nothing: &[&[u8]] =
         &[b"\xff", b"\xe9a", b"\x9ba", b"\x1b[999z", b"\x1b[201~", b"\x1b]52;c;x\x07", b"\x1b[<0;1;1M"];
     for bytes in nothing {
-        let tokens = Decoder::default().read(bytes);
+        let tokens = InputDecoder::default().read(bytes);
         assert!(tokens.first().is_some_and(|token| token.input.is_none()), "{bytes:?}: {tokens:?}");
     }
     for begun in [b"\x1b".as_slice(), b"\xe2", b"\x1b[", b"\x1b]52;c;", b"\x1b[200~a", b"aa\rbb\rcc\r"] {
-        let tokens = Decoder::default().read(begun);
-        assert_eq!(tokens.last().and_then(|token| token.input.clone()), Some(Input::Unfinished), "{begun:?}");
+        let tokens = InputDecoder::default().read(begun);
+        assert_eq!(
+            tokens.last().and_then(|token| token.input.clone()),
+            Some(TerminalInput::Unfinished),
+            "{begun:?}"
+        );
     }
-    assert_eq!(inputs(Decoder::default().read(b"a")), all(b"a"));
-    let Some(Input::Key(held)) = all(b"\x1b[97;1:2u").pop() else { panic!("no key") };
+    assert_eq!(inputs(InputDecoder::default().read(b"a")), all(b"a"));
+    let Some(TerminalInput::Key(held)) = all(b"\x1b[97;1:2u").pop() else { panic!("no key") };
     assert_eq!((held.code, held.kind), (KeyCode::Char('a'), KeyEventKind::Repeat));
 }

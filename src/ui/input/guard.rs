@@ -21,7 +21,7 @@ const REPEAT: Duration = Duration::from_millis(150);
 
 /// What a key is to the question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum KeyRole {
     /// It answers, or asks for its confirmation.
     Answer,
     /// It is the key that has to be pressed again.
@@ -34,25 +34,25 @@ pub enum Role {
 }
 
 #[derive(Debug, Default)]
-pub struct Guard {
+pub struct KeyGuard {
     /// When the question was first on the screen.
     drawn: Option<Instant>,
     /// When anything was last typed or pasted, for whatever purpose.
     last: Option<Instant>,
     /// The key that answers if nothing follows it before then.
     held: Option<(KeyEvent, Instant)>,
-    confirmation: Option<Confirmation>,
+    confirmation: Option<KeyConfirmation>,
 }
 
 /// A key was pressed once and has to be pressed again.
 #[derive(Clone, Copy, Debug)]
-struct Confirmation {
+struct KeyConfirmation {
     /// When the key was pressed.
     asked: Option<Instant>,
     drawn: Option<Instant>,
 }
 
-impl Guard {
+impl KeyGuard {
     /// Another question is open: it has not been seen.
     pub fn ask(&mut self) {
         (self.drawn, self.held, self.confirmation) = (None, None, None);
@@ -84,19 +84,19 @@ impl Guard {
     }
 
     /// A key that was read at `at` and would answer. Call [`Guard::settle`] with the same time first.
-    pub fn press(&mut self, key: KeyEvent, role: Role, at: Instant) {
+    pub fn press(&mut self, key: KeyEvent, role: KeyRole, at: Instant) {
         let before = self.last;
         let follows = self.held.is_some();
         self.touch(at);
         let wait = match role {
             _ if follows || !counts(key, role) => None,
-            Role::Answer => (self.is_seen(at) && is_after(before, QUIET, at)).then_some(ALONE),
-            Role::Confirm => self.confirms(before, at).then_some(REPEAT),
-            Role::Mark => {
+            KeyRole::Answer => (self.is_seen(at) && is_after(before, QUIET, at)).then_some(ALONE),
+            KeyRole::Confirm => self.confirms(before, at).then_some(REPEAT),
+            KeyRole::Mark => {
                 let drawn = self.drawn.is_some() && is_after(self.drawn, ALONE, at);
                 (drawn && is_after(before, ALONE, at)).then_some(ALONE)
             }
-            Role::EndOfText => is_after(before, ALONE, at).then_some(ALONE),
+            KeyRole::EndOfText => is_after(before, ALONE, at).then_some(ALONE),
         };
         self.held = wait.map(|wait| (key, at + wait));
     }
@@ -119,7 +119,7 @@ impl Guard {
 
     /// The key that answered last has to be pressed again.
     pub fn confirm(&mut self) {
-        self.confirmation = Some(Confirmation { asked: self.last, drawn: None });
+        self.confirmation = Some(KeyConfirmation { asked: self.last, drawn: None });
     }
 
     /// Nothing has to be pressed again.
@@ -142,7 +142,7 @@ impl Guard {
     }
 
     fn confirms(&self, before: Option<Instant>, at: Instant) -> bool {
-        let Some(Confirmation { asked, drawn: Some(drawn) }) = self.confirmation else { return false };
+        let Some(KeyConfirmation { asked, drawn: Some(drawn) }) = self.confirmation else { return false };
         // Of a key that is held down, only the first repeat follows the first press; each of the others follows another.
         at >= drawn && (before == asked || is_after(before, REPEAT, at))
     }
@@ -155,8 +155,8 @@ pub fn is_plain(key: KeyEvent) -> bool {
 }
 
 /// Marks are keys of a table, which names what is held with them. No key counts that only repeats.
-fn counts(key: KeyEvent, role: Role) -> bool {
-    key.kind == KeyEventKind::Press && (role == Role::Mark || is_plain(key))
+fn counts(key: KeyEvent, role: KeyRole) -> bool {
+    key.kind == KeyEventKind::Press && (role == KeyRole::Mark || is_plain(key))
 }
 
 fn is_after(before: Option<Instant>, time: Duration, at: Instant) -> bool {

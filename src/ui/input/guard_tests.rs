@@ -2,7 +2,7 @@ use super::*;
 use crossterm::event::{KeyCode, KeyModifiers};
 
 /// Times in milliseconds: when the question was drawn, when which key was read, and which keys answered.
-struct Case {
+struct KeyGuardCase {
     name: &'static str,
     drawn: u64,
     keys: &'static [(u64, char)],
@@ -14,11 +14,11 @@ const fn case(
     drawn: u64,
     keys: &'static [(u64, char)],
     answers: &'static [(u64, char)],
-) -> Case {
-    Case { name, drawn, keys, answers }
+) -> KeyGuardCase {
+    KeyGuardCase { name, drawn, keys, answers }
 }
 
-const CASES: &[Case] = &[
+const CASES: &[KeyGuardCase] = &[
     case("one key by hand", 0, &[(600, 'a')], &[(650, 'a')]),
     case("typed before it was drawn", 100, &[(50, 'a')], &[]),
     case("at once after it was drawn", 0, &[(499, 'a')], &[]),
@@ -40,9 +40,9 @@ fn key(c: char) -> KeyEvent {
 }
 
 /// The keys that answer, with the time at which they did. `x` and `y` are keys that are no answer.
-fn play(case: &Case) -> Vec<(u64, char)> {
+fn play(case: &KeyGuardCase) -> Vec<(u64, char)> {
     let start = Instant::now();
-    let mut guard = Guard::default();
+    let mut guard = KeyGuard::default();
     guard.ask();
     let mut out = Vec::new();
     for millis in 0..3_000 {
@@ -56,7 +56,7 @@ fn play(case: &Case) -> Vec<(u64, char)> {
         for (_, c) in case.keys.iter().filter(|(at, _)| *at == millis) {
             match c {
                 'x' | 'y' => guard.touch(now),
-                c => guard.press(key(*c), Role::Answer, now),
+                c => guard.press(key(*c), KeyRole::Answer, now),
             }
         }
     }
@@ -74,10 +74,10 @@ fn only_a_key_that_comes_alone_after_the_question_was_seen_answers() {
 fn confirmed(drawn: u64, again: &[u64]) -> bool {
     let start = Instant::now();
     let at = |millis| start + Duration::from_millis(millis);
-    let mut guard = Guard::default();
+    let mut guard = KeyGuard::default();
     guard.ask();
     guard.drawn(at(0));
-    guard.press(key('a'), Role::Answer, at(600));
+    guard.press(key('a'), KeyRole::Answer, at(600));
     assert_eq!(guard.settle(at(650)), Some(key('a')));
     guard.confirm();
     let mut confirmed = false;
@@ -87,7 +87,7 @@ fn confirmed(drawn: u64, again: &[u64]) -> bool {
             guard.drawn(at(millis));
         }
         if again.contains(&millis) {
-            guard.press(key('a'), Role::Confirm, at(millis));
+            guard.press(key('a'), KeyRole::Confirm, at(millis));
         }
     }
     confirmed
@@ -123,11 +123,11 @@ fn a_line_of_text_ends_with_an_enter_that_comes_alone() {
         (600, 640, None, false),
         (600, 700, Some(720), false),
     ] {
-        let mut guard = Guard::default();
+        let mut guard = KeyGuard::default();
         guard.ask();
         guard.drawn(at(0));
         guard.touch(at(typed));
-        guard.press(key('\r'), Role::EndOfText, at(enter));
+        guard.press(key('\r'), KeyRole::EndOfText, at(enter));
         if let Some(after) = after {
             assert_eq!(guard.settle(at(after)), None);
             guard.touch(at(after));
@@ -137,9 +137,9 @@ fn a_line_of_text_ends_with_an_enter_that_comes_alone() {
 }
 
 /// Whether `key`, pressed by itself at a question that was read, answers it.
-fn answers(key: KeyEvent, role: Role) -> bool {
+fn answers(key: KeyEvent, role: KeyRole) -> bool {
     let start = Instant::now();
-    let mut guard = Guard::default();
+    let mut guard = KeyGuard::default();
     guard.ask();
     guard.drawn(start);
     guard.press(key, role, start + Duration::from_secs(1));
@@ -149,16 +149,16 @@ fn answers(key: KeyEvent, role: Role) -> bool {
 #[test]
 fn a_key_with_another_one_held_or_that_repeats_is_no_answer() {
     let held = |modifiers| KeyEvent::new(KeyCode::Char('a'), modifiers);
-    assert!(answers(held(KeyModifiers::NONE), Role::Answer));
+    assert!(answers(held(KeyModifiers::NONE), KeyRole::Answer));
     for modifiers in KeyModifiers::all().iter() {
-        assert!(!answers(held(modifiers), Role::Answer), "{modifiers:?}");
-        assert!(!answers(held(modifiers | KeyModifiers::SHIFT), Role::Answer), "{modifiers:?}");
-        assert!(!answers(KeyEvent::new(KeyCode::Esc, modifiers), Role::Answer), "{modifiers:?}");
-        assert!(!answers(KeyEvent::new(KeyCode::Enter, modifiers), Role::EndOfText), "{modifiers:?}");
+        assert!(!answers(held(modifiers), KeyRole::Answer), "{modifiers:?}");
+        assert!(!answers(held(modifiers | KeyModifiers::SHIFT), KeyRole::Answer), "{modifiers:?}");
+        assert!(!answers(KeyEvent::new(KeyCode::Esc, modifiers), KeyRole::Answer), "{modifiers:?}");
+        assert!(!answers(KeyEvent::new(KeyCode::Enter, modifiers), KeyRole::EndOfText), "{modifiers:?}");
     }
-    assert!(answers(KeyEvent::new(KeyCode::Char('Y'), KeyModifiers::SHIFT), Role::Answer));
+    assert!(answers(KeyEvent::new(KeyCode::Char('Y'), KeyModifiers::SHIFT), KeyRole::Answer));
     let repeated = KeyEvent { kind: KeyEventKind::Repeat, ..key('a') };
-    for role in [Role::Answer, Role::Mark, Role::EndOfText] {
+    for role in [KeyRole::Answer, KeyRole::Mark, KeyRole::EndOfText] {
         assert!(!answers(repeated, role), "{role:?}");
     }
 }
@@ -167,15 +167,15 @@ fn a_key_with_another_one_held_or_that_repeats_is_no_answer() {
 fn what_follows_a_key_is_no_answer_before_it_is_known_what_it_is() {
     let start = Instant::now();
     let at = |millis| start + Duration::from_millis(millis);
-    let mut guard = Guard::default();
+    let mut guard = KeyGuard::default();
     guard.ask();
     guard.drawn(at(0));
-    guard.press(key('a'), Role::Answer, at(600));
+    guard.press(key('a'), KeyRole::Answer, at(600));
     guard.follow();
     assert_eq!(guard.settle(at(700)), None);
     // The beginning of a sequence is no key yet: the Esc that it turns out to be answers.
     let esc = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
     guard.follow();
-    guard.press(esc, Role::Answer, at(1_240));
+    guard.press(esc, KeyRole::Answer, at(1_240));
     assert_eq!(guard.settle(at(1_300)), Some(esc));
 }

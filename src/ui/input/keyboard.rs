@@ -1,6 +1,6 @@
 //! Keys for a full screen: waited for on the thread that draws, together with the window's size.
 
-use super::decode::{Decoder, Input, Token};
+use super::decode::{InputDecoder, InputToken, TerminalInput};
 use super::keys::timespec;
 use super::{CHUNK, MOMENT, ahead};
 use crate::ui::term;
@@ -10,32 +10,32 @@ use std::io::{self, Read};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-pub struct Keyboard {
-    decoder: Decoder,
-    tokens: VecDeque<Token>,
+pub struct BlockingKeyReader {
+    decoder: InputDecoder,
+    tokens: VecDeque<InputToken>,
     /// A byte arrives with every change of the window's size.
     resizes: UnixStream,
     registered: signal_hook::SigId,
     buffer: Vec<u8>,
 }
 
-impl Keyboard {
-    pub fn new() -> io::Result<Keyboard> {
+impl BlockingKeyReader {
+    pub fn new() -> io::Result<BlockingKeyReader> {
         let (resizes, told) = UnixStream::pair()?;
         resizes.set_nonblocking(true)?;
         let registered = signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, told)?;
-        let mut decoder = Decoder::default();
+        let mut decoder = InputDecoder::default();
         let tokens = decoder.read(&ahead::take()).into();
-        Ok(Keyboard { decoder, tokens, resizes, registered, buffer: vec![0; CHUNK] })
+        Ok(BlockingKeyReader { decoder, tokens, resizes, registered, buffer: vec![0; CHUNK] })
     }
 
     /// What was read next, waiting for it as long as `most` and no longer. The error is that the terminal is gone.
-    pub fn next(&mut self, most: Duration) -> io::Result<Option<Input>> {
-        Ok(self.next_token(most)?.map(|token| token.input.unwrap_or(Input::Ignored)))
+    pub fn next(&mut self, most: Duration) -> io::Result<Option<TerminalInput>> {
+        Ok(self.next_token(most)?.map(|token| token.input.unwrap_or(TerminalInput::Ignored)))
     }
 
     /// The same with its bytes; no input for what means nothing.
-    pub fn next_token(&mut self, most: Duration) -> io::Result<Option<Token>> {
+    pub fn next_token(&mut self, most: Duration) -> io::Result<Option<InputToken>> {
         let end = Instant::now() + most;
         loop {
             if let Some(token) = self.tokens.pop_front() {
@@ -56,7 +56,7 @@ impl Keyboard {
             let (typed, resized) = (typed.revents(), !resized.revents().is_empty());
             if resized {
                 self.forget_resizes();
-                return Ok(Some(Token { input: Some(Input::Resized), raw: Vec::new() }));
+                return Ok(Some(InputToken { input: Some(TerminalInput::Resized), raw: Vec::new() }));
             }
             if typed.contains(PollFlags::IN) {
                 match rustix::io::read(terminal, &mut self.buffer) {
@@ -72,14 +72,14 @@ impl Keyboard {
     }
 
     /// Gives back what was read last and not used.
-    pub(super) fn put_back(&mut self, token: Token) {
+    pub(super) fn put_back(&mut self, token: InputToken) {
         self.tokens.push_front(token);
     }
 
     /// Drops what was typed until now and not used.
     pub(super) fn forget(&mut self) {
         self.tokens.clear();
-        self.decoder = Decoder::default();
+        self.decoder = InputDecoder::default();
         term::forget_input();
     }
 
@@ -90,7 +90,7 @@ impl Keyboard {
     }
 }
 
-impl Drop for Keyboard {
+impl Drop for BlockingKeyReader {
     fn drop(&mut self) {
         signal_hook::low_level::unregister(self.registered);
         let mut unused: Vec<u8> = self.tokens.drain(..).flat_map(|token| token.raw).collect();

@@ -3,7 +3,7 @@
 //! It waits for the terminal and for its own end with one `poll`, so it ends when it is told to, and never reads a byte
 //! that is not there. What was read and not asked for belongs to whoever reads next.
 
-use super::decode::{Decoder, Input, Token};
+use super::decode::{InputDecoder, InputToken, TerminalInput};
 use super::{CHUNK, MOMENT, ahead};
 use crate::ui::term;
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -14,26 +14,26 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-pub(in crate::ui) struct Keys {
-    tokens: UnboundedReceiver<(Token, Instant)>,
+pub(in crate::ui) struct AsyncKeyReader {
+    tokens: UnboundedReceiver<(InputToken, Instant)>,
     /// Closing it ends the thread.
     stop: Option<OwnedFd>,
     thread: Option<JoinHandle<Vec<u8>>>,
 }
 
-impl Keys {
-    pub(in crate::ui) fn new() -> io::Result<Keys> {
+impl AsyncKeyReader {
+    pub(in crate::ui) fn new() -> io::Result<AsyncKeyReader> {
         let (sender, tokens) = unbounded_channel();
         let (stopped, stop) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
         let thread =
             std::thread::Builder::new().name("keys".into()).spawn(move || listen(&stopped, &sender))?;
-        Ok(Keys { tokens, stop: Some(stop), thread: Some(thread) })
+        Ok(AsyncKeyReader { tokens, stop: Some(stop), thread: Some(thread) })
     }
 
     /// What is read next, and when; `None` when the terminal is gone.
-    pub(in crate::ui) async fn next(&mut self) -> Option<(Input, Instant)> {
+    pub(in crate::ui) async fn next(&mut self) -> Option<(TerminalInput, Instant)> {
         let (token, at) = self.tokens.recv().await?;
-        Some((token.input.unwrap_or(Input::Ignored), at))
+        Some((token.input.unwrap_or(TerminalInput::Ignored), at))
     }
 
     /// True when nothing waits in the terminal that was not read.
@@ -42,7 +42,7 @@ impl Keys {
     }
 }
 
-impl Drop for Keys {
+impl Drop for AsyncKeyReader {
     fn drop(&mut self) {
         drop(self.stop.take());
         let rest = self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default();
@@ -56,10 +56,10 @@ impl Drop for Keys {
 }
 
 /// Returns what it read and did not understand yet.
-fn listen(stopped: &OwnedFd, sender: &UnboundedSender<(Token, Instant)>) -> Vec<u8> {
+fn listen(stopped: &OwnedFd, sender: &UnboundedSender<(InputToken, Instant)>) -> Vec<u8> {
     let terminal = term::input();
-    let mut decoder = Decoder::default();
-    let send = |tokens: Vec<Token>| {
+    let mut decoder = InputDecoder::default();
+    let send = |tokens: Vec<InputToken>| {
         let at = Instant::now();
         tokens.into_iter().all(|token| sender.send((token, at)).is_ok())
     };
@@ -95,7 +95,7 @@ fn listen(stopped: &OwnedFd, sender: &UnboundedSender<(Token, Instant)>) -> Vec<
 }
 
 /// How long to wait for more: for ever, unless time decides about what has begun.
-pub(super) fn wait(decoder: &Decoder) -> Option<Timespec> {
+pub(super) fn wait(decoder: &InputDecoder) -> Option<Timespec> {
     decoder.is_waiting().then(|| timespec(MOMENT))
 }
 

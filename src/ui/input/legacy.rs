@@ -1,11 +1,11 @@
 //! A key as the bytes that every program understands, for rustyline, which knows no newer protocol.
 
-use super::decode::{Input, Token};
+use super::decode::{InputToken, TerminalInput};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// What rustyline is to read for `token`; nothing for what it would not understand and type as text.
-pub(super) fn bytes(token: &Token) -> Vec<u8> {
-    let Some(Input::Key(key)) = &token.input else { return Vec::new() };
+pub(super) fn bytes(token: &InputToken) -> Vec<u8> {
+    let Some(TerminalInput::Key(key)) = &token.input else { return Vec::new() };
     let newer = token.raw.starts_with(b"\x1b[")
         && (token.raw.ends_with(b"u") || token.raw.starts_with(b"\x1b[27;") && token.raw.ends_with(b"~"));
     if newer { of_key(*key) } else { token.raw.clone() }

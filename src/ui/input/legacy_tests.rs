@@ -1,10 +1,10 @@
 //! What rustyline reads for what a newer terminal sends.
 
 use super::bytes;
-use crate::ui::input::decode::Decoder;
+use crate::ui::input::decode::InputDecoder;
 
 fn read(typed: &[u8]) -> Vec<u8> {
-    Decoder::default().feed(typed).iter().flat_map(bytes).collect()
+    InputDecoder::default().feed(typed).iter().flat_map(bytes).collect()
 }
 
 #[test]

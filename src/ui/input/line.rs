@@ -3,10 +3,10 @@
 //! What was typed before the question was on the screen is dropped, and so is a line that came faster than a hand can
 //! type: the person is told, and asked again.
 
-use super::decode::Input;
+use super::decode::TerminalInput;
 use super::guard::QUIET;
-use super::keyboard::Keyboard;
-use super::typing::{LineTyping, TypedLine};
+use super::keyboard::BlockingKeyReader;
+use super::typing::{LineInput, TypedLine};
 use crate::ui::{own, term};
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ const LOOK: Duration = Duration::from_secs(60);
 
 /// What an answer may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ui) enum Weight {
+pub(in crate::ui) enum AnswerRisk {
     /// Nothing changes by it: it may be typed as soon as the question is there, and by a program.
     Light,
     /// It changes files: the person must have had the time to read the question.
@@ -23,19 +23,19 @@ pub(in crate::ui) enum Weight {
 }
 
 /// Asks, and waits for Enter. `None`: Ctrl-C, Ctrl-D, or the terminal has gone.
-pub(in crate::ui) fn line(question: &str, weight: Weight) -> Option<String> {
-    let wait = if weight == Weight::Consent { QUIET } else { Duration::ZERO };
-    let mut keyboard = Keyboard::new().ok()?;
+pub(in crate::ui) fn line(question: &str, weight: AnswerRisk) -> Option<String> {
+    let wait = if weight == AnswerRisk::Consent { QUIET } else { Duration::ZERO };
+    let mut keyboard = BlockingKeyReader::new().ok()?;
     let question = &own::marked(question);
     loop {
         // What waits now was typed before the question. A light question drops it before it is shown, so that no
         // answer can be lost which comes as soon as the question is seen; consent drops it after, and whatever comes
         // in between is too soon.
-        if weight == Weight::Light {
+        if weight == AnswerRisk::Light {
             keyboard.forget();
         }
         term::write_all(question.as_bytes());
-        if weight == Weight::Consent {
+        if weight == AnswerRisk::Consent {
             keyboard.forget();
         }
         match answer(&mut keyboard, question, Instant::now() + wait)? {
@@ -43,7 +43,7 @@ pub(in crate::ui) fn line(question: &str, weight: Weight) -> Option<String> {
             LineAnswer::TooSoon => {
                 say("that was typed before the question could be read and is no answer; type it again")
             }
-            LineAnswer::AtOnce(text) if weight == Weight::Light => return Some(text),
+            LineAnswer::AtOnce(text) if weight == AnswerRisk::Light => return Some(text),
             LineAnswer::AtOnce(_) | LineAnswer::Pasted => {
                 say("that came in one piece, as a paste does, and is no answer; type it by hand")
             }
@@ -52,25 +52,25 @@ pub(in crate::ui) fn line(question: &str, weight: Weight) -> Option<String> {
 }
 
 /// A line for the prompt of a terminal on which nothing can be edited. What was typed ahead is part of it.
-pub fn prompt(question: &str, draft: &str) -> Prompted {
-    let Ok(mut keyboard) = Keyboard::new() else { return Prompted::Closed };
-    let mut typing = LineTyping::begun(draft);
+pub fn prompt(question: &str, draft: &str) -> LinePromptResult {
+    let Ok(mut keyboard) = BlockingKeyReader::new() else { return LinePromptResult::Closed };
+    let mut typing = LineInput::begun(draft);
     term::write_all(format!("{question}{draft}").as_bytes());
     loop {
         match next(&mut keyboard, &mut typing) {
             Some((TypedLine::Line(text) | TypedLine::AtOnce(text) | TypedLine::Pasted(text), _)) => {
                 term::write_all(b"\r\n");
-                return Prompted::Line(text);
+                return LinePromptResult::Line(text);
             }
-            Some((TypedLine::Stop(_), _)) => return Prompted::Interrupted,
+            Some((TypedLine::Stop(_), _)) => return LinePromptResult::Interrupted,
             None | Some((TypedLine::End, _)) => {
                 term::write_all(b"\r\n");
-                return Prompted::Closed;
+                return LinePromptResult::Closed;
             }
             Some((TypedLine::Suspend(text), _)) => {
                 term::suspend();
                 term::write_all(format!("\r\n{question}{text}").as_bytes());
-                typing = LineTyping::begun(&text);
+                typing = LineInput::begun(&text);
             }
             Some((TypedLine::Begun(_), _)) => {}
         }
@@ -79,7 +79,7 @@ pub fn prompt(question: &str, draft: &str) -> Prompted {
 
 /// What came of asking for a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Prompted {
+pub enum LinePromptResult {
     Line(String),
     /// Ctrl-C.
     Interrupted,
@@ -95,8 +95,8 @@ enum LineAnswer {
 }
 
 /// The answer, unless the person stops. A line of which anything was typed before `readable` is too soon.
-fn answer(keyboard: &mut Keyboard, question: &str, readable: Instant) -> Option<LineAnswer> {
-    let mut typing = LineTyping::default();
+fn answer(keyboard: &mut BlockingKeyReader, question: &str, readable: Instant) -> Option<LineAnswer> {
+    let mut typing = LineInput::default();
     let mut soon = false;
     loop {
         let (typed, at) = next(keyboard, &mut typing)?;
@@ -120,7 +120,7 @@ fn answer(keyboard: &mut Keyboard, question: &str, readable: Instant) -> Option<
 }
 
 /// What comes of the next key, and when that was read. `None`: the terminal has gone.
-fn next(keyboard: &mut Keyboard, typing: &mut LineTyping) -> Option<(TypedLine, Instant)> {
+fn next(keyboard: &mut BlockingKeyReader, typing: &mut LineInput) -> Option<(TypedLine, Instant)> {
     loop {
         let left = typing.due().map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
         let token = keyboard.next_token(left).ok()?;
@@ -133,7 +133,7 @@ fn next(keyboard: &mut Keyboard, typing: &mut LineTyping) -> Option<(TypedLine, 
             return Some((typed, now));
         }
         let Some(token) = token else { continue };
-        let input = token.input.unwrap_or(Input::Ignored);
+        let input = token.input.unwrap_or(TerminalInput::Ignored);
         let (echo, typed) = typing.take(&input, now);
         term::write_all(echo.as_bytes());
         if let Some(typed) = typed {

@@ -16,10 +16,10 @@ mod line;
 pub mod pump;
 pub mod typing;
 
-pub use keyboard::Keyboard;
-pub(in crate::ui) use keys::Keys;
-pub use line::{Prompted, prompt};
-pub(in crate::ui) use line::{Weight, line};
+pub use keyboard::BlockingKeyReader;
+pub(in crate::ui) use keys::AsyncKeyReader;
+pub(in crate::ui) use line::{AnswerRisk, line};
+pub use line::{LinePromptResult, prompt};
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@
 //!
 //! Where no private terminal can be had, rustyline reads the real one as before, and loses only these advantages.
 
-use super::decode::{Decoder, Input, Token};
+use super::decode::{InputDecoder, InputToken, TerminalInput};
 use super::keys::{timespec, wait};
 use super::{CHUNK, ahead, legacy};
 use crate::ui::term;
@@ -23,22 +23,22 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What a paste is to be in the line; nothing where it was refused.
-pub type Take = Arc<dyn Fn(Input) -> Option<String> + Send + Sync>;
+pub type PasteHandler = Arc<dyn Fn(TerminalInput) -> Option<String> + Send + Sync>;
 
 /// How long rustyline may take for a key before it is asked whether it has read it.
 const LOOK: Duration = Duration::from_millis(30);
 
 /// The private terminal. Cloned handles are the same one.
 #[derive(Clone)]
-pub struct Pump(Arc<Shared>);
+pub struct PtyProxy(Arc<PtyProxyShared>);
 
-struct Shared {
+struct PtyProxyShared {
     /// Ours to write into.
     feed: OwnedFd,
     /// rustyline's, as its standard input.
     line: OwnedFd,
-    take: Take,
-    phase: Mutex<Phase>,
+    take: PasteHandler,
+    phase: Mutex<PtyProxyPhase>,
     changed: Condvar,
     /// Wakes the thread from its wait for the terminal.
     wake: OwnedFd,
@@ -46,7 +46,7 @@ struct Shared {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum PtyProxyPhase {
     /// Nobody reads a line.
     Off,
     Run,
@@ -58,9 +58,9 @@ enum Phase {
     Ending,
 }
 
-impl Pump {
+impl PtyProxy {
     /// Opens the private terminal; nothing else changes yet.
-    pub fn open(take: Take) -> io::Result<Pump> {
+    pub fn open(take: PasteHandler) -> io::Result<PtyProxy> {
         let feed = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
         rustix::pty::grantpt(&feed)?;
         rustix::pty::unlockpt(&feed)?;
@@ -73,20 +73,20 @@ impl Pump {
         rustix::termios::tcsetattr(&line, rustix::termios::OptionalActions::Now, &mode)?;
         let (woken, wake) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         term::keep_input()?;
-        let (phase, changed) = (Mutex::new(Phase::Off), Condvar::new());
-        Ok(Pump(Arc::new(Shared { feed, line, take, phase, changed, wake, woken })))
+        let (phase, changed) = (Mutex::new(PtyProxyPhase::Off), Condvar::new());
+        Ok(PtyProxy(Arc::new(PtyProxyShared { feed, line, take, phase, changed, wake, woken })))
     }
 
     /// Runs `read`, which reads a line from standard input.
     pub fn during<T>(&self, read: impl FnOnce() -> T) -> io::Result<T> {
-        self.0.set(Phase::Run);
+        self.0.set(PtyProxyPhase::Run);
         let shared = Arc::clone(&self.0);
         let thread = std::thread::Builder::new().name("pump".into()).spawn(move || shared.run())?;
         if let Err(e) = rustix::stdio::dup2_stdin(&self.0.line) {
             self.0.finish(thread);
             return Err(e.into());
         }
-        let back = Back;
+        let back = StdinGuard;
         let out = read();
         drop(back);
         self.0.finish(thread);
@@ -96,8 +96,8 @@ impl Pump {
     /// The line goes on after a key that might have ended it.
     pub fn go_on(&self) {
         let mut phase = self.0.phase();
-        if *phase == Phase::Run {
-            *phase = Phase::GoOn;
+        if *phase == PtyProxyPhase::Run {
+            *phase = PtyProxyPhase::GoOn;
             self.0.changed.notify_all();
         }
     }
@@ -105,39 +105,39 @@ impl Pump {
     /// Runs `work` with the real terminal as standard input and nobody else reading it.
     pub fn pause<T>(&self, work: impl FnOnce() -> T) -> T {
         let mut phase = self.0.phase();
-        if *phase == Phase::Off {
+        if *phase == PtyProxyPhase::Off {
             drop(phase);
             return work();
         }
-        *phase = Phase::Pausing;
+        *phase = PtyProxyPhase::Pausing;
         self.0.rouse();
-        while *phase == Phase::Pausing {
+        while *phase == PtyProxyPhase::Pausing {
             phase = self.0.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
         }
         drop(phase);
-        drop(Back);
+        drop(StdinGuard);
         let out = work();
         let _ = rustix::stdio::dup2_stdin(&self.0.line);
-        self.0.set(Phase::Run);
+        self.0.set(PtyProxyPhase::Run);
         out
     }
 }
 
 /// Gives standard input back to the real terminal, also when a reader panics.
-struct Back;
+struct StdinGuard;
 
-impl Drop for Back {
+impl Drop for StdinGuard {
     fn drop(&mut self) {
         let _ = rustix::stdio::dup2_stdin(term::input());
     }
 }
 
-impl Shared {
-    fn phase(&self) -> MutexGuard<'_, Phase> {
+impl PtyProxyShared {
+    fn phase(&self) -> MutexGuard<'_, PtyProxyPhase> {
         self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn set(&self, to: Phase) {
+    fn set(&self, to: PtyProxyPhase) {
         *self.phase() = to;
         self.rouse();
     }
@@ -148,15 +148,15 @@ impl Shared {
     }
 
     fn finish(&self, thread: std::thread::JoinHandle<()>) {
-        self.set(Phase::Ending);
+        self.set(PtyProxyPhase::Ending);
         drop(thread.join());
-        *self.phase() = Phase::Off;
+        *self.phase() = PtyProxyPhase::Off;
     }
 
     /// Feeds rustyline until the line has ended; what was not passed on is given back.
     fn run(&self) {
-        let mut decoder = Decoder::default();
-        let mut tokens: VecDeque<Token> = decoder.feed(&ahead::take()).into();
+        let mut decoder = InputDecoder::default();
+        let mut tokens: VecDeque<InputToken> = decoder.feed(&ahead::take()).into();
         while self.may_read() {
             match tokens.pop_front() {
                 Some(token) => self.pass(&token),
@@ -179,16 +179,16 @@ impl Shared {
         let mut phase = self.phase();
         loop {
             match *phase {
-                Phase::Run | Phase::GoOn => {
-                    *phase = Phase::Run;
+                PtyProxyPhase::Run | PtyProxyPhase::GoOn => {
+                    *phase = PtyProxyPhase::Run;
                     return true;
                 }
-                Phase::Ending | Phase::Off => return false,
-                Phase::Pausing => {
-                    *phase = Phase::Paused;
+                PtyProxyPhase::Ending | PtyProxyPhase::Off => return false,
+                PtyProxyPhase::Pausing => {
+                    *phase = PtyProxyPhase::Paused;
                     self.changed.notify_all();
                 }
-                Phase::Paused => {
+                PtyProxyPhase::Paused => {
                     phase = self.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
                 }
             }
@@ -205,13 +205,13 @@ impl Shared {
 
     fn wait_for_end(&self) {
         let mut phase = self.phase();
-        while matches!(*phase, Phase::Run | Phase::GoOn) {
+        while matches!(*phase, PtyProxyPhase::Run | PtyProxyPhase::GoOn) {
             phase = self.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// What is typed; nothing more than a rousing may come. `None` when the terminal is gone.
-    fn read(&self, decoder: &mut Decoder) -> Option<Vec<Token>> {
+    fn read(&self, decoder: &mut InputDecoder) -> Option<Vec<InputToken>> {
         let terminal = term::input();
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.woken, PollFlags::IN)];
         match rustix::event::poll(&mut fds, wait(decoder).as_ref()) {
@@ -238,9 +238,9 @@ impl Shared {
         (!typed.intersects(PollFlags::HUP | PollFlags::ERR)).then(Vec::new)
     }
 
-    fn pass(&self, token: &Token) {
+    fn pass(&self, token: &InputToken) {
         match &token.input {
-            Some(Input::Paste(_) | Input::PasteRefused(_)) => {
+            Some(TerminalInput::Paste(_) | TerminalInput::PasteRefused(_)) => {
                 if let Some(input) = token.input.clone()
                     && let Some(text) = (self.take)(input)
                 {
@@ -261,7 +261,7 @@ impl Shared {
     fn hold(&self) {
         let mut phase = self.phase();
         let mut read = false;
-        while *phase == Phase::Run {
+        while *phase == PtyProxyPhase::Run {
             let (next, waited) =
                 self.changed.wait_timeout(phase, LOOK).unwrap_or_else(PoisonError::into_inner);
             phase = next;
@@ -276,7 +276,7 @@ impl Shared {
 
     /// All of it, unless the line ends meanwhile.
     fn write(&self, mut bytes: &[u8]) {
-        while !bytes.is_empty() && !matches!(*self.phase(), Phase::Ending | Phase::Off) {
+        while !bytes.is_empty() && !matches!(*self.phase(), PtyProxyPhase::Ending | PtyProxyPhase::Off) {
             let mut fds = [PollFd::new(&self.feed, PollFlags::OUT)];
             if !matches!(rustix::event::poll(&mut fds, Some(&timespec(LOOK))), Ok(n) if n > 0) {
                 continue;
@@ -293,8 +293,8 @@ impl Shared {
 }
 
 /// Enter, and the keys that leave the line for something else.
-fn may_end_the_line(token: &Token) -> bool {
-    let Some(Input::Key(key)) = &token.input else { return false };
+fn may_end_the_line(token: &InputToken) -> bool {
+    let Some(TerminalInput::Key(key)) = &token.input else { return false };
     match key.code {
         KeyCode::Enter => key.modifiers.is_empty(),
         KeyCode::Char('c' | 'd' | 'e' | 'g' | 'm' | 'p' | 't' | 'z') => {

@@ -4,8 +4,8 @@
 //! typed them. A line ends with an Enter that comes alone (see [`super::guard`]); lines that arrive faster than a hand
 //! can type are marked, so that no question takes them for an answer. No I/O, no clock.
 
-use super::decode::Input;
-use super::guard::Guard;
+use super::decode::TerminalInput;
+use super::guard::KeyGuard;
 use crate::text::visible::{OWN, looks_like_own};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use std::time::Instant;
@@ -31,32 +31,32 @@ pub enum TypedLine {
 }
 
 #[derive(Debug, Default)]
-pub struct LineTyping {
+pub struct LineInput {
     text: String,
-    guard: Guard,
+    guard: KeyGuard,
     /// An Enter came that may still turn out to be part of a paste.
     ending: bool,
     /// Something of the line came faster than by hand.
     at_once: bool,
 }
 
-impl LineTyping {
+impl LineInput {
     /// A line that begins as `text`.
-    pub fn begun(text: &str) -> LineTyping {
-        LineTyping { text: text.into(), ..LineTyping::default() }
+    pub fn begun(text: &str) -> LineInput {
+        LineInput { text: text.into(), ..LineInput::default() }
     }
 
     /// Takes what was read at `at`; returns what the terminal is to show of it, and what came of it. Call
     /// [`LineTyping::settle`] with the same time first.
-    pub fn take(&mut self, input: &Input, at: Instant) -> (String, Option<TypedLine>) {
+    pub fn take(&mut self, input: &TerminalInput, at: Instant) -> (String, Option<TypedLine>) {
         let mut echo = String::new();
         match input {
-            Input::Key(key) => {
+            TerminalInput::Key(key) => {
                 self.end_was_none(&mut echo);
                 let typed = self.key(*key, at, &mut echo);
                 (echo, typed)
             }
-            Input::Paste(text) => {
+            TerminalInput::Paste(text) => {
                 self.end_was_none(&mut echo);
                 self.guard.touch(at);
                 self.at_once = true;
@@ -70,7 +70,7 @@ impl LineTyping {
             // or an answer of the terminal would join two lines.
             _ => {
                 self.at_once |= self.ending;
-                if *input != Input::Unfinished {
+                if *input != TerminalInput::Unfinished {
                     self.guard.note(at);
                 }
                 (echo, None)

@@ -1,11 +1,11 @@
-use super::super::decode::Decoder;
+use super::super::decode::InputDecoder;
 use super::*;
 use std::time::Duration;
 
 /// Bytes with the times, in milliseconds, at which they are read: what the terminal shows, and what comes of it.
 fn play(reads: &[(u64, &str)]) -> (String, Vec<TypedLine>) {
     let start = Instant::now();
-    let (mut decoder, mut line) = (Decoder::default(), LineTyping::default());
+    let (mut decoder, mut line) = (InputDecoder::default(), LineInput::default());
     let (mut echo, mut out) = (String::new(), Vec::new());
     for millis in 0..3_000 {
         let now = start + Duration::from_millis(millis);
@@ -17,7 +17,7 @@ fn play(reads: &[(u64, &str)]) -> (String, Vec<TypedLine>) {
         if millis % 40 == 39 {
             inputs.extend(decoder.settle());
         }
-        for input in inputs.into_iter().map(|token| token.input.unwrap_or(Input::Ignored)) {
+        for input in inputs.into_iter().map(|token| token.input.unwrap_or(TerminalInput::Ignored)) {
             let (shown, typed) = line.take(&input, now);
             echo.push_str(&shown);
             out.extend(typed.filter(|typed| !matches!(typed, TypedLine::Begun(_))));
@@ -30,8 +30,8 @@ fn play(reads: &[(u64, &str)]) -> (String, Vec<TypedLine>) {
 fn a_line_counts_as_typed_when_its_enter_comes_alone() {
     let line = |text: &str| vec![TypedLine::Line(text.into())];
     let at_once = |text: &str| vec![TypedLine::AtOnce(text.into())];
-    type Case<'a> = (&'a [(u64, &'a str)], Vec<TypedLine>);
-    let cases: [Case<'_>; 17] = [
+    type LineInputCase<'a> = (&'a [(u64, &'a str)], Vec<TypedLine>);
+    let cases: [LineInputCase<'_>; 17] = [
         (&[(0, "a"), (100, "\r")], line("a")),
         (&[(0, "ap"), (30, "ply"), (200, "\n")], line("apply")),
         (&[(0, "a\r")], at_once("a")),

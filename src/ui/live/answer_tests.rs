@@ -96,7 +96,8 @@ fn escape_near_another_key_stops_nothing_and_after_a_stop_nothing_is_applied() {
     {
         let mut b = bench_of(120, 16);
         let mut answer = b.ask_to_apply(DisplayDetail::None);
-        let press = |b: &mut Bench, code| b.live.key(KeyEvent::new(code, KeyModifiers::NONE), b.now);
+        let press =
+            |b: &mut TurnPaneHarness, code| b.live.key(KeyEvent::new(code, KeyModifiers::NONE), b.now);
         assert_eq!(press(&mut b, first), None);
         b.pass(gap);
         assert_eq!(press(&mut b, second), None);
@@ -111,7 +112,7 @@ fn escape_near_another_key_stops_nothing_and_after_a_stop_nothing_is_applied() {
     // Ctrl-C stops: the question is gone with it, and no key applies what it was about.
     let mut b = bench_of(120, 16);
     let mut answer = b.ask_to_apply(DisplayDetail::None);
-    assert_eq!(b.ctrl('c'), Some(Action::Stop));
+    assert_eq!(b.ctrl('c'), Some(TurnPaneAction::Stop));
     b.pass(1_000);
     b.key(KeyCode::Char('a'));
     assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));

@@ -5,15 +5,15 @@
 //!
 //! [`Guard`]: crate::ui::input::guard::Guard
 
-use super::question::{Answered, KeyMeaning, Open, QuestionFocus};
-use super::{Action, Live};
+use super::question::{PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome};
+use super::{TurnPane, TurnPaneAction};
 use crate::agent::{SendTiming, is_command};
 use crate::ui::cell;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::Line;
 use std::time::Instant;
 
-impl Live {
+impl TurnPane {
     /// A paste goes to the draft whole, whatever stands in it, and never answers anything. One that cannot be kept is
     /// told above the pane.
     pub fn paste(&mut self, text: &str, now: Instant) -> Vec<Line<'static>> {
@@ -53,28 +53,28 @@ impl Live {
     }
 
     /// A key that may answer has been alone for long enough: it answers.
-    pub fn settle(&mut self, now: Instant) -> Option<Action> {
+    pub fn settle(&mut self, now: Instant) -> Option<TurnPaneAction> {
         let key = self.guard.settle(now)?;
-        let answered = Open::answer_key(&mut self.question, key);
+        let answered = PaneQuestion::answer_key(&mut self.question, key);
         match &self.question {
             Some(open) if open.wants_confirmation() => self.guard.confirm(),
             _ => self.guard.calm(),
         }
         match answered {
-            Answered::Cancelled => self.stop(),
-            Answered::Closed | Answered::Open | Answered::Not => None,
+            QuestionOutcome::Cancelled => self.stop(),
+            QuestionOutcome::Closed | QuestionOutcome::Open | QuestionOutcome::Not => None,
         }
     }
 
     /// A key that was read at `at`. One that is held at this moment does not answer any more: if nobody looked at the
     /// keys for a while, it is not known how close together they came.
-    pub fn key(&mut self, key: KeyEvent, at: Instant) -> Option<Action> {
+    pub fn key(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
         let action = match (key.code, ctrl) {
             (KeyCode::Char('c'), true) => self.ctrl_c(),
-            (KeyCode::Char('z'), true) => Some(Action::Suspend),
-            (KeyCode::BackTab, _) => Some(Action::CycleMode),
+            (KeyCode::Char('z'), true) => Some(TurnPaneAction::Suspend),
+            (KeyCode::BackTab, _) => Some(TurnPaneAction::CycleMode),
             (KeyCode::Char('o'), true) => {
                 self.facts.expanded = !self.facts.expanded;
                 None
@@ -92,7 +92,7 @@ impl Live {
         action
     }
 
-    fn press_at_question(&mut self, key: KeyEvent, at: Instant) -> Option<Action> {
+    fn press_at_question(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
         let scrolled = self.question.as_mut().is_some_and(|open| open.scroll_key(key));
         match (key.code, self.focus) {
             _ if scrolled => self.guard.touch(at),
@@ -123,15 +123,15 @@ impl Live {
     fn press_answer(&mut self, key: KeyEvent, at: Instant) {
         let Some(open) = self.question.as_mut() else { return };
         match open.meaning(key) {
-            KeyMeaning::Answer(role) => return self.guard.press(key, role, at),
-            KeyMeaning::Text => {
-                let _ = Open::answer_key(&mut self.question, key);
+            QuestionKeyKind::Answer(role) => return self.guard.press(key, role, at),
+            QuestionKeyKind::Text => {
+                let _ = PaneQuestion::answer_key(&mut self.question, key);
             }
-            KeyMeaning::BeginsText if self.guard.is_ready(at) => {
-                let _ = Open::answer_key(&mut self.question, key);
+            QuestionKeyKind::BeginsText if self.guard.is_ready(at) => {
+                let _ = PaneQuestion::answer_key(&mut self.question, key);
             }
-            KeyMeaning::BeginsText => {}
-            KeyMeaning::Nothing => {
+            QuestionKeyKind::BeginsText => {}
+            QuestionKeyKind::Nothing => {
                 open.remind();
                 self.guard.calm();
             }
@@ -140,7 +140,7 @@ impl Live {
     }
 
     /// The draft first, then the turn.
-    fn ctrl_c(&mut self) -> Option<Action> {
+    fn ctrl_c(&mut self) -> Option<TurnPaneAction> {
         if self.question.is_some() || self.composer.is_empty() {
             return self.stop();
         }
@@ -149,13 +149,13 @@ impl Live {
     }
 
     /// Stops the turn. The question that is open goes with it, without an answer: after a stop it applies nothing.
-    fn stop(&mut self) -> Option<Action> {
+    fn stop(&mut self) -> Option<TurnPaneAction> {
         if let Some(open) = self.question.take() {
             open.cancel();
         }
         self.stopping = true;
         self.state = "stopping".into();
-        Some(Action::Stop)
+        Some(TurnPaneAction::Stop)
     }
 
     /// The terminal is gone. What is pending stays pending.
@@ -165,7 +165,7 @@ impl Live {
     }
 
     /// What is typed, or the newest line that waits, reaches the model with its next request.
-    fn steer(&mut self) -> Option<Action> {
+    fn steer(&mut self) -> Option<TurnPaneAction> {
         if self.composer.is_empty() {
             self.queue.steer_newest(|line| self.pastes.expanded(line).into_owned());
             return None;

@@ -8,8 +8,8 @@
 
 mod asking;
 
-use super::question::Asked;
-use super::{Action, Facts};
+use super::question::AnyQuestion;
+use super::{TurnPaneAction, TurnPaneStatus};
 use crate::agent::{MessageQueue, QueuedMessage, SendTiming, TurnEnding, TurnEvent, is_command};
 use crate::conversation::CallOutcome;
 use crate::session::InputDraft;
@@ -18,48 +18,48 @@ use crate::ui::cell;
 use crate::ui::input::guard::QUIET;
 use crate::ui::input::typing::TypedLine;
 use crate::ui::own;
-use crate::ui::paste::Pastes;
-use crate::ui::stream::Stream;
+use crate::ui::paste::PasteStore;
+use crate::ui::stream::MarkdownStream;
 use crate::ui::theme::Theme;
-use asking::{Open, cancel};
+use asking::{LinearQuestion, cancel};
 use ratatui::text::Line;
 use std::time::Instant;
 
 /// Rules and tables are not wider than this.
 const COLUMNS: usize = 80;
 
-pub(super) struct Linear {
+pub(super) struct LinearTurn {
     theme: Theme,
-    facts: Facts,
+    facts: TurnPaneStatus,
     queue: MessageQueue,
-    pastes: Pastes,
+    pastes: PasteStore,
     started: Instant,
-    stream: Stream,
+    stream: MarkdownStream,
     spoke: bool,
     thinking: Option<String>,
     silent: bool,
-    open: Option<Open>,
+    open: Option<LinearQuestion>,
     begun: String,
     draft: String,
     recall: Option<String>,
 }
 
-impl Linear {
+impl LinearTurn {
     pub(super) fn new(
         theme: Theme,
-        facts: Facts,
+        facts: TurnPaneStatus,
         queue: MessageQueue,
         draft: String,
-        pastes: Pastes,
+        pastes: PasteStore,
         now: Instant,
-    ) -> Linear {
-        Linear {
+    ) -> LinearTurn {
+        LinearTurn {
             theme,
             facts,
             queue,
             pastes,
             started: now,
-            stream: Stream::default(),
+            stream: MarkdownStream::default(),
             spoke: false,
             thinking: None,
             silent: false,
@@ -115,10 +115,10 @@ impl Linear {
                 out.extend(plain(&cell::detail(&summary.detail, &self.theme, fold)));
                 out
             }
-            TurnEvent::Question(question) => self.ask(Asked::Call(Box::new(question)), now),
-            TurnEvent::LoopQuestion(question) => self.ask(Asked::Loop(question), now),
-            TurnEvent::Choice(question) => self.ask(Asked::Choice(question), now),
-            TurnEvent::Enquiry(question) => self.ask(Asked::Enquiry(question), now),
+            TurnEvent::Question(question) => self.ask(AnyQuestion::Call(Box::new(question)), now),
+            TurnEvent::LoopQuestion(question) => self.ask(AnyQuestion::Loop(question), now),
+            TurnEvent::Choice(question) => self.ask(AnyQuestion::Choice(question), now),
+            TurnEvent::Enquiry(question) => self.ask(AnyQuestion::Enquiry(question), now),
             TurnEvent::Retrying { attempt, of, wait, error } => {
                 let text = format!("{attempt} of {of} in {:.0} s: {error}", wait.as_secs_f64());
                 self.told("retry", &text)
@@ -212,7 +212,7 @@ impl Linear {
     }
 
     /// Takes what was typed; returns what is said to it, and what the loop is to do.
-    pub(super) fn typed(&mut self, typed: TypedLine, now: Instant) -> (Vec<String>, Option<Action>) {
+    pub(super) fn typed(&mut self, typed: TypedLine, now: Instant) -> (Vec<String>, Option<TurnPaneAction>) {
         match typed {
             TypedLine::Begun(text) => {
                 // What was begun before a question is no answer to it.
@@ -234,12 +234,12 @@ impl Linear {
             TypedLine::Suspend(text) => {
                 self.begun.clear();
                 if text.trim().is_empty() {
-                    return (Vec::new(), Some(Action::Suspend));
+                    return (Vec::new(), Some(TurnPaneAction::Suspend));
                 }
                 // The terminal gave the line away with the key.
                 let said = label("note", &format!("what was begun is at the next prompt: {text}"));
                 self.draft = if self.draft.is_empty() { text } else { format!("{}\n{text}", self.draft) };
-                (vec![said], Some(Action::Suspend))
+                (vec![said], Some(TurnPaneAction::Suspend))
             }
             // A paste answers nothing and is no command, whatever stands in it.
             TypedLine::Pasted(text) => {
@@ -267,11 +267,11 @@ impl Linear {
         }
     }
 
-    fn stop(&mut self) -> Option<Action> {
+    fn stop(&mut self) -> Option<TurnPaneAction> {
         if let Some(open) = self.open.take() {
             cancel(open.asked);
         }
-        Some(Action::Stop)
+        Some(TurnPaneAction::Stop)
     }
 
     /// The terminal is gone. What is pending stays pending.
@@ -279,11 +279,11 @@ impl Linear {
         let _ = self.stop();
     }
 
-    fn line(&mut self, text: &str, now: Instant) -> (Vec<String>, Option<Action>) {
+    fn line(&mut self, text: &str, now: Instant) -> (Vec<String>, Option<TurnPaneAction>) {
         match text.trim() {
             "" => (Vec::new(), None),
             "/stop" => (vec![own::marked("stopping")], self.stop()),
-            "/mode" => (Vec::new(), Some(Action::CycleMode)),
+            "/mode" => (Vec::new(), Some(TurnPaneAction::CycleMode)),
             "/expand" => {
                 self.facts.expanded = !self.facts.expanded;
                 let how = if self.facts.expanded { "at length" } else { "in short" };

@@ -6,8 +6,8 @@ use crate::tools::{CallPreview, CallSummary, ChangeOverview, DisplayDetail, File
 use std::time::Duration;
 use tokio::sync::oneshot;
 
-fn linear() -> (Linear, Instant) {
-    let facts = Facts {
+fn linear() -> (LinearTurn, Instant) {
+    let facts = TurnPaneStatus {
         model: "m".into(),
         window: 0,
         usage: TokenUsage::default(),
@@ -22,19 +22,23 @@ fn linear() -> (Linear, Instant) {
     };
     let now = Instant::now();
     (
-        Linear::new(
+        LinearTurn::new(
             Theme::plain(),
             facts,
             MessageQueue::default(),
             String::new(),
-            crate::ui::paste::Pastes::default(),
+            crate::ui::paste::PasteStore::default(),
             now,
         ),
         now,
     )
 }
 
-fn ask(l: &mut Linear, now: Instant, typed: Option<&str>) -> (Vec<String>, oneshot::Receiver<ApprovalReply>) {
+fn ask(
+    l: &mut LinearTurn,
+    now: Instant,
+    typed: Option<&str>,
+) -> (Vec<String>, oneshot::Receiver<ApprovalReply>) {
     let (reply, answer) = oneshot::channel();
     let question = ApprovalRequest {
         id: CallId::new("q"),
@@ -183,9 +187,9 @@ fn ctrl_c_clears_a_line_first_and_then_stops() {
     let (mut l, now) = linear();
     assert_eq!(l.typed(TypedLine::Stop("half".into()), now).1, None);
     assert_eq!(l.take_recall().as_deref(), Some("half"));
-    assert_eq!(l.typed(TypedLine::Stop(String::new()), now).1, Some(Action::Stop));
+    assert_eq!(l.typed(TypedLine::Stop(String::new()), now).1, Some(TurnPaneAction::Stop));
     let (_, mut answer) = ask(&mut l, now, None);
-    assert_eq!(l.typed(TypedLine::Stop(String::new()), now).1, Some(Action::Stop));
+    assert_eq!(l.typed(TypedLine::Stop(String::new()), now).1, Some(TurnPaneAction::Stop));
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::Cancel));
 }
 
@@ -218,10 +222,10 @@ fn choices_of_other_questions_are_numbered_too() {
 fn ctrl_z_suspends_and_keeps_what_was_begun_for_the_next_prompt() {
     let (mut linear, now) = linear();
     let (said, action) = linear.typed(TypedLine::Suspend(String::new()), now);
-    assert_eq!((said.len(), action), (0, Some(Action::Suspend)));
+    assert_eq!((said.len(), action), (0, Some(TurnPaneAction::Suspend)));
     let (said, action) = linear.typed(TypedLine::Suspend("half a line".into()), now);
     assert_eq!(said, ["◆ note: what was begun is at the next prompt: half a line"]);
-    assert_eq!((action, linear.draft().typed), (Some(Action::Suspend), "half a line".into()));
+    assert_eq!((action, linear.draft().typed), (Some(TurnPaneAction::Suspend), "half a line".into()));
 }
 
 /// What the pane wants twice is wanted twice here: a yes to what was not all shown, and what has no way back.

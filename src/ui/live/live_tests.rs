@@ -12,21 +12,21 @@ use tokio::sync::oneshot;
 #[path = "answer_tests.rs"]
 mod answers;
 
-struct Bench {
-    live: Live,
+struct TurnPaneHarness {
+    live: TurnPane,
     now: Instant,
     scrollback: Vec<String>,
     size: (u16, u16),
     typed: Option<String>,
 }
 
-fn bench() -> Bench {
+fn bench() -> TurnPaneHarness {
     bench_of(60, 16)
 }
 
-fn bench_of(width: u16, height: u16) -> Bench {
+fn bench_of(width: u16, height: u16) -> TurnPaneHarness {
     let now = Instant::now();
-    let facts = Facts {
+    let facts = TurnPaneStatus {
         model: "test-model".into(),
         window: 200_000,
         usage: TokenUsage::default(),
@@ -39,19 +39,25 @@ fn bench_of(width: u16, height: u16) -> Bench {
         todos: Vec::new(),
         cost: None,
     };
-    let live =
-        Live::new(Theme::plain(), usize::from(width), facts, MessageQueue::default(), Pastes::default(), now);
-    Bench { live, now, scrollback: Vec::new(), size: (width, height), typed: None }
+    let live = TurnPane::new(
+        Theme::plain(),
+        usize::from(width),
+        facts,
+        MessageQueue::default(),
+        PasteStore::default(),
+        now,
+    );
+    TurnPaneHarness { live, now, scrollback: Vec::new(), size: (width, height), typed: None }
 }
 
-impl Bench {
+impl TurnPaneHarness {
     fn event(&mut self, event: TurnEvent) {
         let lines = self.live.event(event, self.now);
         self.scrollback.extend(lines.iter().map(ToString::to_string));
     }
 
     /// A key by hand: nothing follows it before it counts, and for 60 ms at least.
-    fn key(&mut self, code: KeyCode) -> Option<Action> {
+    fn key(&mut self, code: KeyCode) -> Option<TurnPaneAction> {
         let pressed = self.live.key(KeyEvent::new(code, KeyModifiers::NONE), self.now);
         let later = self.now + Duration::from_millis(60);
         self.now = self.live.due().map_or(later, |due| due.max(later));
@@ -59,9 +65,9 @@ impl Bench {
     }
 
     /// Keys that are read together, as a paste makes them that nothing marks.
-    fn burst(&mut self, keys: &[KeyCode]) -> Vec<Action> {
+    fn burst(&mut self, keys: &[KeyCode]) -> Vec<TurnPaneAction> {
         let press = |code: &KeyCode| self.live.key(KeyEvent::new(*code, KeyModifiers::NONE), self.now);
-        let mut out: Vec<Action> = keys.iter().filter_map(press).collect();
+        let mut out: Vec<TurnPaneAction> = keys.iter().filter_map(press).collect();
         self.pass(200);
         out.extend(self.live.settle(self.now));
         out
@@ -87,7 +93,7 @@ impl Bench {
         answer
     }
 
-    fn ctrl(&mut self, c: char) -> Option<Action> {
+    fn ctrl(&mut self, c: char) -> Option<TurnPaneAction> {
         self.live.key(KeyEvent::new(KeyCode::Char(c), KeyModifiers::CONTROL), self.now)
     }
 
@@ -296,13 +302,13 @@ fn ctrl_c_clears_a_draft_first_and_then_stops_the_turn() {
     let mut b = bench();
     b.type_text("draft");
     assert_eq!(b.ctrl('c'), None);
-    assert_eq!(b.ctrl('c'), Some(Action::Stop));
+    assert_eq!(b.ctrl('c'), Some(TurnPaneAction::Stop));
     b.key(KeyCode::Up);
     assert_eq!(b.live.take_drafts().0, "draft");
 
     let mut answer = b.ask(DisplayDetail::None);
     b.screen();
-    assert_eq!(b.ctrl('c'), Some(Action::Stop));
+    assert_eq!(b.ctrl('c'), Some(TurnPaneAction::Stop));
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::Cancel));
 }
 
@@ -456,7 +462,7 @@ fn a_total_loss_is_allowed_only_by_its_word() {
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::No(String::new())));
 }
 
-fn started(b: &mut Bench, id: &str, title: &str) {
+fn started(b: &mut TurnPaneHarness, id: &str, title: &str) {
     b.event(TurnEvent::CallPlanned { id: CallId::new(id), name: "run_command".into(), title: title.into() });
     b.event(TurnEvent::CallRunning { id: CallId::new(id) });
 }

@@ -9,16 +9,16 @@ mod rows;
 mod run;
 mod speak;
 
-pub use rows::Picture;
-pub use run::{Ended, LiveSettings, run};
+pub use rows::TurnPaneFrame;
+pub use run::{TurnPaneResult, TurnPaneSettings, run};
 pub use speak::speak;
 
 use super::cell;
 use super::composer::Composer;
-use super::input::guard::Guard;
+use super::input::guard::KeyGuard;
 use super::own;
-use super::paste::Pastes;
-use super::stream::Stream;
+use super::paste::PasteStore;
+use super::stream::MarkdownStream;
 use super::theme::Theme;
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
@@ -27,7 +27,7 @@ use crate::provider::catalog::Money;
 use crate::session::InputDraft;
 use crate::text::visible;
 use crate::tools::{CallSummary, TodoItem};
-use question::{Asked, Open, QuestionFocus};
+use question::{AnyQuestion, PaneQuestion, QuestionFocus};
 use ratatui::text::Line;
 use std::time::Instant;
 
@@ -36,7 +36,7 @@ const TAIL_BYTES: usize = 8_000;
 
 /// What a key asks of the loop around the pane.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum TurnPaneAction {
     Stop,
     CycleMode,
     Suspend,
@@ -44,7 +44,7 @@ pub enum Action {
 
 /// What the pane shows of the session.
 #[derive(Clone, Debug)]
-pub struct Facts {
+pub struct TurnPaneStatus {
     pub model: String,
     pub window: u64,
     pub usage: TokenUsage,
@@ -73,31 +73,31 @@ struct RunningCall {
 }
 
 /// A retry that is due at `at`.
-struct Retry {
+struct RetryCountdown {
     attempt: u32,
     of: u32,
     at: Instant,
 }
 
-pub struct Live {
+pub struct TurnPane {
     theme: Theme,
     columns: usize,
-    facts: Facts,
+    facts: TurnPaneStatus,
     started: Instant,
-    stream: Stream,
+    stream: MarkdownStream,
     thinking: Option<(Instant, String)>,
     coming: Option<(String, usize)>,
     calls: Vec<RunningCall>,
-    question: Option<Open>,
+    question: Option<PaneQuestion>,
     /// Where keys go while a question is open: to the draft, where that was there first.
     focus: QuestionFocus,
-    guard: Guard,
+    guard: KeyGuard,
     composer: Composer,
     queue: MessageQueue,
-    pastes: Pastes,
+    pastes: PasteStore,
     recall: Option<String>,
     state: String,
-    retry: Option<Retry>,
+    retry: Option<RetryCountdown>,
     stopping: bool,
     /// Text of the answer stands above, and a call since the last text.
     spoke: bool,
@@ -107,27 +107,27 @@ pub struct Live {
     news_at: Instant,
 }
 
-impl Live {
+impl TurnPane {
     pub fn new(
         theme: Theme,
         columns: usize,
-        facts: Facts,
+        facts: TurnPaneStatus,
         queue: MessageQueue,
-        pastes: Pastes,
+        pastes: PasteStore,
         now: Instant,
-    ) -> Live {
-        Live {
+    ) -> TurnPane {
+        TurnPane {
             theme,
             columns,
             facts,
             started: now,
-            stream: Stream::default(),
+            stream: MarkdownStream::default(),
             thinking: None,
             coming: None,
             calls: Vec::new(),
             question: None,
             focus: QuestionFocus::Question,
-            guard: Guard::default(),
+            guard: KeyGuard::default(),
             composer: Composer::default(),
             queue,
             pastes,
@@ -251,16 +251,16 @@ impl Live {
                 lines.extend(cell::call(outcome, &summary, &self.theme, fold));
                 lines
             }
-            TurnEvent::Question(question) => self.ask(Asked::Call(Box::new(question))),
-            TurnEvent::LoopQuestion(question) => self.ask(Asked::Loop(question)),
-            TurnEvent::Choice(question) => self.ask(Asked::Choice(question)),
-            TurnEvent::Enquiry(question) => self.ask(Asked::Enquiry(question)),
+            TurnEvent::Question(question) => self.ask(AnyQuestion::Call(Box::new(question))),
+            TurnEvent::LoopQuestion(question) => self.ask(AnyQuestion::Loop(question)),
+            TurnEvent::Choice(question) => self.ask(AnyQuestion::Choice(question)),
+            TurnEvent::Enquiry(question) => self.ask(AnyQuestion::Enquiry(question)),
             TurnEvent::Todos(items) => {
                 self.facts.todos = items;
                 Vec::new()
             }
             TurnEvent::Retrying { attempt, of, wait, error } => {
-                self.retry = Some(Retry { attempt, of, at: now + wait });
+                self.retry = Some(RetryCountdown { attempt, of, at: now + wait });
                 let text = format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64());
                 cell::notice(&text, &self.theme)
             }
@@ -294,8 +294,8 @@ impl Live {
         }
     }
 
-    fn ask(&mut self, asked: Asked) -> Vec<Line<'static>> {
-        self.question = Some(Open::new(asked));
+    fn ask(&mut self, asked: AnyQuestion) -> Vec<Line<'static>> {
+        self.question = Some(PaneQuestion::new(asked));
         self.state = "waiting for you".into();
         self.focus = if self.composer.is_empty() { QuestionFocus::Question } else { QuestionFocus::Draft };
         self.guard.ask();
@@ -339,7 +339,7 @@ impl Live {
     }
 
     /// `picture` stands on the screen since `now`.
-    pub fn shown(&mut self, picture: &Picture, now: Instant) {
+    pub fn shown(&mut self, picture: &TurnPaneFrame, now: Instant) {
         if let (Some(open), Some((total, fits))) = (&mut self.question, picture.asked) {
             open.drawn(total, fits);
             self.guard.drawn(now);

@@ -8,7 +8,7 @@ mod body;
 mod key_row;
 mod twice;
 
-pub(super) use answer::{Answered, KeyMeaning, QuestionFocus};
+pub(super) use answer::{QuestionFocus, QuestionKeyKind, QuestionOutcome};
 pub(super) use twice::{is_given_twice, left_out, second_words};
 
 use super::super::cell;
@@ -20,23 +20,23 @@ use crate::text::visible;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-pub(super) enum Asked {
+pub(super) enum AnyQuestion {
     Call(Box<ApprovalRequest>),
     Loop(LoopQuestion),
     Choice(ChoiceQuestion),
     Enquiry(UserPrompt),
 }
 
-pub(super) struct Open {
-    asked: Asked,
+pub(super) struct PaneQuestion {
+    asked: AnyQuestion,
     scroll: usize,
     /// The rows of the body and how many of them fit, as last drawn.
     rows: usize,
     fits: usize,
-    seen: body::Seen,
+    seen: body::SeenQuestionRows,
     /// All of it was on the screen at some time.
     seen_end: bool,
-    body: body::Cache,
+    body: body::QuestionRowsCache,
     /// The key that was pressed once and has to be pressed again: rows were unseen, or there is no way back.
     confirmed: Option<char>,
     /// The last key was no answer: the keys that are stand out.
@@ -47,16 +47,16 @@ pub(super) struct Open {
     typing: Option<String>,
 }
 
-impl Open {
-    pub(super) fn new(asked: Asked) -> Open {
-        Open {
+impl PaneQuestion {
+    pub(super) fn new(asked: AnyQuestion) -> PaneQuestion {
+        PaneQuestion {
             asked,
             scroll: 0,
             rows: 0,
             fits: 0,
-            seen: body::Seen::default(),
+            seen: body::SeenQuestionRows::default(),
             seen_end: false,
-            body: body::Cache::default(),
+            body: body::QuestionRowsCache::default(),
             confirmed: None,
             reminds: false,
             shows_why: false,
@@ -66,7 +66,7 @@ impl Open {
 
     /// The answer to the model's own question, as far as it is typed.
     pub(super) fn typed_answer(&self) -> Option<&str> {
-        self.typing.as_deref().filter(|_| matches!(self.asked, Asked::Enquiry(_)))
+        self.typing.as_deref().filter(|_| matches!(self.asked, AnyQuestion::Enquiry(_)))
     }
 
     pub(super) fn drawn(&mut self, rows: usize, fits: usize) {
@@ -77,9 +77,9 @@ impl Open {
 
     pub(super) fn cancel(self) {
         match self.asked {
-            Asked::Call(question) => drop(question.reply.send(ApprovalReply::Cancel)),
-            Asked::Loop(question) => drop(question.reply.send(false)),
-            Asked::Choice(_) | Asked::Enquiry(_) => {}
+            AnyQuestion::Call(question) => drop(question.reply.send(ApprovalReply::Cancel)),
+            AnyQuestion::Loop(question) => drop(question.reply.send(false)),
+            AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => {}
         }
     }
 
@@ -98,18 +98,18 @@ impl Open {
             own::rows(&text, columns, theme)
         };
         match &self.asked {
-            Asked::Call(q) => {
+            AnyQuestion::Call(q) => {
                 let mut head = exactly(&format!("{}Allow? ", own::LEAD), &q.preview.line, question);
                 head.extend(exactly("  asks because: ", &q.reason, notice));
                 head
             }
-            Asked::Choice(q) => {
+            AnyQuestion::Choice(q) => {
                 let mut head = own(&q.title, question);
                 let reason = visible::guard_line(&q.reason).into_owned();
                 head.extend(own::under(&Line::styled(reason, notice), columns));
                 head
             }
-            Asked::Enquiry(q) => {
+            AnyQuestion::Enquiry(q) => {
                 let text = q.question.trim_end();
                 let lead = |at: usize| match at {
                     0 => format!("{}the model asks: ", own::LEAD),
@@ -117,7 +117,7 @@ impl Open {
                 };
                 text.split('\n').enumerate().flat_map(|(at, l)| exactly(&lead(at), l, question)).collect()
             }
-            Asked::Loop(q) => {
+            AnyQuestion::Loop(q) => {
                 let text = format!("{} was called {} times with the same result. Go on?", q.tool, q.times);
                 let mut head = own(&text, question);
                 let spent = format!("this turn has taken {} so far", cell::tokens(&q.spent));
@@ -142,7 +142,7 @@ impl Open {
         let body = self.body(theme, columns);
         let total = body.rows.len();
         let fits = room.saturating_sub(head.len() + keys.len() + 1).max(1).min(total);
-        let body::Window { head: first, tail } = self.window(total, fits);
+        let body::QuestionWindow { head: first, tail } = self.window(total, fits);
         let hidden = total - first.end - tail.len();
         let part = |range: std::ops::Range<usize>| body.rows.get(range).unwrap_or_default().iter().cloned();
         let mut rows = head;

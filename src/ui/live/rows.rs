@@ -6,7 +6,7 @@ use super::super::cell;
 use super::super::own;
 use super::super::wrap::wrap;
 use super::question::QuestionFocus;
-use super::{Live, RunningCall, mode_label};
+use super::{RunningCall, TurnPane, mode_label};
 use crate::agent::{QueuedMessage, SendTiming, is_command};
 use crate::permission::{ClassificationLevel, Mode, PlanModeState};
 use crate::text::{sanitize, visible, width};
@@ -24,14 +24,14 @@ const MOST_QUEUED: usize = 5;
 const MOST_TODOS: usize = 5;
 
 /// One frame of the pane, laid out.
-pub struct Picture {
+pub struct TurnPaneFrame {
     rows: Vec<Line<'static>>,
     column: usize,
     /// The rows of the question's body, and how many of them are in the frame.
     pub(super) asked: Option<(usize, usize)>,
 }
 
-impl Picture {
+impl TurnPaneFrame {
     pub fn height(&self) -> u16 {
         u16::try_from(self.rows.len()).unwrap_or(u16::MAX)
     }
@@ -48,9 +48,9 @@ impl Picture {
     }
 }
 
-impl Live {
+impl TurnPane {
     /// The pane as it looks at `now` in at most `room` rows.
-    pub fn picture(&self, mode: Mode, room: u16, now: Instant) -> Picture {
+    pub fn picture(&self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
         let room = usize::from(room.max(1));
         let asked = self.question.as_ref().filter(|_| self.focus == QuestionFocus::Question);
         let answer = asked.and_then(|open| open.typed_answer());
@@ -73,7 +73,7 @@ impl Live {
         rows.append(&mut rest);
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
-        Picture { rows, column, asked }
+        TurnPaneFrame { rows, column, asked }
     }
 
     /// The model's list of steps: around the one it is at, or all of it at length. One that is done is not shown.

@@ -1,15 +1,15 @@
 //! The loop around the pane: events of the turn, keys of the person, and time. One `select!`, top to bottom.
 
-use super::{Action, Facts, Live};
+use super::{TurnPane, TurnPaneAction, TurnPaneStatus};
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
 use crate::session::DraftFile;
-use crate::ui::input::Keys;
-use crate::ui::input::decode::Input;
-use crate::ui::painter::Painter;
-use crate::ui::paste::{self, Pastes, TOO_LONG};
+use crate::ui::input::AsyncKeyReader;
+use crate::ui::input::decode::TerminalInput;
+use crate::ui::painter::InlinePainter;
+use crate::ui::paste::{self, PasteStore, TOO_LONG};
 use crate::ui::theme::Theme;
-use crate::ui::{Links, Notifier, term};
+use crate::ui::{LinkFinder, Notifier, term};
 use ratatui::text::Line;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,9 +25,9 @@ const NOTICED: Duration = Duration::from_millis(100);
 /// Finished text is written at once when there is this much of it.
 const FLUSH: usize = 64 * 1024;
 
-pub struct LiveSettings {
+pub struct TurnPaneSettings {
     pub theme: Theme,
-    pub facts: Facts,
+    pub facts: TurnPaneStatus,
     pub mode: ModeCell,
     /// What Shift+Tab goes through.
     pub modes: Vec<Mode>,
@@ -38,14 +38,14 @@ pub struct LiveSettings {
     /// Keeps what is typed and queued, should this process end.
     pub drafts: Option<Arc<DraftFile>>,
     /// Where long pastes are.
-    pub pastes: Pastes,
+    pub pastes: PasteStore,
     pub notifier: Notifier,
-    pub links: Links,
+    pub links: LinkFinder,
 }
 
 /// What the pane leaves behind.
 #[derive(Debug)]
-pub struct Ended {
+pub struct TurnPaneResult {
     pub ending: TurnEnding,
     /// Typed and not sent: the next prompt starts with it.
     pub draft: String,
@@ -57,17 +57,18 @@ pub struct Ended {
 
 /// Shows a turn until it ends. `stop` is cancelled when the person stops it.
 pub async fn run(
-    settings: LiveSettings,
+    settings: TurnPaneSettings,
     mut events: UnboundedReceiver<TurnEvent>,
     stop: CancellationToken,
-) -> Ended {
-    let LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links } = settings;
-    let mut painter = Painter::new(Box::new(term::write_all), term::size());
-    let mut live = Live::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
+) -> TurnPaneResult {
+    let TurnPaneSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links } =
+        settings;
+    let mut painter = InlinePainter::new(Box::new(term::write_all), term::size());
+    let mut live = TurnPane::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
     live.type_in(&draft);
     let mut quiet_since = Instant::now();
     listen(&notifier);
-    let mut keys = Keys::new().ok();
+    let mut keys = AsyncKeyReader::new().ok();
     let mut resizes = signal(SignalKind::window_change()).ok();
     let mut dirty = true;
     let mut next_frame = Instant::now();
@@ -88,9 +89,9 @@ pub async fn run(
                     dirty = true;
                     next_frame = Instant::now();
                     match input {
-                        Input::FocusLost => notifier.focus_lost(),
-                        Input::FocusGained => notifier.focus_gained(),
-                        Input::Ignored | Input::Unfinished => {}
+                        TerminalInput::FocusLost => notifier.focus_lost(),
+                        TerminalInput::FocusGained => notifier.focus_gained(),
+                        TerminalInput::Ignored | TerminalInput::Unfinished => {}
                         _ => {
                             notifier.typed();
                             quiet_since = Instant::now();
@@ -101,17 +102,17 @@ pub async fn run(
                         painter.insert("\n");
                     }
                     match take_input(&mut live, input, at) {
-                        Some(Action::Stop) => stop.cancel(),
-                        Some(Action::CycleMode) => {
+                        Some(TurnPaneAction::Stop) => stop.cancel(),
+                        Some(TurnPaneAction::CycleMode) => {
                             // The list holds no mode that is not permitted.
                             mode.store(mode.load().next(&modes));
                         }
-                        Some(Action::Suspend) => {
+                        Some(TurnPaneAction::Suspend) => {
                             painter.finish();
                             drop(keys.take());
                             term::suspend();
                             listen(&notifier);
-                            keys = Keys::new().ok();
+                            keys = AsyncKeyReader::new().ok();
                         }
                         None => {}
                     }
@@ -127,7 +128,7 @@ pub async fn run(
             // Input is taken first: what was read before then is known.
             () = answers(live.due()) => {
                 if is_idle(&keys) {
-                    if live.settle(Instant::now()) == Some(Action::Stop) {
+                    if live.settle(Instant::now()) == Some(TurnPaneAction::Stop) {
                         stop.cancel();
                     }
                     dirty = true;
@@ -176,7 +177,7 @@ pub async fn run(
     term::write_all(b"\x1b[?1004l\x1b[?2004l");
     keep_draft(&drafts, &live);
     let (draft, cleared) = live.take_drafts();
-    Ended { ending, draft, cleared, expanded: live.is_expanded() }
+    TurnPaneResult { ending, draft, cleared, expanded: live.is_expanded() }
 }
 
 /// A paste is to arrive whole, and the window's focus is to be told.
@@ -184,17 +185,17 @@ fn listen(notifier: &Notifier) {
     term::write_all(if notifier.is_on() { b"\x1b[?2004h\x1b[?1004h" } else { b"\x1b[?2004h" });
 }
 
-fn keep_draft(drafts: &Option<Arc<DraftFile>>, live: &Live) {
+fn keep_draft(drafts: &Option<Arc<DraftFile>>, live: &TurnPane) {
     if let Some(drafts) = drafts {
         drafts.keep(live.draft());
     }
 }
 
-fn tick(live: &Live) -> Duration {
+fn tick(live: &TurnPane) -> Duration {
     if live.ticks(Instant::now()) { Duration::from_millis(250) } else { Duration::from_secs(3600) }
 }
 
-fn frame(painter: &mut Painter, live: &mut Live, mode: &ModeCell) {
+fn frame(painter: &mut InlinePainter, live: &mut TurnPane, mode: &ModeCell) {
     let (now, size) = (Instant::now(), term::size());
     live.resized(usize::from(size.0));
     live.plans(mode.planning());
@@ -215,31 +216,31 @@ fn note_if_slow(what: &'static str, since: Instant) {
 }
 
 /// Takes a paste; returns what there is to say of one that was not kept.
-fn refused(live: &mut Live, input: &Input) -> Vec<Line<'static>> {
+fn refused(live: &mut TurnPane, input: &TerminalInput) -> Vec<Line<'static>> {
     match input {
-        Input::Paste(text) => live.paste(text, Instant::now()),
-        Input::PasteRefused(bytes) => live.notice(&paste::refused(*bytes, TOO_LONG)),
+        TerminalInput::Paste(text) => live.paste(text, Instant::now()),
+        TerminalInput::PasteRefused(bytes) => live.notice(&paste::refused(*bytes, TOO_LONG)),
         _ => Vec::new(),
     }
 }
 
-fn take_input(live: &mut Live, input: Input, at: Instant) -> Option<Action> {
+fn take_input(live: &mut TurnPane, input: TerminalInput, at: Instant) -> Option<TurnPaneAction> {
     match input {
-        Input::Key(key) => live.key(key, at),
+        TerminalInput::Key(key) => live.key(key, at),
         // Whoever comes back by a click has not read the question yet.
-        Input::FocusGained => {
+        TerminalInput::FocusGained => {
             live.looked_away(Instant::now());
             None
         }
-        Input::FocusLost | Input::Ignored => {
+        TerminalInput::FocusLost | TerminalInput::Ignored => {
             live.ignored(at);
             None
         }
-        Input::Unfinished => {
+        TerminalInput::Unfinished => {
             live.unfinished();
             None
         }
-        Input::Paste(_) | Input::PasteRefused(_) | Input::Resized => None,
+        TerminalInput::Paste(_) | TerminalInput::PasteRefused(_) | TerminalInput::Resized => None,
     }
 }
 
@@ -251,11 +252,11 @@ async fn answers(due: Option<Instant>) {
     }
 }
 
-fn is_idle(keys: &Option<Keys>) -> bool {
-    keys.as_ref().is_none_or(Keys::is_idle)
+fn is_idle(keys: &Option<AsyncKeyReader>) -> bool {
+    keys.as_ref().is_none_or(AsyncKeyReader::is_idle)
 }
 
-async fn typed(keys: &mut Option<Keys>) -> Option<(Input, Instant)> {
+async fn typed(keys: &mut Option<AsyncKeyReader>) -> Option<(TerminalInput, Instant)> {
     match keys {
         Some(keys) => keys.next().await,
         None => std::future::pending().await,

@@ -1,12 +1,12 @@
 //! The loop around a turn without a screen: events of the turn and lines of the person, in the order in which they come.
 
-use super::linear::Linear;
-use super::{Action, Ended, LiveSettings};
+use super::linear::LinearTurn;
+use super::{TurnPaneAction, TurnPaneResult, TurnPaneSettings};
 use crate::agent::{TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
-use crate::ui::input::Keys;
-use crate::ui::input::decode::Input;
-use crate::ui::input::typing::{LineTyping, TypedLine};
+use crate::ui::input::AsyncKeyReader;
+use crate::ui::input::decode::TerminalInput;
+use crate::ui::input::typing::{LineInput, TypedLine};
 use crate::ui::{own, term};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -14,14 +14,14 @@ use tokio_util::sync::CancellationToken;
 
 /// Tells a turn until it ends, line by line. `stop` is cancelled when the person stops it.
 pub async fn speak(
-    settings: LiveSettings,
+    settings: TurnPaneSettings,
     mut events: UnboundedReceiver<TurnEvent>,
     stop: CancellationToken,
-) -> Ended {
-    let LiveSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, .. } = settings;
-    let mut linear = Linear::new(theme, facts, queue, draft, pastes, Instant::now());
-    let mut line = LineTyping::default();
-    let mut keys = Keys::new().ok();
+) -> TurnPaneResult {
+    let TurnPaneSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, .. } = settings;
+    let mut linear = LinearTurn::new(theme, facts, queue, draft, pastes, Instant::now());
+    let mut line = LineInput::default();
+    let mut keys = AsyncKeyReader::new().ok();
     let mut quiet_since = Instant::now();
     let ending = loop {
         tokio::select! {
@@ -44,7 +44,7 @@ pub async fn speak(
                 }
             },
             () = ended(line.due()) => {
-                if keys.as_ref().is_none_or(Keys::is_idle) {
+                if keys.as_ref().is_none_or(AsyncKeyReader::is_idle) {
                     let now = Instant::now();
                     if let Some(typed) = line.settle(now) {
                         act(&mut linear, typed, now, &mode, &modes, &stop);
@@ -74,7 +74,7 @@ pub async fn speak(
     };
     drop(keys);
     let (draft, cleared) = (linear.draft().typed, linear.take_recall());
-    Ended { ending, draft, cleared, expanded: linear.is_expanded() }
+    TurnPaneResult { ending, draft, cleared, expanded: linear.is_expanded() }
 }
 
 fn say(lines: &[String]) {
@@ -84,7 +84,7 @@ fn say(lines: &[String]) {
 
 /// Takes what came of the keys.
 fn act(
-    linear: &mut Linear,
+    linear: &mut LinearTurn,
     typed: TypedLine,
     at: Instant,
     mode: &ModeCell,
@@ -101,17 +101,17 @@ fn act(
     let (said, action) = linear.typed(typed, at);
     say(&said);
     match action {
-        Some(Action::Stop) => stop.cancel(),
-        Some(Action::CycleMode) => {
+        Some(TurnPaneAction::Stop) => stop.cancel(),
+        Some(TurnPaneAction::CycleMode) => {
             mode.store(mode.load().next(modes));
             say(&[own::marked(&format!("mode: {}", mode.load().name()))]);
         }
-        Some(Action::Suspend) => term::suspend(),
+        Some(TurnPaneAction::Suspend) => term::suspend(),
         None => {}
     }
 }
 
-async fn input(keys: &mut Option<Keys>) -> Option<(Input, Instant)> {
+async fn input(keys: &mut Option<AsyncKeyReader>) -> Option<(TerminalInput, Instant)> {
     match keys {
         Some(keys) => keys.next().await,
         None => std::future::pending().await,

@@ -1,8 +1,8 @@
 //! Rows of a text on the screen, the bar below them and the page of keys.
 
-use super::layout::Pos;
+use super::layout::PagerPosition;
 use super::search::marked;
-use super::{Cursor, Scroll, Source, Wrap};
+use super::{PagerSource, PagerViewport, RowFocus, WrapMode};
 use crate::text::width;
 use crate::ui::Theme;
 use ratatui::buffer::Buffer;
@@ -11,9 +11,9 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use unicode_segmentation::UnicodeSegmentation;
 
-impl Scroll {
+impl PagerViewport {
     /// Draws what is in sight into `area`, gutter included; `dim` marks what goes on beyond the edge.
-    pub fn draw<S: Source + ?Sized>(&self, source: &S, theme: &Theme, buffer: &mut Buffer, area: Rect) {
+    pub fn draw<S: PagerSource + ?Sized>(&self, source: &S, theme: &Theme, buffer: &mut Buffer, area: Rect) {
         let area = area.intersection(buffer.area);
         let gutter = source.gutter_width().min(area.width);
         let layout = self.layout(source);
@@ -26,19 +26,19 @@ impl Scroll {
                 if y >= area.height {
                     break;
                 }
-                let here = Pos { row, ..at };
-                let under = if here == self.cursor { Cursor::Here } else { Cursor::Elsewhere };
+                let here = PagerPosition { row, ..at };
+                let under = if here == self.cursor { RowFocus::Here } else { RowFocus::Elsewhere };
                 let whole = Rect { y: area.y + y, height: 1, ..area };
                 buffer.set_style(whole, source.row_style(at.block));
                 buffer.set_line(area.x, whole.y, &source.gutter(here, under), gutter);
                 let text = match self.wrap {
-                    Wrap::Rows => text,
-                    Wrap::Cut => self.window(text, usize::from(area.width - gutter), theme),
+                    WrapMode::Rows => text,
+                    WrapMode::Cut => self.window(text, usize::from(area.width - gutter), theme),
                 };
                 buffer.set_line(area.x + gutter, whole.y, &text, area.width - gutter);
                 y += 1;
             }
-            let end = Pos { row: usize::MAX, ..at };
+            let end = PagerPosition { row: usize::MAX, ..at };
             match layout.down(end) {
                 Some(next) => at = next,
                 None => break,

@@ -1,11 +1,11 @@
 //! The keys that every scrolling screen has: `keys.pager.ACTION`.
 
-use super::{Move, Scroll, Source};
-use crate::ui::keymap::{Row, row};
+use super::{PagerMove, PagerSource, PagerViewport};
+use crate::ui::keymap::{KeyBinding, row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
-    Move(Move),
+pub enum PagerAction {
+    Move(PagerMove),
     Search,
     Next,
     Previous,
@@ -15,47 +15,47 @@ pub enum Act {
     Close,
 }
 
-pub const KEYS: &[Row<Act>] = &[
-    row(Act::Move(Move::Down), "down", "j Down", "a row down"),
-    row(Act::Move(Move::Up), "up", "k Up", "a row up"),
-    row(Act::Move(Move::HalfDown), "half-down", "Ctrl-D", "half a screen down"),
-    row(Act::Move(Move::HalfUp), "half-up", "Ctrl-U", "half a screen up"),
-    row(Act::Move(Move::PageDown), "page-down", "Space PageDown Ctrl-F", "a screen down"),
-    row(Act::Move(Move::PageUp), "page-up", "PageUp Ctrl-B", "a screen up"),
-    row(Act::Move(Move::Top), "top", "g Home", "the beginning"),
-    row(Act::Move(Move::Bottom), "bottom", "G End", "the end"),
-    row(Act::Move(Move::Left), "left", "h Left", "to the left, where lines are not wrapped"),
-    row(Act::Move(Move::Right), "right", "l Right", "to the right, where lines are not wrapped"),
-    row(Act::Search, "search", "/", "search while typing; small letters find capitals too"),
-    row(Act::Next, "next", "n", "the next match"),
-    row(Act::Previous, "previous", "N", "the match before"),
-    row(Act::Goto, "goto", ":", "go to a line by its number"),
-    row(Act::Wrap, "wrap", "w", "wrap long lines, or not"),
-    row(Act::Help, "help", "?", "these keys"),
-    row(Act::Close, "close", "q Esc", "close"),
+pub const KEYS: &[KeyBinding<PagerAction>] = &[
+    row(PagerAction::Move(PagerMove::Down), "down", "j Down", "a row down"),
+    row(PagerAction::Move(PagerMove::Up), "up", "k Up", "a row up"),
+    row(PagerAction::Move(PagerMove::HalfDown), "half-down", "Ctrl-D", "half a screen down"),
+    row(PagerAction::Move(PagerMove::HalfUp), "half-up", "Ctrl-U", "half a screen up"),
+    row(PagerAction::Move(PagerMove::PageDown), "page-down", "Space PageDown Ctrl-F", "a screen down"),
+    row(PagerAction::Move(PagerMove::PageUp), "page-up", "PageUp Ctrl-B", "a screen up"),
+    row(PagerAction::Move(PagerMove::Top), "top", "g Home", "the beginning"),
+    row(PagerAction::Move(PagerMove::Bottom), "bottom", "G End", "the end"),
+    row(PagerAction::Move(PagerMove::Left), "left", "h Left", "to the left, where lines are not wrapped"),
+    row(PagerAction::Move(PagerMove::Right), "right", "l Right", "to the right, where lines are not wrapped"),
+    row(PagerAction::Search, "search", "/", "search while typing; small letters find capitals too"),
+    row(PagerAction::Next, "next", "n", "the next match"),
+    row(PagerAction::Previous, "previous", "N", "the match before"),
+    row(PagerAction::Goto, "goto", ":", "go to a line by its number"),
+    row(PagerAction::Wrap, "wrap", "w", "wrap long lines, or not"),
+    row(PagerAction::Help, "help", "?", "these keys"),
+    row(PagerAction::Close, "close", "q Esc", "close"),
 ];
 
 /// What is left of a key for the screen itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Left {
+pub enum PagerRequest {
     Nothing,
     Help,
     Close,
 }
 
-impl Scroll {
+impl PagerViewport {
     /// Does what a key does on every scrolling screen.
-    pub fn act<S: Source + ?Sized>(&mut self, source: &S, act: Act) -> Left {
+    pub fn act<S: PagerSource + ?Sized>(&mut self, source: &S, act: PagerAction) -> PagerRequest {
         match act {
-            Act::Move(step) => self.go(source, step),
-            Act::Search => self.begin_search(),
-            Act::Next => self.find_next(source),
-            Act::Previous => self.find_previous(source),
-            Act::Goto => self.begin_goto(),
-            Act::Wrap => self.toggle_wrap(source),
-            Act::Help => return Left::Help,
-            Act::Close => return Left::Close,
+            PagerAction::Move(step) => self.go(source, step),
+            PagerAction::Search => self.begin_search(),
+            PagerAction::Next => self.find_next(source),
+            PagerAction::Previous => self.find_previous(source),
+            PagerAction::Goto => self.begin_goto(),
+            PagerAction::Wrap => self.toggle_wrap(source),
+            PagerAction::Help => return PagerRequest::Help,
+            PagerAction::Close => return PagerRequest::Close,
         }
-        Left::Nothing
+        PagerRequest::Nothing
     }
 }

@@ -1,21 +1,21 @@
 //! Places in a text, and the rows a line takes at a width.
 
-use super::Source;
+use super::PagerSource;
 use crate::text::width;
 use crate::ui::wrap::wrap;
 use ratatui::text::{Line, Span};
 
 /// A row of the text: the block, the line in it, the row of that line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pos {
+pub struct PagerPosition {
     pub block: usize,
     pub line: usize,
     pub row: usize,
 }
 
-impl Pos {
-    pub fn of(block: usize, line: usize) -> Pos {
-        Pos { block, line, row: 0 }
+impl PagerPosition {
+    pub fn of(block: usize, line: usize) -> PagerPosition {
+        PagerPosition { block, line, row: 0 }
     }
 }
 
@@ -48,12 +48,12 @@ fn hanging(line: &Line<'static>, columns: usize) -> Vec<Line<'static>> {
 
 /// How lines become rows: `None` leaves them whole.
 #[derive(Clone, Copy)]
-pub(super) struct Layout<'s, S: ?Sized> {
+pub(super) struct PagerLayout<'s, S: ?Sized> {
     pub(super) source: &'s S,
     pub(super) columns: Option<usize>,
 }
 
-impl<S: Source + ?Sized> Layout<'_, S> {
+impl<S: PagerSource + ?Sized> PagerLayout<'_, S> {
     pub(super) fn rows(&self, line: &Line<'static>) -> Vec<Line<'static>> {
         match self.columns {
             Some(columns) => hanging(line, columns),
@@ -73,7 +73,7 @@ impl<S: Source + ?Sized> Layout<'_, S> {
     }
 
     /// The nearest place that is there.
-    pub(super) fn clamp(&self, at: Pos) -> Pos {
+    pub(super) fn clamp(&self, at: PagerPosition) -> PagerPosition {
         let blocks = self.source.blocks();
         if at.block >= blocks {
             return self.last();
@@ -82,41 +82,41 @@ impl<S: Source + ?Sized> Layout<'_, S> {
             0 => self.down(at).or_else(|| self.up(at)).unwrap_or_default(),
             lines if at.line >= lines => {
                 let line = lines - 1;
-                Pos { block: at.block, line, row: self.row_count(at.block, line) - 1 }
+                PagerPosition { block: at.block, line, row: self.row_count(at.block, line) - 1 }
             }
-            _ => Pos { row: at.row.min(self.row_count(at.block, at.line) - 1), ..at },
+            _ => PagerPosition { row: at.row.min(self.row_count(at.block, at.line) - 1), ..at },
         }
     }
 
-    pub(super) fn first(&self) -> Pos {
-        self.clamp(Pos::default())
+    pub(super) fn first(&self) -> PagerPosition {
+        self.clamp(PagerPosition::default())
     }
 
-    pub(super) fn last(&self) -> Pos {
+    pub(super) fn last(&self) -> PagerPosition {
         for block in (0..self.source.blocks()).rev() {
             if let Some(line) = self.line_count(block).checked_sub(1) {
-                return Pos { block, line, row: self.row_count(block, line) - 1 };
+                return PagerPosition { block, line, row: self.row_count(block, line) - 1 };
             }
         }
-        Pos::default()
+        PagerPosition::default()
     }
 
     /// The row below.
-    pub(super) fn down(&self, at: Pos) -> Option<Pos> {
+    pub(super) fn down(&self, at: PagerPosition) -> Option<PagerPosition> {
         if at.row < usize::MAX && at.row + 1 < self.row_count(at.block, at.line) {
-            return Some(Pos { row: at.row + 1, ..at });
+            return Some(PagerPosition { row: at.row + 1, ..at });
         }
         if at.line + 1 < self.line_count(at.block) {
-            return Some(Pos::of(at.block, at.line + 1));
+            return Some(PagerPosition::of(at.block, at.line + 1));
         }
         let block = (at.block + 1..self.source.blocks()).find(|block| self.line_count(*block) > 0)?;
-        Some(Pos::of(block, 0))
+        Some(PagerPosition::of(block, 0))
     }
 
     /// The row above.
-    pub(super) fn up(&self, at: Pos) -> Option<Pos> {
+    pub(super) fn up(&self, at: PagerPosition) -> Option<PagerPosition> {
         if at.row > 0 {
-            return Some(Pos { row: at.row - 1, ..at });
+            return Some(PagerPosition { row: at.row - 1, ..at });
         }
         let (block, line) = match at.line.checked_sub(1) {
             Some(line) => (at.block, line),
@@ -125,20 +125,20 @@ impl<S: Source + ?Sized> Layout<'_, S> {
                 (block, self.line_count(block) - 1)
             }
         };
-        Some(Pos { block, line, row: self.row_count(block, line) - 1 })
+        Some(PagerPosition { block, line, row: self.row_count(block, line) - 1 })
     }
 
     /// At most `rows` rows from a place on, down or up.
-    pub(super) fn down_by(&self, at: Pos, rows: usize) -> Pos {
+    pub(super) fn down_by(&self, at: PagerPosition, rows: usize) -> PagerPosition {
         (0..rows).try_fold(at, |at, _| self.down(at).ok_or(at)).unwrap_or_else(|end| end)
     }
 
-    pub(super) fn up_by(&self, at: Pos, rows: usize) -> Pos {
+    pub(super) fn up_by(&self, at: PagerPosition, rows: usize) -> PagerPosition {
         (0..rows).try_fold(at, |at, _| self.up(at).ok_or(at)).unwrap_or_else(|end| end)
     }
 
     /// True when `to` lies fewer than `rows` rows below `from`, or at it.
-    pub(super) fn within(&self, from: Pos, to: Pos, rows: usize) -> bool {
+    pub(super) fn within(&self, from: PagerPosition, to: PagerPosition, rows: usize) -> bool {
         if to < from {
             return false;
         }

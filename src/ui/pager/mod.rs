@@ -14,17 +14,17 @@ mod search;
 mod tests;
 
 pub use draw::{bar, help_page};
-pub use keys::{Act, KEYS, Left};
-pub use layout::Pos;
-pub use scroll::{Move, Scroll, Wrap};
-pub use search::{Search, Taken};
+pub use keys::{KEYS, PagerAction, PagerRequest};
+pub use layout::PagerPosition;
+pub use scroll::{PagerMove, PagerViewport, WrapMode};
+pub use search::{PagerPromptResult, PagerSearch};
 
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::rc::Rc;
 
 /// What is scrolled: blocks of logical lines, every line safe for the terminal ([`crate::text::sanitize`]).
-pub trait Source {
+pub trait PagerSource {
     /// Blocks known so far; there may be more of them later.
     fn blocks(&self) -> usize;
 
@@ -45,7 +45,7 @@ pub trait Source {
     }
 
     /// What stands there: at the first row of a line or at one that goes on.
-    fn gutter(&self, _at: Pos, _under_cursor: Cursor) -> Line<'static> {
+    fn gutter(&self, _at: PagerPosition, _under_cursor: RowFocus) -> Line<'static> {
         Line::default()
     }
 
@@ -57,7 +57,7 @@ pub trait Source {
 
 /// Whether a row is the one that keys act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cursor {
+pub enum RowFocus {
     Here,
     Elsewhere,
 }

@@ -1,10 +1,10 @@
 //! The cursor and the viewport over a text.
 
-use super::layout::{Layout, Pos};
-use super::{Search, Source};
+use super::layout::{PagerLayout, PagerPosition};
+use super::{PagerSearch, PagerSource};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Move {
+pub enum PagerMove {
     Up,
     Down,
     HalfUp,
@@ -19,7 +19,7 @@ pub enum Move {
 
 /// What happens to a line that is wider than the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrap {
+pub enum WrapMode {
     Rows,
     Cut,
 }
@@ -28,38 +28,38 @@ pub enum Wrap {
 const MARGIN: usize = 2;
 const STEP: usize = 8;
 
-pub struct Scroll {
-    pub(super) top: Pos,
-    pub(super) cursor: Pos,
+pub struct PagerViewport {
+    pub(super) top: PagerPosition,
+    pub(super) cursor: PagerPosition,
     pub(super) columns: usize,
     pub(super) rows: usize,
-    pub(super) wrap: Wrap,
+    pub(super) wrap: WrapMode,
     pub(super) left: usize,
-    pub search: Search,
+    pub search: PagerSearch,
 }
 
-impl Scroll {
-    pub fn new(wrap: Wrap) -> Scroll {
-        Scroll {
-            top: Pos::default(),
-            cursor: Pos::default(),
+impl PagerViewport {
+    pub fn new(wrap: WrapMode) -> PagerViewport {
+        PagerViewport {
+            top: PagerPosition::default(),
+            cursor: PagerPosition::default(),
             columns: 80,
             rows: 24,
             wrap,
             left: 0,
-            search: Search::default(),
+            search: PagerSearch::default(),
         }
     }
 
-    pub fn cursor(&self) -> Pos {
+    pub fn cursor(&self) -> PagerPosition {
         self.cursor
     }
 
-    pub fn top(&self) -> Pos {
+    pub fn top(&self) -> PagerPosition {
         self.top
     }
 
-    pub fn wrap(&self) -> Wrap {
+    pub fn wrap(&self) -> WrapMode {
         self.wrap
     }
 
@@ -68,16 +68,16 @@ impl Scroll {
         self.rows
     }
 
-    pub(super) fn layout<'s, S: Source + ?Sized>(&self, source: &'s S) -> Layout<'s, S> {
+    pub(super) fn layout<'s, S: PagerSource + ?Sized>(&self, source: &'s S) -> PagerLayout<'s, S> {
         let columns = match self.wrap {
-            Wrap::Rows => Some(self.columns.max(1)),
-            Wrap::Cut => None,
+            WrapMode::Rows => Some(self.columns.max(1)),
+            WrapMode::Cut => None,
         };
-        Layout { source, columns }
+        PagerLayout { source, columns }
     }
 
     /// The text has this much room now, gutter left out.
-    pub fn resize<S: Source + ?Sized>(&mut self, source: &S, columns: u16, rows: u16) {
+    pub fn resize<S: PagerSource + ?Sized>(&mut self, source: &S, columns: u16, rows: u16) {
         (self.columns, self.rows) = (usize::from(columns).max(1), usize::from(rows).max(1));
         // Rows mean something else at another width: the line stays.
         self.top.row = 0;
@@ -85,33 +85,37 @@ impl Scroll {
         self.settle(source);
     }
 
-    pub fn go<S: Source + ?Sized>(&mut self, source: &S, step: Move) {
+    pub fn go<S: PagerSource + ?Sized>(&mut self, source: &S, step: PagerMove) {
         let layout = self.layout(source);
         let page = self.rows.saturating_sub(1).max(1);
         let half = (self.rows / 2).max(1);
         match step {
-            Move::Up => self.cursor = layout.up_by(self.cursor, 1),
-            Move::Down => self.cursor = layout.down_by(self.cursor, 1),
-            Move::HalfUp => self.both(source, |layout, at| layout.up_by(at, half)),
-            Move::HalfDown => self.both(source, |layout, at| layout.down_by(at, half)),
-            Move::PageUp => self.both(source, |layout, at| layout.up_by(at, page)),
-            Move::PageDown => self.both(source, |layout, at| layout.down_by(at, page)),
-            Move::Top => (self.cursor, self.top) = (layout.first(), layout.first()),
-            Move::Bottom => self.cursor = layout.last(),
-            Move::Left => self.left = self.left.saturating_sub(STEP),
-            Move::Right if self.wrap == Wrap::Cut => self.left = (self.left + STEP).min(1 << 20),
-            Move::Right => {}
+            PagerMove::Up => self.cursor = layout.up_by(self.cursor, 1),
+            PagerMove::Down => self.cursor = layout.down_by(self.cursor, 1),
+            PagerMove::HalfUp => self.both(source, |layout, at| layout.up_by(at, half)),
+            PagerMove::HalfDown => self.both(source, |layout, at| layout.down_by(at, half)),
+            PagerMove::PageUp => self.both(source, |layout, at| layout.up_by(at, page)),
+            PagerMove::PageDown => self.both(source, |layout, at| layout.down_by(at, page)),
+            PagerMove::Top => (self.cursor, self.top) = (layout.first(), layout.first()),
+            PagerMove::Bottom => self.cursor = layout.last(),
+            PagerMove::Left => self.left = self.left.saturating_sub(STEP),
+            PagerMove::Right if self.wrap == WrapMode::Cut => self.left = (self.left + STEP).min(1 << 20),
+            PagerMove::Right => {}
         }
         self.settle(source);
     }
 
-    fn both<S: Source + ?Sized>(&mut self, source: &S, step: impl Fn(&Layout<'_, S>, Pos) -> Pos) {
+    fn both<S: PagerSource + ?Sized>(
+        &mut self,
+        source: &S,
+        step: impl Fn(&PagerLayout<'_, S>, PagerPosition) -> PagerPosition,
+    ) {
         let layout = self.layout(source);
         (self.top, self.cursor) = (step(&layout, self.top), step(&layout, self.cursor));
     }
 
     /// Goes to a place; one that was off the screen comes to a third of it.
-    pub fn to<S: Source + ?Sized>(&mut self, source: &S, at: Pos) {
+    pub fn to<S: PagerSource + ?Sized>(&mut self, source: &S, at: PagerPosition) {
         let layout = self.layout(source);
         let at = layout.clamp(at);
         if !layout.within(self.top, at, self.rows.saturating_sub(MARGIN).max(1)) {
@@ -122,24 +126,24 @@ impl Scroll {
     }
 
     /// The same with the place at the very top.
-    pub fn to_top<S: Source + ?Sized>(&mut self, source: &S, at: Pos) {
+    pub fn to_top<S: PagerSource + ?Sized>(&mut self, source: &S, at: PagerPosition) {
         let layout = self.layout(source);
         self.cursor = layout.clamp(at);
         self.top = self.cursor;
         self.settle(source);
     }
 
-    pub fn toggle_wrap<S: Source + ?Sized>(&mut self, source: &S) {
+    pub fn toggle_wrap<S: PagerSource + ?Sized>(&mut self, source: &S) {
         self.wrap = match self.wrap {
-            Wrap::Rows => Wrap::Cut,
-            Wrap::Cut => Wrap::Rows,
+            WrapMode::Rows => WrapMode::Cut,
+            WrapMode::Cut => WrapMode::Rows,
         };
         (self.left, self.top.row, self.cursor.row) = (0, 0, 0);
         self.settle(source);
     }
 
     /// Makes cursor and viewport fit to what is there: after a move, or when the text itself changed.
-    pub fn settle<S: Source + ?Sized>(&mut self, source: &S) {
+    pub fn settle<S: PagerSource + ?Sized>(&mut self, source: &S) {
         let layout = self.layout(source);
         self.cursor = layout.clamp(self.cursor);
         self.top = layout.clamp(self.top);

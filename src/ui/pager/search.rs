@@ -1,7 +1,7 @@
 //! Searching a text while the words are typed, a slice at a time: no key waits for the whole of it.
 
-use super::layout::Pos;
-use super::{Scroll, Source};
+use super::layout::PagerPosition;
+use super::{PagerSource, PagerViewport};
 use crate::text::width;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::{Line, Span};
@@ -14,11 +14,11 @@ const SLICE: Duration = Duration::from_millis(8);
 const COUNTED: usize = 99_999;
 
 #[derive(Default)]
-pub struct Search {
+pub struct PagerSearch {
     needle: String,
     /// The line is being typed, for this.
-    input: Option<Input>,
-    scan: Option<Scan>,
+    input: Option<PagerPrompt>,
+    scan: Option<PagerSearchScan>,
     /// Matching lines, as far as they were looked for, and the block that is looked at next.
     found: Vec<(usize, usize)>,
     counted_to: Option<usize>,
@@ -26,37 +26,37 @@ pub struct Search {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum PagerPromptKind {
     Words,
     Line,
 }
 
-struct Input {
-    kind: Kind,
+struct PagerPrompt {
+    kind: PagerPromptKind,
     text: String,
     before: String,
-    cursor: Pos,
-    top: Pos,
+    cursor: PagerPosition,
+    top: PagerPosition,
 }
 
 /// A way through the text to the next match.
-struct Scan {
-    from: Pos,
+struct PagerSearchScan {
+    from: PagerPosition,
     block: usize,
-    back: Direction,
+    back: PagerSearchDirection,
     /// Blocks left to look at, the first one twice.
     left: usize,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Direction {
+enum PagerSearchDirection {
     Down,
     Up,
 }
 
 /// What a key did to the line that is typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum PagerPromptResult {
     /// Nothing is being typed: the key is somebody else's.
     No,
     Yes,
@@ -64,7 +64,7 @@ pub enum Taken {
     Goto(usize),
 }
 
-impl Search {
+impl PagerSearch {
     pub fn is_typing(&self) -> bool {
         self.input.is_some()
     }
@@ -79,9 +79,9 @@ impl Search {
     }
 
     /// What the last row says of it: the line being typed, or the match the cursor is at.
-    pub fn words(&self, cursor: Pos) -> Option<String> {
+    pub fn words(&self, cursor: PagerPosition) -> Option<String> {
         if let Some(input) = &self.input {
-            let lead = if input.kind == Kind::Words { "/" } else { "line: " };
+            let lead = if input.kind == PagerPromptKind::Words { "/" } else { "line: " };
             return Some(format!("{lead}{}", input.text));
         }
         if let Some(note) = &self.note {
@@ -123,26 +123,26 @@ fn matches(needle: &str, text: &str) -> Vec<Range<usize>> {
         .collect()
 }
 
-impl Scroll {
+impl PagerViewport {
     pub fn begin_search(&mut self) {
-        self.begin(Kind::Words);
+        self.begin(PagerPromptKind::Words);
     }
 
     pub fn begin_goto(&mut self) {
-        self.begin(Kind::Line);
+        self.begin(PagerPromptKind::Line);
     }
 
-    fn begin(&mut self, kind: Kind) {
+    fn begin(&mut self, kind: PagerPromptKind) {
         let before = self.search.needle.clone();
         self.search.note = None;
         let (cursor, top) = (self.cursor, self.top);
-        self.search.input = Some(Input { kind, text: String::new(), before, cursor, top });
+        self.search.input = Some(PagerPrompt { kind, text: String::new(), before, cursor, top });
     }
 
     /// Gives a key to the line that is being typed, if one is.
-    pub fn typed<S: Source + ?Sized>(&mut self, source: &S, key: KeyEvent) -> Taken {
+    pub fn typed<S: PagerSource + ?Sized>(&mut self, source: &S, key: KeyEvent) -> PagerPromptResult {
         self.search.note = None;
-        let Some(input) = &mut self.search.input else { return Taken::No };
+        let Some(input) = &mut self.search.input else { return PagerPromptResult::No };
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
             KeyCode::Enter => return self.accept(source),
@@ -163,34 +163,36 @@ impl Scroll {
             }
             _ => {}
         }
-        Taken::Yes
+        PagerPromptResult::Yes
     }
 
     /// Adds a paste to the line that is being typed.
-    pub fn pasted<S: Source + ?Sized>(&mut self, source: &S, text: &str) {
+    pub fn pasted<S: PagerSource + ?Sized>(&mut self, source: &S, text: &str) {
         let Some(input) = &self.search.input else { return };
         let first = text.lines().next().unwrap_or("");
         let text = format!("{}{first}", input.text);
         self.retype(source, text);
     }
 
-    fn accept<S: Source + ?Sized>(&mut self, source: &S) -> Taken {
-        let Some(input) = self.search.input.take() else { return Taken::No };
+    fn accept<S: PagerSource + ?Sized>(&mut self, source: &S) -> PagerPromptResult {
+        let Some(input) = self.search.input.take() else { return PagerPromptResult::No };
         match (input.kind, input.text.trim().parse::<usize>()) {
-            (Kind::Line, Ok(line)) => return Taken::Goto(line),
-            (Kind::Line, Err(_)) if input.text.trim().is_empty() => {}
-            (Kind::Line, Err(_)) => self.search.note = Some(format!("`{}` is no line number", input.text)),
+            (PagerPromptKind::Line, Ok(line)) => return PagerPromptResult::Goto(line),
+            (PagerPromptKind::Line, Err(_)) if input.text.trim().is_empty() => {}
+            (PagerPromptKind::Line, Err(_)) => {
+                self.search.note = Some(format!("`{}` is no line number", input.text))
+            }
             // As in less: Enter alone goes on with what was looked for before.
-            (Kind::Words, _) if input.text.is_empty() => {
+            (PagerPromptKind::Words, _) if input.text.is_empty() => {
                 self.search.needle = input.before;
                 self.find_next(source);
             }
-            (Kind::Words, _) => {}
+            (PagerPromptKind::Words, _) => {}
         }
-        Taken::Yes
+        PagerPromptResult::Yes
     }
 
-    fn abandon<S: Source + ?Sized>(&mut self, source: &S) {
+    fn abandon<S: PagerSource + ?Sized>(&mut self, source: &S) {
         let Some(input) = self.search.input.take() else { return };
         self.search.needle = input.before;
         (self.cursor, self.top) = (input.cursor, input.top);
@@ -199,17 +201,17 @@ impl Scroll {
         self.settle(source);
     }
 
-    fn retype<S: Source + ?Sized>(&mut self, source: &S, text: String) {
+    fn retype<S: PagerSource + ?Sized>(&mut self, source: &S, text: String) {
         let Some(input) = &mut self.search.input else { return };
         input.text = text.clone();
         let (kind, cursor, top) = (input.kind, input.cursor, input.top);
-        if kind == Kind::Line {
+        if kind == PagerPromptKind::Line {
             return;
         }
         self.search.needle = text;
         (self.cursor, self.top) = (cursor, top);
         self.count_anew();
-        self.scan_from(source, cursor, Direction::Down);
+        self.scan_from(source, cursor, PagerSearchDirection::Down);
     }
 
     fn count_anew(&mut self) {
@@ -217,16 +219,21 @@ impl Scroll {
         self.search.counted_to = (!self.search.needle.is_empty()).then_some(0);
     }
 
-    pub fn find_next<S: Source + ?Sized>(&mut self, source: &S) {
-        let from = Pos { line: self.cursor.line + 1, row: 0, ..self.cursor };
-        self.scan_from(source, from, Direction::Down);
+    pub fn find_next<S: PagerSource + ?Sized>(&mut self, source: &S) {
+        let from = PagerPosition { line: self.cursor.line + 1, row: 0, ..self.cursor };
+        self.scan_from(source, from, PagerSearchDirection::Down);
     }
 
-    pub fn find_previous<S: Source + ?Sized>(&mut self, source: &S) {
-        self.scan_from(source, self.cursor, Direction::Up);
+    pub fn find_previous<S: PagerSource + ?Sized>(&mut self, source: &S) {
+        self.scan_from(source, self.cursor, PagerSearchDirection::Up);
     }
 
-    fn scan_from<S: Source + ?Sized>(&mut self, source: &S, from: Pos, back: Direction) {
+    fn scan_from<S: PagerSource + ?Sized>(
+        &mut self,
+        source: &S,
+        from: PagerPosition,
+        back: PagerSearchDirection,
+    ) {
         self.search.note = None;
         if self.search.needle.is_empty() {
             self.search.scan = None;
@@ -234,19 +241,19 @@ impl Scroll {
             return;
         }
         let left = source.blocks() + 1;
-        self.search.scan = Some(Scan { from, block: from.block, back, left });
+        self.search.scan = Some(PagerSearchScan { from, block: from.block, back, left });
         self.advance(source);
     }
 
     /// Looks on for a while; true when the picture changed by it.
-    pub fn tick<S: Source + ?Sized>(&mut self, source: &S) -> bool {
+    pub fn tick<S: PagerSource + ?Sized>(&mut self, source: &S) -> bool {
         if self.search.scan.is_some() {
             return self.advance(source);
         }
         self.count(source)
     }
 
-    fn advance<S: Source + ?Sized>(&mut self, source: &S) -> bool {
+    fn advance<S: PagerSource + ?Sized>(&mut self, source: &S) -> bool {
         let started = Instant::now();
         let blocks = source.blocks();
         while let Some(scan) = &mut self.search.scan {
@@ -259,19 +266,23 @@ impl Scroll {
             let (block, back, from) = (scan.block.min(blocks - 1), scan.back, scan.from);
             scan.left -= 1;
             scan.block = match back {
-                Direction::Down if block + 1 < blocks => block + 1,
-                Direction::Down => 0,
-                Direction::Up => block.checked_sub(1).unwrap_or(blocks - 1),
+                PagerSearchDirection::Down if block + 1 < blocks => block + 1,
+                PagerSearchDirection::Down => 0,
+                PagerSearchDirection::Up => block.checked_sub(1).unwrap_or(blocks - 1),
             };
             let text = source.plain(block);
             let hit = |line: &&(usize, &String)| !matches(&self.search.needle, line.1).is_empty();
             let lines = text.iter().enumerate().collect::<Vec<_>>();
             let found = match back {
-                Direction::Down => lines.iter().find(|line| (!first || line.0 >= from.line) && hit(line)),
-                Direction::Up => lines.iter().rev().find(|line| (!first || line.0 < from.line) && hit(line)),
+                PagerSearchDirection::Down => {
+                    lines.iter().find(|line| (!first || line.0 >= from.line) && hit(line))
+                }
+                PagerSearchDirection::Up => {
+                    lines.iter().rev().find(|line| (!first || line.0 < from.line) && hit(line))
+                }
             };
             if let Some((line, text)) = found {
-                let at = Pos::of(block, *line);
+                let at = PagerPosition::of(block, *line);
                 let column = matches(&self.search.needle, text).first().map_or(0, |r| r.start);
                 let column = width::of(text.get(..column).unwrap_or(""));
                 self.search.scan = None;
@@ -285,23 +296,23 @@ impl Scroll {
         false
     }
 
-    fn show_match<S: Source + ?Sized>(&mut self, source: &S, at: Pos, column: usize) {
+    fn show_match<S: PagerSource + ?Sized>(&mut self, source: &S, at: PagerPosition, column: usize) {
         source.reveal(at.block);
         self.to(source, at);
         match self.wrap {
-            super::Wrap::Rows => {
+            super::WrapMode::Rows => {
                 // The row of the line that has the match in it, about: words may have moved it by one.
                 let row = column / self.columns.max(1);
-                self.to(source, Pos { row, ..at });
+                self.to(source, PagerPosition { row, ..at });
             }
-            super::Wrap::Cut if column < self.left || column + 4 > self.left + self.columns => {
+            super::WrapMode::Cut if column < self.left || column + 4 > self.left + self.columns => {
                 self.left = column.saturating_sub(self.columns / 3);
             }
-            super::Wrap::Cut => {}
+            super::WrapMode::Cut => {}
         }
     }
 
-    fn count<S: Source + ?Sized>(&mut self, source: &S) -> bool {
+    fn count<S: PagerSource + ?Sized>(&mut self, source: &S) -> bool {
         let started = Instant::now();
         let Some(mut block) = self.search.counted_to else { return false };
         while block < source.blocks() && self.search.found.len() < COUNTED && started.elapsed() < SLICE {
@@ -319,7 +330,11 @@ impl Scroll {
 }
 
 /// `line` with `style` laid over its matches.
-pub(super) fn marked(line: Line<'static>, search: &Search, style: ratatui::style::Style) -> Line<'static> {
+pub(super) fn marked(
+    line: Line<'static>,
+    search: &PagerSearch,
+    style: ratatui::style::Style,
+) -> Line<'static> {
     let text = line.to_string();
     let ranges = search.ranges(&text);
     if ranges.is_empty() {

@@ -9,19 +9,19 @@ use ratatui::layout::Rect;
 use std::cell::Cell;
 
 /// Blocks of lines, and how many of them were ever asked for.
-struct Text {
+struct CountingSource {
     blocks: usize,
     each: usize,
     asked: Cell<usize>,
 }
 
-impl Text {
-    fn of(blocks: usize, each: usize) -> Text {
-        Text { blocks, each, asked: Cell::new(0) }
+impl CountingSource {
+    fn of(blocks: usize, each: usize) -> CountingSource {
+        CountingSource { blocks, each, asked: Cell::new(0) }
     }
 }
 
-impl Source for Text {
+impl PagerSource for CountingSource {
     fn blocks(&self) -> usize {
         self.blocks
     }
@@ -36,12 +36,12 @@ impl Source for Text {
         2
     }
 
-    fn gutter(&self, _: Pos, under: Cursor) -> Line<'static> {
-        Line::raw(if under == Cursor::Here { "> " } else { "  " })
+    fn gutter(&self, _: PagerPosition, under: RowFocus) -> Line<'static> {
+        Line::raw(if under == RowFocus::Here { "> " } else { "  " })
     }
 }
 
-fn drawn(scroll: &Scroll, text: &Text, columns: u16, rows: u16) -> Vec<String> {
+fn drawn(scroll: &PagerViewport, text: &CountingSource, columns: u16, rows: u16) -> Vec<String> {
     let area = Rect::new(0, 0, columns, rows);
     let mut buffer = Buffer::empty(area);
     scroll.draw(text, &Theme::plain(), &mut buffer, area);
@@ -49,8 +49,8 @@ fn drawn(scroll: &Scroll, text: &Text, columns: u16, rows: u16) -> Vec<String> {
     (0..rows).map(row).collect()
 }
 
-fn sized(text: &Text, columns: u16, rows: u16) -> Scroll {
-    let mut scroll = Scroll::new(Wrap::Rows);
+fn sized(text: &CountingSource, columns: u16, rows: u16) -> PagerViewport {
+    let mut scroll = PagerViewport::new(WrapMode::Rows);
     scroll.resize(text, columns - 2, rows);
     scroll
 }
@@ -59,16 +59,16 @@ fn press(c: char) -> KeyEvent {
     KeyEvent::new(KeyCode::Char(c), KeyModifiers::NONE)
 }
 
-fn search(scroll: &mut Scroll, text: &Text, words: &str) {
+fn search(scroll: &mut PagerViewport, text: &CountingSource, words: &str) {
     scroll.begin_search();
     for c in words.chars() {
-        assert_eq!(scroll.typed(text, press(c)), Taken::Yes);
+        assert_eq!(scroll.typed(text, press(c)), PagerPromptResult::Yes);
         settled(scroll, text);
     }
 }
 
 /// Until the search is over: on a busy machine it takes more slices than one.
-fn settled(scroll: &mut Scroll, text: &Text) {
+fn settled(scroll: &mut PagerViewport, text: &CountingSource) {
     while scroll.search.is_busy() {
         scroll.tick(text);
     }
@@ -76,60 +76,60 @@ fn settled(scroll: &mut Scroll, text: &Text) {
 
 #[test]
 fn a_text_of_a_million_lines_opens_and_ends_without_being_laid_out() {
-    let text = Text::of(100_000, 10);
+    let text = CountingSource::of(100_000, 10);
     let mut scroll = sized(&text, 40, 5);
     assert_eq!(drawn(&scroll, &text, 40, 5)[..2], ["> line 0", "  line 1 word"]);
-    scroll.go(&text, Move::Bottom);
+    scroll.go(&text, PagerMove::Bottom);
     assert_eq!(drawn(&scroll, &text, 40, 5).last().unwrap(), "> line 999999 word word");
     assert!(text.asked.get() < 2000, "{}", text.asked.get());
 }
 
 #[test]
 fn the_cursor_stays_in_sight_and_long_lines_take_several_rows() {
-    let text = Text::of(3, 7);
+    let text = CountingSource::of(3, 7);
     let mut scroll = sized(&text, 14, 4);
     for _ in 0..9 {
-        scroll.go(&text, Move::Down);
+        scroll.go(&text, PagerMove::Down);
     }
     assert_eq!(drawn(&scroll, &text, 14, 4), ["  word word", "  word", "> line 5 word", "  word word"]);
     scroll.toggle_wrap(&text);
-    scroll.go(&text, Move::Right);
+    scroll.go(&text, PagerMove::Right);
     let rows = drawn(&scroll, &text, 14, 4);
     assert!(rows.iter().any(|row| row == "> ord word wo›"), "{rows:?}");
-    scroll.go(&text, Move::Top);
-    assert_eq!(scroll.cursor(), Pos::default());
+    scroll.go(&text, PagerMove::Top);
+    assert_eq!(scroll.cursor(), PagerPosition::default());
 }
 
 #[test]
 fn a_search_goes_along_while_it_is_typed_and_comes_back_when_it_is_left() {
-    let text = Text::of(1000, 10);
+    let text = CountingSource::of(1000, 10);
     let mut scroll = sized(&text, 40, 6);
-    scroll.go(&text, Move::PageDown);
+    scroll.go(&text, PagerMove::PageDown);
     let before = scroll.cursor();
     search(&mut scroll, &text, "LINE 77");
     assert_eq!(scroll.cursor(), before, "capitals mean capitals");
     scroll.typed(&text, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
     search(&mut scroll, &text, "line 77");
-    assert_eq!(scroll.cursor(), Pos::of(7, 7));
+    assert_eq!(scroll.cursor(), PagerPosition::of(7, 7));
     assert_eq!(scroll.search.words(scroll.cursor()).unwrap(), "/line 77");
     scroll.typed(&text, KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
     assert_eq!(scroll.search.words(scroll.cursor()).unwrap(), "/line 77  1 of 111 lines");
     scroll.find_next(&text);
     settled(&mut scroll, &text);
-    assert_eq!(scroll.cursor(), Pos::of(77, 0));
+    assert_eq!(scroll.cursor(), PagerPosition::of(77, 0));
     scroll.find_previous(&text);
     settled(&mut scroll, &text);
     scroll.find_previous(&text);
     settled(&mut scroll, &text);
-    assert_eq!(scroll.cursor(), Pos::of(779, 9), "round the beginning");
+    assert_eq!(scroll.cursor(), PagerPosition::of(779, 9), "round the beginning");
     search(&mut scroll, &text, "line 5");
     scroll.typed(&text, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
-    assert_eq!((scroll.cursor(), scroll.search.needle()), (Pos::of(779, 9), "line 77"));
+    assert_eq!((scroll.cursor(), scroll.search.needle()), (PagerPosition::of(779, 9), "line 77"));
 }
 
 #[test]
 fn matches_are_marked_over_the_bounds_of_spans_and_never_inside_a_letter() {
-    let mut search = Search::default();
+    let mut search = PagerSearch::default();
     search.needle_for_tests("bc");
     let line = Line::from(vec!["ab".into(), "cd".into(), "İbc".into()]);
     let bold = ratatui::style::Style::new().add_modifier(ratatui::style::Modifier::BOLD);
@@ -153,24 +153,24 @@ proptest! {
         keys in proptest::collection::vec(0usize..16, 0..60),
         columns in 3u16..60, rows in 1u16..20, blocks in 0usize..6, each in 0usize..9,
     ) {
-        let text = Text::of(blocks, each);
+        let text = CountingSource::of(blocks, each);
         let mut scroll = sized(&text, columns, rows);
         for key in keys {
             match key {
-                0 => scroll.go(&text, Move::Up),
-                1 => scroll.go(&text, Move::Down),
-                2 => scroll.go(&text, Move::HalfUp),
-                3 => scroll.go(&text, Move::HalfDown),
-                4 => scroll.go(&text, Move::PageUp),
-                5 => scroll.go(&text, Move::PageDown),
-                6 => scroll.go(&text, Move::Top),
-                7 => scroll.go(&text, Move::Bottom),
-                8 => scroll.go(&text, Move::Left),
-                9 => scroll.go(&text, Move::Right),
+                0 => scroll.go(&text, PagerMove::Up),
+                1 => scroll.go(&text, PagerMove::Down),
+                2 => scroll.go(&text, PagerMove::HalfUp),
+                3 => scroll.go(&text, PagerMove::HalfDown),
+                4 => scroll.go(&text, PagerMove::PageUp),
+                5 => scroll.go(&text, PagerMove::PageDown),
+                6 => scroll.go(&text, PagerMove::Top),
+                7 => scroll.go(&text, PagerMove::Bottom),
+                8 => scroll.go(&text, PagerMove::Left),
+                9 => scroll.go(&text, PagerMove::Right),
                 10 => scroll.toggle_wrap(&text),
                 11 => scroll.resize(&text, columns / 2 + 1, rows / 2 + 1),
                 12 => scroll.resize(&text, columns - 2, rows),
-                13 => scroll.to(&text, Pos { block: 2, line: 3, row: 1 }),
+                13 => scroll.to(&text, PagerPosition { block: 2, line: 3, row: 1 }),
                 14 => scroll.find_next(&text),
                 _ => search(&mut scroll, &text, "word"),
             }

@@ -9,18 +9,18 @@ mod talk;
 #[cfg(test)]
 mod tests;
 
-pub use rank::{Feed, Item};
+pub use rank::{PickerFeed, PickerItem};
 
 use crate::text::{sanitize, visible, width};
 use crate::ui::Theme;
-use crate::ui::full::{Flow, Pane};
-use crate::ui::keymap::{Keymap, Row, row};
+use crate::ui::full::{FullScreenPane, PaneFlow};
+use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::pager::bar;
-use crate::ui::talk::Talk;
-use crate::ui::tint::{DocId, Tint};
+use crate::ui::talk::LineUi;
+use crate::ui::tint::{HighlightDocId, SyntaxHighlighter};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
-use rank::{Beyond, Ranked};
+use rank::{PickerFallback, PickerMatches};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -29,7 +29,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum PickerAction {
     Down,
     Up,
     PageDown,
@@ -42,17 +42,17 @@ pub enum Act {
     Cancel,
 }
 
-pub const KEYS: &[Row<Act>] = &[
-    row(Act::Down, "down", "Down Ctrl-N Ctrl-J", "the next one"),
-    row(Act::Up, "up", "Up Ctrl-P Ctrl-K", "the one before"),
-    row(Act::PageDown, "page-down", "PageDown Ctrl-D", "a screen down"),
-    row(Act::PageUp, "page-up", "PageUp Ctrl-B", "a screen up"),
-    row(Act::First, "first", "Home", "the first one"),
-    row(Act::Last, "last", "End", "the last one"),
-    row(Act::Mark, "mark", "Tab", "mark it, to take several"),
-    row(Act::Take, "take", "Enter", "take it, or all that are marked"),
-    row(Act::Clear, "clear", "Ctrl-U", "empty the line"),
-    row(Act::Cancel, "cancel", "Esc Ctrl-C Ctrl-G", "close and take nothing"),
+pub const KEYS: &[KeyBinding<PickerAction>] = &[
+    row(PickerAction::Down, "down", "Down Ctrl-N Ctrl-J", "the next one"),
+    row(PickerAction::Up, "up", "Up Ctrl-P Ctrl-K", "the one before"),
+    row(PickerAction::PageDown, "page-down", "PageDown Ctrl-D", "a screen down"),
+    row(PickerAction::PageUp, "page-up", "PageUp Ctrl-B", "a screen up"),
+    row(PickerAction::First, "first", "Home", "the first one"),
+    row(PickerAction::Last, "last", "End", "the last one"),
+    row(PickerAction::Mark, "mark", "Tab", "mark it, to take several"),
+    row(PickerAction::Take, "take", "Enter", "take it, or all that are marked"),
+    row(PickerAction::Clear, "clear", "Ctrl-U", "empty the line"),
+    row(PickerAction::Cancel, "cancel", "Esc Ctrl-C Ctrl-G", "close and take nothing"),
 ];
 
 /// From this width on there is a preview, if there is anything to preview.
@@ -60,7 +60,7 @@ const WIDE: u16 = 100;
 
 /// What stands beside the list of the thing under the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Preview {
+pub struct PickerPreview {
     pub text: String,
     /// A path or a language, for colours; empty for none.
     pub language: String,
@@ -69,61 +69,61 @@ pub struct Preview {
 }
 
 /// The preview of what is selected.
-struct Shown {
-    item: Arc<Item>,
+struct RenderedPreview {
+    item: Arc<PickerItem>,
     lines: Vec<Line<'static>>,
     /// What the lines are, and who colours them.
-    coloured: Option<(Vec<String>, DocId)>,
+    coloured: Option<(Vec<String>, HighlightDocId)>,
 }
 
 /// How many may be taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Many {
+pub enum SelectionMode {
     One,
     Several,
 }
 
 /// Makes the preview of a thing.
-type Previewer<'h> = Box<dyn Fn(&Item) -> Preview + 'h>;
+type PickerPreviewer<'h> = Box<dyn Fn(&PickerItem) -> PickerPreview + 'h>;
 
 pub struct Picker<'h> {
     title: String,
-    feed: Feed,
-    beyond: Option<Box<Beyond>>,
-    previewer: Option<Previewer<'h>>,
-    many: Many,
-    keys: Keymap<Act>,
+    feed: PickerFeed,
+    beyond: Option<Box<PickerFallback>>,
+    previewer: Option<PickerPreviewer<'h>>,
+    many: SelectionMode,
+    keys: Keymap<PickerAction>,
     theme: Theme,
     query: String,
-    ranked: Ranked,
+    ranked: PickerMatches,
     selected: usize,
     top: usize,
-    marked: Vec<Arc<Item>>,
+    marked: Vec<Arc<PickerItem>>,
     taken: Vec<String>,
     size: (u16, u16),
-    tint: Tint,
-    shown: Option<Shown>,
+    tint: SyntaxHighlighter,
+    shown: Option<RenderedPreview>,
     matcher: RefCell<Matcher>,
 }
 
 impl<'h> Picker<'h> {
-    pub fn new(title: &str, feed: Feed, theme: &Theme, keys: Keymap<Act>) -> Picker<'h> {
+    pub fn new(title: &str, feed: PickerFeed, theme: &Theme, keys: Keymap<PickerAction>) -> Picker<'h> {
         Picker {
             title: title.into(),
             feed,
             beyond: None,
             previewer: None,
-            many: Many::One,
+            many: SelectionMode::One,
             keys,
             theme: theme.clone(),
             query: String::new(),
-            ranked: Ranked::default(),
+            ranked: PickerMatches::default(),
             selected: 0,
             top: 0,
             marked: Vec::new(),
             taken: Vec::new(),
             size: (0, 0),
-            tint: Tint::new(theme),
+            tint: SyntaxHighlighter::new(theme),
             shown: None,
             matcher: RefCell::new(Matcher::new(Config::DEFAULT.match_paths())),
         }
@@ -131,7 +131,7 @@ impl<'h> Picker<'h> {
 
     #[must_use]
     pub fn several(mut self) -> Picker<'h> {
-        self.many = Many::Several;
+        self.many = SelectionMode::Several;
         self
     }
 
@@ -142,14 +142,14 @@ impl<'h> Picker<'h> {
     }
 
     #[must_use]
-    pub fn with_preview(mut self, previewer: impl Fn(&Item) -> Preview + 'h) -> Picker<'h> {
+    pub fn with_preview(mut self, previewer: impl Fn(&PickerItem) -> PickerPreview + 'h) -> Picker<'h> {
         self.previewer = Some(Box::new(previewer));
         self
     }
 
     /// Finds what is not in the list by what is typed: ignored files, by their path.
     #[must_use]
-    pub fn with_beyond(mut self, beyond: impl Fn(&str) -> Vec<Item> + Send + 'static) -> Picker<'h> {
+    pub fn with_beyond(mut self, beyond: impl Fn(&str) -> Vec<PickerItem> + Send + 'static) -> Picker<'h> {
         self.beyond = Some(Box::new(beyond));
         self
     }
@@ -163,7 +163,7 @@ impl<'h> Picker<'h> {
         usize::from(self.size.1).saturating_sub(3).max(1)
     }
 
-    fn current(&self) -> Option<&Arc<Item>> {
+    fn current(&self) -> Option<&Arc<PickerItem>> {
         self.ranked.top.get(self.selected)
     }
 
@@ -182,28 +182,30 @@ impl<'h> Picker<'h> {
         rank::start(&self.feed.0, self.beyond.take());
     }
 
-    fn act(&mut self, act: Act) -> Flow {
+    fn act(&mut self, act: PickerAction) -> PaneFlow {
         let page = self.rows();
         match act {
-            Act::Down => self.select(self.selected + 1),
-            Act::Up => self.select(self.selected.saturating_sub(1)),
-            Act::PageDown => self.select(self.selected + page),
-            Act::PageUp => self.select(self.selected.saturating_sub(page)),
-            Act::First => self.select(0),
-            Act::Last => self.select(usize::MAX),
-            Act::Clear => {
+            PickerAction::Down => self.select(self.selected + 1),
+            PickerAction::Up => self.select(self.selected.saturating_sub(1)),
+            PickerAction::PageDown => self.select(self.selected + page),
+            PickerAction::PageUp => self.select(self.selected.saturating_sub(page)),
+            PickerAction::First => self.select(0),
+            PickerAction::Last => self.select(usize::MAX),
+            PickerAction::Clear => {
                 self.query.clear();
                 self.ask();
             }
-            Act::Mark => self.mark(),
-            Act::Cancel => return Flow::Close,
-            Act::Take => return self.take(),
+            PickerAction::Mark => self.mark(),
+            PickerAction::Cancel => return PaneFlow::Close,
+            PickerAction::Take => return self.take(),
         }
-        Flow::Stay
+        PaneFlow::Stay
     }
 
     fn mark(&mut self) {
-        let Some(item) = self.current().filter(|_| self.many == Many::Several).cloned() else { return };
+        let Some(item) = self.current().filter(|_| self.many == SelectionMode::Several).cloned() else {
+            return;
+        };
         match self.marked.iter().position(|marked| *marked == item) {
             Some(at) => drop(self.marked.remove(at)),
             None => self.marked.push(item),
@@ -212,7 +214,7 @@ impl<'h> Picker<'h> {
     }
 
     /// Enter before the list has caught up with what was typed waits for it, so that nothing else is taken.
-    fn take(&mut self) -> Flow {
+    fn take(&mut self) -> PaneFlow {
         let until = std::time::Instant::now() + std::time::Duration::from_millis(500);
         while self.marked.is_empty() && self.ranked.top.is_empty() && self.waits() {
             self.take_ranked();
@@ -228,10 +230,10 @@ impl<'h> Picker<'h> {
         };
         let taken: Vec<String> = chosen.into_iter().map(|item| item.value().to_string()).collect();
         if taken.is_empty() {
-            return Flow::Stay;
+            return PaneFlow::Stay;
         }
         self.taken = taken;
-        Flow::Close
+        PaneFlow::Close
     }
 
     fn take_ranked(&mut self) -> bool {
@@ -262,7 +264,7 @@ impl<'h> Picker<'h> {
             let lines = if preview.drawn.is_empty() { plain() } else { preview.drawn };
             let has_colours = !preview.language.is_empty();
             let doc = has_colours.then(|| self.tint.add(preview.text.as_str().into(), &preview.language));
-            Shown { item, lines, coloured: doc.map(|doc| (text, doc)) }
+            RenderedPreview { item, lines, coloured: doc.map(|doc| (text, doc)) }
         });
         true
     }
@@ -292,7 +294,7 @@ impl<'h> Picker<'h> {
         u16::try_from(used).unwrap_or(0).min(buffer.area.width.saturating_sub(1))
     }
 
-    fn draw_item(&self, buffer: &mut Buffer, y: u16, columns: u16, at: usize, item: &Arc<Item>) {
+    fn draw_item(&self, buffer: &mut Buffer, y: u16, columns: u16, at: usize, item: &Arc<PickerItem>) {
         let is_selected = at == self.selected;
         let base = if is_selected { self.theme.style("select") } else { Style::default() };
         buffer.set_style(Rect::new(0, y, columns, 1), base);
@@ -368,8 +370,8 @@ impl<'h> Picker<'h> {
     }
 }
 
-impl Pane for Picker<'_> {
-    fn key(&mut self, key: KeyEvent) -> Flow {
+impl FullScreenPane for Picker<'_> {
+    fn key(&mut self, key: KeyEvent) -> PaneFlow {
         if let Some(act) = self.keys.action(key) {
             return self.act(act);
         }
@@ -391,7 +393,7 @@ impl Pane for Picker<'_> {
             }
             _ => {}
         }
-        Flow::Stay
+        PaneFlow::Stay
     }
 
     fn paste(&mut self, text: &str) {
@@ -407,7 +409,7 @@ impl Pane for Picker<'_> {
         self.select(self.selected);
     }
 
-    fn talk(&mut self, talk: &mut dyn Talk) {
+    fn talk(&mut self, talk: &mut dyn LineUi) {
         self.converse(talk);
     }
 
@@ -431,9 +433,13 @@ impl Pane for Picker<'_> {
         }
         if area.height > 2 {
             let key = |act| self.keys.key(act);
-            let mark =
-                if self.many == Many::Several { format!("  {} mark", key(Act::Mark)) } else { String::new() };
-            let words = format!(" {} take{mark}  {} cancel", key(Act::Take), key(Act::Cancel));
+            let mark = if self.many == SelectionMode::Several {
+                format!("  {} mark", key(PickerAction::Mark))
+            } else {
+                String::new()
+            };
+            let words =
+                format!(" {} take{mark}  {} cancel", key(PickerAction::Take), key(PickerAction::Cancel));
             bar(buffer, area.height - 1, &self.theme, &Line::styled(words, self.theme.style("hint")), "");
         }
         Some((cursor, 0))

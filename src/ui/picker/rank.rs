@@ -17,7 +17,7 @@ const PART: Duration = Duration::from_millis(30);
 
 /// Something that can be chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Item {
+pub struct PickerItem {
     /// What is shown and matched.
     pub text: String,
     /// What is said beside it.
@@ -28,19 +28,19 @@ pub struct Item {
     pub order: usize,
 }
 
-impl Item {
-    pub fn new(text: impl Into<String>, note: impl Into<String>) -> Item {
-        Item { text: text.into(), note: note.into(), value: None, order: 0 }
+impl PickerItem {
+    pub fn new(text: impl Into<String>, note: impl Into<String>) -> PickerItem {
+        PickerItem { text: text.into(), note: note.into(), value: None, order: 0 }
     }
 
     #[must_use]
-    pub fn with_value(self, value: impl Into<String>) -> Item {
-        Item { value: Some(value.into()), ..self }
+    pub fn with_value(self, value: impl Into<String>) -> PickerItem {
+        PickerItem { value: Some(value.into()), ..self }
     }
 
     #[must_use]
-    pub fn with_order(self, order: usize) -> Item {
-        Item { order, ..self }
+    pub fn with_order(self, order: usize) -> PickerItem {
+        PickerItem { order, ..self }
     }
 
     pub fn value(&self) -> &str {
@@ -50,8 +50,8 @@ impl Item {
 
 /// What matches a query, the best first.
 #[derive(Clone, Default)]
-pub(super) struct Ranked {
-    pub(super) top: Vec<Arc<Item>>,
+pub(super) struct PickerMatches {
+    pub(super) top: Vec<Arc<PickerItem>>,
     pub(super) matched: usize,
     pub(super) total: usize,
     /// The query has been looked for in everything there was.
@@ -60,39 +60,39 @@ pub(super) struct Ranked {
 }
 
 /// Finds things that are not in the list by what is typed.
-pub(super) type Beyond = dyn Fn(&str) -> Vec<Item> + Send;
+pub(super) type PickerFallback = dyn Fn(&str) -> Vec<PickerItem> + Send;
 
 #[derive(Default)]
-struct State {
-    items: Vec<Arc<Item>>,
+struct PickerState {
+    items: Vec<Arc<PickerItem>>,
     is_whole: bool,
     query: String,
     number: u64,
-    ranked: Option<Ranked>,
+    ranked: Option<PickerMatches>,
     is_idle: bool,
     stop: bool,
 }
 
 #[derive(Default)]
-pub(super) struct Shared {
-    state: Mutex<State>,
+pub(super) struct PickerShared {
+    state: Mutex<PickerState>,
     changed: Condvar,
 }
 
 /// Where things to choose from go in; a clone may be given to a thread.
 #[derive(Clone, Default)]
-pub struct Feed(pub(super) Arc<Shared>);
+pub struct PickerFeed(pub(super) Arc<PickerShared>);
 
-impl Feed {
+impl PickerFeed {
     /// A list that is whole.
-    pub fn of(items: Vec<Item>) -> Feed {
-        let feed = Feed::default();
+    pub fn of(items: Vec<PickerItem>) -> PickerFeed {
+        let feed = PickerFeed::default();
         feed.push(items);
         feed.end();
         feed
     }
 
-    pub fn push(&self, items: Vec<Item>) {
+    pub fn push(&self, items: Vec<PickerItem>) {
         self.0.lock().items.extend(items.into_iter().map(Arc::new));
         self.0.changed.notify_one();
     }
@@ -109,8 +109,8 @@ impl Feed {
     }
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
+impl PickerShared {
+    fn lock(&self) -> MutexGuard<'_, PickerState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -122,7 +122,7 @@ impl Shared {
         self.changed.notify_one();
     }
 
-    pub(super) fn take(&self) -> Option<Ranked> {
+    pub(super) fn take(&self) -> Option<PickerMatches> {
         let mut state = self.lock();
         let number = state.number;
         state.ranked.take().filter(|ranked| ranked.query == number)
@@ -140,11 +140,11 @@ impl Shared {
 }
 
 /// Starts the thread. Where there can be none, the list stays empty and can only be left.
-pub(super) fn start(shared: &Arc<Shared>, beyond: Option<Box<Beyond>>) {
+pub(super) fn start(shared: &Arc<PickerShared>, beyond: Option<Box<PickerFallback>>) {
     let theirs = Arc::clone(shared);
     let ranker = move || {
         let matcher = Matcher::new(Config::DEFAULT.match_paths());
-        Ranker {
+        PickerRanker {
             shared: theirs,
             beyond,
             matcher,
@@ -161,24 +161,24 @@ pub(super) fn start(shared: &Arc<Shared>, beyond: Option<Box<Beyond>>) {
     }
 }
 
-struct Hit {
+struct PickerMatch {
     score: u32,
-    item: Arc<Item>,
+    item: Arc<PickerItem>,
     at: usize,
 }
 
-struct Ranker {
-    shared: Arc<Shared>,
-    beyond: Option<Box<Beyond>>,
+struct PickerRanker {
+    shared: Arc<PickerShared>,
+    beyond: Option<Box<PickerFallback>>,
     matcher: Matcher,
-    hits: Vec<Hit>,
+    hits: Vec<PickerMatch>,
     /// Things that were looked at for this query.
     seen: usize,
     query: String,
     number: u64,
 }
 
-impl Ranker {
+impl PickerRanker {
     fn run(mut self) {
         let mut first = true;
         while let Some((query, number)) = self.wait(first) {
@@ -232,7 +232,7 @@ impl Ranker {
         let mut buffer = Vec::new();
         let mut told = Instant::now();
         loop {
-            let step: Vec<Arc<Item>> = {
+            let step: Vec<Arc<PickerItem>> = {
                 let state = self.shared.lock();
                 if state.stop || state.number != self.number {
                     return;
@@ -244,7 +244,7 @@ impl Ranker {
             }
             for item in step {
                 if let Some(score) = score(&pattern, &item, &mut self.matcher, &mut buffer) {
-                    self.hits.push(Hit { score, item, at: self.seen });
+                    self.hits.push(PickerMatch { score, item, at: self.seen });
                 }
                 self.seen += 1;
             }
@@ -258,19 +258,19 @@ impl Ranker {
             let found = beyond(&self.query);
             let new =
                 found.into_iter().filter(|item| !self.hits.iter().any(|hit| hit.item.text == item.text));
-            let new: Vec<Hit> =
-                new.map(|item| Hit { score: 0, item: Arc::new(item), at: usize::MAX }).collect();
+            let new: Vec<PickerMatch> =
+                new.map(|item| PickerMatch { score: 0, item: Arc::new(item), at: usize::MAX }).collect();
             self.hits.extend(new);
         }
         self.tell();
     }
 
     fn tell(&mut self) {
-        let key = |hit: &Hit| {
+        let key = |hit: &PickerMatch| {
             (Reverse(hit.score), if hit.score == 0 { hit.item.order } else { hit.item.text.len() }, hit.at)
         };
         let matched = self.hits.len();
-        let mut order: Vec<&Hit> = self.hits.iter().collect();
+        let mut order: Vec<&PickerMatch> = self.hits.iter().collect();
         if order.len() > TOP {
             order.select_nth_unstable_by_key(TOP, |hit| key(hit));
             order.truncate(TOP);
@@ -279,7 +279,7 @@ impl Ranker {
         let top = order.into_iter().map(|hit| Arc::clone(&hit.item)).collect();
         let mut state = self.shared.lock();
         let is_done = state.is_whole && self.seen >= state.items.len();
-        let ranked = Ranked { top, matched, total: state.items.len(), is_done, query: self.number };
+        let ranked = PickerMatches { top, matched, total: state.items.len(), is_done, query: self.number };
         state.ranked = Some(ranked);
     }
 }
@@ -288,6 +288,6 @@ pub(super) fn pattern(query: &str) -> Pattern {
     Pattern::parse(query, CaseMatching::Smart, Normalization::Smart)
 }
 
-fn score(pattern: &Pattern, item: &Item, matcher: &mut Matcher, buffer: &mut Vec<char>) -> Option<u32> {
+fn score(pattern: &Pattern, item: &PickerItem, matcher: &mut Matcher, buffer: &mut Vec<char>) -> Option<u32> {
     pattern.score(Utf32Str::new(&item.text, buffer), matcher)
 }

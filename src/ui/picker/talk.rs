@@ -1,8 +1,8 @@
 //! A list without a screen: what matches, numbered, ten at a time.
 
-use super::{Item, Many, Picker};
+use super::{Picker, PickerItem, SelectionMode};
 use crate::text::sanitize;
-use crate::ui::talk::{Talk, number};
+use crate::ui::talk::{LineUi, number};
 use std::time::{Duration, Instant};
 
 /// Things told at once.
@@ -12,14 +12,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Picker<'_> {
     /// Tells the list and takes what is answered, until something is taken or nothing is wanted.
-    pub(super) fn converse(&mut self, talk: &mut dyn Talk) {
+    pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
         self.begin();
         let mut from = 0;
         loop {
             self.wait();
             self.tell_page(talk, from);
             let more = if from + PAGE < self.ranked.top.len() { ", `more`" } else { "" };
-            let which = if self.many == Many::Several { "numbers" } else { "a number" };
+            let which = if self.many == SelectionMode::Several { "numbers" } else { "a number" };
             let question = format!("{which}, words to search{more}, or Enter to leave: ");
             let Some(answer) = talk.ask(&question) else { return };
             let answer = answer.trim();
@@ -55,7 +55,7 @@ impl Picker<'_> {
         self.take_ranked();
     }
 
-    fn tell_page(&self, talk: &mut dyn Talk, from: usize) {
+    fn tell_page(&self, talk: &mut dyn LineUi, from: usize) {
         let (matched, total) = (self.ranked.matched, self.ranked.total);
         talk.say(&match (self.query.is_empty(), matched) {
             (true, _) => format!("{}: {total}", self.title),
@@ -73,7 +73,7 @@ impl Picker<'_> {
     fn numbered(&self, answer: &str) -> Option<Result<Vec<String>, String>> {
         let words: Vec<&str> = answer.split([' ', ',']).filter(|word| !word.is_empty()).collect();
         let all = words.iter().all(|word| word.bytes().all(|b| b.is_ascii_digit()));
-        if !all || words.len() > 1 && self.many == Many::One {
+        if !all || words.len() > 1 && self.many == SelectionMode::One {
             return None;
         }
         let item = |word: &&str| {
@@ -84,7 +84,7 @@ impl Picker<'_> {
     }
 }
 
-fn words(item: &Item) -> String {
+fn words(item: &PickerItem) -> String {
     let text = sanitize::name(&item.text).into_owned();
     match item.note.is_empty() {
         true => text,

@@ -1,15 +1,15 @@
 //! The list: what matches, in which order, what is taken, and how long it takes.
 
 use super::*;
-use crate::ui::ansi::Depth;
+use crate::ui::ansi::ColorDepth;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
 fn theme() -> Theme {
-    Theme::parse("dark", include_str!("../../../themes/dark.toml"), Depth::True).unwrap()
+    Theme::parse("dark", include_str!("../../../themes/dark.toml"), ColorDepth::True).unwrap()
 }
 
-fn opened(feed: Feed, columns: u16, rows: u16) -> Picker<'static> {
+fn opened(feed: PickerFeed, columns: u16, rows: u16) -> Picker<'static> {
     sized(Picker::new("Files", feed, &theme(), Keymap::new("picker", KEYS, &[]).unwrap()), columns, rows)
 }
 
@@ -29,16 +29,16 @@ fn settle(pane: &mut Picker<'_>) {
     }
 }
 
-fn files(names: &[&str]) -> Feed {
-    Feed::of(names.iter().map(|name| Item::new(*name, "")).collect())
+fn files(names: &[&str]) -> PickerFeed {
+    PickerFeed::of(names.iter().map(|name| PickerItem::new(*name, "")).collect())
 }
 
-fn key(pane: &mut Picker<'_>, code: KeyCode) -> Flow {
+fn key(pane: &mut Picker<'_>, code: KeyCode) -> PaneFlow {
     pane.key(KeyEvent::new(code, KeyModifiers::NONE))
 }
 
 fn typed(pane: &mut Picker<'_>, text: &str) {
-    text.chars().for_each(|c| assert_eq!(key(pane, KeyCode::Char(c)), Flow::Stay));
+    text.chars().for_each(|c| assert_eq!(key(pane, KeyCode::Char(c)), PaneFlow::Stay));
     settle(pane);
 }
 
@@ -92,7 +92,7 @@ fn the_best_match_is_first_and_taken_by_enter() {
      Enter take  Esc cancel
     "#);
     key(&mut pane, KeyCode::Down);
-    assert_eq!(key(&mut pane, KeyCode::Enter), Flow::Close);
+    assert_eq!(key(&mut pane, KeyCode::Enter), PaneFlow::Close);
     assert_eq!(pane.taken(), ["tests/main.rs"]);
 }
 
@@ -130,14 +130,14 @@ fn several_are_taken_in_the_order_they_were_marked_and_none_by_escape() {
     assert_eq!(pane.taken(), ["odd\nname.txt", "README.md"]);
     let mut pane = opened(files(&NAMES), 60, 10);
     key(&mut pane, KeyCode::Tab);
-    assert_eq!(key(&mut pane, KeyCode::Esc), Flow::Close);
+    assert_eq!(key(&mut pane, KeyCode::Esc), PaneFlow::Close);
     assert_eq!(pane.taken(), Vec::<String>::new());
 }
 
 #[test]
 fn what_is_not_in_the_list_comes_last_and_only_when_it_is_typed() {
     let beyond = |query: &str| match query {
-        "targ" => vec![Item::new("target/", "ignored"), Item::new("src/target.rs", "ignored")],
+        "targ" => vec![PickerItem::new("target/", "ignored"), PickerItem::new("src/target.rs", "ignored")],
         _ => Vec::new(),
     };
     let pane = Picker::new("Files", files(&["src/target.rs", "x"]), &theme(), Keymap::usual("picker", KEYS));
@@ -155,18 +155,18 @@ fn what_is_not_in_the_list_comes_last_and_only_when_it_is_typed() {
 
 #[test]
 fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them() {
-    let feed = Feed::default();
+    let feed = PickerFeed::default();
     let pane = Picker::new("Files", feed.clone(), &theme(), Keymap::usual("picker", KEYS));
-    let preview = |item: &Item| Preview {
+    let preview = |item: &PickerItem| PickerPreview {
         text: format!("fn in_{}() {{}}\n", item.text),
         language: "rs".into(),
-        ..Preview::default()
+        ..PickerPreview::default()
     };
     let mut pane = pane.with_preview(preview);
     pane.resize(120, 12);
     assert!(pane.waits());
-    feed.push(vec![Item::new("one", "")]);
-    feed.push(vec![Item::new("two", "a note")]);
+    feed.push(vec![PickerItem::new("one", "")]);
+    feed.push(vec![PickerItem::new("two", "a note")]);
     feed.end();
     settle(&mut pane);
     typed(&mut pane, "tw");
@@ -182,7 +182,7 @@ fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them(
 #[test]
 fn a_hundred_thousand_things_are_ranked_while_one_types() {
     let names = |n: usize| format!("crates/part{}/src/module{}/file_{n}.rs", n % 97, n % 1013);
-    let feed = Feed::of((0..100_000).map(|n| Item::new(names(n), "")).collect());
+    let feed = PickerFeed::of((0..100_000).map(|n| PickerItem::new(names(n), "")).collect());
     let mut pane = opened(feed, 100, 40);
     let mut slowest = Duration::ZERO;
     for c in "mod77file9.rs".chars() {
@@ -220,7 +220,7 @@ proptest! {
     ) {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let pane = Picker::new("Files", files(&names), &theme(), Keymap::usual("picker", KEYS)).several();
-        let mut pane = pane.with_preview(|item| Preview { text: item.text.clone(), ..Preview::default() });
+        let mut pane = pane.with_preview(|item| PickerPreview { text: item.text.clone(), ..PickerPreview::default() });
         pane.resize(columns, rows);
         let codes = [
             KeyCode::Up, KeyCode::Down, KeyCode::PageUp, KeyCode::PageDown, KeyCode::Home, KeyCode::End,
@@ -238,13 +238,13 @@ proptest! {
 
 #[test]
 fn without_a_screen_a_list_is_numbered_and_a_number_takes() {
-    use crate::ui::talk::script::Script;
+    use crate::ui::talk::script::ScriptedLineUi;
     let names: Vec<String> = (1..=12).map(|n| format!("src/file{n:02}.rs")).collect();
-    let items = || names.iter().map(|name| Item::new(name.as_str(), "a \u{1b}note")).collect();
+    let items = || names.iter().map(|name| PickerItem::new(name.as_str(), "a \u{1b}note")).collect();
     let told = |answers: &[&str]| {
         let keys = Keymap::new("picker", KEYS, &[]).unwrap();
-        let mut pane = Picker::new("Files", Feed::of(items()), &theme(), keys).several();
-        let mut script = Script::of(answers);
+        let mut pane = Picker::new("Files", PickerFeed::of(items()), &theme(), keys).several();
+        let mut script = ScriptedLineUi::of(answers);
         pane.talk(&mut script);
         (script.transcript(), pane.taken())
     };

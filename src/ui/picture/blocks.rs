@@ -3,7 +3,7 @@
 //! It is what remains where a terminal has no protocol for pictures, or none that is known. It needs no erasing.
 
 use crate::media::{sniff, thumb};
-use crate::ui::ansi::Depth;
+use crate::ui::ansi::ColorDepth;
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
@@ -12,7 +12,7 @@ pub fn half_blocks(
     bytes: &[u8],
     name: &str,
     (columns, rows): (usize, usize),
-    depth: Depth,
+    depth: ColorDepth,
 ) -> Result<Vec<Line<'static>>, String> {
     let kind = sniff(bytes.get(..64).unwrap_or(bytes), name).ok_or("it is no picture")?;
     let fits = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);

@@ -4,8 +4,8 @@
 //! them and a picture is no larger on the wire than on the screen. A picture that is partly scrolled away is cropped
 //! here: no terminal would do it.
 
-use super::Protocol;
-use super::sixel::Indexed;
+use super::PictureProtocol;
+use super::sixel::SixelPicture;
 use crate::media::Thumbnail;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,11 +19,11 @@ const PIECE: usize = 4096;
 static NEXT: AtomicU32 = AtomicU32::new(0);
 
 #[derive(Debug)]
-pub struct Dots {
+pub struct TerminalPicture {
     id: u32,
-    protocol: Protocol,
+    protocol: PictureProtocol,
     thumb: Thumbnail,
-    indexed: Option<Indexed>,
+    indexed: Option<SixelPicture>,
     cell: (u32, u32),
     pub columns: u16,
     pub rows: u16,
@@ -31,19 +31,19 @@ pub struct Dots {
     whole: Vec<u8>,
 }
 
-impl Dots {
+impl TerminalPicture {
     /// Quantises and encodes: not for the thread that draws.
-    pub(crate) fn new(thumb: Thumbnail, cell: (u32, u32), protocol: Protocol) -> Dots {
+    pub(crate) fn new(thumb: Thumbnail, cell: (u32, u32), protocol: PictureProtocol) -> TerminalPicture {
         let cell = (cell.0.max(1), cell.1.max(1));
         let count = |pixels: u32, one: u32| u16::try_from(pixels.div_ceil(one)).unwrap_or(u16::MAX);
         let id =
             (std::process::id() & 0xFFFF) << 12 | (NEXT.fetch_add(1, Ordering::Relaxed) & 0xFFF) | 1 << 28;
-        let mut dots = Dots {
+        let mut dots = TerminalPicture {
             id,
             protocol,
             columns: count(thumb.width, cell.0),
             rows: count(thumb.height, cell.1),
-            indexed: (protocol == Protocol::Sixel).then(|| Indexed::new(&thumb)),
+            indexed: (protocol == PictureProtocol::Sixel).then(|| SixelPicture::new(&thumb)),
             thumb,
             cell,
             whole: Vec::new(),
@@ -54,7 +54,7 @@ impl Dots {
 
     /// Whether the terminal keeps it over cells that are written anew.
     pub(crate) fn floats(&self) -> bool {
-        self.protocol == Protocol::Kitty
+        self.protocol == PictureProtocol::Kitty
     }
 
     /// The bytes that draw rows of cells at the cursor.
@@ -63,13 +63,13 @@ impl Dots {
         // What is left of the last row and column lets the ground through.
         let png = || self.thumb.png(above, (u32::from(self.columns) * self.cell.0, height));
         match self.protocol {
-            Protocol::Kitty => self.kitty(&png(), rows),
-            Protocol::Iterm => self.iterm(&png(), rows),
-            Protocol::Sixel => {
+            PictureProtocol::Kitty => self.kitty(&png(), rows),
+            PictureProtocol::Iterm => self.iterm(&png(), rows),
+            PictureProtocol::Sixel => {
                 let (above, height) = (above as usize, height as usize);
                 self.indexed.as_ref().map(|of| of.encode(above..above + height)).unwrap_or_default()
             }
-            Protocol::HalfBlocks | Protocol::Words => Vec::new(),
+            PictureProtocol::HalfBlocks | PictureProtocol::Words => Vec::new(),
         }
     }
 
@@ -106,8 +106,8 @@ impl Dots {
 
 /// A picture at its place on the screen, or as much of it as is in view.
 #[derive(Clone, Debug)]
-pub struct Placed {
-    pub dots: Arc<Dots>,
+pub struct PlacedPicture {
+    pub dots: Arc<TerminalPicture>,
     pub x: u16,
     pub y: u16,
     /// Rows of it that are scrolled away above.
@@ -116,20 +116,25 @@ pub struct Placed {
     pub rows: u16,
 }
 
-impl PartialEq for Placed {
-    fn eq(&self, other: &Placed) -> bool {
-        let place = |p: &Placed| (p.dots.id, p.x, p.y, p.skip, p.rows);
+impl PartialEq for PlacedPicture {
+    fn eq(&self, other: &PlacedPicture) -> bool {
+        let place = |p: &PlacedPicture| (p.dots.id, p.x, p.y, p.skip, p.rows);
         place(self) == place(other)
     }
 }
 
-impl Placed {
+impl PlacedPicture {
     /// A picture at a place that ends at the row `bottom`; `None` where nothing of it is in view.
-    pub fn within(dots: &Arc<Dots>, (x, y): (usize, usize), skip: usize, bottom: usize) -> Option<Placed> {
+    pub fn within(
+        dots: &Arc<TerminalPicture>,
+        (x, y): (usize, usize),
+        skip: usize,
+        bottom: usize,
+    ) -> Option<PlacedPicture> {
         let rows = usize::from(dots.rows).saturating_sub(skip).min(bottom.saturating_sub(y));
         let short = |n: usize| u16::try_from(n).ok();
         (rows > 0).then_some(())?;
-        Some(Placed {
+        Some(PlacedPicture {
             dots: Arc::clone(dots),
             x: short(x)?,
             y: short(y)?,
@@ -156,7 +161,7 @@ impl Placed {
     pub(crate) fn erase(&self) -> Vec<u8> {
         match self.dots.protocol {
             // `I`: the terminal forgets its pixels as well.
-            Protocol::Kitty => format!("\x1b_Ga=d,d=I,i={},q=2\x1b\\", self.dots.id).into_bytes(),
+            PictureProtocol::Kitty => format!("\x1b_Ga=d,d=I,i={},q=2\x1b\\", self.dots.id).into_bytes(),
             _ => Vec::new(),
         }
     }

@@ -15,18 +15,18 @@ type Pixel = [u8; 3];
 
 /// A picture in the registers of a palette: what costs time, done once.
 #[derive(Debug)]
-pub(super) struct Indexed {
+pub(super) struct SixelPicture {
     width: usize,
     colours: Vec<Pixel>,
     /// The register of each pixel, row by row.
     registers: Vec<u8>,
 }
 
-impl Indexed {
-    pub(super) fn new(thumb: &Thumbnail) -> Indexed {
-        let palette = Palette::of(thumb.pixels.iter().copied());
+impl SixelPicture {
+    pub(super) fn new(thumb: &Thumbnail) -> SixelPicture {
+        let palette = SixelPalette::of(thumb.pixels.iter().copied());
         let registers = thumb.pixels.iter().map(|pixel| palette.register(*pixel)).collect();
-        Indexed { width: thumb.width as usize, colours: palette.colours, registers }
+        SixelPicture { width: thumb.width as usize, colours: palette.colours, registers }
     }
 
     /// Rows of it as one sequence for the terminal, to be drawn at the cursor.
@@ -83,36 +83,36 @@ fn band(out: &mut Vec<u8>, six: &[&[u8]], width: usize) {
     }
 }
 
-struct Palette {
+struct SixelPalette {
     colours: Vec<Pixel>,
     registers: HashMap<Pixel, u8>,
     /// Bits of each part that tell colours apart.
     bits: u32,
 }
 
-impl Palette {
+impl SixelPalette {
     /// As many colours as there are, or the nearest to them that registers suffice for.
-    fn of(pixels: impl Iterator<Item = Pixel> + Clone) -> Palette {
+    fn of(pixels: impl Iterator<Item = Pixel> + Clone) -> SixelPalette {
         let mut exact: HashMap<Pixel, usize> = HashMap::new();
         for pixel in pixels.clone() {
             *exact.entry(pixel).or_default() += 1;
             if exact.len() > COLOURS {
-                return Palette::gathered(pixels);
+                return SixelPalette::gathered(pixels);
             }
         }
         let mut colours: Vec<Pixel> = exact.into_keys().collect();
         colours.sort_unstable();
         let registers = colours.iter().copied().zip(0..=u8::MAX).collect();
-        Palette { colours, registers, bits: 8 }
+        SixelPalette { colours, registers, bits: 8 }
     }
 
-    fn gathered(pixels: impl Iterator<Item = Pixel>) -> Palette {
+    fn gathered(pixels: impl Iterator<Item = Pixel>) -> SixelPalette {
         const BITS: u32 = 5;
-        let mut bins: HashMap<Pixel, Bin> = HashMap::new();
+        let mut bins: HashMap<Pixel, ColorBin> = HashMap::new();
         for pixel in pixels {
             bins.entry(coarse(pixel, BITS)).or_default().add(pixel);
         }
-        let mut all: Vec<(Pixel, Bin)> = bins.into_iter().collect();
+        let mut all: Vec<(Pixel, ColorBin)> = bins.into_iter().collect();
         all.sort_unstable_by_key(|(key, _)| *key);
         let mut boxes = vec![all];
         while boxes.len() < COLOURS {
@@ -121,9 +121,9 @@ impl Palette {
             let halves = cut(boxes.swap_remove(at));
             boxes.extend(halves);
         }
-        let mut palette = Palette { colours: Vec::new(), registers: HashMap::new(), bits: BITS };
+        let mut palette = SixelPalette { colours: Vec::new(), registers: HashMap::new(), bits: BITS };
         for (of, n) in boxes.iter().zip(0..=u8::MAX) {
-            let mut sum = Bin::default();
+            let mut sum = ColorBin::default();
             for (key, bin) in of {
                 palette.registers.insert(*key, n);
                 sum.join(bin);
@@ -140,17 +140,17 @@ impl Palette {
 
 /// Pixels of nearly the same colour.
 #[derive(Clone, Copy, Default)]
-struct Bin {
+struct ColorBin {
     count: u64,
     sums: [u64; 3],
 }
 
-impl Bin {
+impl ColorBin {
     fn add(&mut self, pixel: Pixel) {
-        self.join(&Bin { count: 1, sums: pixel.map(u64::from) });
+        self.join(&ColorBin { count: 1, sums: pixel.map(u64::from) });
     }
 
-    fn join(&mut self, other: &Bin) {
+    fn join(&mut self, other: &ColorBin) {
         self.count += other.count;
         self.sums.iter_mut().zip(other.sums).for_each(|(sum, more)| *sum += more);
     }
@@ -165,7 +165,7 @@ fn coarse(pixel: Pixel, bits: u32) -> Pixel {
 }
 
 /// How far a part reaches in a box: which of the three, and from where to where.
-fn reach(of: &[(Pixel, Bin)]) -> (usize, u8) {
+fn reach(of: &[(Pixel, ColorBin)]) -> (usize, u8) {
     let part = |n: usize| {
         let parts = of.iter().filter_map(|(key, _)| key.get(n).copied());
         let (low, high) = parts.fold((u8::MAX, 0), |(low, high), v| (low.min(v), high.max(v)));
@@ -175,13 +175,13 @@ fn reach(of: &[(Pixel, Bin)]) -> (usize, u8) {
 }
 
 /// What a box spoils: many pixels, far apart.
-fn weight(of: &[(Pixel, Bin)]) -> u64 {
+fn weight(of: &[(Pixel, ColorBin)]) -> u64 {
     let count: u64 = of.iter().map(|(_, bin)| bin.count).sum();
     count * u64::from(reach(of).1).pow(2)
 }
 
 /// In two along its widest part, with about as many pixels on both sides.
-fn cut(mut of: Vec<(Pixel, Bin)>) -> [Vec<(Pixel, Bin)>; 2] {
+fn cut(mut of: Vec<(Pixel, ColorBin)>) -> [Vec<(Pixel, ColorBin)>; 2] {
     let (part, _) = reach(&of);
     of.sort_unstable_by_key(|(key, _)| (key.get(part).copied(), *key));
     let all: u64 = of.iter().map(|(_, bin)| bin.count).sum();

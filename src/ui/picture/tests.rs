@@ -23,13 +23,13 @@ fn drawn(width: u32, height: u32, pixel: impl Fn(u32, u32) -> [u8; 3]) -> Vec<u8
     out.into_inner()
 }
 
-fn display(protocol: Protocol) -> Display {
-    Display { protocol, depth: Depth::True, cell: || Some((10, 20)) }
+fn display(protocol: PictureProtocol) -> PictureDisplay {
+    PictureDisplay { protocol, depth: ColorDepth::True, cell: || Some((10, 20)) }
 }
 
-fn placed(bytes: &[u8], protocol: Protocol, room: (usize, usize)) -> Placed {
-    let Drawn::Dots(dots) = display(protocol).draw(bytes, "a.png", room) else { panic!("no dots") };
-    Placed::within(&dots, (3, 4), 0, 100).unwrap()
+fn placed(bytes: &[u8], protocol: PictureProtocol, room: (usize, usize)) -> PlacedPicture {
+    let RenderedPicture::Dots(dots) = display(protocol).draw(bytes, "a.png", room) else { panic!("no dots") };
+    PlacedPicture::within(&dots, (3, 4), 0, 100).unwrap()
 }
 
 fn text(bytes: Vec<u8>) -> String {
@@ -38,43 +38,43 @@ fn text(bytes: Vec<u8>) -> String {
 
 #[test]
 fn a_picture_is_rows_of_half_blocks_in_its_colours() {
-    let lines = half_blocks(&png(4, 3), "a.png", (80, 24), Depth::True).unwrap();
+    let lines = half_blocks(&png(4, 3), "a.png", (80, 24), ColorDepth::True).unwrap();
     assert_eq!(lines.iter().map(ToString::to_string).collect::<Vec<_>>(), ["▀▀▀▀", "▀▀▀▀"]);
     let first = lines[0].spans[0].style;
     assert_eq!((first.fg, first.bg), (Some(Color::Rgb(255, 0, 0)), Some(Color::Rgb(255, 0, 0))));
     assert_eq!(lines[1].spans[3].style.bg, None);
-    let large = half_blocks(&png(400, 300), "a.png", (20, 6), Depth::Indexed).unwrap();
+    let large = half_blocks(&png(400, 300), "a.png", (20, 6), ColorDepth::Indexed).unwrap();
     assert!(large.len() <= 6 && large.iter().all(|l| l.spans.len() <= 20));
-    assert!(half_blocks(b"no picture", "a.png", (20, 6), Depth::True).is_err());
+    assert!(half_blocks(b"no picture", "a.png", (20, 6), ColorDepth::True).is_err());
 }
 
 #[test]
 fn the_protocol_follows_the_setting_and_the_environment_and_never_a_question() {
-    use Protocol::{HalfBlocks, Iterm, Kitty, Sixel, Words};
-    type Case<'c> = (&'c str, Depth, &'c [(&'c str, &'c str)], Protocol);
-    let rows: &[Case<'_>] = &[
-        ("auto", Depth::True, &[("TERM", "xterm-kitty")], Kitty),
-        ("auto", Depth::Sixteen, &[("TERM", "xterm-kitty")], Kitty),
-        ("auto", Depth::True, &[("TERM_PROGRAM", "ghostty")], Kitty),
-        ("auto", Depth::True, &[("TERM", "xterm-kitty"), ("TMUX", "x")], HalfBlocks),
-        ("auto", Depth::True, &[("TERM_PROGRAM", "iTerm.app")], Iterm),
-        ("auto", Depth::True, &[("LC_TERMINAL", "iTerm2")], Iterm),
-        ("auto", Depth::True, &[("WEZTERM_PANE", "0")], Iterm),
-        ("auto", Depth::True, &[("TERM", "foot")], Sixel),
-        ("auto", Depth::True, &[("KONSOLE_VERSION", "230804")], Sixel),
-        ("auto", Depth::True, &[("KONSOLE_VERSION", "210401")], HalfBlocks),
-        ("auto", Depth::True, &[("VTE_VERSION", "7600"), ("TERM", "xterm-256color")], HalfBlocks),
-        ("auto", Depth::Sixteen, &[("TERM", "linux")], Words),
-        ("auto", Depth::None, &[("TERM", "xterm-kitty"), ("NO_COLOR", "1")], Words),
-        ("off", Depth::True, &[("TERM", "xterm-kitty")], Words),
-        ("blocks", Depth::True, &[("TERM", "xterm-kitty")], HalfBlocks),
-        ("kitty", Depth::True, &[("TERM", "xterm-256color")], Kitty),
-        ("kitty", Depth::True, &[("TMUX", "x")], HalfBlocks),
-        ("sixel", Depth::True, &[("TMUX", "x")], Sixel),
-        ("iterm2", Depth::True, &[], Iterm),
+    use PictureProtocol::{HalfBlocks, Iterm, Kitty, Sixel, Words};
+    type ProtocolCase<'c> = (&'c str, ColorDepth, &'c [(&'c str, &'c str)], PictureProtocol);
+    let rows: &[ProtocolCase<'_>] = &[
+        ("auto", ColorDepth::True, &[("TERM", "xterm-kitty")], Kitty),
+        ("auto", ColorDepth::Sixteen, &[("TERM", "xterm-kitty")], Kitty),
+        ("auto", ColorDepth::True, &[("TERM_PROGRAM", "ghostty")], Kitty),
+        ("auto", ColorDepth::True, &[("TERM", "xterm-kitty"), ("TMUX", "x")], HalfBlocks),
+        ("auto", ColorDepth::True, &[("TERM_PROGRAM", "iTerm.app")], Iterm),
+        ("auto", ColorDepth::True, &[("LC_TERMINAL", "iTerm2")], Iterm),
+        ("auto", ColorDepth::True, &[("WEZTERM_PANE", "0")], Iterm),
+        ("auto", ColorDepth::True, &[("TERM", "foot")], Sixel),
+        ("auto", ColorDepth::True, &[("KONSOLE_VERSION", "230804")], Sixel),
+        ("auto", ColorDepth::True, &[("KONSOLE_VERSION", "210401")], HalfBlocks),
+        ("auto", ColorDepth::True, &[("VTE_VERSION", "7600"), ("TERM", "xterm-256color")], HalfBlocks),
+        ("auto", ColorDepth::Sixteen, &[("TERM", "linux")], Words),
+        ("auto", ColorDepth::None, &[("TERM", "xterm-kitty"), ("NO_COLOR", "1")], Words),
+        ("off", ColorDepth::True, &[("TERM", "xterm-kitty")], Words),
+        ("blocks", ColorDepth::True, &[("TERM", "xterm-kitty")], HalfBlocks),
+        ("kitty", ColorDepth::True, &[("TERM", "xterm-256color")], Kitty),
+        ("kitty", ColorDepth::True, &[("TMUX", "x")], HalfBlocks),
+        ("sixel", ColorDepth::True, &[("TMUX", "x")], Sixel),
+        ("iterm2", ColorDepth::True, &[], Iterm),
     ];
     for (setting, depth, variables, want) in rows {
-        let got = Protocol::detect(setting, *depth, |name| {
+        let got = PictureProtocol::detect(setting, *depth, |name| {
             variables.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_string())
         });
         assert_eq!(got, *want, "{setting} {depth:?} {variables:?}");
@@ -84,7 +84,7 @@ fn the_protocol_follows_the_setting_and_the_environment_and_never_a_question() {
 #[test]
 fn kitty_gets_whole_cells_in_pieces_that_no_terminal_answers() {
     let noise = |x: u32, y: u32| [(x * 7 + y * 13) as u8, (x * y) as u8, (x ^ y) as u8];
-    let picture = placed(&drawn(95, 130, noise), Protocol::Kitty, (40, 10));
+    let picture = placed(&drawn(95, 130, noise), PictureProtocol::Kitty, (40, 10));
     assert_eq!((picture.dots.columns, picture.dots.rows), (10, 7));
     let sent = text(picture.show());
     let head = format!("\x1b[5;4H\x1b_Ga=T,f=100,q=2,C=1,i={},p=1,c=10,r=7,m=1;", id(&sent));
@@ -106,13 +106,13 @@ fn id(sent: &str) -> String {
 #[test]
 fn a_picture_that_is_partly_scrolled_away_is_cropped() {
     let bytes = drawn(30, 100, |_, y| [y as u8, 0, 0]);
-    for protocol in [Protocol::Iterm, Protocol::Sixel] {
+    for protocol in [PictureProtocol::Iterm, PictureProtocol::Sixel] {
         let whole = placed(&bytes, protocol, (40, 10));
-        let part = Placed::within(&whole.dots, (0, 1), 2, 3).unwrap();
+        let part = PlacedPicture::within(&whole.dots, (0, 1), 2, 3).unwrap();
         assert_eq!((part.skip, part.rows), (2, 2));
         let sent = text(part.show());
         match protocol {
-            Protocol::Iterm => {
+            PictureProtocol::Iterm => {
                 let (head, data) = sent.rsplit_once(':').unwrap();
                 assert!(head.contains(";width=3;height=2;"), "{head}");
                 let data = STANDARD.decode(data.trim_end_matches('\x07')).unwrap();
@@ -126,31 +126,31 @@ fn a_picture_that_is_partly_scrolled_away_is_cropped() {
             }
         }
     }
-    let whole = placed(&bytes, Protocol::Sixel, (40, 10));
-    assert_eq!(Placed::within(&whole.dots, (0, 9), 0, 9), None);
+    let whole = placed(&bytes, PictureProtocol::Sixel, (40, 10));
+    assert_eq!(PlacedPicture::within(&whole.dots, (0, 9), 0, 9), None);
 }
 
 #[test]
 fn what_is_no_picture_is_said_and_where_there_are_none_nothing_is_drawn() {
-    for protocol in [Protocol::Kitty, Protocol::HalfBlocks] {
+    for protocol in [PictureProtocol::Kitty, PictureProtocol::HalfBlocks] {
         assert!(
-            matches!(display(protocol).draw(b"words", "a.png", (9, 9)), Drawn::Words(w) if !w.is_empty())
+            matches!(display(protocol).draw(b"words", "a.png", (9, 9)), RenderedPicture::Words(w) if !w.is_empty())
         );
     }
     assert!(
-        matches!(display(Protocol::Words).draw(&png(4, 4), "a.png", (9, 9)), Drawn::Words(w) if w.is_empty())
+        matches!(display(PictureProtocol::Words).draw(&png(4, 4), "a.png", (9, 9)), RenderedPicture::Words(w) if w.is_empty())
     );
 }
 
 /// A sixel picture as a terminal would understand it.
-struct Shown {
+struct DecodedSixel {
     width: usize,
     height: usize,
     pixels: HashMap<(usize, usize), [u8; 3]>,
     registers: usize,
 }
 
-fn decode(sent: &str) -> Shown {
+fn decode(sent: &str) -> DecodedSixel {
     let body = sent.split_once("\x1bP0;1;0q").unwrap().1.strip_suffix("\x1b\\").unwrap();
     let mut rest = body.chars().peekable();
     let number = |rest: &mut std::iter::Peekable<std::str::Chars<'_>>| {
@@ -161,7 +161,7 @@ fn decode(sent: &str) -> Shown {
         }
         n
     };
-    let mut shown = Shown { width: 0, height: 0, pixels: HashMap::new(), registers: 0 };
+    let mut shown = DecodedSixel { width: 0, height: 0, pixels: HashMap::new(), registers: 0 };
     let mut colours: HashMap<usize, [u8; 3]> = HashMap::new();
     let (mut x, mut y, mut colour, mut run) = (0, 0, 0, 1);
     while let Some(c) = rest.next() {
@@ -218,7 +218,7 @@ fn decode(sent: &str) -> Shown {
 #[test]
 fn a_photo_of_many_colours_fits_the_registers_and_stays_near_itself() {
     let photo = |x: u32, y: u32| [(x * 2) as u8, (y * 2) as u8, (x + y) as u8];
-    let shown = decode(&text(placed(&drawn(120, 100, photo), Protocol::Sixel, (40, 10)).show()));
+    let shown = decode(&text(placed(&drawn(120, 100, photo), PictureProtocol::Sixel, (40, 10)).show()));
     assert_eq!((shown.width, shown.height, shown.pixels.len()), (120, 100, 12_000));
     assert!(shown.registers <= 256, "{}", shown.registers);
     let off = |(at, pixel): (&(usize, usize), &[u8; 3])| {
@@ -238,7 +238,7 @@ proptest! {
         seeds in prop::collection::vec(any::<[u8; 3]>(), 1..200),
     ) {
         let pixel = |x: u32, y: u32| seeds[(x * 31 + y * 17) as usize % seeds.len()];
-        let shown = decode(&text(placed(&drawn(width, height, pixel), Protocol::Sixel, (80, 20)).show()));
+        let shown = decode(&text(placed(&drawn(width, height, pixel), PictureProtocol::Sixel, (80, 20)).show()));
         prop_assert_eq!((shown.width, shown.height), (width as usize, height as usize));
         prop_assert_eq!(shown.pixels.len(), (width * height) as usize);
         for y in 0..height {

@@ -1,9 +1,9 @@
 //! What can be done in the review, and by which keys: one table for the keys, the `?` page, the settings and the guide.
 
-use crate::ui::keymap::{Row, row};
+use crate::ui::keymap::{KeyBinding, row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
+pub enum ReviewAction {
     Down,
     Up,
     HalfDown,
@@ -58,7 +58,7 @@ pub enum Action {
     Escape,
 }
 
-impl Action {
+impl ReviewAction {
     /// Whether it marks something to be applied or discarded.
     pub fn decides(self) -> bool {
         matches!(
@@ -68,9 +68,9 @@ impl Action {
     }
 }
 
-use Action as A;
+use ReviewAction as A;
 
-pub const TABLE: &[Row<Action>] = &[
+pub const TABLE: &[KeyBinding<ReviewAction>] = &[
     row(A::Down, "down", "j Down", "a line down"),
     row(A::Up, "up", "k Up", "a line up"),
     row(A::HalfDown, "half_down", "d Ctrl-D", "half a screen down"),

@@ -3,13 +3,13 @@
 //! Every answer comes from a thread of its own and is taken in between two frames; until then the screen says that it is
 //! coming, and every key works.
 
-use super::cells::{Cell, cells};
-use super::comment::Side;
-use super::file::Pictures;
-use super::paint::{Beside, cell};
+use super::cells::{StyledCell, cells};
+use super::comment::DiffSide;
+use super::file::PicturePair;
+use super::paint::{ReviewAnnotations, cell};
 use crate::ui::Theme;
-use crate::ui::picture::{Display, Dots, Drawn};
-use crate::ui::tint::{DocId, Tint};
+use crate::ui::picture::{PictureDisplay, RenderedPicture, TerminalPicture};
+use crate::ui::tint::{HighlightDocId, SyntaxHighlighter};
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::collections::HashMap;
@@ -19,45 +19,45 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Who wrote each line of a file, in a few words; the error says why that cannot be told.
-pub type Blamer = Arc<dyn Fn(&std::path::Path) -> Result<Vec<String>, String> + Send + Sync>;
+pub type BlameFn = Arc<dyn Fn(&std::path::Path) -> Result<Vec<String>, String> + Send + Sync>;
 
 /// Rows of the screen that a picture takes at most.
 const PICTURE_ROWS: usize = 16;
 
-pub(super) struct Around {
-    pub(super) tint: Tint,
-    pub(super) docs: HashMap<(usize, Side), DocId>,
+pub(super) struct ReviewWorkers {
+    pub(super) tint: SyntaxHighlighter,
+    pub(super) docs: HashMap<(usize, DiffSide), HighlightDocId>,
     /// `None` while it is worked out.
     blamed: HashMap<usize, Option<Vec<String>>>,
-    pictures: HashMap<(usize, Side), Picture>,
+    pictures: HashMap<(usize, DiffSide), ReviewPicture>,
     /// Answers that are awaited.
     coming: usize,
-    made: (Sender<Made>, Receiver<Made>),
+    made: (Sender<ReviewWorkResult>, Receiver<ReviewWorkResult>),
 }
 
-struct Picture {
+struct ReviewPicture {
     /// The width it was made for.
     columns: usize,
-    drawn: Option<Drawn>,
+    drawn: Option<RenderedPicture>,
 }
 
-enum Made {
-    Picture { of: (usize, Side), columns: usize, drawn: Drawn },
+enum ReviewWorkResult {
+    Picture { of: (usize, DiffSide), columns: usize, drawn: RenderedPicture },
     Blame { file: usize, lines: Result<Vec<String>, String> },
 }
 
 /// What became known.
-pub(super) enum News {
+pub(super) enum ReviewUpdate {
     Nothing,
     Something,
     /// Something that is to be said.
     Said(String),
 }
 
-impl Around {
-    pub(super) fn new(theme: &Theme) -> Around {
-        Around {
-            tint: Tint::new(theme),
+impl ReviewWorkers {
+    pub(super) fn new(theme: &Theme) -> ReviewWorkers {
+        ReviewWorkers {
+            tint: SyntaxHighlighter::new(theme),
             docs: HashMap::new(),
             blamed: HashMap::new(),
             pictures: HashMap::new(),
@@ -74,17 +74,17 @@ impl Around {
     pub(super) fn want_pictures(
         &mut self,
         file: usize,
-        (pictures, name): (&Pictures, &str),
+        (pictures, name): (&PicturePair, &str),
         columns: usize,
-        display: Display,
+        display: PictureDisplay,
     ) {
-        for (side, bytes) in [(Side::Old, &pictures.before), (Side::New, &pictures.after)] {
+        for (side, bytes) in [(DiffSide::Old, &pictures.before), (DiffSide::New, &pictures.after)] {
             let of = (file, side);
             let made = self.pictures.get(&of).is_some_and(|picture| picture.columns == columns);
             let Some(bytes) = bytes.clone().filter(|_| !made) else { continue };
-            self.pictures.insert(of, Picture { columns, drawn: None });
+            self.pictures.insert(of, ReviewPicture { columns, drawn: None });
             let name = name.to_string();
-            self.beside(move || Made::Picture {
+            self.beside(move || ReviewWorkResult::Picture {
                 of,
                 columns,
                 drawn: display.draw(&bytes, &name, (columns, PICTURE_ROWS)),
@@ -93,19 +93,19 @@ impl Around {
     }
 
     /// Asks who wrote the lines of a file; false when that was asked before.
-    pub(super) fn want_blame(&mut self, file: usize, path: PathBuf, blamer: &Blamer) -> bool {
+    pub(super) fn want_blame(&mut self, file: usize, path: PathBuf, blamer: &BlameFn) -> bool {
         if self.blamed.contains_key(&file) {
             return false;
         }
         self.blamed.insert(file, None);
         let blamer = Arc::clone(blamer);
-        self.beside(move || Made::Blame { file, lines: blamer(&path) });
+        self.beside(move || ReviewWorkResult::Blame { file, lines: blamer(&path) });
         true
     }
 
     /// The file is another one now.
     pub(super) fn forget(&mut self, file: usize) {
-        for side in [Side::Old, Side::New] {
+        for side in [DiffSide::Old, DiffSide::New] {
             if let Some(doc) = self.docs.remove(&(file, side)) {
                 self.tint.remove(doc);
             }
@@ -113,7 +113,7 @@ impl Around {
         self.blamed.remove(&file);
     }
 
-    fn beside(&mut self, work: impl FnOnce() -> Made + Send + 'static) {
+    fn beside(&mut self, work: impl FnOnce() -> ReviewWorkResult + Send + 'static) {
         let sender = self.made.0.clone();
         let started =
             std::thread::Builder::new().name("beside".into()).spawn(move || drop(sender.send(work())));
@@ -121,22 +121,22 @@ impl Around {
         self.coming += usize::from(started.is_ok());
     }
 
-    pub(super) fn take_in(&mut self) -> News {
-        let mut news = if self.tint.poll() { News::Something } else { News::Nothing };
+    pub(super) fn take_in(&mut self) -> ReviewUpdate {
+        let mut news = if self.tint.poll() { ReviewUpdate::Something } else { ReviewUpdate::Nothing };
         while let Ok(made) = self.made.1.try_recv() {
             self.coming = self.coming.saturating_sub(1);
-            if matches!(news, News::Nothing) {
-                news = News::Something;
+            if matches!(news, ReviewUpdate::Nothing) {
+                news = ReviewUpdate::Something;
             }
             match made {
-                Made::Picture { of, columns, drawn } => {
+                ReviewWorkResult::Picture { of, columns, drawn } => {
                     if let Some(picture) = self.pictures.get_mut(&of).filter(|p| p.columns == columns) {
                         picture.drawn = Some(drawn);
                     }
                 }
-                Made::Blame { file, lines } => {
+                ReviewWorkResult::Blame { file, lines } => {
                     if let Err(why) = &lines {
-                        news = News::Said(format!("who wrote these lines is not known: {why}"));
+                        news = ReviewUpdate::Said(format!("who wrote these lines is not known: {why}"));
                     }
                     // It may have been edited meanwhile.
                     if let Some(slot) = self.blamed.get_mut(&file) {
@@ -149,8 +149,8 @@ impl Around {
     }
 }
 
-impl Beside for Around {
-    fn colours(&self, file: usize, side: Side, line: usize) -> Option<Vec<(Range<usize>, Style)>> {
+impl ReviewAnnotations for ReviewWorkers {
+    fn colours(&self, file: usize, side: DiffSide, line: usize) -> Option<Vec<(Range<usize>, Style)>> {
         let doc = self.docs.get(&(file, side))?;
         self.tint.line(*doc, line).map(<[_]>::to_vec)
     }
@@ -162,28 +162,28 @@ impl Beside for Around {
         }
     }
 
-    fn picture(&self, file: usize, side: Side) -> Option<Vec<Vec<Cell>>> {
+    fn picture(&self, file: usize, side: DiffSide) -> Option<Vec<Vec<StyledCell>>> {
         let words = |text: &str| vec![cells(text, |_| Style::default())];
         match self.pictures.get(&(file, side))?.drawn.as_ref() {
             None => Some(words("working out…")),
-            Some(Drawn::Words(why)) if why.is_empty() => Some(Vec::new()),
-            Some(Drawn::Words(why)) => Some(words(why)),
-            Some(Drawn::Cells(lines)) => Some(lines.iter().map(cells_of).collect()),
-            Some(Drawn::Dots(dots)) => {
+            Some(RenderedPicture::Words(why)) if why.is_empty() => Some(Vec::new()),
+            Some(RenderedPicture::Words(why)) => Some(words(why)),
+            Some(RenderedPicture::Cells(lines)) => Some(lines.iter().map(cells_of).collect()),
+            Some(RenderedPicture::Dots(dots)) => {
                 let blank = vec![cell(" ", Style::default()); usize::from(dots.columns)];
                 Some(vec![blank; usize::from(dots.rows)])
             }
         }
     }
 
-    fn dots(&self, file: usize, side: Side) -> Option<Arc<Dots>> {
+    fn dots(&self, file: usize, side: DiffSide) -> Option<Arc<TerminalPicture>> {
         match self.pictures.get(&(file, side))?.drawn.as_ref()? {
-            Drawn::Dots(dots) => Some(Arc::clone(dots)),
+            RenderedPicture::Dots(dots) => Some(Arc::clone(dots)),
             _ => None,
         }
     }
 }
 
-fn cells_of(line: &Line<'_>) -> Vec<Cell> {
+fn cells_of(line: &Line<'_>) -> Vec<StyledCell> {
     line.spans.iter().map(|span| cell(&span.content, span.style)).collect()
 }

@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 /// One cell, or two for a wide character.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cell {
+pub struct StyledCell {
     pub text: String,
     pub width: usize,
     pub style: Style,
@@ -17,7 +17,7 @@ pub struct Cell {
 
 /// How much of a line's blanks is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Blanks {
+pub(super) enum WhitespaceMode {
     /// Of a line that does not change: they look as they are.
     Plain,
     /// Of a changed line: those that no eye can tell apart have a sign.
@@ -27,12 +27,12 @@ pub(super) enum Blanks {
 }
 
 /// The cells of placet's own words, and of what was rendered before.
-pub(super) fn cells(text: &str, style: impl Fn(usize) -> Style) -> Vec<Cell> {
+pub(super) fn cells(text: &str, style: impl Fn(usize) -> Style) -> Vec<StyledCell> {
     cells_of(
         &pieces(text.as_bytes(), VisibleMode::Rendered, LineBreaks::Shown, &[]),
         &style,
         &style,
-        Blanks::Plain,
+        WhitespaceMode::Plain,
     )
 }
 
@@ -42,10 +42,10 @@ pub(super) fn content(
     text: &str,
     style: impl Fn(usize) -> Style,
     (blank, sign): (Style, Style),
-    blanks: Blanks,
+    blanks: WhitespaceMode,
     alike: &[Range<usize>],
-) -> Vec<Cell> {
-    let manner = if blanks == Blanks::Plain { VisibleMode::Quiet } else { VisibleMode::Exact };
+) -> Vec<StyledCell> {
+    let manner = if blanks == WhitespaceMode::Plain { VisibleMode::Quiet } else { VisibleMode::Exact };
     let pieces = pieces(text.as_bytes(), manner, LineBreaks::Shown, alike);
     let mut out = Vec::with_capacity(text.len());
     for piece in &pieces {
@@ -60,8 +60,8 @@ fn cells_of(
     pieces: &[VisiblePiece],
     plain: &dyn Fn(usize) -> Style,
     sign: &dyn Fn(usize) -> Style,
-    blanks: Blanks,
-) -> Vec<Cell> {
+    blanks: WhitespaceMode,
+) -> Vec<StyledCell> {
     let mut out = Vec::new();
     for VisiblePiece { bytes, text, kind } in pieces {
         for (at, grapheme) in text.grapheme_indices(true) {
@@ -69,21 +69,21 @@ fn cells_of(
                 VisiblePieceKind::Plain => plain(bytes.start + at),
                 VisiblePieceKind::Sign | VisiblePieceKind::Blank => sign(bytes.start),
             };
-            let dot = grapheme == " " && *kind == VisiblePieceKind::Plain && blanks == Blanks::Shown;
+            let dot = grapheme == " " && *kind == VisiblePieceKind::Plain && blanks == WhitespaceMode::Shown;
             let text = if dot { "·" } else { grapheme };
-            out.push(Cell { text: text.into(), width: width::of_grapheme(text).max(1), style });
+            out.push(StyledCell { text: text.into(), width: width::of_grapheme(text).max(1), style });
         }
     }
     out
 }
 
 /// Columns that cells take together.
-pub(super) fn width_of(cells: &[Cell]) -> usize {
+pub(super) fn width_of(cells: &[StyledCell]) -> usize {
     cells.iter().map(|c| c.width).sum()
 }
 
 /// Cuts cells into rows of at most `columns`.
-pub(super) fn wrap(cells: &[Cell], columns: usize) -> Vec<&[Cell]> {
+pub(super) fn wrap(cells: &[StyledCell], columns: usize) -> Vec<&[StyledCell]> {
     let columns = columns.max(2);
     let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
     for (at, cell) in cells.iter().enumerate() {
@@ -98,7 +98,7 @@ pub(super) fn wrap(cells: &[Cell], columns: usize) -> Vec<&[Cell]> {
 }
 
 /// The cells from the `left`th column on that fit into `columns`.
-pub(super) fn window(cells: &[Cell], left: usize, columns: usize) -> &[Cell] {
+pub(super) fn window(cells: &[StyledCell], left: usize, columns: usize) -> &[StyledCell] {
     let (mut at, mut start) = (0, 0);
     for cell in cells {
         if at >= left {
@@ -141,28 +141,28 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn shown(text: &str, blanks: Blanks) -> String {
+    fn shown(text: &str, blanks: WhitespaceMode) -> String {
         let plain = Style::default();
         content(text, |_| plain, (plain, plain), blanks, &[]).into_iter().map(|c| c.text).collect()
     }
 
     #[test]
     fn tabs_stand_at_their_stops_and_blanks_can_be_seen() {
-        assert_eq!(shown("\ta\tb ", Blanks::Plain), "    a   b ");
-        assert_eq!(shown("\ta\tb c ", Blanks::Exact), "⇥   a⇥  b c␠");
-        assert_eq!(shown("日\tb c", Blanks::Shown), "日⇥ b·c");
+        assert_eq!(shown("\ta\tb ", WhitespaceMode::Plain), "    a   b ");
+        assert_eq!(shown("\ta\tb c ", WhitespaceMode::Exact), "⇥   a⇥  b c␠");
+        assert_eq!(shown("日\tb c", WhitespaceMode::Shown), "日⇥ b·c");
     }
 
     #[test]
     fn nothing_that_acts_or_hides_reaches_the_screen() {
-        for blanks in [Blanks::Plain, Blanks::Exact] {
+        for blanks in [WhitespaceMode::Plain, WhitespaceMode::Exact] {
             assert_eq!(shown("a\u{1b}[31mb\u{7}", blanks), "a␛[31mb␇");
             assert_eq!(shown("x\u{202e}y\r", blanks), "x<U+202E>y␍");
             assert_eq!(shown("\u{9b}2J", blanks), "<U+009B>2J");
             assert_eq!(shown("e\u{301} 👩\u{200d}👧", blanks), "e<U+0301> 👩<U+200D>👧");
         }
         let tower: String = std::iter::once('e').chain(std::iter::repeat_n('\u{301}', 100_000)).collect();
-        assert_eq!(shown(&tower, Blanks::Plain), "e<U+0301 x100000>");
+        assert_eq!(shown(&tower, WhitespaceMode::Plain), "e<U+0301 x100000>");
         assert_eq!(
             cells("a\u{1b} <U+200B>", |_| Style::default())
                 .iter()

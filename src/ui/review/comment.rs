@@ -3,22 +3,22 @@
 //! A comment carries the text it was made on. When the file moves on, it goes with that text to wherever it stands now;
 //! where it stands nowhere, or at several places, the comment stays and says that it is stale.
 
-use super::doc::Doc;
-use super::file::Lines;
+use super::doc::SideText;
+use super::file::ReviewLines;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::PathBuf;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Side {
+pub enum DiffSide {
     Old,
     New,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "on")]
-pub enum Target {
+pub enum CommentTarget {
     Turn,
     File {
         path: PathBuf,
@@ -26,7 +26,7 @@ pub enum Target {
     /// Lines of one side, from 0.
     Lines {
         path: PathBuf,
-        side: Side,
+        side: DiffSide,
         lines: Range<usize>,
         anchor: Vec<String>,
         #[serde(default)]
@@ -35,37 +35,37 @@ pub enum Target {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Comment {
+pub struct ReviewComment {
     pub id: u64,
     #[serde(flatten)]
-    pub target: Target,
+    pub target: CommentTarget,
     pub text: String,
 }
 
-impl Target {
+impl CommentTarget {
     pub fn path(&self) -> Option<&PathBuf> {
         match self {
-            Target::Turn => None,
-            Target::File { path } | Target::Lines { path, .. } => Some(path),
+            CommentTarget::Turn => None,
+            CommentTarget::File { path } | CommentTarget::Lines { path, .. } => Some(path),
         }
     }
 }
 
 /// The lines a comment is made on, as they are kept with it.
-pub(super) fn anchor(doc: &Doc, lines: &Range<usize>) -> Vec<String> {
+pub(super) fn anchor(doc: &SideText, lines: &Range<usize>) -> Vec<String> {
     /// What is enough to find a place again.
     const LINES: usize = 40;
     lines.clone().take(LINES).map(|n| doc.line(n).to_string()).collect()
 }
 
 /// Puts a comment where its text stands now.
-pub(super) fn settle(comment: &mut Comment, file: Option<&Lines>) {
-    let Target::Lines { side, lines, anchor, stale, .. } = &mut comment.target else { return };
+pub(super) fn settle(comment: &mut ReviewComment, file: Option<&ReviewLines>) {
+    let CommentTarget::Lines { side, lines, anchor, stale, .. } = &mut comment.target else { return };
     let Some(file) = file else {
         *stale = true;
         return;
     };
-    let doc = if *side == Side::Old { &file.old } else { &file.new };
+    let doc = if *side == DiffSide::Old { &file.old } else { &file.new };
     match place(doc, anchor, lines.start) {
         Some(at) => {
             *lines = at..at + lines.len();
@@ -76,7 +76,7 @@ pub(super) fn settle(comment: &mut Comment, file: Option<&Lines>) {
 }
 
 /// Where the lines of `anchor` stand in `doc`: where they were, or at the one place where they are now.
-fn place(doc: &Doc, anchor: &[String], before: usize) -> Option<usize> {
+fn place(doc: &SideText, anchor: &[String], before: usize) -> Option<usize> {
     let stands =
         |at: usize| anchor.iter().enumerate().all(|(n, line)| at + n < doc.len() && doc.line(at + n) == line);
     if anchor.is_empty() {
@@ -94,20 +94,26 @@ fn place(doc: &Doc, anchor: &[String], before: usize) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn lines(new: &str) -> Lines {
-        Lines::new(Doc::new(Vec::new()).unwrap(), Doc::new(new.as_bytes().to_vec()).unwrap())
+    fn lines(new: &str) -> ReviewLines {
+        ReviewLines::new(SideText::new(Vec::new()).unwrap(), SideText::new(new.as_bytes().to_vec()).unwrap())
     }
 
-    fn on(text: &str, at: Range<usize>) -> Comment {
+    fn on(text: &str, at: Range<usize>) -> ReviewComment {
         let file = lines(text);
         let anchor = anchor(&file.new, &at);
-        let target = Target::Lines { path: "/w/a".into(), side: Side::New, lines: at, anchor, stale: false };
-        Comment { id: 1, target, text: "why?".into() }
+        let target = CommentTarget::Lines {
+            path: "/w/a".into(),
+            side: DiffSide::New,
+            lines: at,
+            anchor,
+            stale: false,
+        };
+        ReviewComment { id: 1, target, text: "why?".into() }
     }
 
-    fn settled(mut comment: Comment, now: &str) -> (Range<usize>, bool) {
+    fn settled(mut comment: ReviewComment, now: &str) -> (Range<usize>, bool) {
         settle(&mut comment, Some(&lines(now)));
-        let Target::Lines { lines, stale, .. } = comment.target else { panic!() };
+        let CommentTarget::Lines { lines, stale, .. } = comment.target else { panic!() };
         (lines, stale)
     }
 

@@ -1,14 +1,14 @@
 //! Deciding: what a key means for the lines, hunks and files under the cursor.
 
-use super::file::{Body, Mark, Standing};
-use super::history::Was;
-use super::rows::Row;
-use super::state::{Effect, Review};
+use super::file::{CombinedDecision, ReviewBody, ReviewDecision};
+use super::history::ReviewUndoItem;
+use super::rows::ReviewRow;
+use super::state::{Review, ReviewEffect};
 use std::collections::BTreeMap;
 
 /// What is decided at once.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum DecisionUnit {
     Whole(usize),
     Hunk(usize, usize),
     /// Some of a hunk's lines.
@@ -18,12 +18,12 @@ pub(super) enum Unit {
 impl Review {
     /// Accepts or rejects the hunk under the cursor and goes on to the next, or the lines selected. What has that mark
     /// already is opened again.
-    pub(super) fn decide(&mut self, mark: Mark) -> Vec<Effect> {
+    pub(super) fn decide(&mut self, mark: ReviewDecision) -> Vec<ReviewEffect> {
         let selected = self.anchor.is_some();
         let units = match selected {
             true => self.selected(),
             false => match self.row() {
-                Some(Row::File(file)) => return self.decide_files(&[file as usize], mark),
+                Some(ReviewRow::File(file)) => return self.decide_files(&[file as usize], mark),
                 _ => self.here().into_iter().collect(),
             },
         };
@@ -40,36 +40,37 @@ impl Review {
         } else if !opened {
             self.go_to_next_hunk();
         }
-        vec![Effect::Remember]
+        vec![ReviewEffect::Remember]
     }
 
-    pub(super) fn decide_file(&mut self, mark: Mark) -> Vec<Effect> {
+    pub(super) fn decide_file(&mut self, mark: ReviewDecision) -> Vec<ReviewEffect> {
         match self.file_here() {
             Some(file) => self.decide_files(&[file], mark),
             None => Vec::new(),
         }
     }
 
-    pub(super) fn decide_files(&mut self, files: &[usize], mark: Mark) -> Vec<Effect> {
-        let units: Vec<Unit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
+    pub(super) fn decide_files(&mut self, files: &[usize], mark: ReviewDecision) -> Vec<ReviewEffect> {
+        let units: Vec<DecisionUnit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
         if !units.is_empty() {
             self.set(&units, mark);
         }
-        vec![Effect::Remember]
+        vec![ReviewEffect::Remember]
     }
 
     /// Files that are decided by the name of something that holds them, without their content in sight.
-    pub(super) fn decide_unopened(&mut self, files: &[usize], mark: Mark) -> Vec<Effect> {
-        let units: Vec<Unit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
+    pub(super) fn decide_unopened(&mut self, files: &[usize], mark: ReviewDecision) -> Vec<ReviewEffect> {
+        let units: Vec<DecisionUnit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
         self.set_together(units, mark);
-        vec![Effect::Remember]
+        vec![ReviewEffect::Remember]
     }
 
     /// Several at once: what runs later is not accepted with others.
-    fn set_together(&mut self, units: Vec<Unit>, mark: Mark) -> bool {
-        let later = |unit: &Unit| self.files.get(file_of(unit)).is_some_and(|f| f.runs_later.is_some());
-        let (own, units): (Vec<Unit>, Vec<Unit>) =
-            units.into_iter().partition(|unit| mark == Mark::Accepted && later(unit));
+    fn set_together(&mut self, units: Vec<DecisionUnit>, mark: ReviewDecision) -> bool {
+        let later =
+            |unit: &DecisionUnit| self.files.get(file_of(unit)).is_some_and(|f| f.runs_later.is_some());
+        let (own, units): (Vec<DecisionUnit>, Vec<DecisionUnit>) =
+            units.into_iter().partition(|unit| mark == ReviewDecision::Accepted && later(unit));
         let opened = !units.is_empty() && self.set(&units, mark);
         let first = own.first().and_then(|unit| self.files.get(file_of(unit)));
         if let Some(name) = first.map(|file| file.name.clone()) {
@@ -81,9 +82,9 @@ impl Review {
     }
 
     /// Everything that is shown and not decided.
-    pub(super) fn decide_all(&mut self, mark: Mark) -> Vec<Effect> {
+    pub(super) fn decide_all(&mut self, mark: ReviewDecision) -> Vec<ReviewEffect> {
         let shown: Vec<usize> = self.rows.files.iter().map(|(f, _)| *f).collect();
-        let open: Vec<Unit> = shown
+        let open: Vec<DecisionUnit> = shown
             .into_iter()
             .flat_map(|f| self.units_of(f))
             .filter_map(|unit| self.open_part(unit))
@@ -93,52 +94,54 @@ impl Review {
             return Vec::new();
         }
         self.set_together(open, mark);
-        vec![Effect::Remember]
+        vec![ReviewEffect::Remember]
     }
 
     /// The lines of a unit that are not decided; `None` when all are.
-    fn open_part(&self, unit: Unit) -> Option<Unit> {
+    fn open_part(&self, unit: DecisionUnit) -> Option<DecisionUnit> {
         match unit {
-            Unit::Hunk(f, h) => {
+            DecisionUnit::Hunk(f, h) => {
                 let hunk = self.files.get(f)?.lines()?.hunks.get(h)?;
                 let open: Vec<usize> = hunk
                     .marks
                     .iter()
                     .enumerate()
-                    .filter(|(_, m)| **m == Mark::Open)
+                    .filter(|(_, m)| **m == ReviewDecision::Open)
                     .map(|(n, _)| n)
                     .collect();
                 match open.len() {
                     0 => None,
-                    n if n == hunk.marks.len() => Some(Unit::Hunk(f, h)),
-                    _ => Some(Unit::Lines(f, h, open)),
+                    n if n == hunk.marks.len() => Some(DecisionUnit::Hunk(f, h)),
+                    _ => Some(DecisionUnit::Lines(f, h, open)),
                 }
             }
-            Unit::Whole(f) => {
-                (self.mark_of(&Unit::Whole(f)) == Standing::All(Mark::Open)).then_some(Unit::Whole(f))
-            }
-            lines @ Unit::Lines(..) => Some(lines),
+            DecisionUnit::Whole(f) => (self.mark_of(&DecisionUnit::Whole(f))
+                == CombinedDecision::All(ReviewDecision::Open))
+            .then_some(DecisionUnit::Whole(f)),
+            lines @ DecisionUnit::Lines(..) => Some(lines),
         }
     }
 
-    fn units_of(&self, file: usize) -> Vec<Unit> {
+    fn units_of(&self, file: usize) -> Vec<DecisionUnit> {
         match self.files.get(file).map(|f| &f.body) {
-            Some(Body::Lines(lines)) => (0..lines.hunks.len()).map(|h| Unit::Hunk(file, h)).collect(),
-            Some(Body::Whole(_)) => vec![Unit::Whole(file)],
+            Some(ReviewBody::Lines(lines)) => {
+                (0..lines.hunks.len()).map(|h| DecisionUnit::Hunk(file, h)).collect()
+            }
+            Some(ReviewBody::Whole(_)) => vec![DecisionUnit::Whole(file)],
             None => Vec::new(),
         }
     }
 
-    fn here(&self) -> Option<Unit> {
+    fn here(&self) -> Option<DecisionUnit> {
         let row = self.row()?;
         if let Some((f, h)) = row.hunk() {
-            return Some(Unit::Hunk(f, h));
+            return Some(DecisionUnit::Hunk(f, h));
         }
         let file = row.file()?;
-        matches!(self.files.get(file)?.body, Body::Whole(_)).then_some(Unit::Whole(file))
+        matches!(self.files.get(file)?.body, ReviewBody::Whole(_)).then_some(DecisionUnit::Whole(file))
     }
 
-    fn selected(&self) -> Vec<Unit> {
+    fn selected(&self) -> Vec<DecisionUnit> {
         let mut lines: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         let mut units = Vec::new();
         let mut rows = self.rows.list.get(self.selection()).unwrap_or_default().to_vec();
@@ -146,18 +149,20 @@ impl Review {
         rows.dedup();
         for row in rows {
             match row {
-                Row::Line { file, hunk, n, .. } => {
+                ReviewRow::Line { file, hunk, n, .. } => {
                     lines.entry((file as usize, hunk as usize)).or_default().push(n as usize);
                 }
-                Row::Pair { file, hunk, old, new, .. } => {
+                ReviewRow::Pair { file, hunk, old, new, .. } => {
                     let chosen = old.into_iter().chain(new).map(|n| n as usize);
                     lines.entry((file as usize, hunk as usize)).or_default().extend(chosen);
                 }
-                Row::Blanks { file, hunk } => units.push(Unit::Hunk(file as usize, hunk as usize)),
-                Row::Fact(file, _) | Row::Picture(file) | Row::File(file) => {
-                    let whole = Unit::Whole(file as usize);
+                ReviewRow::Blanks { file, hunk } => {
+                    units.push(DecisionUnit::Hunk(file as usize, hunk as usize))
+                }
+                ReviewRow::Fact(file, _) | ReviewRow::Picture(file) | ReviewRow::File(file) => {
+                    let whole = DecisionUnit::Whole(file as usize);
                     let is_whole =
-                        self.files.get(file as usize).is_some_and(|f| matches!(f.body, Body::Whole(_)));
+                        self.files.get(file as usize).is_some_and(|f| matches!(f.body, ReviewBody::Whole(_)));
                     if is_whole && !units.contains(&whole) {
                         units.push(whole);
                     }
@@ -165,41 +170,46 @@ impl Review {
                 _ => {}
             }
         }
-        units.extend(lines.into_iter().map(|((f, h), ns)| Unit::Lines(f, h, ns)));
+        units.extend(lines.into_iter().map(|((f, h), ns)| DecisionUnit::Lines(f, h, ns)));
         units
     }
 
-    pub(super) fn mark_of(&self, unit: &Unit) -> Standing {
+    pub(super) fn mark_of(&self, unit: &DecisionUnit) -> CombinedDecision {
         let hunk =
             |f: usize, h: usize| self.files.get(f).and_then(|f| f.lines()).and_then(|l| l.hunks.get(h));
         match unit {
-            Unit::Whole(f) => self.files.get(*f).map_or(Standing::Mixed, super::file::File::standing),
-            Unit::Hunk(f, h) => hunk(*f, *h).map_or(Standing::Mixed, super::file::Hunk::standing),
-            Unit::Lines(f, h, ns) => hunk(*f, *h)
-                .map_or(Standing::Mixed, |hunk| super::file::standing(ns.iter().map(|n| hunk.mark(*n)))),
+            DecisionUnit::Whole(f) => {
+                self.files.get(*f).map_or(CombinedDecision::Mixed, super::file::ReviewFile::standing)
+            }
+            DecisionUnit::Hunk(f, h) => {
+                hunk(*f, *h).map_or(CombinedDecision::Mixed, super::file::ReviewHunk::standing)
+            }
+            DecisionUnit::Lines(f, h, ns) => hunk(*f, *h).map_or(CombinedDecision::Mixed, |hunk| {
+                super::file::standing(ns.iter().map(|n| hunk.mark(*n)))
+            }),
         }
     }
 
     /// Sets the mark, or takes it away where everything has it; true when it was taken away.
-    pub(super) fn set(&mut self, units: &[Unit], mark: Mark) -> bool {
-        let takes_back = units.iter().all(|unit| self.mark_of(unit) == Standing::All(mark));
-        let mark_now = if takes_back { Mark::Open } else { mark };
+    pub(super) fn set(&mut self, units: &[DecisionUnit], mark: ReviewDecision) -> bool {
+        let takes_back = units.iter().all(|unit| self.mark_of(unit) == CombinedDecision::All(mark));
+        let mark_now = if takes_back { ReviewDecision::Open } else { mark };
         let words = words(units, mark_now);
         let mut was = Vec::new();
         for unit in units {
             match unit {
-                Unit::Whole(file) => {
-                    if let Some(Body::Whole(whole)) = self.files.get_mut(*file).map(|f| &mut f.body) {
-                        was.push(Was::Whole { file: *file, was: whole.clone() });
+                DecisionUnit::Whole(file) => {
+                    if let Some(ReviewBody::Whole(whole)) = self.files.get_mut(*file).map(|f| &mut f.body) {
+                        was.push(ReviewUndoItem::Whole { file: *file, was: whole.clone() });
                         whole.mark = mark_now;
                     }
                 }
-                Unit::Hunk(file, hunk) | Unit::Lines(file, hunk, _) => {
-                    let slot = self.files.get_mut(*file).and_then(super::file::File::lines_mut);
+                DecisionUnit::Hunk(file, hunk) | DecisionUnit::Lines(file, hunk, _) => {
+                    let slot = self.files.get_mut(*file).and_then(super::file::ReviewFile::lines_mut);
                     let Some(slot) = slot.and_then(|lines| lines.hunks.get_mut(*hunk)) else { continue };
-                    was.push(Was::Hunk { file: *file, hunk: *hunk, was: slot.clone() });
+                    was.push(ReviewUndoItem::Hunk { file: *file, hunk: *hunk, was: slot.clone() });
                     match unit {
-                        Unit::Lines(_, _, lines) => {
+                        DecisionUnit::Lines(_, _, lines) => {
                             for n in lines {
                                 if let Some(slot) = slot.marks.get_mut(*n) {
                                     *slot = mark_now;
@@ -211,7 +221,8 @@ impl Review {
                 }
             }
         }
-        let unseen = if mark_now == Mark::Accepted { self.unseen_words(units) } else { String::new() };
+        let unseen =
+            if mark_now == ReviewDecision::Accepted { self.unseen_words(units) } else { String::new() };
         match unseen.as_str() {
             "" => self.say(words.as_str()),
             unseen => self.say(format!("{words}; not on the screen: {unseen}")),
@@ -221,10 +232,10 @@ impl Review {
     }
 
     /// Cuts the hunk so that the cursor's line begins a hunk of its own.
-    pub(super) fn split(&mut self) -> Vec<Effect> {
+    pub(super) fn split(&mut self) -> Vec<ReviewEffect> {
         let cut = match self.row() {
-            Some(Row::Line { file, hunk, n, .. }) => Some((file as usize, hunk as usize, n as usize)),
-            Some(Row::Pair { file, hunk, old, new, .. }) => {
+            Some(ReviewRow::Line { file, hunk, n, .. }) => Some((file as usize, hunk as usize, n as usize)),
+            Some(ReviewRow::Pair { file, hunk, old, new, .. }) => {
                 old.or(new).map(|n| (file as usize, hunk as usize, n as usize))
             }
             _ => None,
@@ -232,7 +243,7 @@ impl Review {
         let halves = cut.and_then(|(f, h, n)| {
             let lines = self.files.get_mut(f)?.lines_mut()?;
             let (first, second) = lines.hunks.get(h)?.split(n)?;
-            let was = Was::Lines { file: f, was: Box::new(lines.clone()) };
+            let was = ReviewUndoItem::Lines { file: f, was: Box::new(lines.clone()) };
             lines.hunks.splice(h..=h, [first, second]);
             Some((f, h, was))
         });
@@ -246,16 +257,16 @@ impl Review {
         if let Some(row) = self.rows.of_hunk(f, h + 1) {
             self.cursor = row;
         }
-        vec![Effect::Remember]
+        vec![ReviewEffect::Remember]
     }
 
     /// Marks the hunk as reviewed and goes on; on a file's own row, the file.
-    pub(super) fn review_hunk(&mut self) -> Vec<Effect> {
+    pub(super) fn review_hunk(&mut self) -> Vec<ReviewEffect> {
         match self.here() {
-            Some(Unit::Hunk(f, h)) => {
-                let slot = self.files.get_mut(f).and_then(super::file::File::lines_mut);
+            Some(DecisionUnit::Hunk(f, h)) => {
+                let slot = self.files.get_mut(f).and_then(super::file::ReviewFile::lines_mut);
                 let Some(slot) = slot.and_then(|lines| lines.hunks.get_mut(h)) else { return Vec::new() };
-                let was = Was::Hunk { file: f, hunk: h, was: slot.clone() };
+                let was = ReviewUndoItem::Hunk { file: f, hunk: h, was: slot.clone() };
                 slot.reviewed = !slot.reviewed;
                 let on = slot.reviewed;
                 self.say(if on { "reviewed" } else { "not reviewed" });
@@ -263,49 +274,50 @@ impl Review {
                 if on {
                     self.go_to_next_hunk();
                 }
-                vec![Effect::Remember]
+                vec![ReviewEffect::Remember]
             }
             _ => self.review_file(),
         }
     }
 
-    pub(super) fn review_file(&mut self) -> Vec<Effect> {
+    pub(super) fn review_file(&mut self) -> Vec<ReviewEffect> {
         let Some(file) = self.file_here() else { return Vec::new() };
         let Some(slot) = self.files.get_mut(file) else { return Vec::new() };
         let on = !slot.is_reviewed();
         let was = match &mut slot.body {
-            Body::Whole(whole) => {
+            ReviewBody::Whole(whole) => {
                 let was = whole.clone();
                 whole.reviewed = on;
-                Was::Whole { file, was }
+                ReviewUndoItem::Whole { file, was }
             }
-            Body::Lines(lines) => {
+            ReviewBody::Lines(lines) => {
                 let was = Box::new(lines.clone());
                 lines.hunks.iter_mut().for_each(|h| h.reviewed = on);
-                Was::Lines { file, was }
+                ReviewUndoItem::Lines { file, was }
             }
         };
         self.say(if on { "the file is reviewed" } else { "the file is not reviewed" });
         self.keep("a reviewed mark", vec![was]);
-        vec![Effect::Remember]
+        vec![ReviewEffect::Remember]
     }
 }
 
-pub(super) fn file_of(unit: &Unit) -> usize {
+pub(super) fn file_of(unit: &DecisionUnit) -> usize {
     match unit {
-        Unit::Whole(file) | Unit::Hunk(file, _) | Unit::Lines(file, _, _) => *file,
+        DecisionUnit::Whole(file) | DecisionUnit::Hunk(file, _) | DecisionUnit::Lines(file, _, _) => *file,
     }
 }
 
-fn words(units: &[Unit], mark: Mark) -> String {
+fn words(units: &[DecisionUnit], mark: ReviewDecision) -> String {
     let done = match mark {
-        Mark::Accepted => "accepted",
-        Mark::Rejected => "rejected",
-        Mark::Open => "open again:",
+        ReviewDecision::Accepted => "accepted",
+        ReviewDecision::Rejected => "rejected",
+        ReviewDecision::Open => "open again:",
     };
-    let lines: usize = units.iter().map(|u| if let Unit::Lines(_, _, ns) = u { ns.len() } else { 0 }).sum();
-    let hunks = units.iter().filter(|u| matches!(u, Unit::Hunk(..))).count();
-    let wholes = units.iter().filter(|u| matches!(u, Unit::Whole(_))).count();
+    let lines: usize =
+        units.iter().map(|u| if let DecisionUnit::Lines(_, _, ns) = u { ns.len() } else { 0 }).sum();
+    let hunks = units.iter().filter(|u| matches!(u, DecisionUnit::Hunk(..))).count();
+    let wholes = units.iter().filter(|u| matches!(u, DecisionUnit::Whole(_))).count();
     let counted = |n: usize, word: &str| match n {
         0 => None,
         1 => Some(format!("1 {word}")),

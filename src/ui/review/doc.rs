@@ -8,34 +8,34 @@ use std::ops::Range;
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
-pub struct Doc {
+pub struct SideText {
     /// Where each line starts, and the end, in bytes of the content.
     starts: Arc<[usize]>,
     text: Arc<str>,
     /// Where the text is not the content itself: the content, and where each line of the text starts.
-    raw: Option<(Arc<[u8]>, Starts)>,
+    raw: Option<(Arc<[u8]>, LineStarts)>,
 }
 
 /// Where lines start, and where the last one ends.
-type Starts = Arc<[usize]>;
+type LineStarts = Arc<[usize]>;
 
 /// Bytes of a line that are shown in one row of the list; the rest of a longer line has rows of its own.
 const PART: usize = 16 << 10;
 
 /// How a line ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum LineTerminator {
     /// The content ends without a line feed.
     None,
     Lf,
     CrLf,
 }
 
-impl Doc {
+impl SideText {
     /// `None` for what is no text, or text that has no lines in bytes (UTF-16).
-    pub fn new(bytes: Vec<u8>) -> Option<Doc> {
+    pub fn new(bytes: Vec<u8>) -> Option<SideText> {
         if bytes.is_empty() {
-            return Some(Doc { starts: Arc::new([0]), text: Arc::from(""), raw: None });
+            return Some(SideText { starts: Arc::new([0]), text: Arc::from(""), raw: None });
         }
         let detected = DetectedEncoding::of(&bytes).ok()?;
         if detected.encoding.unit() > 1 {
@@ -43,12 +43,12 @@ impl Doc {
         }
         let starts = starts(&bytes);
         match String::from_utf8(bytes) {
-            Ok(text) => Some(Doc { starts, text: text.into(), raw: None }),
+            Ok(text) => Some(SideText { starts, text: text.into(), raw: None }),
             Err(e) => {
                 let bytes = e.into_bytes();
                 let text = detected.encoding.decode(&bytes).into_owned();
                 let lines = self::starts(text.as_bytes());
-                (lines.len() == starts.len()).then(|| Doc {
+                (lines.len() == starts.len()).then(|| SideText {
                     starts,
                     text: text.into(),
                     raw: Some((bytes.into(), lines)),
@@ -83,11 +83,11 @@ impl Doc {
         whole.strip_suffix("\r\n").or(whole.strip_suffix('\n')).unwrap_or(whole)
     }
 
-    pub fn end(&self, n: usize) -> End {
+    pub fn end(&self, n: usize) -> LineTerminator {
         match self.whole(n) {
-            line if line.ends_with("\r\n") => End::CrLf,
-            line if line.ends_with('\n') => End::Lf,
-            _ => End::None,
+            line if line.ends_with("\r\n") => LineTerminator::CrLf,
+            line if line.ends_with('\n') => LineTerminator::Lf,
+            _ => LineTerminator::None,
         }
     }
 
@@ -105,7 +105,7 @@ impl Doc {
     /// The line end that most lines have: for one that has to be given an end.
     pub fn usual_end(&self) -> &'static [u8] {
         let count = |end| (0..self.len().min(100)).filter(|n| self.end(*n) == end).count();
-        if count(End::CrLf) > count(End::Lf) { b"\r\n" } else { b"\n" }
+        if count(LineTerminator::CrLf) > count(LineTerminator::Lf) { b"\r\n" } else { b"\n" }
     }
 
     /// `text` in this content's encoding; `None` when it cannot be written in it.
@@ -159,10 +159,13 @@ mod tests {
 
     #[test]
     fn lines_are_numbered_alike_in_bytes_and_text() {
-        let doc = Doc::new(b"one\r\ntwo\nthr\xe9e".to_vec()).unwrap();
+        let doc = SideText::new(b"one\r\ntwo\nthr\xe9e".to_vec()).unwrap();
         assert_eq!(doc.len(), 3);
         assert_eq!((doc.line(0), doc.line(1)), ("one", "two"));
-        assert_eq!((doc.end(0), doc.end(1), doc.end(2)), (End::CrLf, End::Lf, End::None));
+        assert_eq!(
+            (doc.end(0), doc.end(1), doc.end(2)),
+            (LineTerminator::CrLf, LineTerminator::Lf, LineTerminator::None)
+        );
         assert_eq!(doc.bytes(2..3), b"thr\xe9e");
         assert_eq!(doc.line(2).chars().count(), 5);
         assert_eq!(doc.bytes(0..9), b"one\r\ntwo\nthr\xe9e");
@@ -172,7 +175,7 @@ mod tests {
     #[test]
     fn the_parts_of_a_long_line_make_up_the_line() {
         let text = format!("{}é<U+200B>{}\nshort\n", "x".repeat(PART - 3), "日 ".repeat(PART));
-        let doc = Doc::new(text.into_bytes()).unwrap();
+        let doc = SideText::new(text.into_bytes()).unwrap();
         let parts: Vec<&str> = (0..doc.parts(0)).map(|n| &doc.line(0)[doc.part(0, n)]).collect();
         assert!(parts.len() > 4 && parts.concat() == doc.line(0));
         assert!(parts[1].starts_with("<U+200B>"), "a sign is not cut");
@@ -181,8 +184,8 @@ mod tests {
 
     #[test]
     fn what_has_no_lines_in_bytes_is_not_taken_apart() {
-        assert!(Doc::new(b"\xff\xfea\0\n\0".to_vec()).is_none());
-        assert!(Doc::new(b"\0\x01\x02\x03".to_vec()).is_none());
-        assert_eq!(Doc::new(Vec::new()).unwrap().len(), 0);
+        assert!(SideText::new(b"\xff\xfea\0\n\0".to_vec()).is_none());
+        assert!(SideText::new(b"\0\x01\x02\x03".to_vec()).is_none());
+        assert_eq!(SideText::new(Vec::new()).unwrap().len(), 0);
     }
 }

@@ -1,27 +1,27 @@
 //! The whole picture: title, files, lines, and one row at the bottom for what is typed, said or to be known.
 
-use super::action::Action;
-use super::cells::{Cell, cells, window};
-use super::comment::Side;
-use super::file::{Body, Mark, Standing, Whole};
-use super::input::{Input, Overlay};
-use super::inside::Inside;
-use super::paint::{Beside, INDENT, Painter, picture_columns};
-use super::rows::Row;
-use super::state::{Focus, Review, Subject};
+use super::action::ReviewAction;
+use super::cells::{StyledCell, cells, window};
+use super::comment::DiffSide;
+use super::file::{CombinedDecision, ReviewBody, ReviewDecision, WholeChange};
+use super::input::{ReviewInput, ReviewOverlay};
+use super::inside::InlineDiffCache;
+use super::paint::{INDENT, ReviewAnnotations, ReviewPainter, picture_columns};
+use super::rows::ReviewRow;
+use super::state::{Review, ReviewFocus, ReviewSubject};
 use crate::text::width;
 use crate::ui::Theme;
 use crate::ui::keymap::Keymap;
-use crate::ui::picture::Placed;
+use crate::ui::picture::PlacedPicture;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
 /// What drawing needs beside the review itself.
-pub struct Scene<'a> {
+pub struct DrawContext<'a> {
     pub theme: &'a Theme,
-    pub keys: &'a Keymap<Action>,
-    pub beside: &'a dyn Beside,
-    pub inside: &'a Inside,
+    pub keys: &'a Keymap<ReviewAction>,
+    pub beside: &'a dyn ReviewAnnotations,
+    pub inside: &'a InlineDiffCache,
 }
 
 /// Rows kept between the cursor and the edge of the screen.
@@ -29,7 +29,7 @@ const MARGIN: usize = 2;
 
 /// Where things are on a screen of this size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Places {
+pub struct ReviewAreas {
     /// Columns of the files, their border included; 0 when they are not shown.
     pub tree: usize,
     pub columns: usize,
@@ -38,14 +38,14 @@ pub struct Places {
 }
 
 impl Review {
-    pub fn places(&self) -> Places {
+    pub fn places(&self) -> ReviewAreas {
         let (columns, rows) = (usize::from(self.size.0), usize::from(self.size.1));
         let rows = rows.saturating_sub(2).max(1);
         let tree = match self.shows_tree() {
             false => 0,
             // Beside lines that would have no room the files have all of it.
             true if columns < 60 => {
-                if self.focus == Focus::Tree {
+                if self.focus == ReviewFocus::Tree {
                     columns
                 } else {
                     0
@@ -53,15 +53,15 @@ impl Review {
             }
             true => (columns / 4).clamp(22, 40),
         };
-        Places { tree, columns: columns.saturating_sub(tree).max(1), rows }
+        ReviewAreas { tree, columns: columns.saturating_sub(tree).max(1), rows }
     }
 
     /// Scrolls until the cursor is on the screen. Call it after every change, before drawing.
-    pub fn settle_view(&mut self, scene: &Scene<'_>) {
+    pub fn settle_view(&mut self, scene: &DrawContext<'_>) {
         let places = self.places();
         self.clamp();
         let review = &*self;
-        let painter = Painter::new(review, scene.theme, scene.beside, scene.inside, places.columns);
+        let painter = ReviewPainter::new(review, scene.theme, scene.beside, scene.inside, places.columns);
         let height = |row: usize| painter.height(row);
         let margin = MARGIN.min(places.rows.saturating_sub(1) / 2);
         let mut top = review.top;
@@ -70,7 +70,7 @@ impl Review {
         }
         // A hunk that fits is shown whole.
         let hunk = review.row().and_then(|row| row.hunk());
-        let of_hunk = |row: &&super::rows::Row| hunk.is_some() && row.hunk() == hunk;
+        let of_hunk = |row: &&super::rows::ReviewRow| hunk.is_some() && row.hunk() == hunk;
         let rest = review.rows.list.get(review.cursor + 1..).unwrap_or_default().iter().take(places.rows);
         let reach = match rest.take_while(of_hunk).count() {
             long if long + 2 * margin >= places.rows => review.cursor,
@@ -106,9 +106,9 @@ impl Review {
     }
 
     /// Goes down or up inside a row that is taller than the screen; false when the cursor should move instead.
-    pub fn scroll_in_row(&mut self, down: bool, scene: &Scene<'_>) -> bool {
+    pub fn scroll_in_row(&mut self, down: bool, scene: &DrawContext<'_>) -> bool {
         let places = self.places();
-        let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
+        let painter = ReviewPainter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
         let height = painter.height(self.cursor);
         if height <= places.rows || self.top.0 != self.cursor {
             return false;
@@ -124,7 +124,7 @@ impl Review {
         true
     }
 
-    pub fn draw(&self, buffer: &mut Buffer, scene: &Scene<'_>) -> Option<(u16, u16)> {
+    pub fn draw(&self, buffer: &mut Buffer, scene: &DrawContext<'_>) -> Option<(u16, u16)> {
         let area = buffer.area;
         if area.width == 0 || area.height == 0 {
             return None;
@@ -135,8 +135,8 @@ impl Review {
             put(buffer, 0, 0, &self.title_row(scene, columns));
         }
         match &self.overlay {
-            Overlay::Help { top } => self.draw_help(buffer, scene, *top),
-            Overlay::Summary { top } => self.draw_summary(buffer, scene, *top),
+            ReviewOverlay::Help { top } => self.draw_help(buffer, scene, *top),
+            ReviewOverlay::Summary { top } => self.draw_summary(buffer, scene, *top),
             _ => {
                 self.draw_tree(buffer, scene, places);
                 self.draw_lines(buffer, scene, places);
@@ -145,7 +145,7 @@ impl Review {
         self.draw_foot(buffer, scene)
     }
 
-    fn title_row(&self, scene: &Scene<'_>, columns: usize) -> Vec<Cell> {
+    fn title_row(&self, scene: &DrawContext<'_>, columns: usize) -> Vec<StyledCell> {
         let (decided, all) = self.progress();
         let (accepted, rejected) = self.tally();
         let (added, removed) = self.files.iter().filter_map(|f| f.lines()).fold((0, 0), |(a, r), l| {
@@ -175,18 +175,19 @@ impl Review {
         window(&out, 0, columns).to_vec()
     }
 
-    fn draw_tree(&self, buffer: &mut Buffer, scene: &Scene<'_>, places: Places) {
+    fn draw_tree(&self, buffer: &mut Buffer, scene: &DrawContext<'_>, places: ReviewAreas) {
         if places.tree == 0 {
             return;
         }
         let width = places.tree.saturating_sub(1);
         let here = self.file_here().and_then(|f| self.tree.of_file(f));
-        let at = if self.focus == Focus::Tree { self.tree.cursor } else { here.unwrap_or(0) };
+        let at = if self.focus == ReviewFocus::Tree { self.tree.cursor } else { here.unwrap_or(0) };
         let top = at.saturating_sub(places.rows / 2).min(self.tree.nodes.len().saturating_sub(places.rows));
         for (y, (n, node)) in self.tree.nodes.iter().enumerate().skip(top).take(places.rows).enumerate() {
             let mut row = self.tree_row(node, scene, width);
             if n == at {
-                let style = scene.theme.style(if self.focus == Focus::Tree { "select" } else { "strong" });
+                let style =
+                    scene.theme.style(if self.focus == ReviewFocus::Tree { "select" } else { "strong" });
                 let used: usize = row.iter().map(|c| c.width).sum();
                 row.extend((used..width).map(|_| super::paint::cell(" ", Style::default())));
                 row.iter_mut().for_each(|c| c.style = c.style.patch(style));
@@ -201,16 +202,21 @@ impl Review {
         }
     }
 
-    fn tree_row(&self, node: &super::tree::Node, scene: &Scene<'_>, width: usize) -> Vec<Cell> {
+    fn tree_row(
+        &self,
+        node: &super::tree::ReviewTreeNode,
+        scene: &DrawContext<'_>,
+        width: usize,
+    ) -> Vec<StyledCell> {
         let style = |label: &str| scene.theme.style(label);
         let files: Vec<_> = node.files.iter().filter_map(|f| self.files.get(*f)).collect();
         let (decided, all) = files.iter().fold((0, 0), |(d, n), f| (d + f.decided(), n + f.units()));
         let sign = match super::file::standing(files.iter().map(|f| match f.standing() {
-            Standing::All(mark) => mark,
-            Standing::Mixed => Mark::Open,
+            CombinedDecision::All(mark) => mark,
+            CombinedDecision::Mixed => ReviewDecision::Open,
         })) {
-            Standing::All(Mark::Accepted) => ("✓", "accepted"),
-            Standing::All(Mark::Rejected) => ("✗", "rejected"),
+            CombinedDecision::All(ReviewDecision::Accepted) => ("✓", "accepted"),
+            CombinedDecision::All(ReviewDecision::Rejected) => ("✗", "rejected"),
             _ if decided > 0 => ("~", "question"),
             _ => (" ", "text"),
         };
@@ -244,7 +250,7 @@ impl Review {
         window(&out, 0, width).to_vec()
     }
 
-    fn draw_lines(&self, buffer: &mut Buffer, scene: &Scene<'_>, places: Places) {
+    fn draw_lines(&self, buffer: &mut Buffer, scene: &DrawContext<'_>, places: ReviewAreas) {
         if places.tree >= usize::from(self.size.0) {
             return;
         }
@@ -254,7 +260,7 @@ impl Review {
             put(buffer, places.tree + 2, 2, window(&cells, 0, places.columns.saturating_sub(2)));
             return;
         }
-        let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
+        let painter = ReviewPainter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
         let (mut y, mut row, mut skip) = (0, self.top.0, self.top.1);
         while y < places.rows && row < self.rows.list.len() {
             for cells in painter.rows(row).iter().skip(skip) {
@@ -270,30 +276,30 @@ impl Review {
     }
 
     /// The pictures that stand over cells, as far as they are in view.
-    pub fn pictures(&self, scene: &Scene<'_>) -> Vec<Placed> {
+    pub fn pictures(&self, scene: &DrawContext<'_>) -> Vec<PlacedPicture> {
         let places = self.places();
-        let covered = matches!(self.overlay, Overlay::Help { .. } | Overlay::Summary { .. });
+        let covered = matches!(self.overlay, ReviewOverlay::Help { .. } | ReviewOverlay::Summary { .. });
         if covered || places.tree >= usize::from(self.size.0) {
             return Vec::new();
         }
-        let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
+        let painter = ReviewPainter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
         let (mut out, mut y, mut row, mut skip) = (Vec::new(), 0, self.top.0, self.top.1);
         while y < places.rows && row < self.rows.list.len() {
             let file = match self.rows.list.get(row) {
-                Some(Row::Picture(file)) => self.files.get(*file as usize).map(|of| (*file, &of.body)),
+                Some(ReviewRow::Picture(file)) => self.files.get(*file as usize).map(|of| (*file, &of.body)),
                 _ => None,
             };
-            if let Some((file, Body::Whole(Whole { pictures: Some(pictures), .. }))) = file {
+            if let Some((file, ReviewBody::Whole(WholeChange { pictures: Some(pictures), .. }))) = file {
                 // Behind the cursor and the mark.
                 let left = places.tree + 2 + INDENT;
                 let right = match pictures.before {
                     Some(_) => left + picture_columns(places.columns, pictures) + INDENT,
                     None => left,
                 };
-                for (side, x) in [(Side::Old, left), (Side::New, right)] {
+                for (side, x) in [(DiffSide::Old, left), (DiffSide::New, right)] {
                     let dots = scene.beside.dots(file as usize, side);
                     let placed =
-                        dots.and_then(|dots| Placed::within(&dots, (x, y + 1), skip, places.rows + 1));
+                        dots.and_then(|dots| PlacedPicture::within(&dots, (x, y + 1), skip, places.rows + 1));
                     out.extend(placed);
                 }
             }
@@ -305,17 +311,17 @@ impl Review {
     }
 
     /// The last row: what is typed, what was said, or which keys there are.
-    fn draw_foot(&self, buffer: &mut Buffer, scene: &Scene<'_>) -> Option<(u16, u16)> {
+    fn draw_foot(&self, buffer: &mut Buffer, scene: &DrawContext<'_>) -> Option<(u16, u16)> {
         let columns = usize::from(buffer.area.width);
         let y = usize::from(buffer.area.height).saturating_sub(1);
         let style = |label: &str| scene.theme.style(label);
-        if let Overlay::Typing { input, composer } = &self.overlay {
+        if let ReviewOverlay::Typing { input, composer } = &self.overlay {
             let lead = match input {
-                Input::Comment(super::comment::Target::File { .. }) => "comment on the file: ",
-                Input::Comment(_) => "comment: ",
-                Input::CommentTurn => "comment on the turn: ",
-                Input::Search => "/",
-                Input::Filter => "files: ",
+                ReviewInput::Comment(super::comment::CommentTarget::File { .. }) => "comment on the file: ",
+                ReviewInput::Comment(_) => "comment: ",
+                ReviewInput::CommentTurn => "comment on the turn: ",
+                ReviewInput::Search => "/",
+                ReviewInput::Filter => "files: ",
             };
             let lead = width::cut(lead, columns.saturating_sub(4));
             let room = columns.saturating_sub(width::of(&lead)).max(2);
@@ -330,8 +336,8 @@ impl Review {
         if let Some(message) = &self.message {
             row.extend(cells(message, |_| style("notice")));
             row.extend(cells("   ", |_| Style::default()));
-        } else if matches!(self.overlay, Overlay::None) {
-            let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, columns);
+        } else if matches!(self.overlay, ReviewOverlay::None) {
+            let painter = ReviewPainter::new(self, scene.theme, scene.beside, scene.inside, columns);
             if let Some(about) = self.row().and_then(|row| painter.about(row)) {
                 row.extend(cells(&about, |_| style("notice")));
                 row.extend(cells("   ", |_| Style::default()));
@@ -346,47 +352,50 @@ impl Review {
         None
     }
 
-    fn hints(&self, keys: &Keymap<Action>) -> Vec<(String, &'static str)> {
-        let of = |action: Action, word: &'static str| (keys.key(action), word);
+    fn hints(&self, keys: &Keymap<ReviewAction>) -> Vec<(String, &'static str)> {
+        let of = |action: ReviewAction, word: &'static str| (keys.key(action), word);
         match &self.overlay {
-            Overlay::Help { .. } => vec![of(Action::Down, "down"), ("Esc".into(), "back")],
-            Overlay::Summary { .. } => {
-                let does = if self.subject == Subject::Pending { "apply" } else { "write it" };
+            ReviewOverlay::Help { .. } => vec![of(ReviewAction::Down, "down"), ("Esc".into(), "back")],
+            ReviewOverlay::Summary { .. } => {
+                let does = if self.subject == ReviewSubject::Pending { "apply" } else { "write it" };
                 let mut out = vec![("y".to_string(), does)];
-                if self.has_news() && self.subject == Subject::Pending {
+                if self.has_news() && self.subject == ReviewSubject::Pending {
                     out.push(("s".into(), "apply, and tell the agent now"));
                 }
                 out.extend([("c".to_string(), "say something"), ("Esc".to_string(), "back")]);
                 out
             }
             _ if self.anchor.is_some() => vec![
-                of(Action::Accept, "accept"),
-                of(Action::Reject, "reject"),
-                of(Action::Comment, "comment"),
-                of(Action::Yank, "copy"),
+                of(ReviewAction::Accept, "accept"),
+                of(ReviewAction::Reject, "reject"),
+                of(ReviewAction::Comment, "comment"),
+                of(ReviewAction::Yank, "copy"),
                 ("Esc".into(), "end"),
             ],
-            _ if self.focus == Focus::Tree => vec![
-                of(Action::Accept, "accept"),
-                of(Action::Reject, "reject"),
-                of(Action::Filter, "filter"),
-                of(Action::Focus, "to the lines"),
-                of(Action::Help, "keys"),
+            _ if self.focus == ReviewFocus::Tree => vec![
+                of(ReviewAction::Accept, "accept"),
+                of(ReviewAction::Reject, "reject"),
+                of(ReviewAction::Filter, "filter"),
+                of(ReviewAction::Focus, "to the lines"),
+                of(ReviewAction::Help, "keys"),
             ],
             _ => vec![
-                of(Action::Accept, "accept"),
-                of(Action::Reject, "reject"),
-                of(Action::NextHunk, "next"),
-                of(Action::Comment, "comment"),
-                of(Action::Visual, "lines"),
-                of(Action::Enter, if self.subject == Subject::Pending { "apply" } else { "finish" }),
-                of(Action::Help, "keys"),
-                of(Action::Close, "leave"),
+                of(ReviewAction::Accept, "accept"),
+                of(ReviewAction::Reject, "reject"),
+                of(ReviewAction::NextHunk, "next"),
+                of(ReviewAction::Comment, "comment"),
+                of(ReviewAction::Visual, "lines"),
+                of(
+                    ReviewAction::Enter,
+                    if self.subject == ReviewSubject::Pending { "apply" } else { "finish" },
+                ),
+                of(ReviewAction::Help, "keys"),
+                of(ReviewAction::Close, "leave"),
             ],
         }
     }
 
-    fn draw_help(&self, buffer: &mut Buffer, scene: &Scene<'_>, top: usize) {
+    fn draw_help(&self, buffer: &mut Buffer, scene: &DrawContext<'_>, top: usize) {
         let (columns, rows) = (usize::from(self.size.0), self.places().rows);
         let help = scene.keys.help();
         let wide = help.iter().map(|(keys, _)| width::of(keys)).max().unwrap_or(0);
@@ -397,7 +406,7 @@ impl Review {
         }
     }
 
-    fn draw_summary(&self, buffer: &mut Buffer, scene: &Scene<'_>, top: usize) {
+    fn draw_summary(&self, buffer: &mut Buffer, scene: &DrawContext<'_>, top: usize) {
         let (columns, rows) = (usize::from(self.size.0), self.places().rows);
         let lines = self.summary();
         let top = top.min(lines.len().saturating_sub(rows));
@@ -410,14 +419,14 @@ impl Review {
     /// What applying would do, line by line, each with the label of its style.
     pub fn summary(&self) -> Vec<(String, &'static str)> {
         let mut out = vec![(String::new(), "text")];
-        let pending = self.subject == Subject::Pending;
-        let count = |mark: Mark| {
+        let pending = self.subject == ReviewSubject::Pending;
+        let count = |mark: ReviewDecision| {
             let mut hunks = 0;
             let mut files = 0;
             for file in &self.files {
                 let own = match file.lines() {
                     Some(lines) => lines.hunks.iter().filter(|h| h.marks.contains(&mark)).count(),
-                    None => usize::from(file.standing() == Standing::All(mark)),
+                    None => usize::from(file.standing() == CombinedDecision::All(mark)),
                 };
                 hunks += own;
                 files += usize::from(own > 0);
@@ -427,13 +436,23 @@ impl Review {
         let s = |n: usize| if n == 1 { "" } else { "s" };
         for (mark, word, then, label) in [
             (
-                Mark::Accepted,
+                ReviewDecision::Accepted,
                 "accepted",
                 if pending { "lands in the workspace" } else { "goes into the patch" },
                 "accepted",
             ),
-            (Mark::Rejected, "rejected", if pending { "is thrown away" } else { "is left out" }, "rejected"),
-            (Mark::Open, "undecided", if pending { "stays pending" } else { "is left out" }, "text"),
+            (
+                ReviewDecision::Rejected,
+                "rejected",
+                if pending { "is thrown away" } else { "is left out" },
+                "rejected",
+            ),
+            (
+                ReviewDecision::Open,
+                "undecided",
+                if pending { "stays pending" } else { "is left out" },
+                "text",
+            ),
         ] {
             let (hunks, files) = count(mark);
             if hunks > 0 {
@@ -453,10 +472,10 @@ impl Review {
             out.push((format!("comments   {n}: {goes}"), "comment"));
         }
         out.push((String::new(), "text"));
-        for file in self.files.iter().filter(|f| f.decided() > 0 || f.standing() == Standing::Mixed) {
+        for file in self.files.iter().filter(|f| f.decided() > 0 || f.standing() == CombinedDecision::Mixed) {
             let (sign, label) = match file.standing() {
-                Standing::All(Mark::Accepted) => ("✓", "accepted"),
-                Standing::All(Mark::Rejected) => ("✗", "rejected"),
+                CombinedDecision::All(ReviewDecision::Accepted) => ("✓", "accepted"),
+                CombinedDecision::All(ReviewDecision::Rejected) => ("✗", "rejected"),
                 _ => ("~", "question"),
             };
             out.push((format!("{sign} {}  {}/{}", file.name, file.decided(), file.units()), label));
@@ -478,7 +497,7 @@ fn fitting(mut hints: Vec<(String, &'static str)>, columns: usize) -> Vec<(Strin
 }
 
 /// Puts cells on the screen; what does not fit is left out.
-pub(super) fn put(buffer: &mut Buffer, x: usize, y: usize, row: &[Cell]) {
+pub(super) fn put(buffer: &mut Buffer, x: usize, y: usize, row: &[StyledCell]) {
     let area = buffer.area;
     let mut x = x;
     for cell in row {

@@ -1,13 +1,13 @@
 //! A hunk written anew by the person: as text for an editor, and back, checked.
 
-use super::doc::{Doc, End};
-use super::file::{Hunk, Lines, Mark};
+use super::doc::{LineTerminator, SideText};
+use super::file::{ReviewDecision, ReviewHunk, ReviewLines};
 
 /// Unchanged lines around the hunk, so that one sees where it is.
 const AROUND: usize = 3;
 
 /// What the editor shows.
-pub(super) fn text(name: &str, lines: &Lines, hunk: &Hunk) -> String {
+pub(super) fn text(name: &str, lines: &ReviewLines, hunk: &ReviewHunk) -> String {
     let mut out = format!(
         "# {name}: change, add or delete lines that begin with +. They become the file's new text.\n\
          # Lines that begin with - or a blank must stay as they are. Lines that begin with # are left out.\n\
@@ -22,7 +22,7 @@ pub(super) fn text(name: &str, lines: &Lines, hunk: &Hunk) -> String {
 }
 
 /// The hunk with what is around it, each line with its sign.
-fn frame<'a>(lines: &'a Lines, hunk: &Hunk) -> Vec<(char, &'a str)> {
+fn frame<'a>(lines: &'a ReviewLines, hunk: &ReviewHunk) -> Vec<(char, &'a str)> {
     let before = hunk.old.start.saturating_sub(AROUND)..hunk.old.start;
     let after = hunk.old.end..(hunk.old.end + AROUND).min(lines.old.len());
     let mut out: Vec<(char, &str)> = before.map(|n| (' ', lines.old.line(n))).collect();
@@ -34,7 +34,7 @@ fn frame<'a>(lines: &'a Lines, hunk: &Hunk) -> Vec<(char, &'a str)> {
 
 /// The file with the hunk as it came back: `None` when it was to be left as it is. The error says which line was
 /// changed that must not be.
-pub(super) fn read(lines: &Lines, h: usize, text: &str) -> Result<Option<Lines>, String> {
+pub(super) fn read(lines: &ReviewLines, h: usize, text: &str) -> Result<Option<ReviewLines>, String> {
     let Some(hunk) = lines.hunks.get(h) else { return Ok(None) };
     let shown: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
     if shown.iter().all(|line| line.trim().is_empty()) {
@@ -65,10 +65,11 @@ pub(super) fn read(lines: &Lines, h: usize, text: &str) -> Result<Option<Lines>,
 }
 
 /// The file with the new lines of one hunk replaced; decisions about the others stay.
-fn replaced(lines: &Lines, h: usize, added: &[&str]) -> Result<Lines, String> {
+fn replaced(lines: &ReviewLines, h: usize, added: &[&str]) -> Result<ReviewLines, String> {
     let Some(hunk) = lines.hunks.get(h) else { return Err("the hunk is gone".into()) };
     let (new, all) = (&lines.new, lines.new.len());
-    let last_is_bare = hunk.new.end == all && !hunk.new.is_empty() && new.end(all - 1) == End::None;
+    let last_is_bare =
+        hunk.new.end == all && !hunk.new.is_empty() && new.end(all - 1) == LineTerminator::None;
     let end = if new.is_empty() { lines.old.usual_end() } else { new.usual_end() };
     let mut bytes = new.bytes(0..hunk.new.start).to_vec();
     for (n, line) in added.iter().enumerate() {
@@ -81,11 +82,16 @@ fn replaced(lines: &Lines, h: usize, added: &[&str]) -> Result<Lines, String> {
         }
     }
     bytes.extend_from_slice(new.bytes(hunk.new.end..all));
-    let new = Doc::new(bytes).ok_or("what was written is no text that can be taken apart by lines")?;
-    let mut out = Lines { edited: true, opened: lines.opened.clone(), ..Lines::new(lines.old.clone(), new) };
-    let same =
-        |a: &Hunk, b: &Hunk| a.old == b.old && lines.new.bytes(a.new.clone()) == out.new.bytes(b.new.clone());
-    let marks: Vec<Option<Hunk>> = out
+    let new = SideText::new(bytes).ok_or("what was written is no text that can be taken apart by lines")?;
+    let mut out = ReviewLines {
+        edited: true,
+        opened: lines.opened.clone(),
+        ..ReviewLines::new(lines.old.clone(), new)
+    };
+    let same = |a: &ReviewHunk, b: &ReviewHunk| {
+        a.old == b.old && lines.new.bytes(a.new.clone()) == out.new.bytes(b.new.clone())
+    };
+    let marks: Vec<Option<ReviewHunk>> = out
         .hunks
         .iter()
         .map(|fresh| {
@@ -105,7 +111,7 @@ fn replaced(lines: &Lines, h: usize, added: &[&str]) -> Result<Lines, String> {
             }
             // What the person wrote pleases the person.
             None if fresh.old.start <= hunk.old.end && hunk.old.start <= fresh.old.end => {
-                fresh.marks.fill(Mark::Accepted);
+                fresh.marks.fill(ReviewDecision::Accepted);
             }
             None => {}
         }
@@ -117,15 +123,15 @@ fn replaced(lines: &Lines, h: usize, added: &[&str]) -> Result<Lines, String> {
 mod tests {
     use super::*;
 
-    fn lines(old: &str, new: &str) -> Lines {
-        let doc = |text: &str| Doc::new(text.as_bytes().to_vec()).unwrap();
-        Lines::new(doc(old), doc(new))
+    fn lines(old: &str, new: &str) -> ReviewLines {
+        let doc = |text: &str| SideText::new(text.as_bytes().to_vec()).unwrap();
+        ReviewLines::new(doc(old), doc(new))
     }
 
     #[test]
     fn an_edited_hunk_is_accepted_and_the_others_keep_their_decisions() {
         let mut before = lines("a\r\nb\r\nc\r\nd\r\ne\r\n", "A\r\nb\r\nc\r\nd\r\nE\r\n");
-        before.hunks[1].marks.fill(Mark::Rejected);
+        before.hunks[1].marks.fill(ReviewDecision::Rejected);
         let shown = text("x", &before, &before.hunks[0]);
         assert!(shown.ends_with("-a\n+A\n b\n c\n d\n"), "{shown}");
         let after = read(&before, 0, &shown.replace("+A", "+1\n+2")).unwrap().unwrap();

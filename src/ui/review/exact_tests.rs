@@ -2,21 +2,21 @@
 //! end, a line of any length is shown whole, and what was not on the screen is named.
 
 use super::action::TABLE;
-use super::doc::Doc;
-use super::draw::Scene;
-use super::file::{Body, File, Lines, Mark};
-use super::inside::Inside;
-use super::paint::{Nothing, Painter};
-use super::state::{Review, Subject};
+use super::doc::SideText;
+use super::draw::DrawContext;
+use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
+use super::inside::InlineDiffCache;
+use super::paint::{NoAnnotations, ReviewPainter};
+use super::state::{Review, ReviewSubject};
 use crate::text::visible::samples;
 use crate::ui::Theme;
 use crate::ui::keymap::Keymap;
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
-fn file(name: &str, old: &[u8], new: &[u8]) -> Option<File> {
-    let lines = Lines::new(Doc::new(old.to_vec())?, Doc::new(new.to_vec())?);
-    Some(File {
+fn file(name: &str, old: &[u8], new: &[u8]) -> Option<ReviewFile> {
+    let lines = ReviewLines::new(SideText::new(old.to_vec())?, SideText::new(new.to_vec())?);
+    Some(ReviewFile {
         name: name.into(),
         path: format!("/w/{name}").into(),
         paths: vec![format!("/w/{name}").into()],
@@ -24,28 +24,28 @@ fn file(name: &str, old: &[u8], new: &[u8]) -> Option<File> {
         letter: 'M',
         facts: super::load::encodings(old, new).into_iter().collect(),
         runs_later: None,
-        body: Body::Lines(lines),
+        body: ReviewBody::Lines(lines),
         key: name.into(),
     })
 }
 
-fn review(files: Vec<File>, columns: u16, rows: u16) -> Review {
-    let mut review = Review::new("a turn", Subject::Pending, files);
+fn review(files: Vec<ReviewFile>, columns: u16, rows: u16) -> Review {
+    let mut review = Review::new("a turn", ReviewSubject::Pending, files);
     review.resize(columns, rows);
     review
 }
 
 /// Every row, read to the end.
 fn drawn(review: &Review) -> String {
-    let (theme, inside) = (Theme::plain(), Inside::default());
-    let painter = Painter::new(review, &theme, &Nothing, &inside, review.places().columns);
+    let (theme, inside) = (Theme::plain(), InlineDiffCache::default());
+    let painter = ReviewPainter::new(review, &theme, &NoAnnotations, &inside, review.places().columns);
     let rows = (0..review.rows.list.len()).flat_map(|at| painter.rows(at));
     rows.map(|row| row.iter().map(|cell| cell.text.as_str()).collect::<String>() + "\n").collect()
 }
 
 fn settle(review: &mut Review) {
-    let (theme, keys, inside) = (Theme::plain(), Keymap::usual("review", TABLE), Inside::default());
-    review.settle_view(&Scene { theme: &theme, keys: &keys, beside: &Nothing, inside: &inside });
+    let (theme, keys, inside) = (Theme::plain(), Keymap::usual("review", TABLE), InlineDiffCache::default());
+    review.settle_view(&DrawContext { theme: &theme, keys: &keys, beside: &NoAnnotations, inside: &inside });
 }
 
 /// Story: a line was cut after 4,000 bytes, and what was behind it was accepted with it.
@@ -72,7 +72,7 @@ fn what_was_not_on_the_screen_is_named_when_it_is_accepted() {
     let files = vec![file("a.js", b"", long.as_bytes()).unwrap(), file("b", b"", other.as_bytes()).unwrap()];
     let mut review = review(files, 80, 24);
     settle(&mut review);
-    review.decide_all(Mark::Accepted);
+    review.decide_all(ReviewDecision::Accepted);
     assert_eq!(
         review.message.as_deref(),
         Some("accepted 2 hunks; not on the screen: a.js (1 line), b (100 lines)")
@@ -86,8 +86,9 @@ fn what_was_not_on_the_screen_is_named_when_it_is_accepted() {
     for at in 0..review.rows.list.len() {
         review.cursor = at;
         settle(&mut review);
-        let (theme, keys, inside) = (Theme::plain(), Keymap::usual("review", TABLE), Inside::default());
-        let scene = Scene { theme: &theme, keys: &keys, beside: &Nothing, inside: &inside };
+        let (theme, keys, inside) =
+            (Theme::plain(), Keymap::usual("review", TABLE), InlineDiffCache::default());
+        let scene = DrawContext { theme: &theme, keys: &keys, beside: &NoAnnotations, inside: &inside };
         while review.scroll_in_row(true, &scene) {}
     }
     assert!(review.unseen_summary().is_empty(), "{:?}", review.unseen_summary());

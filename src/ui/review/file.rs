@@ -3,14 +3,14 @@
 //! Decisions are by line. Accepted lines land, rejected ones are thrown away, open ones stay pending; a hunk is a run
 //! of lines with nothing unchanged in it, and decides for all of them at once.
 
-use super::doc::Doc;
+use super::doc::SideText;
 use crate::text::hunk;
 use std::ops::Range;
 use std::path::PathBuf;
 
 /// What was decided about one line, or about a whole that has no lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mark {
+pub enum ReviewDecision {
     #[default]
     Open,
     Accepted,
@@ -18,7 +18,7 @@ pub enum Mark {
 }
 
 #[derive(Clone, Debug)]
-pub struct File {
+pub struct ReviewFile {
     /// As a person reads it, made safe.
     pub name: String,
     pub path: PathBuf,
@@ -33,53 +33,53 @@ pub struct File {
     pub facts: Vec<String>,
     /// Why it runs later, if it does: it is accepted by itself and never with others.
     pub runs_later: Option<String>,
-    pub body: Body,
+    pub body: ReviewBody,
     /// Names what is decided when there are no lines: the same change, the same key.
     pub key: String,
 }
 
 #[derive(Clone, Debug)]
-pub enum Body {
-    Lines(Lines),
+pub enum ReviewBody {
+    Lines(ReviewLines),
     /// Decided as one: what has no lines, and what makes no sense in parts.
-    Whole(Whole),
+    Whole(WholeChange),
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Whole {
-    pub mark: Mark,
+pub struct WholeChange {
+    pub mark: ReviewDecision,
     pub reviewed: bool,
     /// What is shown of it.
     pub words: Vec<String>,
     /// Lines that are not shown.
     pub left_out: usize,
     /// Both sides as pictures, where they are.
-    pub pictures: Option<Pictures>,
+    pub pictures: Option<PicturePair>,
 }
 
 /// The bytes of a picture before and after.
 #[derive(Clone, Debug, Default)]
-pub struct Pictures {
+pub struct PicturePair {
     pub before: Option<std::sync::Arc<Vec<u8>>>,
     pub after: Option<std::sync::Arc<Vec<u8>>>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Lines {
-    pub old: Doc,
-    pub new: Doc,
-    pub hunks: Vec<Hunk>,
+pub struct ReviewLines {
+    pub old: SideText,
+    pub new: SideText,
+    pub hunks: Vec<ReviewHunk>,
     /// Old lines between hunks that were opened to be seen.
     pub opened: Vec<Range<usize>>,
     /// Where the lines are parts of a longer text: a line of each side where a part begins, and its number there.
-    pub parts: Vec<Seam>,
+    pub parts: Vec<PartBoundary>,
     /// The person wrote the new side anew.
     pub edited: bool,
 }
 
 /// The beginning of a part of a text that is not there as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seam {
+pub struct PartBoundary {
     pub old: usize,
     pub new: usize,
     pub old_number: usize,
@@ -87,11 +87,11 @@ pub struct Seam {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hunk {
+pub struct ReviewHunk {
     pub old: Range<usize>,
     pub new: Range<usize>,
     /// The removed lines, then the added ones.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<ReviewDecision>,
     pub reviewed: bool,
     /// It was cut off the hunk before it.
     pub cut: bool,
@@ -99,14 +99,14 @@ pub struct Hunk {
 
 /// How all lines of something stand together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    All(Mark),
+pub enum CombinedDecision {
+    All(ReviewDecision),
     Mixed,
 }
 
 /// What lands of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Land {
+pub enum AppliedPart {
     Nothing,
     Whole,
     Content(Vec<u8>),
@@ -114,33 +114,33 @@ pub enum Land {
 
 /// What stays pending of a file after that.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Leave {
+pub enum PendingPart {
     AsItIs,
     Nothing,
     Content(Vec<u8>),
 }
 
-impl Hunk {
-    pub fn new(old: Range<usize>, new: Range<usize>) -> Hunk {
-        let marks = vec![Mark::Open; old.len() + new.len()];
-        Hunk { old, new, marks, reviewed: false, cut: false }
+impl ReviewHunk {
+    pub fn new(old: Range<usize>, new: Range<usize>) -> ReviewHunk {
+        let marks = vec![ReviewDecision::Open; old.len() + new.len()];
+        ReviewHunk { old, new, marks, reviewed: false, cut: false }
     }
 
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> CombinedDecision {
         standing(self.marks.iter().copied())
     }
 
     pub fn is_decided(&self) -> bool {
-        !self.marks.contains(&Mark::Open)
+        !self.marks.contains(&ReviewDecision::Open)
     }
 
     /// The mark of the `n`th changed line, removed ones first.
-    pub fn mark(&self, n: usize) -> Mark {
+    pub fn mark(&self, n: usize) -> ReviewDecision {
         self.marks.get(n).copied().unwrap_or_default()
     }
 
     /// Cut before its `n`th changed line. `None` when one half would be empty.
-    pub fn split(&self, n: usize) -> Option<(Hunk, Hunk)> {
+    pub fn split(&self, n: usize) -> Option<(ReviewHunk, ReviewHunk)> {
         if n == 0 || n >= self.marks.len() {
             return None;
         }
@@ -148,14 +148,14 @@ impl Hunk {
         let (old_cut, new_cut) = (n.min(removed), n.saturating_sub(removed));
         let (old, new) = (self.old.start + old_cut, self.new.start + new_cut);
         let (a, b) = self.marks.split_at(n);
-        let first = Hunk {
+        let first = ReviewHunk {
             old: self.old.start..old,
             new: self.new.start..new,
             marks: a.to_vec(),
             reviewed: false,
             cut: self.cut,
         };
-        let second = Hunk {
+        let second = ReviewHunk {
             old: old..self.old.end,
             new: new..self.new.end,
             marks: b.to_vec(),
@@ -166,18 +166,18 @@ impl Hunk {
     }
 }
 
-pub(super) fn standing(marks: impl Iterator<Item = Mark>) -> Standing {
+pub(super) fn standing(marks: impl Iterator<Item = ReviewDecision>) -> CombinedDecision {
     let mut marks = marks.peekable();
     let first = marks.peek().copied().unwrap_or_default();
-    if marks.all(|mark| mark == first) { Standing::All(first) } else { Standing::Mixed }
+    if marks.all(|mark| mark == first) { CombinedDecision::All(first) } else { CombinedDecision::Mixed }
 }
 
-impl Lines {
-    pub fn new(old: Doc, new: Doc) -> Lines {
+impl ReviewLines {
+    pub fn new(old: SideText, new: SideText) -> ReviewLines {
         let found = hunk::hunks(old.bytes(0..old.len()), new.bytes(0..new.len()));
-        let hunks = found.into_iter().map(|h| Hunk::new(h.old_lines, h.new_lines)).collect();
-        let parts = vec![Seam { old: 0, new: 0, old_number: 1, new_number: 1 }];
-        Lines { old, new, hunks, opened: Vec::new(), parts, edited: false }
+        let hunks = found.into_iter().map(|h| ReviewHunk::new(h.old_lines, h.new_lines)).collect();
+        let parts = vec![PartBoundary { old: 0, new: 0, old_number: 1, new_number: 1 }];
+        ReviewLines { old, new, hunks, opened: Vec::new(), parts, edited: false }
     }
 
     /// The number of an old line where the text comes from, from 1.
@@ -197,15 +197,15 @@ impl Lines {
 
     /// The content with the accepted lines made.
     pub fn landed(&self) -> Vec<u8> {
-        self.made(|mark| mark == Mark::Accepted)
+        self.made(|mark| mark == ReviewDecision::Accepted)
     }
 
     /// The content with all lines made but the rejected ones.
     pub fn kept(&self) -> Vec<u8> {
-        self.made(|mark| mark != Mark::Rejected)
+        self.made(|mark| mark != ReviewDecision::Rejected)
     }
 
-    fn made(&self, is_made: impl Fn(Mark) -> bool) -> Vec<u8> {
+    fn made(&self, is_made: impl Fn(ReviewDecision) -> bool) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.old.bytes(0..self.old.len()).len());
         let mut at = 0;
         for hunk in &self.hunks {
@@ -238,18 +238,18 @@ impl Lines {
     }
 }
 
-impl File {
-    pub fn lines(&self) -> Option<&Lines> {
+impl ReviewFile {
+    pub fn lines(&self) -> Option<&ReviewLines> {
         match &self.body {
-            Body::Lines(lines) => Some(lines),
-            Body::Whole(_) => None,
+            ReviewBody::Lines(lines) => Some(lines),
+            ReviewBody::Whole(_) => None,
         }
     }
 
-    pub fn lines_mut(&mut self) -> Option<&mut Lines> {
+    pub fn lines_mut(&mut self) -> Option<&mut ReviewLines> {
         match &mut self.body {
-            Body::Lines(lines) => Some(lines),
-            Body::Whole(_) => None,
+            ReviewBody::Lines(lines) => Some(lines),
+            ReviewBody::Whole(_) => None,
         }
     }
 
@@ -260,64 +260,69 @@ impl File {
 
     pub fn decided(&self) -> usize {
         match &self.body {
-            Body::Lines(lines) => lines.hunks.iter().filter(|h| h.is_decided()).count(),
-            Body::Whole(whole) => usize::from(whole.mark != Mark::Open),
+            ReviewBody::Lines(lines) => lines.hunks.iter().filter(|h| h.is_decided()).count(),
+            ReviewBody::Whole(whole) => usize::from(whole.mark != ReviewDecision::Open),
         }
     }
 
     pub fn is_reviewed(&self) -> bool {
         match &self.body {
-            Body::Lines(lines) => lines.hunks.iter().all(|h| h.reviewed),
-            Body::Whole(whole) => whole.reviewed,
+            ReviewBody::Lines(lines) => lines.hunks.iter().all(|h| h.reviewed),
+            ReviewBody::Whole(whole) => whole.reviewed,
         }
     }
 
-    pub fn standing(&self) -> Standing {
+    pub fn standing(&self) -> CombinedDecision {
         match &self.body {
-            Body::Lines(lines) => standing(lines.hunks.iter().flat_map(|h| h.marks.iter().copied())),
-            Body::Whole(whole) => Standing::All(whole.mark),
+            ReviewBody::Lines(lines) => standing(lines.hunks.iter().flat_map(|h| h.marks.iter().copied())),
+            ReviewBody::Whole(whole) => CombinedDecision::All(whole.mark),
         }
     }
 
     pub fn is_rejected_in_part(&self) -> bool {
         match &self.body {
-            Body::Lines(lines) => lines.hunks.iter().any(|h| h.marks.contains(&Mark::Rejected)),
-            Body::Whole(whole) => whole.mark == Mark::Rejected,
+            ReviewBody::Lines(lines) => {
+                lines.hunks.iter().any(|h| h.marks.contains(&ReviewDecision::Rejected))
+            }
+            ReviewBody::Whole(whole) => whole.mark == ReviewDecision::Rejected,
         }
     }
 
     /// What becomes of the path that it had: `true` for going, `false` for staying, `None` while that is open.
     pub fn old_path_goes(&self) -> Option<bool> {
         match self.verdict() {
-            (Land::Nothing, Leave::Nothing) => Some(false),
-            (Land::Nothing, _) => None,
+            (AppliedPart::Nothing, PendingPart::Nothing) => Some(false),
+            (AppliedPart::Nothing, _) => None,
             _ => Some(true),
         }
     }
 
     /// What the decisions come to: what lands, and what stays pending then.
-    pub fn verdict(&self) -> (Land, Leave) {
+    pub fn verdict(&self) -> (AppliedPart, PendingPart) {
         let lines = match &self.body {
-            Body::Whole(whole) => {
+            ReviewBody::Whole(whole) => {
                 return match whole.mark {
-                    Mark::Open => (Land::Nothing, Leave::AsItIs),
-                    Mark::Accepted => (Land::Whole, Leave::Nothing),
-                    Mark::Rejected => (Land::Nothing, Leave::Nothing),
+                    ReviewDecision::Open => (AppliedPart::Nothing, PendingPart::AsItIs),
+                    ReviewDecision::Accepted => (AppliedPart::Whole, PendingPart::Nothing),
+                    ReviewDecision::Rejected => (AppliedPart::Nothing, PendingPart::Nothing),
                 };
             }
-            Body::Lines(lines) => lines,
+            ReviewBody::Lines(lines) => lines,
         };
         let any = |mark| lines.hunks.iter().any(|h| h.marks.contains(&mark));
-        let (accepted, rejected, open) = (any(Mark::Accepted), any(Mark::Rejected), any(Mark::Open));
+        let (accepted, rejected, open) =
+            (any(ReviewDecision::Accepted), any(ReviewDecision::Rejected), any(ReviewDecision::Open));
         match (accepted, rejected, open) {
-            (false, false, _) if lines.edited => (Land::Nothing, Leave::Content(lines.kept())),
-            (false, false, _) => (Land::Nothing, Leave::AsItIs),
-            (true, false, false) if !lines.edited => (Land::Whole, Leave::Nothing),
-            (true, _, false) => (Land::Content(lines.landed()), Leave::Nothing),
-            (false, true, false) => (Land::Nothing, Leave::Nothing),
-            (true, false, true) if !lines.edited => (Land::Content(lines.landed()), Leave::AsItIs),
-            (true, _, true) => (Land::Content(lines.landed()), Leave::Content(lines.kept())),
-            (false, true, true) => (Land::Nothing, Leave::Content(lines.kept())),
+            (false, false, _) if lines.edited => (AppliedPart::Nothing, PendingPart::Content(lines.kept())),
+            (false, false, _) => (AppliedPart::Nothing, PendingPart::AsItIs),
+            (true, false, false) if !lines.edited => (AppliedPart::Whole, PendingPart::Nothing),
+            (true, _, false) => (AppliedPart::Content(lines.landed()), PendingPart::Nothing),
+            (false, true, false) => (AppliedPart::Nothing, PendingPart::Nothing),
+            (true, false, true) if !lines.edited => {
+                (AppliedPart::Content(lines.landed()), PendingPart::AsItIs)
+            }
+            (true, _, true) => (AppliedPart::Content(lines.landed()), PendingPart::Content(lines.kept())),
+            (false, true, true) => (AppliedPart::Nothing, PendingPart::Content(lines.kept())),
         }
     }
 }

@@ -1,12 +1,12 @@
 use super::*;
 use proptest::prelude::*;
 
-fn lines(old: &[u8], new: &[u8]) -> Lines {
-    Lines::new(Doc::new(old.to_vec()).unwrap(), Doc::new(new.to_vec()).unwrap())
+fn lines(old: &[u8], new: &[u8]) -> ReviewLines {
+    ReviewLines::new(SideText::new(old.to_vec()).unwrap(), SideText::new(new.to_vec()).unwrap())
 }
 
-fn file(lines: Lines) -> File {
-    File {
+fn file(lines: ReviewLines) -> ReviewFile {
+    ReviewFile {
         name: "a".into(),
         path: "/w/a".into(),
         paths: vec!["/w/a".into()],
@@ -14,7 +14,7 @@ fn file(lines: Lines) -> File {
         letter: 'M',
         facts: Vec::new(),
         runs_later: None,
-        body: Body::Lines(lines),
+        body: ReviewBody::Lines(lines),
         key: String::new(),
     }
 }
@@ -23,24 +23,32 @@ fn file(lines: Lines) -> File {
 fn accepted_lines_land_rejected_ones_go_and_open_ones_stay_pending() {
     let mut lines = lines(b"a\nb\nc\nd\n", b"A\nb\nC\nd\ne\n");
     assert_eq!(lines.hunks.len(), 3);
-    lines.hunks[0].marks = vec![Mark::Accepted; 2];
-    lines.hunks[1].marks = vec![Mark::Rejected; 2];
+    lines.hunks[0].marks = vec![ReviewDecision::Accepted; 2];
+    lines.hunks[1].marks = vec![ReviewDecision::Rejected; 2];
     let (land, leave) = file(lines).verdict();
-    assert_eq!(land, Land::Content(b"A\nb\nc\nd\n".to_vec()));
-    assert_eq!(leave, Leave::Content(b"A\nb\nc\nd\ne\n".to_vec()));
+    assert_eq!(land, AppliedPart::Content(b"A\nb\nc\nd\n".to_vec()));
+    assert_eq!(leave, PendingPart::Content(b"A\nb\nc\nd\ne\n".to_vec()));
 }
 
 #[test]
 fn part_of_a_hunk_can_be_taken() {
     let mut lines = lines(b"x\nold 1\nold 2\ny\n", b"x\nnew 1\nnew 2\ny\n");
-    lines.hunks[0].marks = vec![Mark::Accepted, Mark::Rejected, Mark::Accepted, Mark::Rejected];
-    assert_eq!(file(lines).verdict(), (Land::Content(b"x\nold 2\nnew 1\ny\n".to_vec()), Leave::Nothing));
+    lines.hunks[0].marks = vec![
+        ReviewDecision::Accepted,
+        ReviewDecision::Rejected,
+        ReviewDecision::Accepted,
+        ReviewDecision::Rejected,
+    ];
+    assert_eq!(
+        file(lines).verdict(),
+        (AppliedPart::Content(b"x\nold 2\nnew 1\ny\n".to_vec()), PendingPart::Nothing)
+    );
 }
 
 #[test]
 fn a_line_without_an_end_gets_one_when_another_comes_behind_it() {
     let mut lines = lines(b"a\r\nb", b"a\r\nb\r\nc");
-    lines.hunks[0].marks = vec![Mark::Rejected, Mark::Rejected, Mark::Accepted];
+    lines.hunks[0].marks = vec![ReviewDecision::Rejected, ReviewDecision::Rejected, ReviewDecision::Accepted];
     assert_eq!(lines.landed(), b"a\r\nb\r\nc");
 }
 
@@ -51,7 +59,7 @@ fn a_hunk_is_split_where_it_is_asked_and_its_halves_decide_alone() {
     assert_eq!((first.old.clone(), first.new.clone()), (0..2, 0..1));
     assert_eq!((second.old.clone(), second.new.clone(), second.cut), (2..2, 1..3, true));
     lines.hunks = vec![first, second];
-    lines.hunks[1].marks = vec![Mark::Accepted; 2];
+    lines.hunks[1].marks = vec![ReviewDecision::Accepted; 2];
     assert_eq!(lines.landed(), b"a\nb\nB\nC\n");
     assert!(lines.hunks[0].split(0).is_none() && lines.hunks[0].split(3).is_none());
 }
@@ -72,10 +80,10 @@ proptest! {
         let mut seed = seed.into_iter().cycle();
         for hunk in &mut lines.hunks {
             for mark in &mut hunk.marks {
-                *mark = [Mark::Open, Mark::Accepted, Mark::Rejected][usize::from(seed.next().unwrap())];
+                *mark = [ReviewDecision::Open, ReviewDecision::Accepted, ReviewDecision::Rejected][usize::from(seed.next().unwrap())];
             }
         }
-        let expect = |made: &dyn Fn(Mark) -> bool| {
+        let expect = |made: &dyn Fn(ReviewDecision) -> bool| {
             let mut out: Vec<Vec<u8>> = Vec::new();
             let (olds, news): (Vec<&[u8]>, Vec<&[u8]>) =
                 (old.split_inclusive(|b| *b == b'\n').collect(), new.split_inclusive(|b| *b == b'\n').collect());
@@ -98,8 +106,8 @@ proptest! {
             }
             out.concat()
         };
-        prop_assert_eq!(lines.landed(), expect(&|m| m == Mark::Accepted));
-        prop_assert_eq!(lines.kept(), expect(&|m| m != Mark::Rejected));
+        prop_assert_eq!(lines.landed(), expect(&|m| m == ReviewDecision::Accepted));
+        prop_assert_eq!(lines.kept(), expect(&|m| m != ReviewDecision::Rejected));
     }
 
     #[test]
@@ -108,7 +116,7 @@ proptest! {
         prop_assert_eq!(lines.landed(), old);
         prop_assert_eq!(lines.kept(), new.clone());
         for hunk in &mut lines.hunks {
-            hunk.marks.fill(Mark::Accepted);
+            hunk.marks.fill(ReviewDecision::Accepted);
         }
         prop_assert_eq!(lines.landed(), new);
     }

@@ -2,8 +2,10 @@
 //!
 //! A patch has parts of files only: what lies between them is not there, and line numbers are the patch's own.
 
-use super::doc::Doc;
-use super::file::{Body, File, Hunk, Lines, Mark, Seam, Whole};
+use super::doc::SideText;
+use super::file::{
+    PartBoundary, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,
+};
 use crate::text::patch::{
     FilePatch, FilePatchBody as PatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted,
 };
@@ -11,15 +13,15 @@ use crate::text::sanitize;
 use std::path::PathBuf;
 
 /// The files of a patch.
-pub fn of_patch(patch: &PatchSet) -> Vec<File> {
+pub fn of_patch(patch: &PatchSet) -> Vec<ReviewFile> {
     patch.files.iter().map(one).collect()
 }
 
 /// A binary file of which only the name is known.
-pub fn binary_file(name: &str) -> File {
+pub fn binary_file(name: &str) -> ReviewFile {
     let path = PathBuf::from(name);
     let words = vec!["a binary file; the difference does not say more".to_string()];
-    File {
+    ReviewFile {
         name: sanitize::name(name).into_owned(),
         path: path.clone(),
         paths: vec![path],
@@ -27,12 +29,12 @@ pub fn binary_file(name: &str) -> File {
         letter: 'M',
         facts: Vec::new(),
         runs_later: None,
-        body: Body::Whole(Whole { words, ..Whole::default() }),
+        body: ReviewBody::Whole(WholeChange { words, ..WholeChange::default() }),
         key: blake3::hash(name.as_bytes()).to_hex().to_string(),
     }
 }
 
-fn one(file: &FilePatch) -> File {
+fn one(file: &FilePatch) -> ReviewFile {
     let name = file.new.as_ref().or(file.old.as_ref()).cloned().unwrap_or_else(|| "(no name)".into());
     let letter = match file.kind {
         FilePatchKind::Edit => 'M',
@@ -54,7 +56,7 @@ fn one(file: &FilePatch) -> File {
         facts.push(format!("mode {a:o} becomes {b:o}"));
     }
     let body = match &file.body {
-        PatchBody::Hunks(_) => lines(file).filter(|lines| !lines.hunks.is_empty()).map(Body::Lines),
+        PatchBody::Hunks(_) => lines(file).filter(|lines| !lines.hunks.is_empty()).map(ReviewBody::Lines),
         PatchBody::Binary(_) => None,
     };
     let body = body.unwrap_or_else(|| {
@@ -63,11 +65,11 @@ fn one(file: &FilePatch) -> File {
             PatchBody::Hunks(_) => "no line changes",
         };
         let words = std::iter::once(what.to_string()).chain(facts.drain(..)).collect();
-        Body::Whole(Whole { words, ..Whole::default() })
+        ReviewBody::Whole(WholeChange { words, ..WholeChange::default() })
     });
     let key = blake3::hash(format!("{name}\0{facts:?}").as_bytes()).to_hex().to_string();
     let path = PathBuf::from(&name);
-    File {
+    ReviewFile {
         name: safe(&name),
         path: path.clone(),
         paths: vec![path],
@@ -81,19 +83,19 @@ fn one(file: &FilePatch) -> File {
 }
 
 /// The parts of both sides that the patch has, one behind the other.
-fn lines(file: &FilePatch) -> Option<Lines> {
+fn lines(file: &FilePatch) -> Option<ReviewLines> {
     let (mut old, mut new): (Vec<u8>, Vec<u8>) = (Vec::new(), Vec::new());
     let (mut old_at, mut new_at) = (0, 0);
-    let (mut hunks, mut parts): (Vec<Hunk>, Vec<Seam>) = (Vec::new(), Vec::new());
+    let (mut hunks, mut parts): (Vec<ReviewHunk>, Vec<PartBoundary>) = (Vec::new(), Vec::new());
     for hunk in file.hunks() {
         let first = hunk.old_start.unwrap_or(old_at + 1).max(1);
         let shift = new_at as isize - old_at as isize + parts_shift(&parts);
         let new_first = usize::try_from(first as isize + shift).unwrap_or(1).max(1);
-        parts.push(Seam { old: old_at, new: new_at, old_number: first, new_number: new_first });
+        parts.push(PartBoundary { old: old_at, new: new_at, old_number: first, new_number: new_first });
         let (mut run_old, mut run_new) = (old_at, new_at);
         let mut close = |run_old: &mut usize, run_new: &mut usize, old_at: usize, new_at: usize| {
             if *run_old < old_at || *run_new < new_at {
-                hunks.push(Hunk::new(*run_old..old_at, *run_new..new_at));
+                hunks.push(ReviewHunk::new(*run_old..old_at, *run_new..new_at));
             }
             (*run_old, *run_new) = (old_at, new_at);
         };
@@ -116,13 +118,13 @@ fn lines(file: &FilePatch) -> Option<Lines> {
         }
         close(&mut run_old, &mut run_new, old_at, new_at);
     }
-    let (old, new) = (Doc::new(old)?, Doc::new(new)?);
+    let (old, new) = (SideText::new(old)?, SideText::new(new)?);
     let everything = 0..old_at;
-    Some(Lines { old, new, hunks, opened: Vec::from([everything]), parts, edited: false })
+    Some(ReviewLines { old, new, hunks, opened: Vec::from([everything]), parts, edited: false })
 }
 
 /// What the numbers of the last part differ by beyond the lines that are there.
-fn parts_shift(parts: &[Seam]) -> isize {
+fn parts_shift(parts: &[PartBoundary]) -> isize {
     parts
         .last()
         .map_or(0, |s| (s.new_number as isize - s.old_number as isize) - (s.new as isize - s.old as isize))
@@ -138,24 +140,26 @@ fn ended(out: &mut Vec<u8>, line: &[u8]) {
 
 /// What was accepted, as a patch, and the names of files of which that cannot be said in one: binary files, renames and
 /// modes without lines.
-pub fn accepted(files: &[File]) -> (Vec<u8>, Vec<String>) {
+pub fn accepted(files: &[ReviewFile]) -> (Vec<u8>, Vec<String>) {
     let (mut out, mut left) = (Vec::new(), Vec::new());
     for file in files {
         match &file.body {
-            Body::Whole(whole) if whole.mark == Mark::Accepted => left.push(file.name.clone()),
-            Body::Whole(_) => {}
-            Body::Lines(lines) => accepted_lines(file, lines, &mut out),
+            ReviewBody::Whole(whole) if whole.mark == ReviewDecision::Accepted => {
+                left.push(file.name.clone())
+            }
+            ReviewBody::Whole(_) => {}
+            ReviewBody::Lines(lines) => accepted_lines(file, lines, &mut out),
         }
     }
     (out, left)
 }
 
-fn accepted_lines(file: &File, lines: &Lines, out: &mut Vec<u8>) {
-    if !lines.hunks.iter().any(|h| h.marks.contains(&Mark::Accepted)) {
+fn accepted_lines(file: &ReviewFile, lines: &ReviewLines, out: &mut Vec<u8>) {
+    if !lines.hunks.iter().any(|h| h.marks.contains(&ReviewDecision::Accepted)) {
         return;
     }
     let raw = file.path.as_os_str().as_encoded_bytes();
-    let whole = lines.hunks.iter().all(|h| h.marks.iter().all(|m| *m == Mark::Accepted));
+    let whole = lines.hunks.iter().all(|h| h.marks.iter().all(|m| *m == ReviewDecision::Accepted));
     let old = if file.letter == 'A' { "/dev/null".to_string() } else { quoted("a/", raw) };
     let new = if file.letter == 'D' && whole { "/dev/null".to_string() } else { quoted("b/", raw) };
     out.extend_from_slice(format!("--- {old}\n+++ {new}\n").as_bytes());
@@ -167,9 +171,10 @@ fn accepted_lines(file: &File, lines: &Lines, out: &mut Vec<u8>) {
 }
 
 /// One part as a hunk of a patch, if anything in it was accepted. Returns by how much it makes the file longer.
-fn part_of(lines: &Lines, part: Seam, end: usize, drift: isize, out: &mut Vec<u8>) -> isize {
-    let within =
-        |h: &&Hunk| h.old.start >= part.old && h.old.start <= end && (h.old.start < end || h.old.end <= end);
+fn part_of(lines: &ReviewLines, part: PartBoundary, end: usize, drift: isize, out: &mut Vec<u8>) -> isize {
+    let within = |h: &&ReviewHunk| {
+        h.old.start >= part.old && h.old.start <= end && (h.old.start < end || h.old.end <= end)
+    };
     let next = lines.parts.iter().find(|s| s.old > part.old).map_or(usize::MAX, |s| s.new);
     let hunks = lines
         .hunks
@@ -181,11 +186,11 @@ fn part_of(lines: &Lines, part: Seam, end: usize, drift: isize, out: &mut Vec<u8
     for hunk in hunks {
         ops.extend((at..hunk.old.start).map(|n| (b' ', lines.old.bytes(n..n + 1))));
         for (n, line) in hunk.old.clone().enumerate() {
-            let sign = if hunk.mark(n) == Mark::Accepted { b'-' } else { b' ' };
+            let sign = if hunk.mark(n) == ReviewDecision::Accepted { b'-' } else { b' ' };
             ops.push((sign, lines.old.bytes(line..line + 1)));
         }
         for (n, line) in hunk.new.clone().enumerate() {
-            if hunk.mark(hunk.old.len() + n) == Mark::Accepted {
+            if hunk.mark(hunk.old.len() + n) == ReviewDecision::Accepted {
                 ops.push((b'+', lines.new.bytes(line..line + 1)));
             }
         }
@@ -252,7 +257,7 @@ mod tests {
  v
 ";
 
-    fn files(text: &str) -> Vec<File> {
+    fn files(text: &str) -> Vec<ReviewFile> {
         of_patch(&parse(text.as_bytes(), StripLevels::Auto).unwrap())
     }
 
@@ -269,10 +274,10 @@ mod tests {
     fn what_was_accepted_is_a_patch_again() {
         let mut files = files(PATCH);
         let lines = files[0].lines_mut().unwrap();
-        lines.hunks.iter_mut().for_each(|h| h.marks.fill(Mark::Accepted));
+        lines.hunks.iter_mut().for_each(|h| h.marks.fill(ReviewDecision::Accepted));
         assert_eq!(String::from_utf8(accepted(&files).0).unwrap(), PATCH);
         let lines = files[0].lines_mut().unwrap();
-        lines.hunks[0].marks = vec![Mark::Open, Mark::Accepted, Mark::Rejected];
+        lines.hunks[0].marks = vec![ReviewDecision::Open, ReviewDecision::Accepted, ReviewDecision::Rejected];
         assert_eq!(
             String::from_utf8(accepted(&files).0).unwrap(),
             "--- a/x.txt\n+++ b/x.txt\n@@ -3,4 +3,5 @@\n c\n d\n+D\n e\n f\n@@ -20,3 +21,2 @@\n t\n-u\n v\n"

@@ -1,41 +1,41 @@
 //! Going: lines, screens, hunks, files, matches; and what of the picture is switched on the way.
 
-use super::action::Action;
-use super::file::File;
-use super::rows::Row;
-use super::state::{Focus, Review};
+use super::action::ReviewAction;
+use super::file::ReviewFile;
+use super::rows::ReviewRow;
+use super::state::{Review, ReviewFocus};
 
 impl Review {
-    pub(super) fn go(&mut self, action: Action) {
+    pub(super) fn go(&mut self, action: ReviewAction) {
         let page = usize::from(self.size.1.saturating_sub(3).max(1));
         let last = self.rows.list.len().saturating_sub(1);
         let at = self.cursor;
         match action {
-            Action::Down => self.cursor = at + 1,
-            Action::Up => self.cursor = at.saturating_sub(1),
-            Action::HalfDown => self.cursor = at + page / 2,
-            Action::HalfUp => self.cursor = at.saturating_sub(page / 2),
-            Action::PageDown => self.cursor = at + page,
-            Action::PageUp => self.cursor = at.saturating_sub(page),
-            Action::Top => (self.cursor, self.top) = (0, (0, 0)),
-            Action::Bottom => self.cursor = last,
-            Action::NextHunk => self.go_to_hunk(|row| row > at, false),
-            Action::PrevHunk => self.go_to_hunk(|row| row < at, true),
-            Action::NextFile => self.go_to_file(|row| row > at, false),
-            Action::PrevFile => self.go_to_file(|row| row < at, true),
-            Action::NextOpen => self.go_to_open(),
-            Action::NextMatch => self.go_to_match(1),
-            Action::PrevMatch => self.go_to_match(-1),
-            Action::Right => self.left = (self.left + 8).min(100_000),
-            Action::Left => self.left = self.left.saturating_sub(8),
-            Action::Visual => self.anchor = if self.anchor.is_some() { None } else { Some(at) },
-            Action::More => self.context(1),
-            Action::Less => self.context(-1),
-            Action::Side => {
+            ReviewAction::Down => self.cursor = at + 1,
+            ReviewAction::Up => self.cursor = at.saturating_sub(1),
+            ReviewAction::HalfDown => self.cursor = at + page / 2,
+            ReviewAction::HalfUp => self.cursor = at.saturating_sub(page / 2),
+            ReviewAction::PageDown => self.cursor = at + page,
+            ReviewAction::PageUp => self.cursor = at.saturating_sub(page),
+            ReviewAction::Top => (self.cursor, self.top) = (0, (0, 0)),
+            ReviewAction::Bottom => self.cursor = last,
+            ReviewAction::NextHunk => self.go_to_hunk(|row| row > at, false),
+            ReviewAction::PrevHunk => self.go_to_hunk(|row| row < at, true),
+            ReviewAction::NextFile => self.go_to_file(|row| row > at, false),
+            ReviewAction::PrevFile => self.go_to_file(|row| row < at, true),
+            ReviewAction::NextOpen => self.go_to_open(),
+            ReviewAction::NextMatch => self.go_to_match(1),
+            ReviewAction::PrevMatch => self.go_to_match(-1),
+            ReviewAction::Right => self.left = (self.left + 8).min(100_000),
+            ReviewAction::Left => self.left = self.left.saturating_sub(8),
+            ReviewAction::Visual => self.anchor = if self.anchor.is_some() { None } else { Some(at) },
+            ReviewAction::More => self.context(1),
+            ReviewAction::Less => self.context(-1),
+            ReviewAction::Side => {
                 self.layout.side = !self.layout.side;
                 self.lay_out();
             }
-            Action::Whitespace => {
+            ReviewAction::Whitespace => {
                 self.layout.hide_blanks = !self.layout.hide_blanks;
                 self.lay_out();
                 self.say(match self.layout.hide_blanks {
@@ -43,8 +43,8 @@ impl Review {
                     false => "hunks that change blanks only are shown",
                 });
             }
-            Action::Invisibles => self.look.invisibles = !self.look.invisibles,
-            Action::Wrap => {
+            ReviewAction::Invisibles => self.look.invisibles = !self.look.invisibles,
+            ReviewAction::Wrap => {
                 self.look.wrap = !self.look.wrap;
                 self.left = 0;
                 self.say(if self.look.wrap {
@@ -53,13 +53,13 @@ impl Review {
                     "long lines: h and l scroll"
                 });
             }
-            Action::Fold => self.fold(),
-            Action::Tree => {
+            ReviewAction::Fold => self.fold(),
+            ReviewAction::Tree => {
                 self.look.tree = Some(!self.shows_tree());
-                self.focus = Focus::Diff;
+                self.focus = ReviewFocus::Diff;
             }
-            Action::Focus => {
-                self.focus = Focus::Tree;
+            ReviewAction::Focus => {
+                self.focus = ReviewFocus::Tree;
                 self.look.tree = Some(true);
                 let here = self.file_here().and_then(|f| self.tree.of_file(f));
                 self.tree.cursor = here.unwrap_or(0);
@@ -132,7 +132,7 @@ impl Review {
             return;
         }
         let count = self.rows.list.len();
-        let needle = Needle::new(&self.search);
+        let needle = ReviewQuery::new(&self.search);
         let step = |n: usize| match direction {
             1.. => (self.cursor + n) % count.max(1),
             _ => (self.cursor + count - n % count.max(1)) % count.max(1),
@@ -146,50 +146,52 @@ impl Review {
     /// The first match at or after the cursor: while the search is typed.
     pub(super) fn go_to_first_match(&mut self, from: usize) {
         let count = self.rows.list.len();
-        let needle = Needle::new(&self.search);
+        let needle = ReviewQuery::new(&self.search);
         let found = (0..count).map(|n| (from + n) % count.max(1)).find(|row| self.has(*row, &needle));
         self.cursor = found.unwrap_or(from);
     }
 
-    fn has(&self, row: usize, needle: &Needle) -> bool {
+    fn has(&self, row: usize, needle: &ReviewQuery) -> bool {
         self.rows.list.get(row).is_some_and(|row| self.texts(*row).iter().any(|text| needle.is_in(text)))
     }
 
     /// What a row says, for searching: both sides where there are two.
-    fn texts(&self, row: Row) -> Vec<&str> {
-        let lines = |file: u32| self.files.get(file as usize).and_then(File::lines);
+    fn texts(&self, row: ReviewRow) -> Vec<&str> {
+        let lines = |file: u32| self.files.get(file as usize).and_then(ReviewFile::lines);
         let changed = |file: u32, hunk: u32, n: u32, part: u32| {
             let lines = lines(file)?;
             let (side, line) = super::paint::place(lines, hunk as usize, n as usize)?;
-            let doc = if side == super::comment::Side::Old { &lines.old } else { &lines.new };
+            let doc = if side == super::comment::DiffSide::Old { &lines.old } else { &lines.new };
             doc.line(line).get(doc.part(line, part as usize))
         };
         match row {
-            Row::File(f) => self.files.get(f as usize).map(|f| f.name.as_str()).into_iter().collect(),
-            Row::Same { file, new, part, .. } => {
-                let text = |l: &'_ super::file::Lines| l.new.part(new as usize, part as usize);
+            ReviewRow::File(f) => self.files.get(f as usize).map(|f| f.name.as_str()).into_iter().collect(),
+            ReviewRow::Same { file, new, part, .. } => {
+                let text = |l: &'_ super::file::ReviewLines| l.new.part(new as usize, part as usize);
                 lines(file).and_then(|l| l.new.line(new as usize).get(text(l))).into_iter().collect()
             }
-            Row::Line { file, hunk, n, part } => changed(file, hunk, n, part).into_iter().collect(),
-            Row::Pair { file, hunk, old, new, part } => {
+            ReviewRow::Line { file, hunk, n, part } => changed(file, hunk, n, part).into_iter().collect(),
+            ReviewRow::Pair { file, hunk, old, new, part } => {
                 old.into_iter().chain(new).filter_map(|n| changed(file, hunk, n, part)).collect()
             }
-            Row::Note(n) => self.comments.get(n as usize).map(|c| c.text.as_str()).into_iter().collect(),
+            ReviewRow::Note(n) => {
+                self.comments.get(n as usize).map(|c| c.text.as_str()).into_iter().collect()
+            }
             _ => Vec::new(),
         }
     }
 }
 
 /// What is searched: without regard to case as long as it has no capital.
-pub(super) struct Needle {
+pub(super) struct ReviewQuery {
     text: String,
     exact: bool,
 }
 
-impl Needle {
-    pub(super) fn new(text: &str) -> Needle {
+impl ReviewQuery {
+    pub(super) fn new(text: &str) -> ReviewQuery {
         let exact = text.chars().any(char::is_uppercase);
-        Needle { text: if exact { text.to_string() } else { text.to_lowercase() }, exact }
+        ReviewQuery { text: if exact { text.to_string() } else { text.to_lowercase() }, exact }
     }
 
     pub(super) fn is_in(&self, text: &str) -> bool {
@@ -254,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_search_minds_case_only_when_it_has_a_capital() {
-        let places = |needle: &str, text: &str| Needle::new(needle).places(text);
+        let places = |needle: &str, text: &str| ReviewQuery::new(needle).places(text);
         assert_eq!(places("ab", "ab AB aB"), [0..2, 3..5, 6..8]);
         assert_eq!(places("Ab", "ab Ab").len(), 1);
         assert_eq!(places("Ab", "ab Ab").first(), Some(&(3..5)));

@@ -1,62 +1,62 @@
 //! Undo inside the review: every decision, mark, comment, split and edit can be taken back, and done again.
 
-use super::comment::Comment;
-use super::file::{Body, Hunk, Lines, Whole};
-use super::input::Input;
-use super::state::{Effect, Review};
+use super::comment::ReviewComment;
+use super::file::{ReviewBody, ReviewHunk, ReviewLines, WholeChange};
+use super::input::ReviewInput;
+use super::state::{Review, ReviewEffect};
 
 /// How many steps are kept.
 const STEPS: usize = 500;
 
 /// What something was before it changed.
 #[derive(Clone, Debug)]
-pub(super) enum Was {
+pub(super) enum ReviewUndoItem {
     Hunk {
         file: usize,
         hunk: usize,
-        was: Hunk,
+        was: ReviewHunk,
     },
     Whole {
         file: usize,
-        was: Whole,
+        was: WholeChange,
     },
     /// A file's hunks were cut anew, or its new side was written anew.
     Lines {
         file: usize,
-        was: Box<Lines>,
+        was: Box<ReviewLines>,
     },
-    Comments(Vec<Comment>),
+    Comments(Vec<ReviewComment>),
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct ReviewUndoStep {
     words: String,
-    was: Vec<Was>,
+    was: Vec<ReviewUndoItem>,
     cursor: usize,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct History {
-    done: Vec<Step>,
-    undone: Vec<Step>,
+pub(super) struct ReviewHistory {
+    done: Vec<ReviewUndoStep>,
+    undone: Vec<ReviewUndoStep>,
     /// A comment that was left before it was added, and what it was to be on.
-    pub(super) draft: Option<(Input, String)>,
+    pub(super) draft: Option<(ReviewInput, String)>,
     /// Where the cursor was when a search began.
     pub(super) search_from: usize,
 }
 
 impl Review {
     /// Keeps what something was before a change that is said in `words`.
-    pub(super) fn keep(&mut self, words: &str, was: Vec<Was>) {
+    pub(super) fn keep(&mut self, words: &str, was: Vec<ReviewUndoItem>) {
         let history = &mut self.history;
         history.undone.clear();
         if history.done.len() >= STEPS {
             history.done.remove(0);
         }
-        history.done.push(Step { words: words.into(), was, cursor: self.cursor });
+        history.done.push(ReviewUndoStep { words: words.into(), was, cursor: self.cursor });
     }
 
-    pub(super) fn undo(&mut self) -> Vec<Effect> {
+    pub(super) fn undo(&mut self) -> Vec<ReviewEffect> {
         let Some(step) = self.history.done.pop() else {
             self.say("nothing to undo");
             return Vec::new();
@@ -64,10 +64,10 @@ impl Review {
         self.say(format!("undone: {}", step.words));
         let back = self.swap(step);
         self.history.undone.push(back);
-        vec![Effect::Remember]
+        vec![ReviewEffect::Remember]
     }
 
-    pub(super) fn redo(&mut self) -> Vec<Effect> {
+    pub(super) fn redo(&mut self) -> Vec<ReviewEffect> {
         let Some(step) = self.history.undone.pop() else {
             self.say("nothing to do again");
             return Vec::new();
@@ -75,11 +75,11 @@ impl Review {
         self.say(format!("done again: {}", step.words));
         let back = self.swap(step);
         self.history.done.push(back);
-        vec![Effect::Remember]
+        vec![ReviewEffect::Remember]
     }
 
     /// Puts everything back, and returns the step that undoes this.
-    fn swap(&mut self, step: Step) -> Step {
+    fn swap(&mut self, step: ReviewUndoStep) -> ReviewUndoStep {
         let mut was = Vec::with_capacity(step.was.len());
         for entry in step.was {
             was.extend(self.put_back(entry));
@@ -89,26 +89,30 @@ impl Review {
         self.lay_out();
         let cursor = std::mem::replace(&mut self.cursor, step.cursor);
         self.clamp();
-        Step { words: step.words, was, cursor }
+        ReviewUndoStep { words: step.words, was, cursor }
     }
 
-    fn put_back(&mut self, entry: Was) -> Option<Was> {
+    fn put_back(&mut self, entry: ReviewUndoItem) -> Option<ReviewUndoItem> {
         match entry {
-            Was::Comments(comments) => Some(Was::Comments(std::mem::replace(&mut self.comments, comments))),
-            Was::Whole { file, was } => match &mut self.files.get_mut(file)?.body {
-                Body::Whole(whole) => Some(Was::Whole { file, was: std::mem::replace(whole, was) }),
-                Body::Lines(_) => None,
-            },
-            Was::Hunk { file, hunk, was } => {
-                let slot = self.files.get_mut(file)?.lines_mut()?.hunks.get_mut(hunk)?;
-                Some(Was::Hunk { file, hunk, was: std::mem::replace(slot, was) })
+            ReviewUndoItem::Comments(comments) => {
+                Some(ReviewUndoItem::Comments(std::mem::replace(&mut self.comments, comments)))
             }
-            Was::Lines { file, was } => {
+            ReviewUndoItem::Whole { file, was } => match &mut self.files.get_mut(file)?.body {
+                ReviewBody::Whole(whole) => {
+                    Some(ReviewUndoItem::Whole { file, was: std::mem::replace(whole, was) })
+                }
+                ReviewBody::Lines(_) => None,
+            },
+            ReviewUndoItem::Hunk { file, hunk, was } => {
+                let slot = self.files.get_mut(file)?.lines_mut()?.hunks.get_mut(hunk)?;
+                Some(ReviewUndoItem::Hunk { file, hunk, was: std::mem::replace(slot, was) })
+            }
+            ReviewUndoItem::Lines { file, was } => {
                 let lines = self.files.get_mut(file)?.lines_mut()?;
                 if !std::sync::Arc::ptr_eq(&lines.new.text(), &was.new.text()) {
                     self.seen.forget(file);
                 }
-                Some(Was::Lines { file, was: Box::new(std::mem::replace(lines, *was)) })
+                Some(ReviewUndoItem::Lines { file, was: Box::new(std::mem::replace(lines, *was)) })
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What changed inside the lines of a hunk, worked out when it is first drawn and kept for a while.
 
-use super::doc::{Doc, End};
-use super::file::Lines;
+use super::doc::{LineTerminator, SideText};
+use super::file::ReviewLines;
 use crate::text::words;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -10,10 +10,10 @@ use std::rc::Rc;
 
 /// Which lines of a hunk are versions of each other, and what changed inside them. Worked out when first drawn.
 #[derive(Default)]
-pub struct Inside(RefCell<HashMap<(usize, usize), Rc<Pairs>>>);
+pub struct InlineDiffCache(RefCell<HashMap<(usize, usize), Rc<LinePairs>>>);
 
 #[derive(Default)]
-pub(super) struct Pairs {
+pub(super) struct LinePairs {
     /// By the changed line's number in its hunk.
     changes: RefCell<HashMap<usize, Rc<Vec<Range<usize>>>>>,
     partner: HashMap<usize, usize>,
@@ -22,19 +22,19 @@ pub(super) struct Pairs {
 /// Hunks whose pairs are kept.
 const KEPT: usize = 400;
 
-impl Inside {
+impl InlineDiffCache {
     /// Everything is different now.
     pub fn forget(&self) {
         self.0.borrow_mut().clear();
     }
 
-    fn pairs(&self, f: usize, h: usize, lines: &Lines) -> Option<Rc<Pairs>> {
+    fn pairs(&self, f: usize, h: usize, lines: &ReviewLines) -> Option<Rc<LinePairs>> {
         if let Some(known) = self.0.borrow().get(&(f, h)) {
             return Some(Rc::clone(known));
         }
         let hunk = lines.hunks.get(h)?;
         let removed = hunk.old.len();
-        let mut pairs = Pairs::default();
+        let mut pairs = LinePairs::default();
         let old: Vec<&str> = hunk.old.clone().map(|n| lines.old.line(n)).collect();
         let new: Vec<&str> = hunk.new.clone().map(|n| lines.new.line(n)).collect();
         for (a, b) in words::pairs(&old, &new) {
@@ -56,7 +56,7 @@ impl Inside {
         f: usize,
         h: usize,
         n: usize,
-        lines: &Lines,
+        lines: &ReviewLines,
     ) -> Option<Rc<Vec<Range<usize>>>> {
         let pairs = self.pairs(f, h, lines)?;
         if let Some(known) = pairs.changes.borrow().get(&n) {
@@ -75,17 +75,17 @@ impl Inside {
         known.get(&n).map(Rc::clone)
     }
 
-    pub(super) fn partner(&self, f: usize, h: usize, n: usize, lines: &Lines) -> Option<usize> {
+    pub(super) fn partner(&self, f: usize, h: usize, n: usize, lines: &ReviewLines) -> Option<usize> {
         self.pairs(f, h, lines)?.partner.get(&n).copied()
     }
 }
 
 /// The line with a sign for its end, so that a change of the end alone is a change.
-fn ended(doc: &Doc, line: usize) -> String {
+fn ended(doc: &SideText, line: usize) -> String {
     let sign = match doc.end(line) {
-        End::CrLf => "\r",
-        End::Lf => "",
-        End::None => "",
+        LineTerminator::CrLf => "\r",
+        LineTerminator::Lf => "",
+        LineTerminator::None => "",
     };
     format!("{}{sign}", doc.line(line))
 }

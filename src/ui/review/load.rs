@@ -1,8 +1,8 @@
 //! A change set as files under review: what has lines is taken apart, everything else is said in words and decided as
 //! one.
 
-use super::doc::Doc;
-use super::file::{Body, File, Lines, Pictures, Whole};
+use super::doc::SideText;
+use super::file::{PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
 use super::renames::renames;
 use crate::media::{self, sniff};
 use crate::text::{DetectedEncoding, LineDiff, sanitize, visible};
@@ -25,11 +25,11 @@ pub fn pending(
     classes: &ChangeClasses,
     objects: &ObjectStore,
     shown: &dyn Fn(&Path) -> PathBuf,
-) -> Vec<File> {
+) -> Vec<ReviewFile> {
     let name = |path: &Path| visible::path_name(&shown(path));
     let moved: BTreeSet<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
     let renames = renames(set, objects);
-    let mut files: Vec<File> = Vec::new();
+    let mut files: Vec<ReviewFile> = Vec::new();
     let mut taken: BTreeSet<PathBuf> = BTreeSet::new();
     let mut room = MOST;
     for (path, runner) in classes.to_approve(set) {
@@ -89,7 +89,7 @@ fn together(
     objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
-) -> File {
+) -> ReviewFile {
     let part = set.part(|c| group.contains(&c.path));
     let mut key = blake3::Hasher::new();
     for change in &part.changes {
@@ -115,7 +115,7 @@ fn together(
             words.extend(as_words(change, objects, name, room, &mut left_out));
         }
     }
-    File {
+    ReviewFile {
         name: format!("{}/", name(unit)),
         path: unit.to_path_buf(),
         paths: group.iter().cloned().collect(),
@@ -123,7 +123,7 @@ fn together(
         letter: if repository { 'M' } else { 'D' },
         facts: Vec::new(),
         runs_later: None,
-        body: Body::Whole(Whole { words, left_out, ..Whole::default() }),
+        body: ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() }),
         key: key.finalize().to_hex().to_string(),
     }
 }
@@ -152,11 +152,11 @@ fn as_words(
     let file = one(change, None, objects, name, room);
     let mut words = file.facts;
     match file.body {
-        Body::Whole(whole) => {
+        ReviewBody::Whole(whole) => {
             *left_out += whole.left_out;
             words.extend(whole.words);
         }
-        Body::Lines(lines) => {
+        ReviewBody::Lines(lines) => {
             let diff = LineDiff::new(&lines.old.text(), &lines.new.text()).unified(3, usize::MAX);
             words.extend(sanitize::block(&diff.text).lines().map(String::from));
         }
@@ -171,7 +171,7 @@ fn one(
     objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
-) -> File {
+) -> ReviewFile {
     let parts = matches!(change.verb(), ChangeKind::Modified) || from.is_some();
     let with = if parts { ", with whatever part is accepted" } else { "" };
     let mut facts: Vec<String> =
@@ -192,7 +192,7 @@ fn one(
     paths.extend(change.moved_from.clone());
     let body = body(change, objects, name, room, &mut facts);
     let slash = if change.after.is_directory() || change.before.is_directory() { "/" } else { "" };
-    File {
+    ReviewFile {
         name: format!("{}{slash}", name(&change.path)),
         path: change.path.clone(),
         paths,
@@ -212,18 +212,18 @@ fn renamed(
     objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
-) -> Option<File> {
+) -> Option<ReviewFile> {
     let size = old.before.size() + change.after.size();
     let (before, after) = (old.bytes(objects)?.0, change.bytes(objects)?.1);
-    let (before, after) = (Doc::new(before)?, Doc::new(after)?);
+    let (before, after) = (SideText::new(before)?, SideText::new(after)?);
     *room = room.checked_sub(size)?;
-    let lines = Lines::new(before, after);
+    let lines = ReviewLines::new(before, after);
     let mut file = one(change, Some(&old.before), objects, name, &mut 0);
     file.facts
         .insert(0, format!("renamed from {}: that goes with any line that is accepted", name(&old.path)));
     let key = format!("{}\0{}", own_key(old), own_key(change));
     file.key = blake3::hash(key.as_bytes()).to_hex().to_string();
-    Some(File { letter: 'R', body: Body::Lines(lines), renamed: Some(old.path.clone()), ..file })
+    Some(ReviewFile { letter: 'R', body: ReviewBody::Lines(lines), renamed: Some(old.path.clone()), ..file })
 }
 
 fn body(
@@ -232,8 +232,8 @@ fn body(
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
     facts: &mut Vec<String>,
-) -> Body {
-    let words = |words: Vec<String>| Body::Whole(Whole { words, ..Whole::default() });
+) -> ReviewBody {
+    let words = |words: Vec<String>| ReviewBody::Whole(WholeChange { words, ..WholeChange::default() });
     match (&change.before, &change.after) {
         (_, PathState::Special { what }) => {
             return words(vec![format!(
@@ -280,25 +280,28 @@ fn body(
     text(change, before, after, facts)
 }
 
-fn text(change: &PathChange, before: Vec<u8>, after: Vec<u8>, facts: &mut Vec<String>) -> Body {
+fn text(change: &PathChange, before: Vec<u8>, after: Vec<u8>, facts: &mut Vec<String>) -> ReviewBody {
     let file = change.path.to_string_lossy();
     let picture =
         |bytes: &[u8]| sniff(bytes.get(..64).unwrap_or(bytes), &file).and_then(|k| k.media_type()).is_some();
     if picture(&after) || after.is_empty() && picture(&before) {
         let words = picture_sizes(change, &before, &after);
         let side = |bytes: Vec<u8>| (!bytes.is_empty()).then(|| Arc::new(bytes));
-        let pictures = Some(Pictures { before: side(before), after: side(after) });
-        return Body::Whole(Whole { words: vec![words], pictures, ..Whole::default() });
+        let pictures = Some(PicturePair { before: side(before), after: side(after) });
+        return ReviewBody::Whole(WholeChange { words: vec![words], pictures, ..WholeChange::default() });
     }
-    let (Some(old), Some(new)) = (Doc::new(before.clone()), Doc::new(after.clone())) else {
+    let (Some(old), Some(new)) = (SideText::new(before.clone()), SideText::new(after.clone())) else {
         let (words, left_out) = wide_text(change, &before, &after);
-        return Body::Whole(Whole { words, left_out, ..Whole::default() });
+        return ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() });
     };
     facts.extend(encodings(&before, &after));
-    let lines = Lines::new(old, new);
+    let lines = ReviewLines::new(old, new);
     match lines.hunks.is_empty() {
-        true => Body::Whole(Whole { words: vec!["a new empty file".into()], ..Whole::default() }),
-        false => Body::Lines(lines),
+        true => ReviewBody::Whole(WholeChange {
+            words: vec!["a new empty file".into()],
+            ..WholeChange::default()
+        }),
+        false => ReviewBody::Lines(lines),
     }
 }
 

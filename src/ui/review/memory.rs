@@ -4,9 +4,9 @@
 //! Everything is kept by content, never by place: a hunk that is the same tomorrow has its decision still, one that
 //! changed is open again.
 
-use super::comment::Comment;
-use super::doc::Doc;
-use super::file::{Body, File, Hunk, Lines, Mark};
+use super::comment::ReviewComment;
+use super::doc::SideText;
+use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};
 use super::state::Review;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,20 +18,20 @@ use std::path::{Path, PathBuf};
 const VERSION: u32 = 1;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Memory {
+pub struct SavedReview {
     version: u32,
     /// By the key of a run of lines, or of a whole.
-    decided: BTreeMap<String, Decided>,
-    comments: Vec<Comment>,
+    decided: BTreeMap<String, SavedDecision>,
+    comments: Vec<ReviewComment>,
     next_comment: u64,
-    edits: BTreeMap<PathBuf, Edited>,
+    edits: BTreeMap<PathBuf, SavedEdit>,
     /// What the agent has still to be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outbox: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Decided {
+struct SavedDecision {
     /// A letter for each changed line: `o`, `a` or `r`; one alone is for all of them.
     marks: String,
     /// How many changed lines each part has, where the run was split.
@@ -44,23 +44,25 @@ struct Decided {
 
 /// A new side that the person wrote.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Edited {
+struct SavedEdit {
     /// The content it was made from, by hash.
     of: String,
     content: String,
 }
 
-impl Memory {
+impl SavedReview {
     /// What is remembered in `file`; nothing, where there is none or it cannot be read any more.
-    pub fn load(file: &Path) -> Memory {
+    pub fn load(file: &Path) -> SavedReview {
         let text = std::fs::read(file).unwrap_or_default();
-        let memory: Memory = serde_json::from_slice(&text).unwrap_or_default();
-        if memory.version == VERSION { memory } else { Memory::default() }
+        let memory: SavedReview = serde_json::from_slice(&text).unwrap_or_default();
+        if memory.version == VERSION { memory } else { SavedReview::default() }
     }
 
     /// Replaces `file` at once: a crash leaves the old memory or the new one.
     pub fn save(&self, file: &Path) -> io::Result<()> {
-        if *self == (Memory { version: VERSION, next_comment: self.next_comment, ..Memory::default() }) {
+        if *self
+            == (SavedReview { version: VERSION, next_comment: self.next_comment, ..SavedReview::default() })
+        {
             return match std::fs::remove_file(file) {
                 Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
                 _ => Ok(()),
@@ -75,30 +77,30 @@ impl Memory {
     }
 
     /// Nothing but what the agent has still to be told.
-    pub fn only(outbox: Option<String>) -> Memory {
-        Memory { version: VERSION, next_comment: 1, outbox, ..Memory::default() }
+    pub fn only(outbox: Option<String>) -> SavedReview {
+        SavedReview { version: VERSION, next_comment: 1, outbox, ..SavedReview::default() }
     }
 
     /// What there is to remember of `review`.
-    pub fn of(review: &Review, outbox: Option<String>) -> Memory {
-        let mut memory = Memory {
+    pub fn of(review: &Review, outbox: Option<String>) -> SavedReview {
+        let mut memory = SavedReview {
             version: VERSION,
             comments: review.comments.clone(),
             next_comment: review.next_comment,
             outbox,
-            ..Memory::default()
+            ..SavedReview::default()
         };
         for file in &review.files {
             match &file.body {
-                Body::Whole(whole) => {
-                    if whole.mark != Mark::Open || whole.reviewed {
+                ReviewBody::Whole(whole) => {
+                    if whole.mark != ReviewDecision::Open || whole.reviewed {
                         let reviewed = if whole.reviewed { vec![0] } else { Vec::new() };
                         let decided =
-                            Decided { marks: letter(whole.mark).into(), parts: Vec::new(), reviewed };
+                            SavedDecision { marks: letter(whole.mark).into(), parts: Vec::new(), reviewed };
                         memory.decided.insert(file.key.clone(), decided);
                     }
                 }
-                Body::Lines(lines) => memory.lines(file, lines),
+                ReviewBody::Lines(lines) => memory.lines(file, lines),
             }
         }
         memory
@@ -107,7 +109,7 @@ impl Memory {
     /// With what `before` remembers of everything that is not in `review`: a review of some paths leaves the others as
     /// they were.
     #[must_use]
-    pub fn beside(mut self, before: &Memory, review: &Review) -> Memory {
+    pub fn beside(mut self, before: &SavedReview, review: &Review) -> SavedReview {
         let mut own: BTreeSet<String> = BTreeSet::new();
         for file in &review.files {
             own.insert(file.key.clone());
@@ -128,10 +130,10 @@ impl Memory {
         self
     }
 
-    fn lines(&mut self, file: &File, lines: &Lines) {
+    fn lines(&mut self, file: &ReviewFile, lines: &ReviewLines) {
         if lines.edited {
             let content = STANDARD.encode(lines.new.bytes(0..lines.new.len()));
-            self.edits.insert(file.path.clone(), Edited { of: file.key.clone(), content });
+            self.edits.insert(file.path.clone(), SavedEdit { of: file.key.clone(), content });
         }
         for (key, run) in runs(file, lines) {
             let marks: String = run.iter().flat_map(|h| h.marks.iter().map(|m| letter(*m))).collect();
@@ -144,7 +146,7 @@ impl Memory {
             let first = marks.get(..1).unwrap_or("o").to_string();
             let marks = if marks.bytes().all(|b| first.as_bytes() == [b]) { first } else { marks };
             let parts = if split { run.iter().map(|h| h.marks.len()).collect() } else { Vec::new() };
-            self.decided.insert(key, Decided { marks, parts, reviewed });
+            self.decided.insert(key, SavedDecision { marks, parts, reviewed });
         }
     }
 
@@ -153,11 +155,11 @@ impl Memory {
         let mut told = Vec::new();
         for file in &mut review.files {
             if let Some(edit) = self.edits.get(&file.path) {
-                let content = STANDARD.decode(&edit.content).ok().and_then(Doc::new);
+                let content = STANDARD.decode(&edit.content).ok().and_then(SideText::new);
                 let same = edit.of == file.key;
                 match (content, file.lines_mut()) {
                     (Some(new), Some(lines)) if same => {
-                        *lines = Lines { edited: true, ..Lines::new(lines.old.clone(), new) };
+                        *lines = ReviewLines { edited: true, ..ReviewLines::new(lines.old.clone(), new) };
                     }
                     _ => told.push(format!(
                         "{}: it changed since you edited it; your edit was left out",
@@ -173,22 +175,22 @@ impl Memory {
         told
     }
 
-    fn put_marks(&self, file: &mut File) {
+    fn put_marks(&self, file: &mut ReviewFile) {
         let keyed: Vec<(String, usize)> = match &mut file.body {
-            Body::Whole(whole) => {
+            ReviewBody::Whole(whole) => {
                 if let Some(decided) = self.decided.get(&file.key) {
                     whole.mark = decided.marks.chars().next().map(mark).unwrap_or_default();
                     whole.reviewed = !decided.reviewed.is_empty();
                 }
                 return;
             }
-            Body::Lines(_) => {
+            ReviewBody::Lines(_) => {
                 let Some(lines) = file.lines() else { return };
                 runs(file, lines).into_iter().enumerate().map(|(n, (key, _))| (key, n)).collect()
             }
         };
         let Some(lines) = file.lines_mut() else { return };
-        let mut out: Vec<Hunk> = Vec::with_capacity(lines.hunks.len());
+        let mut out: Vec<ReviewHunk> = Vec::with_capacity(lines.hunks.len());
         for (hunk, (key, _)) in std::mem::take(&mut lines.hunks).into_iter().zip(keyed) {
             match self.decided.get(&key) {
                 Some(decided) => out.extend(decided.put_on(hunk)),
@@ -199,8 +201,8 @@ impl Memory {
     }
 }
 
-impl Decided {
-    fn put_on(&self, mut hunk: Hunk) -> Vec<Hunk> {
+impl SavedDecision {
+    fn put_on(&self, mut hunk: ReviewHunk) -> Vec<ReviewHunk> {
         let letters: Vec<char> = self.marks.chars().collect();
         for (n, slot) in hunk.marks.iter_mut().enumerate() {
             let letter = if letters.len() == 1 { letters.first() } else { letters.get(n) };
@@ -228,16 +230,16 @@ impl Decided {
 
 /// The runs of changed lines of a file, each with the hunks it was split into, by a key that is the same for the same
 /// change. Equal changes of one file are told apart by their order.
-fn runs<'a>(file: &File, lines: &'a Lines) -> Vec<(String, Vec<&'a Hunk>)> {
+fn runs<'a>(file: &ReviewFile, lines: &'a ReviewLines) -> Vec<(String, Vec<&'a ReviewHunk>)> {
     let mut seen: HashMap<String, usize> = HashMap::new();
-    let mut out: Vec<Vec<&Hunk>> = Vec::new();
+    let mut out: Vec<Vec<&ReviewHunk>> = Vec::new();
     for hunk in &lines.hunks {
         match out.last_mut() {
             Some(run) if hunk.cut => run.push(hunk),
             _ => out.push(vec![hunk]),
         }
     }
-    let key = |run: &[&Hunk]| {
+    let key = |run: &[&ReviewHunk]| {
         let mut hasher = blake3::Hasher::new();
         hasher.update(file.path.as_os_str().as_encoded_bytes());
         // The lines of the whole run: how it was split does not matter.
@@ -260,18 +262,18 @@ fn runs<'a>(file: &File, lines: &'a Lines) -> Vec<(String, Vec<&'a Hunk>)> {
     keyed.collect()
 }
 
-fn letter(mark: Mark) -> &'static str {
+fn letter(mark: ReviewDecision) -> &'static str {
     match mark {
-        Mark::Open => "o",
-        Mark::Accepted => "a",
-        Mark::Rejected => "r",
+        ReviewDecision::Open => "o",
+        ReviewDecision::Accepted => "a",
+        ReviewDecision::Rejected => "r",
     }
 }
 
-fn mark(letter: char) -> Mark {
+fn mark(letter: char) -> ReviewDecision {
     match letter {
-        'a' => Mark::Accepted,
-        'r' => Mark::Rejected,
-        _ => Mark::Open,
+        'a' => ReviewDecision::Accepted,
+        'r' => ReviewDecision::Rejected,
+        _ => ReviewDecision::Open,
     }
 }

@@ -31,22 +31,25 @@ mod spoken;
 mod state;
 mod tree;
 
-pub use action::{Action, TABLE};
-pub use around::Blamer;
-pub use cells::Cell;
-pub use comment::{Comment, Side, Target};
-pub use doc::{Doc, End};
-pub use draw::Scene;
-pub use file::{Body, File, Hunk, Land, Leave, Lines, Mark, Pictures, Seam, Standing, Whole};
+pub use action::{ReviewAction, TABLE};
+pub use around::BlameFn;
+pub use cells::StyledCell;
+pub use comment::{CommentTarget, DiffSide, ReviewComment};
+pub use doc::{LineTerminator, SideText};
+pub use draw::DrawContext;
+pub use file::{
+    AppliedPart, CombinedDecision, PartBoundary, PendingPart, PicturePair, ReviewBody, ReviewDecision,
+    ReviewFile, ReviewHunk, ReviewLines, WholeChange,
+};
 pub use from_patch::{accepted, binary_file, of_patch};
-pub use inside::Inside;
+pub use inside::InlineDiffCache;
 pub use load::pending;
-pub use memory::Memory;
-pub use paint::{Beside, Nothing};
-pub use pane::{Desk, Outcome, ReviewPane};
+pub use memory::SavedReview;
+pub use paint::{NoAnnotations, ReviewAnnotations};
+pub use pane::{ReviewContext, ReviewOutcome, ReviewPane};
 pub use report::{markdown, report, summary, value};
-pub use spoken::Stop;
-pub use state::{Effect, Review, Subject};
+pub use spoken::ReviewItem;
+pub use state::{Review, ReviewEffect, ReviewSubject};
 
 #[cfg(test)]
 mod exact_tests;

@@ -3,7 +3,7 @@
 //! A line alone proves nothing (`}` is everywhere): only runs with enough letters in them count, and only where the
 //! text was removed and added equally often.
 
-use super::file::{File, Lines};
+use super::file::{ReviewFile, ReviewLines};
 use super::rows::number;
 use std::collections::HashMap;
 
@@ -11,20 +11,20 @@ use std::collections::HashMap;
 const LETTERS: usize = 24;
 
 /// Where a line came from or went to: the file and the line, from 0.
-pub(super) type Elsewhere = (u32, u32);
+pub(super) type MoveEndpoint = (u32, u32);
 
 /// For each file: removed lines and where they went, added lines and where they came from.
 #[derive(Clone, Debug, Default)]
-pub struct Moves {
-    pub gone: Vec<HashMap<u32, Elsewhere>>,
-    pub come: Vec<HashMap<u32, Elsewhere>>,
+pub struct MovedLines {
+    pub gone: Vec<HashMap<u32, MoveEndpoint>>,
+    pub come: Vec<HashMap<u32, MoveEndpoint>>,
 }
 
-impl Moves {
-    pub fn find(files: &[File]) -> Moves {
-        let mut removed: HashMap<&str, Vec<Elsewhere>> = HashMap::new();
+impl MovedLines {
+    pub fn find(files: &[ReviewFile]) -> MovedLines {
+        let mut removed: HashMap<&str, Vec<MoveEndpoint>> = HashMap::new();
         let mut moves =
-            Moves { gone: vec![HashMap::new(); files.len()], come: vec![HashMap::new(); files.len()] };
+            MovedLines { gone: vec![HashMap::new(); files.len()], come: vec![HashMap::new(); files.len()] };
         let each = || files.iter().enumerate().filter_map(|(f, file)| Some((number(f), file.lines()?)));
         for (f, lines) in each() {
             for line in lines.hunks.iter().flat_map(|h| h.old.clone()) {
@@ -37,7 +37,7 @@ impl Moves {
         for (f, lines) in each() {
             for hunk in &lines.hunks {
                 // What a hunk removes and adds itself did not move: it was changed in its place.
-                let own = |(file, line): &Elsewhere| *file == f && hunk.old.contains(&(*line as usize));
+                let own = |(file, line): &MoveEndpoint| *file == f && hunk.old.contains(&(*line as usize));
                 let places =
                     |line: usize| removed.get(lines.new.line(line).trim()).filter(|at| !at.iter().any(own));
                 let mut at = hunk.new.start;
@@ -52,7 +52,7 @@ impl Moves {
     }
 
     /// Takes a run of added lines as moved, if there is enough in it.
-    fn keep(&mut self, f: u32, lines: &Lines, first: usize, run: &[Option<Elsewhere>]) {
+    fn keep(&mut self, f: u32, lines: &ReviewLines, first: usize, run: &[Option<MoveEndpoint>]) {
         let letters = |line: usize| lines.new.line(line).chars().filter(|c| c.is_alphanumeric()).count();
         if (first..first + run.len()).map(letters).sum::<usize>() < LETTERS {
             return;
@@ -72,10 +72,10 @@ impl Moves {
 /// The longest run of lines from the first of `added` on that were removed elsewhere one after the other: where each
 /// came from. A blank line goes along and came from nowhere.
 fn run<'a>(
-    lines: &Lines,
+    lines: &ReviewLines,
     added: std::ops::Range<usize>,
-    places: &impl Fn(usize) -> Option<&'a Vec<Elsewhere>>,
-) -> Vec<Option<Elsewhere>> {
+    places: &impl Fn(usize) -> Option<&'a Vec<MoveEndpoint>>,
+) -> Vec<Option<MoveEndpoint>> {
     let first = added.start;
     let Some(&[from]) = places(first).map(Vec::as_slice) else { return Vec::new() };
     let mut run = Vec::new();
@@ -98,13 +98,13 @@ fn run<'a>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::doc::Doc;
-    use super::super::file::Body;
+    use super::super::doc::SideText;
+    use super::super::file::ReviewBody;
     use super::*;
 
-    fn file(old: &str, new: &str) -> File {
-        let doc = |text: &str| Doc::new(text.as_bytes().to_vec()).unwrap();
-        File {
+    fn file(old: &str, new: &str) -> ReviewFile {
+        let doc = |text: &str| SideText::new(text.as_bytes().to_vec()).unwrap();
+        ReviewFile {
             name: "a".into(),
             path: "/w/a".into(),
             paths: Vec::new(),
@@ -112,7 +112,7 @@ mod tests {
             letter: 'M',
             facts: Vec::new(),
             runs_later: None,
-            body: Body::Lines(Lines::new(doc(old), doc(new))),
+            body: ReviewBody::Lines(ReviewLines::new(doc(old), doc(new))),
             key: String::new(),
         }
     }
@@ -122,16 +122,17 @@ mod tests {
     #[test]
     fn a_block_that_moved_to_another_file_is_found_on_both_sides() {
         let (a, b) = (format!("x\n{BLOCK}y\n"), format!("1\n2\n{}3\n", BLOCK.replace("    ", "\t")));
-        let moves = Moves::find(&[file(&a, "x\ny\n"), file("1\n2\n3\n", &b)]);
+        let moves = MovedLines::find(&[file(&a, "x\ny\n"), file("1\n2\n3\n", &b)]);
         assert_eq!(moves.gone[0], HashMap::from([(1, (1, 2)), (2, (1, 3))]));
         assert_eq!(moves.come[1], HashMap::from([(2, (0, 1)), (3, (0, 2))]));
     }
 
     #[test]
     fn too_little_text_and_a_new_indent_are_no_move() {
-        let moves = Moves::find(&[file("a\nend\nb\n", "a\nb\nc\nend\n")]);
+        let moves = MovedLines::find(&[file("a\nend\nb\n", "a\nb\nc\nend\n")]);
         assert!(moves.gone[0].is_empty() && moves.come[0].is_empty());
-        let moves = Moves::find(&[file(BLOCK, &BLOCK.replace("fn ", "  fn ").replace("    ", "      "))]);
+        let moves =
+            MovedLines::find(&[file(BLOCK, &BLOCK.replace("fn ", "  fn ").replace("    ", "      "))]);
         assert!(moves.gone[0].is_empty() && moves.come[0].is_empty());
     }
 }

@@ -1,24 +1,26 @@
 //! A row of the change set as rows of the screen. Pure: what it draws depends on the state, the theme and the width.
 
-use super::cells::{Cell, cells, window, wrap};
-use super::comment::{Comment, Side, Target};
-use super::doc::End;
-use super::file::{Body, File, Lines, Mark, Pictures, Standing, Whole};
-use super::go::Needle;
-use super::inside::Inside;
-use super::rows::{Row, only_blanks};
+use super::cells::{StyledCell, cells, window, wrap};
+use super::comment::{CommentTarget, DiffSide, ReviewComment};
+use super::doc::LineTerminator;
+use super::file::{
+    CombinedDecision, PicturePair, ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange,
+};
+use super::go::ReviewQuery;
+use super::inside::InlineDiffCache;
+use super::rows::{ReviewRow, only_blanks};
 use super::state::Review;
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
-use crate::ui::picture::Dots;
+use crate::ui::picture::TerminalPicture;
 use ratatui::style::Style;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// What is worked out beside the drawing: colours of code, who wrote what.
-pub trait Beside {
+pub trait ReviewAnnotations {
     /// Styles of byte ranges of a line; `None` while they are not known.
-    fn colours(&self, _file: usize, _side: Side, _line: usize) -> Option<Vec<(Range<usize>, Style)>> {
+    fn colours(&self, _file: usize, _side: DiffSide, _line: usize) -> Option<Vec<(Range<usize>, Style)>> {
         None
     }
 
@@ -28,44 +30,44 @@ pub trait Beside {
     }
 
     /// A picture as rows of cells; blank ones where it stands over them.
-    fn picture(&self, _file: usize, _side: Side) -> Option<Vec<Vec<Cell>>> {
+    fn picture(&self, _file: usize, _side: DiffSide) -> Option<Vec<Vec<StyledCell>>> {
         None
     }
 
     /// A picture that stands over its cells.
-    fn dots(&self, _file: usize, _side: Side) -> Option<Arc<Dots>> {
+    fn dots(&self, _file: usize, _side: DiffSide) -> Option<Arc<TerminalPicture>> {
         None
     }
 }
 
 /// Nothing is known beside the lines.
-pub struct Nothing;
+pub struct NoAnnotations;
 
-impl Beside for Nothing {}
+impl ReviewAnnotations for NoAnnotations {}
 
 /// How a row is drawn: everything that holds for all of them.
-pub(super) struct Painter<'a> {
+pub(super) struct ReviewPainter<'a> {
     pub review: &'a Review,
     pub theme: &'a Theme,
-    pub beside: &'a dyn Beside,
-    pub inside: &'a Inside,
+    pub beside: &'a dyn ReviewAnnotations,
+    pub inside: &'a InlineDiffCache,
     pub columns: usize,
-    pub(super) needle: Needle,
+    pub(super) needle: ReviewQuery,
 }
 
-impl<'a> Painter<'a> {
+impl<'a> ReviewPainter<'a> {
     pub(super) fn new(
         review: &'a Review,
         theme: &'a Theme,
-        beside: &'a dyn Beside,
-        inside: &'a Inside,
+        beside: &'a dyn ReviewAnnotations,
+        inside: &'a InlineDiffCache,
         columns: usize,
-    ) -> Painter<'a> {
-        Painter { review, theme, beside, inside, columns, needle: Needle::new(&review.search) }
+    ) -> ReviewPainter<'a> {
+        ReviewPainter { review, theme, beside, inside, columns, needle: ReviewQuery::new(&review.search) }
     }
 
     /// The screen rows of the `at`th row.
-    pub(super) fn rows(&self, at: usize) -> Vec<Vec<Cell>> {
+    pub(super) fn rows(&self, at: usize) -> Vec<Vec<StyledCell>> {
         let Some(row) = self.review.rows.list.get(at).copied() else { return Vec::new() };
         let chosen = self.review.selection().contains(&at);
         let mut rows = self.plain(row);
@@ -85,12 +87,12 @@ impl<'a> Painter<'a> {
     pub(super) fn height(&self, at: usize) -> usize {
         let Some(row) = self.review.rows.list.get(at).copied() else { return 0 };
         let one = match row {
-            Row::Space | Row::File(_) | Row::Gap { .. } | Row::Blanks { .. } => true,
-            Row::Same { file, new, .. } if !self.review.layout.side => {
-                self.is_short(file, Side::New, new as usize)
+            ReviewRow::Space | ReviewRow::File(_) | ReviewRow::Gap { .. } | ReviewRow::Blanks { .. } => true,
+            ReviewRow::Same { file, new, .. } if !self.review.layout.side => {
+                self.is_short(file, DiffSide::New, new as usize)
             }
-            Row::Line { file, hunk, n, .. } => {
-                let lines = self.file(file).and_then(File::lines);
+            ReviewRow::Line { file, hunk, n, .. } => {
+                let lines = self.file(file).and_then(ReviewFile::lines);
                 let place = lines.and_then(|lines| place(lines, hunk as usize, n as usize));
                 place.is_some_and(|(side, line)| self.is_short(file, side, line))
             }
@@ -100,20 +102,20 @@ impl<'a> Painter<'a> {
     }
 
     /// Surely no longer than a row, whatever stands in front of it.
-    fn is_short(&self, file: u32, side: Side, line: usize) -> bool {
+    fn is_short(&self, file: u32, side: DiffSide, line: usize) -> bool {
         /// More than any gutter.
         const GUTTER: usize = 52;
-        let Some(lines) = self.file(file).and_then(File::lines) else { return false };
-        let doc = if side == Side::Old { &lines.old } else { &lines.new };
+        let Some(lines) = self.file(file).and_then(ReviewFile::lines) else { return false };
+        let doc = if side == DiffSide::Old { &lines.old } else { &lines.new };
         let text = doc.line(line);
         // A `<` may be written out, and is wider then.
         let plain = || text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'<');
-        let fits = text.len() + GUTTER < self.columns && plain() && doc.end(line) != End::None;
+        let fits = text.len() + GUTTER < self.columns && plain() && doc.end(line) != LineTerminator::None;
         fits || !self.review.look.wrap
     }
 
     /// The row under the cursor has the colour of a selection up to the edge.
-    fn choose(&self, cells: &mut Vec<Cell>) {
+    fn choose(&self, cells: &mut Vec<StyledCell>) {
         let style = self.theme.style("select");
         let used: usize = cells.iter().map(|c| c.width).sum();
         cells.extend((used..self.columns).map(|_| cell(" ", Style::default())));
@@ -130,28 +132,28 @@ impl<'a> Painter<'a> {
     }
 
     /// The decision about what the row shows, in one sign.
-    fn mark(&self, row: Row) -> (&'static str, Style) {
-        let sign = |standing: Standing| match standing {
-            Standing::All(Mark::Accepted) => ("✓", self.theme.style("accepted")),
-            Standing::All(Mark::Rejected) => ("✗", self.theme.style("rejected")),
-            Standing::All(Mark::Open) => (" ", Style::default()),
-            Standing::Mixed => ("~", self.theme.style("question")),
+    fn mark(&self, row: ReviewRow) -> (&'static str, Style) {
+        let sign = |standing: CombinedDecision| match standing {
+            CombinedDecision::All(ReviewDecision::Accepted) => ("✓", self.theme.style("accepted")),
+            CombinedDecision::All(ReviewDecision::Rejected) => ("✗", self.theme.style("rejected")),
+            CombinedDecision::All(ReviewDecision::Open) => (" ", Style::default()),
+            CombinedDecision::Mixed => ("~", self.theme.style("question")),
         };
-        let lines = |file: u32| self.file(file).and_then(File::lines);
+        let lines = |file: u32| self.file(file).and_then(ReviewFile::lines);
         match row {
-            Row::File(file) => self.file(file).map_or((" ", Style::default()), |f| sign(f.standing())),
-            Row::Line { file, hunk, n, .. } => {
+            ReviewRow::File(file) => self.file(file).map_or((" ", Style::default()), |f| sign(f.standing())),
+            ReviewRow::Line { file, hunk, n, .. } => {
                 let mark = lines(file).and_then(|l| Some(l.hunks.get(hunk as usize)?.mark(n as usize)));
-                sign(Standing::All(mark.unwrap_or_default()))
+                sign(CombinedDecision::All(mark.unwrap_or_default()))
             }
-            Row::Pair { file, hunk, old, new, .. } => {
+            ReviewRow::Pair { file, hunk, old, new, .. } => {
                 let hunk = lines(file).and_then(|l| l.hunks.get(hunk as usize));
                 hunk.map_or((" ", Style::default()), |hunk| {
                     let marks = old.into_iter().chain(new).map(|n| hunk.mark(n as usize));
                     sign(super::file::standing(marks))
                 })
             }
-            Row::Blanks { file, hunk } => {
+            ReviewRow::Blanks { file, hunk } => {
                 let hunk = lines(file).and_then(|l| l.hunks.get(hunk as usize));
                 hunk.map_or((" ", Style::default()), |hunk| sign(hunk.standing()))
             }
@@ -159,7 +161,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    pub(super) fn file(&self, file: u32) -> Option<&'a File> {
+    pub(super) fn file(&self, file: u32) -> Option<&'a ReviewFile> {
         self.review.files.get(file as usize)
     }
 
@@ -168,41 +170,49 @@ impl<'a> Painter<'a> {
         self.columns.saturating_sub(2).max(2)
     }
 
-    fn plain(&self, row: Row) -> Vec<Vec<Cell>> {
+    fn plain(&self, row: ReviewRow) -> Vec<Vec<StyledCell>> {
         match row {
-            Row::Space => vec![Vec::new()],
-            Row::File(f) => self.file(f).map(|file| vec![self.header(f as usize, file)]).unwrap_or_default(),
-            Row::Fact(f, n) => self.file(f).map(|file| self.fact(file, n as usize)).unwrap_or_default(),
-            Row::Picture(f) => self.picture(f as usize),
-            Row::Gap { file, from, to, known } => vec![self.gap(file, from, to, known)],
-            Row::Blanks { file, hunk } => {
-                let lines = self.file(file).and_then(File::lines);
+            ReviewRow::Space => vec![Vec::new()],
+            ReviewRow::File(f) => {
+                self.file(f).map(|file| vec![self.header(f as usize, file)]).unwrap_or_default()
+            }
+            ReviewRow::Fact(f, n) => self.file(f).map(|file| self.fact(file, n as usize)).unwrap_or_default(),
+            ReviewRow::Picture(f) => self.picture(f as usize),
+            ReviewRow::Gap { file, from, to, known } => vec![self.gap(file, from, to, known)],
+            ReviewRow::Blanks { file, hunk } => {
+                let lines = self.file(file).and_then(ReviewFile::lines);
                 let hunk = lines.and_then(|l| l.hunks.get(hunk as usize));
                 let count = hunk.map_or(0, |h| h.marks.len());
                 let text = format!("    {count} lines change blanks only; w shows them");
                 vec![self.words(&text, self.theme.style("hint"))]
             }
-            Row::Note(n) => self.review.comments.get(n as usize).map(|c| self.note(c)).unwrap_or_default(),
-            Row::Same { file, old, new, part } => self.same(file, old as usize, new as usize, part as usize),
-            Row::Line { file, hunk, n, part } => self.line(file, hunk as usize, n as usize, part as usize),
-            Row::Pair { file, hunk, old, new, part } => {
+            ReviewRow::Note(n) => {
+                self.review.comments.get(n as usize).map(|c| self.note(c)).unwrap_or_default()
+            }
+            ReviewRow::Same { file, old, new, part } => {
+                self.same(file, old as usize, new as usize, part as usize)
+            }
+            ReviewRow::Line { file, hunk, n, part } => {
+                self.line(file, hunk as usize, n as usize, part as usize)
+            }
+            ReviewRow::Pair { file, hunk, old, new, part } => {
                 let (old, new) = (old.map(|n| n as usize), new.map(|n| n as usize));
                 self.pair(file, hunk as usize, old, new, part as usize)
             }
         }
     }
 
-    fn words(&self, text: &str, style: Style) -> Vec<Cell> {
+    fn words(&self, text: &str, style: Style) -> Vec<StyledCell> {
         let all = cells(text, |_| style);
         window(&all, 0, self.room()).to_vec()
     }
 
-    fn header(&self, f: usize, file: &File) -> Vec<Cell> {
+    fn header(&self, f: usize, file: &ReviewFile) -> Vec<StyledCell> {
         let strong = self.theme.style("title");
         let folded = self.review.layout.folded.contains(&f);
         let (decided, units) = (file.decided(), file.units());
         let mut tail = String::new();
-        if let Some((added, removed)) = file.lines().map(Lines::counts) {
+        if let Some((added, removed)) = file.lines().map(ReviewLines::counts) {
             tail.push_str(&format!("  +{added} -{removed}"));
         }
         if units > 1 || decided > 0 {
@@ -232,7 +242,7 @@ impl<'a> Painter<'a> {
     }
 
     /// Text with what is searched marked in it.
-    fn marked(&self, text: &str, style: Style) -> Vec<Cell> {
+    fn marked(&self, text: &str, style: Style) -> Vec<StyledCell> {
         let places = self.needle.places(text);
         let found = self.theme.style("match");
         let styled =
@@ -240,10 +250,10 @@ impl<'a> Painter<'a> {
         cells(text, styled)
     }
 
-    fn fact(&self, file: &File, n: usize) -> Vec<Vec<Cell>> {
+    fn fact(&self, file: &ReviewFile, n: usize) -> Vec<Vec<StyledCell>> {
         let text = file.facts.get(n).or_else(|| match &file.body {
-            Body::Whole(whole) => whole.words.get(n - file.facts.len().min(n)),
-            Body::Lines(_) => None,
+            ReviewBody::Whole(whole) => whole.words.get(n - file.facts.len().min(n)),
+            ReviewBody::Lines(_) => None,
         });
         // Only a difference that is decided as a whole begins so.
         let label = match text.and_then(|text| text.chars().next()) {
@@ -253,23 +263,24 @@ impl<'a> Painter<'a> {
         };
         let style = self.theme.style(label);
         let all = cells(&format!("  {}", text.map_or("", String::as_str)), |_| style);
-        wrap(&all, self.room()).into_iter().map(<[Cell]>::to_vec).collect()
+        wrap(&all, self.room()).into_iter().map(<[StyledCell]>::to_vec).collect()
     }
 
-    fn picture(&self, f: usize) -> Vec<Vec<Cell>> {
-        let Some(File { body: Body::Whole(Whole { pictures: Some(pictures), .. }), .. }) =
-            self.review.files.get(f)
+    fn picture(&self, f: usize) -> Vec<Vec<StyledCell>> {
+        let Some(ReviewFile {
+            body: ReviewBody::Whole(WholeChange { pictures: Some(pictures), .. }), ..
+        }) = self.review.files.get(f)
         else {
             return Vec::new();
         };
         let half = picture_columns(self.columns, pictures);
         let side = |side| self.beside.picture(f, side);
-        let (before, after) = (side(Side::Old), side(Side::New));
+        let (before, after) = (side(DiffSide::Old), side(DiffSide::New));
         let rows = before.as_ref().map_or(0, Vec::len).max(after.as_ref().map_or(0, Vec::len));
         let blank = Vec::new();
         (0..rows)
             .map(|n| {
-                let part = |side: &Option<Vec<Vec<Cell>>>| {
+                let part = |side: &Option<Vec<Vec<StyledCell>>>| {
                     side.as_ref().and_then(|rows| rows.get(n)).unwrap_or(&blank).clone()
                 };
                 let mut row = vec![cell(" ", Style::default()); INDENT];
@@ -285,8 +296,8 @@ impl<'a> Painter<'a> {
             .collect()
     }
 
-    fn gap(&self, file: u32, from: u32, to: u32, known: bool) -> Vec<Cell> {
-        let lines = self.file(file).and_then(File::lines);
+    fn gap(&self, file: u32, from: u32, to: u32, known: bool) -> Vec<StyledCell> {
+        let lines = self.file(file).and_then(ReviewFile::lines);
         let text = match (known, lines) {
             (true, _) => format!("    {} unchanged lines; Enter shows them", to - from),
             (false, Some(lines)) => {
@@ -297,41 +308,41 @@ impl<'a> Painter<'a> {
         self.words(&text, self.theme.style("hint"))
     }
 
-    fn note(&self, comment: &Comment) -> Vec<Vec<Cell>> {
+    fn note(&self, comment: &ReviewComment) -> Vec<Vec<StyledCell>> {
         let style = self.theme.style("comment");
         let place = match &comment.target {
-            Target::Turn => "on the turn: ".to_string(),
-            Target::File { .. } => "on the file: ".to_string(),
-            Target::Lines { stale: true, lines, .. } => {
+            CommentTarget::Turn => "on the turn: ".to_string(),
+            CommentTarget::File { .. } => "on the file: ".to_string(),
+            CommentTarget::Lines { stale: true, lines, .. } => {
                 format!("stale, was on line {}: ", lines.start + 1)
             }
-            Target::Lines { lines, .. } if lines.len() > 1 => format!("on {} lines: ", lines.len()),
-            Target::Lines { .. } => String::new(),
+            CommentTarget::Lines { lines, .. } if lines.len() > 1 => format!("on {} lines: ", lines.len()),
+            CommentTarget::Lines { .. } => String::new(),
         };
         let text = sanitize::block(&comment.text).into_owned();
         let mut out = Vec::new();
         for (n, line) in text.lines().enumerate() {
             let lead = if n == 0 { format!("  » {place}") } else { "    ".to_string() };
             let all = cells(&format!("{lead}{line}"), |_| style);
-            out.extend(wrap(&all, self.room()).into_iter().map(<[Cell]>::to_vec));
+            out.extend(wrap(&all, self.room()).into_iter().map(<[StyledCell]>::to_vec));
         }
         out
     }
 
     /// What there is to say about the line under the cursor: where it moved, what it became.
-    pub(super) fn about(&self, row: Row) -> Option<String> {
-        let Row::Line { file, hunk, n, .. } = row else { return None };
+    pub(super) fn about(&self, row: ReviewRow) -> Option<String> {
+        let ReviewRow::Line { file, hunk, n, .. } = row else { return None };
         let lines = self.file(file)?.lines()?;
         let (side, line) = place(lines, hunk as usize, n as usize)?;
         let (moved, words) = match side {
-            Side::Old => (&self.review.moves.gone, "moved to"),
-            Side::New => (&self.review.moves.come, "moved from"),
+            DiffSide::Old => (&self.review.moves.gone, "moved to"),
+            DiffSide::New => (&self.review.moves.come, "moved from"),
         };
         if let Some((other, at)) = moved.get(file as usize)?.get(&super::rows::number(line)) {
             let other = self.file(*other)?;
             let at = other.lines().map_or(0, |l| match side {
-                Side::Old => l.new_number(*at as usize),
-                Side::New => l.old_number(*at as usize),
+                DiffSide::Old => l.new_number(*at as usize),
+                DiffSide::New => l.old_number(*at as usize),
             });
             return Some(format!("{words} {}:{at}", other.name));
         }
@@ -342,8 +353,8 @@ impl<'a> Painter<'a> {
         let partner = self.inside.partner(file as usize, hunk as usize, n as usize, lines)?;
         let (_, other) = place(lines, hunk as usize, partner)?;
         Some(match side {
-            Side::Old => format!("becomes line {}", lines.new_number(other)),
-            Side::New => format!("was line {}", lines.old_number(other)),
+            DiffSide::Old => format!("becomes line {}", lines.new_number(other)),
+            DiffSide::New => format!("was line {}", lines.old_number(other)),
         })
     }
 }
@@ -352,7 +363,7 @@ impl<'a> Painter<'a> {
 pub(super) const INDENT: usize = 2;
 
 /// Columns of each picture: one of two beside each other, or one alone.
-pub(super) fn picture_columns(columns: usize, pictures: &Pictures) -> usize {
+pub(super) fn picture_columns(columns: usize, pictures: &PicturePair) -> usize {
     let room = columns.saturating_sub(2);
     match pictures.before.is_some() && pictures.after.is_some() {
         true => (room / 2).saturating_sub(INDENT).clamp(4, 60),
@@ -361,15 +372,15 @@ pub(super) fn picture_columns(columns: usize, pictures: &Pictures) -> usize {
 }
 
 /// Which line of which side the `n`th changed line of a hunk is.
-pub(super) fn place(lines: &Lines, hunk: usize, n: usize) -> Option<(Side, usize)> {
+pub(super) fn place(lines: &ReviewLines, hunk: usize, n: usize) -> Option<(DiffSide, usize)> {
     let hunk = lines.hunks.get(hunk)?;
     match n.checked_sub(hunk.old.len()) {
-        None => Some((Side::Old, hunk.old.start + n)),
-        Some(n) if n < hunk.new.len() => Some((Side::New, hunk.new.start + n)),
+        None => Some((DiffSide::Old, hunk.old.start + n)),
+        Some(n) if n < hunk.new.len() => Some((DiffSide::New, hunk.new.start + n)),
         Some(_) => None,
     }
 }
 
-pub(super) fn cell(text: &str, style: Style) -> Cell {
-    Cell { text: text.into(), width: width::of(text).max(1), style }
+pub(super) fn cell(text: &str, style: Style) -> StyledCell {
+    StyledCell { text: text.into(), width: width::of(text).max(1), style }
 }

@@ -1,12 +1,12 @@
 //! Lines of text as rows of the screen: one below the other, or two sides beside each other, with what stands in front
 //! of them. What changed in a line, and what colours it has, is known elsewhere.
 
-use super::cells::{self, Blanks, Cell, cells, shorten, window, wrap};
-use super::comment::Side;
-use super::doc::{Doc, End};
-use super::file::{File, Lines};
-use super::paint::{Painter, cell, place};
-use super::rows::Row;
+use super::cells::{self, StyledCell, WhitespaceMode, cells, shorten, window, wrap};
+use super::comment::DiffSide;
+use super::doc::{LineTerminator, SideText};
+use super::file::{ReviewFile, ReviewLines};
+use super::paint::{ReviewPainter, cell, place};
+use super::rows::ReviewRow;
 use crate::text::visible::CONTINUED;
 use crate::text::{sanitize, width};
 use ratatui::style::Style;
@@ -19,10 +19,10 @@ const CONTINUED_SIGN: &str = "↪";
 const LONG: usize = 600;
 
 /// A part of a line, and how it looks.
-struct Shown<'a> {
+struct StyledSegment<'a> {
     file: u32,
-    side: Side,
-    lines: &'a Lines,
+    side: DiffSide,
+    lines: &'a ReviewLines,
     line: usize,
     part: usize,
     look: Style,
@@ -33,10 +33,10 @@ struct Shown<'a> {
 }
 
 /// A part of a changed line.
-struct ChangedLine<'a> {
+struct ChangedSegment<'a> {
     file: u32,
-    side: Side,
-    lines: &'a Lines,
+    side: DiffSide,
+    lines: &'a ReviewLines,
     line: usize,
     part: usize,
     look: Style,
@@ -44,13 +44,13 @@ struct ChangedLine<'a> {
 }
 
 /// Number, sign and rows of one side, where both stand beside each other.
-type Column = (Option<usize>, &'static str, Vec<Vec<Cell>>);
+type SideRows = (Option<usize>, &'static str, Vec<Vec<StyledCell>>);
 
-impl ChangedLine<'_> {
-    fn as_shown(&self) -> Shown<'_> {
-        let ChangedLine { file, side, lines, line, part, look, .. } = *self;
+impl ChangedSegment<'_> {
+    fn as_shown(&self) -> StyledSegment<'_> {
+        let ChangedSegment { file, side, lines, line, part, look, .. } = *self;
         let changes = self.changes.as_deref().map_or(&[][..], Vec::as_slice);
-        Shown { file, side, lines, line, part, look, changes, is_changed: true }
+        StyledSegment { file, side, lines, line, part, look, changes, is_changed: true }
     }
 }
 
@@ -65,35 +65,44 @@ fn inside(range: &Range<usize>, of: &Range<usize>) -> Option<Range<usize>> {
     (start < end).then(|| start - of.start..end - of.start)
 }
 
-impl Painter<'_> {
-    pub(super) fn same(&self, file: u32, old: usize, new: usize, part: usize) -> Vec<Vec<Cell>> {
-        let Some(lines) = self.file(file).and_then(File::lines) else { return Vec::new() };
+impl ReviewPainter<'_> {
+    pub(super) fn same(&self, file: u32, old: usize, new: usize, part: usize) -> Vec<Vec<StyledCell>> {
+        let Some(lines) = self.file(file).and_then(ReviewFile::lines) else { return Vec::new() };
         let look = self.theme.style("text");
-        let one = |side, line| Shown { file, side, lines, line, part, look, changes: &[], is_changed: false };
+        let one = |side, line| StyledSegment {
+            file,
+            side,
+            lines,
+            line,
+            part,
+            look,
+            changes: &[],
+            is_changed: false,
+        };
         let first = part == 0;
         let (a, b) = (Some(lines.old_number(old)), Some(lines.new_number(new)));
         let (a, b) = (a.filter(|_| first), b.filter(|_| first));
         let sign = if first { " " } else { CONTINUED_SIGN };
         if self.review.layout.side {
             let room = self.half() - self.side_gutter(lines);
-            let left = self.content(&one(Side::Old, old), room);
-            let right = self.content(&one(Side::New, new), room);
+            let left = self.content(&one(DiffSide::Old, old), room);
+            let right = self.content(&one(DiffSide::New, new), room);
             return self.beside_each_other(lines, (a, sign, left), (b, sign, right), look);
         }
         let gutter = self.gutter(file, lines, a, b, Some(new).filter(|_| first), sign, look);
         let used = cells::width_of(&gutter);
-        let text = self.content(&one(Side::New, new), self.room().saturating_sub(used));
+        let text = self.content(&one(DiffSide::New, new), self.room().saturating_sub(used));
         self.with_gutter(&gutter, text, look)
     }
 
-    pub(super) fn line(&self, file: u32, h: usize, n: usize, part: usize) -> Vec<Vec<Cell>> {
+    pub(super) fn line(&self, file: u32, h: usize, n: usize, part: usize) -> Vec<Vec<StyledCell>> {
         let Some(changed) = self.changed(file, h, n, part) else { return Vec::new() };
-        let ChangedLine { side, lines, line, look, .. } = changed;
+        let ChangedSegment { side, lines, line, look, .. } = changed;
         let (old, new, sign) = match side {
-            Side::Old => (Some(lines.old_number(line)), None, "-"),
-            Side::New => (None, Some(lines.new_number(line)), "+"),
+            DiffSide::Old => (Some(lines.old_number(line)), None, "-"),
+            DiffSide::New => (None, Some(lines.new_number(line)), "+"),
         };
-        let blamed = (side == Side::New).then_some(line);
+        let blamed = (side == DiffSide::New).then_some(line);
         let gutter = match part {
             0 => self.gutter(file, lines, old, new, blamed, sign, look),
             _ => self.gutter(file, lines, None, None, None, CONTINUED_SIGN, look),
@@ -110,14 +119,14 @@ impl Painter<'_> {
         old: Option<usize>,
         new: Option<usize>,
         part: usize,
-    ) -> Vec<Vec<Cell>> {
-        let Some(lines) = self.file(file).and_then(File::lines) else { return Vec::new() };
+    ) -> Vec<Vec<StyledCell>> {
+        let Some(lines) = self.file(file).and_then(ReviewFile::lines) else { return Vec::new() };
         let room = self.half() - self.side_gutter(lines);
         let one = |n: Option<usize>| {
             let changed = self.changed(file, h, n?, part)?;
             let (doc, number, sign) = match changed.side {
-                Side::Old => (&lines.old, lines.old_number(changed.line), "-"),
-                Side::New => (&lines.new, lines.new_number(changed.line), "+"),
+                DiffSide::Old => (&lines.old, lines.old_number(changed.line), "-"),
+                DiffSide::New => (&lines.new, lines.new_number(changed.line), "+"),
             };
             let text = self.content(&changed.as_shown(), room);
             Some(match part {
@@ -126,7 +135,7 @@ impl Painter<'_> {
                 _ => ((None, " ", text), Style::default()),
             })
         };
-        let side = |part: Option<(Column, Style)>| {
+        let side = |part: Option<(SideRows, Style)>| {
             part.unwrap_or_else(|| ((None, " ", vec![Vec::new()]), Style::default()))
         };
         self.columns_of(lines, side(one(old)), side(one(new)))
@@ -136,24 +145,30 @@ impl Painter<'_> {
         (self.room().saturating_sub(1) / 2).max(8)
     }
 
-    fn side_gutter(&self, lines: &Lines) -> usize {
+    fn side_gutter(&self, lines: &ReviewLines) -> usize {
         (digits(lines) + 3).min(self.half() - 2)
     }
 
-    fn beside_each_other(&self, lines: &Lines, left: Column, right: Column, style: Style) -> Vec<Vec<Cell>> {
+    fn beside_each_other(
+        &self,
+        lines: &ReviewLines,
+        left: SideRows,
+        right: SideRows,
+        style: Style,
+    ) -> Vec<Vec<StyledCell>> {
         self.columns_of(lines, (left, style), (right, style))
     }
 
     fn columns_of(
         &self,
-        lines: &Lines,
-        (left, left_look): (Column, Style),
-        (right, right_look): (Column, Style),
-    ) -> Vec<Vec<Cell>> {
+        lines: &ReviewLines,
+        (left, left_look): (SideRows, Style),
+        (right, right_look): (SideRows, Style),
+    ) -> Vec<Vec<StyledCell>> {
         let (half, digits) = (self.half(), self.side_gutter(lines) - 3);
         let gutter = self.theme.style("gutter");
         let height = left.2.len().max(right.2.len());
-        let part = |(number, sign, text): &Column, look: Style, n: usize| {
+        let part = |(number, sign, text): &SideRows, look: Style, n: usize| {
             let shown = number.filter(|_| n == 0).map_or(String::new(), |n| n.to_string());
             let mut row = cells(&format!("{shown:>digits$} "), |_| gutter.patch(back(look)));
             let sign = if n == 0 { *sign } else { " " };
@@ -177,13 +192,13 @@ impl Painter<'_> {
     fn gutter(
         &self,
         file: u32,
-        lines: &Lines,
+        lines: &ReviewLines,
         old: Option<usize>,
         new: Option<usize>,
         blamed: Option<usize>,
         sign: &str,
         look: Style,
-    ) -> Vec<Cell> {
+    ) -> Vec<StyledCell> {
         let digits = digits(lines);
         let shown = |n: Option<usize>| n.map_or(String::new(), |n| n.to_string());
         let numbers = match self.columns {
@@ -204,7 +219,12 @@ impl Painter<'_> {
         out
     }
 
-    fn with_gutter(&self, gutter: &[Cell], text: Vec<Vec<Cell>>, look: Style) -> Vec<Vec<Cell>> {
+    fn with_gutter(
+        &self,
+        gutter: &[StyledCell],
+        text: Vec<Vec<StyledCell>>,
+        look: Style,
+    ) -> Vec<Vec<StyledCell>> {
         let width: usize = gutter.iter().map(|c| c.width).sum();
         let filled = back(look);
         let rows = text.into_iter().enumerate();
@@ -232,28 +252,28 @@ impl Painter<'_> {
     }
 
     /// How a changed line looks as a whole.
-    fn look(&self, file: u32, side: Side, line: usize) -> Style {
+    fn look(&self, file: u32, side: DiffSide, line: usize) -> Style {
         let moved = match side {
-            Side::Old => &self.review.moves.gone,
-            Side::New => &self.review.moves.come,
+            DiffSide::Old => &self.review.moves.gone,
+            DiffSide::New => &self.review.moves.come,
         };
         let moved = moved.get(file as usize).is_some_and(|m| m.contains_key(&super::rows::number(line)));
         let (text, back) = match side {
-            Side::Old => ("diff.remove", "diff.remove.line"),
-            Side::New => ("diff.add", "diff.add.line"),
+            DiffSide::Old => ("diff.remove", "diff.remove.line"),
+            DiffSide::New => ("diff.add", "diff.add.line"),
         };
         let look = self.theme.style(text).patch(self.theme.style(back));
         if moved { look.patch(self.theme.style("diff.moved")) } else { look }
     }
 
     /// A part of a line in as many rows as it takes, or what of it is in sight where lines are not wrapped.
-    fn content(&self, shown: &Shown<'_>, columns: usize) -> Vec<Vec<Cell>> {
+    fn content(&self, shown: &StyledSegment<'_>, columns: usize) -> Vec<Vec<StyledCell>> {
         let hint = self.theme.style("hint");
         let all = self.cells_of(shown);
         if self.review.look.wrap {
             let rows = wrap(&all, columns);
             let last = rows.len().saturating_sub(1);
-            let full = |(n, row): (usize, &[Cell])| {
+            let full = |(n, row): (usize, &[StyledCell])| {
                 let mut row = row.to_vec();
                 // A wide character does not fit: the free column is not a blank of the line.
                 if n < last && cells::width_of(&row) < columns {
@@ -273,9 +293,9 @@ impl Painter<'_> {
     }
 
     /// All cells of a part of a line.
-    fn cells_of(&self, shown: &Shown<'_>) -> Vec<Cell> {
-        let Shown { file, side, line, part, look, .. } = *shown;
-        let doc = if side == Side::Old { &shown.lines.old } else { &shown.lines.new };
+    fn cells_of(&self, shown: &StyledSegment<'_>) -> Vec<StyledCell> {
+        let StyledSegment { file, side, line, part, look, .. } = *shown;
+        let doc = if side == DiffSide::Old { &shown.lines.old } else { &shown.lines.new };
         if part >= doc.parts(line) {
             return Vec::new();
         }
@@ -294,7 +314,7 @@ impl Painter<'_> {
             .flatten()
             .filter_map(|(range, style)| Some((inside(&range, &own)?, style)))
             .collect();
-        let word = self.theme.style(if side == Side::Old { "diff.remove.word" } else { "diff.add.word" });
+        let word = self.theme.style(if side == DiffSide::Old { "diff.remove.word" } else { "diff.add.word" });
         let found = self.needle.places(text);
         let match_style = self.theme.style("match");
         let style = |at: usize| {
@@ -317,20 +337,20 @@ impl Painter<'_> {
                 .iter()
                 .all(|r| text.get(r.clone()).is_none_or(|part| part.chars().all(char::is_whitespace)));
         let blanks = match (self.review.look.invisibles || only_blank, changed) {
-            (true, _) => Blanks::Shown,
-            (false, true) => Blanks::Exact,
-            (false, false) => Blanks::Plain,
+            (true, _) => WhitespaceMode::Shown,
+            (false, true) => WhitespaceMode::Exact,
+            (false, false) => WhitespaceMode::Plain,
         };
         let hint = self.theme.style("hint");
         let signs = (hint, self.theme.style("warning"));
         let mut out = Vec::new();
-        let drawn = |out: &mut Vec<Cell>, range: Range<usize>| {
+        let drawn = |out: &mut Vec<StyledCell>, range: Range<usize>| {
             let alike: Vec<Range<usize>> = changes.iter().filter_map(|r| inside(r, &range)).collect();
             let part = text.get(range.clone()).unwrap_or("");
             out.extend(cells::content(part, |n| style(range.start + n), signs, blanks, &alike));
         };
         // Both versions have what is left out: it is in the workspace already.
-        let left_out = |out: &mut Vec<Cell>, bytes: usize| {
+        let left_out = |out: &mut Vec<StyledCell>, bytes: usize| {
             let words = format!("{CONTINUED} {bytes} unchanged bytes {CONTINUED}");
             out.extend(cells(&words, |_| hint));
         };
@@ -358,14 +378,14 @@ impl Painter<'_> {
     }
 
     /// Columns that the changed part of a row takes where lines are not wrapped.
-    pub(super) fn extent(&self, row: Row) -> usize {
+    pub(super) fn extent(&self, row: ReviewRow) -> usize {
         let wide = |file: u32, h: u32, n: u32, part: u32| {
             let shown = self.changed(file, h as usize, n as usize, part as usize);
             shown.map_or(0, |shown| cells::width_of(&self.cells_of(&shown.as_shown())))
         };
         match row {
-            Row::Line { file, hunk, n, part } => wide(file, hunk, n, part),
-            Row::Pair { file, hunk, old, new, part } => {
+            ReviewRow::Line { file, hunk, n, part } => wide(file, hunk, n, part),
+            ReviewRow::Pair { file, hunk, old, new, part } => {
                 old.into_iter().chain(new).map(|n| wide(file, hunk, n, part)).max().unwrap_or(0)
             }
             _ => 0,
@@ -373,13 +393,14 @@ impl Painter<'_> {
     }
 
     /// Columns for the text of a changed line.
-    pub(super) fn text_columns(&self, row: Row) -> usize {
-        let Some(lines) = row.file().and_then(|f| self.review.files.get(f)).and_then(File::lines) else {
+    pub(super) fn text_columns(&self, row: ReviewRow) -> usize {
+        let Some(lines) = row.file().and_then(|f| self.review.files.get(f)).and_then(ReviewFile::lines)
+        else {
             return 0;
         };
         match (self.review.layout.side, row) {
             (true, _) => self.half() - self.side_gutter(lines),
-            (false, Row::Line { file, .. }) => {
+            (false, ReviewRow::Line { file, .. }) => {
                 let gutter = self.gutter(file, lines, None, None, None, " ", Style::default());
                 self.room().saturating_sub(cells::width_of(&gutter))
             }
@@ -388,20 +409,27 @@ impl Painter<'_> {
     }
 
     /// What is shown of a changed line.
-    fn changed(&self, file: u32, h: usize, n: usize, part: usize) -> Option<ChangedLine<'_>> {
-        let lines = self.file(file).and_then(File::lines)?;
+    fn changed(&self, file: u32, h: usize, n: usize, part: usize) -> Option<ChangedSegment<'_>> {
+        let lines = self.file(file).and_then(ReviewFile::lines)?;
         let (side, line) = place(lines, h, n)?;
         let look = self.look(file, side, line);
         let changes = self.inside.changes(file as usize, h, n, lines);
-        Some(ChangedLine { file, side, lines, line, part, look, changes })
+        Some(ChangedSegment { file, side, lines, line, part, look, changes })
     }
 
     /// What can be said of a line's end: shown with the other invisibles, and where it is all that changed.
-    fn line_end(&self, doc: &Doc, line: usize, changed: bool, blanks: Blanks, out: &mut Vec<Cell>) {
+    fn line_end(
+        &self,
+        doc: &SideText,
+        line: usize,
+        changed: bool,
+        blanks: WhitespaceMode,
+        out: &mut Vec<StyledCell>,
+    ) {
         let hint = self.theme.style("hint");
         match doc.end(line) {
-            End::CrLf if blanks != Blanks::Plain => out.push(cell("␍", hint)),
-            End::None if changed => {
+            LineTerminator::CrLf if blanks != WhitespaceMode::Plain => out.push(cell("␍", hint)),
+            LineTerminator::None if changed => {
                 // No text of a file has this sign.
                 out.extend(cells("  ␤(no line end)", |_| hint));
             }
@@ -410,7 +438,7 @@ impl Painter<'_> {
     }
 }
 
-fn digits(lines: &Lines) -> usize {
+fn digits(lines: &ReviewLines) -> usize {
     let last = lines.old_number(lines.old.len()).max(lines.new_number(lines.new.len()));
     last.to_string().len().max(2)
 }

@@ -1,23 +1,23 @@
 //! The review on the screen: keys go to the machine, and what it asks for is done here: highlighting beside the
 //! drawing, the person's editor, the clipboard, and remembering after every change.
 
-use super::action::Action;
-use super::around::{Around, Blamer, News};
-use super::comment::Side;
-use super::draw::Scene;
+use super::action::ReviewAction;
+use super::around::{BlameFn, ReviewUpdate, ReviewWorkers};
+use super::comment::DiffSide;
+use super::draw::DrawContext;
 use super::edit;
-use super::file::{Body, File, Whole};
-use super::history::Was;
-use super::inside::Inside;
-use super::memory::Memory;
+use super::file::{ReviewBody, ReviewFile, WholeChange};
+use super::history::ReviewUndoItem;
+use super::inside::InlineDiffCache;
+use super::memory::SavedReview;
 use super::paint::picture_columns;
-use super::rows::Row;
-use super::state::{Effect, Review};
+use super::rows::ReviewRow;
+use super::state::{Review, ReviewEffect};
 use crate::text::sanitize;
-use crate::ui::full::{Flow, Pane};
-use crate::ui::input::guard::Role;
+use crate::ui::full::{FullScreenPane, PaneFlow};
+use crate::ui::input::guard::KeyRole;
 use crate::ui::keymap::Keymap;
-use crate::ui::picture::{Display, Placed};
+use crate::ui::picture::{PictureDisplay, PlacedPicture};
 use crate::ui::{Theme, editor};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -27,49 +27,49 @@ use std::path::PathBuf;
 
 /// How the review was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ReviewOutcome {
     Left,
     Apply { tell: bool },
 }
 
 /// What the review needs of the world.
-pub struct Desk<'a> {
+pub struct ReviewContext<'a> {
     pub theme: Theme,
-    pub keys: Keymap<Action>,
+    pub keys: Keymap<ReviewAction>,
     /// The `editor` setting.
     pub editor: Option<String>,
     /// Where it is remembered; `None` when it is not.
     pub memory: Option<PathBuf>,
     /// What the agent has still to be told from an earlier review.
     pub outbox: Option<String>,
-    pub blame: Blamer,
-    pub display: Display,
+    pub blame: BlameFn,
+    pub display: PictureDisplay,
     /// Puts text on the clipboard; says what became of it.
     pub copy: Box<dyn FnMut(&str) -> String + 'a>,
 }
 
 /// What is to be done with the terminal given back.
-enum Lent {
+enum EditorRequest {
     Edit { file: usize, hunk: usize },
     Open { file: usize, line: usize },
 }
 
 pub struct ReviewPane<'a> {
     review: Review,
-    desk: Desk<'a>,
-    inside: Inside,
-    around: Around,
-    lent: Option<Lent>,
+    desk: ReviewContext<'a>,
+    inside: InlineDiffCache,
+    around: ReviewWorkers,
+    lent: Option<EditorRequest>,
     /// What the editor gave back and could not be taken: the next edit of that hunk goes on with it.
     refused: Option<(usize, usize, String)>,
-    pub outcome: Outcome,
+    pub outcome: ReviewOutcome,
 }
 
 impl<'a> ReviewPane<'a> {
     /// The pane over `review`, with what was remembered put on it.
-    pub fn new(mut review: Review, desk: Desk<'a>) -> ReviewPane<'a> {
+    pub fn new(mut review: Review, desk: ReviewContext<'a>) -> ReviewPane<'a> {
         if let Some(memory) = &desk.memory {
-            let told = Memory::load(memory).put_on(&mut review);
+            let told = SavedReview::load(memory).put_on(&mut review);
             if !told.is_empty() {
                 review.say(told.join("; "));
             }
@@ -77,15 +77,15 @@ impl<'a> ReviewPane<'a> {
         if let Some((_, _, row)) = review.rows.hunks.first() {
             review.cursor = *row;
         }
-        let around = Around::new(&desk.theme);
+        let around = ReviewWorkers::new(&desk.theme);
         ReviewPane {
             review,
             desk,
-            inside: Inside::default(),
+            inside: InlineDiffCache::default(),
             around,
             lent: None,
             refused: None,
-            outcome: Outcome::Left,
+            outcome: ReviewOutcome::Left,
         }
     }
 
@@ -97,31 +97,31 @@ impl<'a> ReviewPane<'a> {
         self.review
     }
 
-    fn perform(&mut self, effects: Vec<Effect>) -> Flow {
-        let mut flow = Flow::Stay;
+    fn perform(&mut self, effects: Vec<ReviewEffect>) -> PaneFlow {
+        let mut flow = PaneFlow::Stay;
         for effect in effects {
             match effect {
-                Effect::Copy(text) => {
+                ReviewEffect::Copy(text) => {
                     let said = (self.desk.copy)(&text);
                     self.review.say(said);
                 }
-                Effect::Edit { file, hunk } => {
-                    self.lent = Some(Lent::Edit { file, hunk });
-                    flow = Flow::Lend;
+                ReviewEffect::Edit { file, hunk } => {
+                    self.lent = Some(EditorRequest::Edit { file, hunk });
+                    flow = PaneFlow::Lend;
                 }
-                Effect::Open { file, line } => {
-                    self.lent = Some(Lent::Open { file, line });
-                    flow = Flow::Lend;
+                ReviewEffect::Open { file, line } => {
+                    self.lent = Some(EditorRequest::Open { file, line });
+                    flow = PaneFlow::Lend;
                 }
-                Effect::Blame { file } => self.blame(file),
-                Effect::Remember => {
+                ReviewEffect::Blame { file } => self.blame(file),
+                ReviewEffect::Remember => {
                     self.inside.forget();
                     self.remember();
                 }
-                Effect::Close => flow = Flow::Close,
-                Effect::Apply { tell } => {
-                    self.outcome = Outcome::Apply { tell };
-                    flow = Flow::Close;
+                ReviewEffect::Close => flow = PaneFlow::Close,
+                ReviewEffect::Apply { tell } => {
+                    self.outcome = ReviewOutcome::Apply { tell };
+                    flow = PaneFlow::Close;
                 }
             }
         }
@@ -130,8 +130,8 @@ impl<'a> ReviewPane<'a> {
 
     fn remember(&mut self) {
         let Some(file) = &self.desk.memory else { return };
-        let before = Memory::load(file);
-        let memory = Memory::of(&self.review, self.desk.outbox.clone()).beside(&before, &self.review);
+        let before = SavedReview::load(file);
+        let memory = SavedReview::of(&self.review, self.desk.outbox.clone()).beside(&before, &self.review);
         if let Err(e) = memory.save(file) {
             self.review.say(format!("this is not remembered: {e}"));
         }
@@ -148,7 +148,7 @@ impl<'a> ReviewPane<'a> {
     fn want(&mut self) {
         let places = self.review.places();
         let shown = self.review.top.0..self.review.top.0 + places.rows + 1;
-        let rows: Vec<Row> = self
+        let rows: Vec<ReviewRow> = self
             .review
             .rows
             .list
@@ -159,15 +159,15 @@ impl<'a> ReviewPane<'a> {
             .copied()
             .collect();
         for row in &rows {
-            let Row::Picture(file) = *row else { continue };
+            let ReviewRow::Picture(file) = *row else { continue };
             let Some(of) = self.review.files.get(file as usize) else { continue };
-            if let Body::Whole(Whole { pictures: Some(pictures), .. }) = &of.body {
+            if let ReviewBody::Whole(WholeChange { pictures: Some(pictures), .. }) = &of.body {
                 let columns = picture_columns(places.columns, pictures);
                 self.around.want_pictures(file as usize, (pictures, &of.name), columns, self.desk.display);
             }
         }
-        let mut wanted: HashMap<(usize, Side), Range<usize>> = HashMap::new();
-        let mut want = |file: usize, side: Side, line: usize| {
+        let mut wanted: HashMap<(usize, DiffSide), Range<usize>> = HashMap::new();
+        let mut want = |file: usize, side: DiffSide, line: usize| {
             let range = wanted.entry((file, side)).or_insert(line..line + 1);
             *range = range.start.min(line)..range.end.max(line + 1);
         };
@@ -182,21 +182,23 @@ impl<'a> ReviewPane<'a> {
                 }
             };
             match row {
-                Row::Same { old, new, .. } => {
-                    want(file, Side::New, new as usize);
+                ReviewRow::Same { old, new, .. } => {
+                    want(file, DiffSide::New, new as usize);
                     if self.review.layout.side {
-                        want(file, Side::Old, old as usize);
+                        want(file, DiffSide::Old, old as usize);
                     }
                 }
-                Row::Line { hunk, n, .. } => changed(hunk, n),
-                Row::Pair { hunk, old, new, .. } => old.into_iter().chain(new).for_each(|n| changed(hunk, n)),
+                ReviewRow::Line { hunk, n, .. } => changed(hunk, n),
+                ReviewRow::Pair { hunk, old, new, .. } => {
+                    old.into_iter().chain(new).for_each(|n| changed(hunk, n))
+                }
                 _ => {}
             }
         }
         for ((file, side), range) in wanted {
             let Some(of) = self.review.files.get(file) else { continue };
             let Some(lines) = of.lines() else { continue };
-            let doc = if side == Side::Old { &lines.old } else { &lines.new };
+            let doc = if side == DiffSide::Old { &lines.old } else { &lines.new };
             let around = &mut self.around;
             let id =
                 *around.docs.entry((file, side)).or_insert_with(|| around.tint.add(doc.text(), &of.name));
@@ -206,7 +208,7 @@ impl<'a> ReviewPane<'a> {
 
     /// After a key: the cursor is brought on the screen, and colours are asked for.
     fn settle(&mut self) {
-        let scene = Scene {
+        let scene = DrawContext {
             theme: &self.desk.theme,
             keys: &self.desk.keys,
             beside: &self.around,
@@ -245,11 +247,13 @@ impl<'a> ReviewPane<'a> {
         }
     }
 
-    fn take_edit(&mut self, file: usize, lines: super::file::Lines) {
-        let Some(Body::Lines(slot)) = self.review.files.get_mut(file).map(|f| &mut f.body) else { return };
+    fn take_edit(&mut self, file: usize, lines: super::file::ReviewLines) {
+        let Some(ReviewBody::Lines(slot)) = self.review.files.get_mut(file).map(|f| &mut f.body) else {
+            return;
+        };
         let was = std::mem::replace(slot, lines);
         self.review.seen.forget(file);
-        self.review.keep("an edited hunk", vec![Was::Lines { file, was: Box::new(was) }]);
+        self.review.keep("an edited hunk", vec![ReviewUndoItem::Lines { file, was: Box::new(was) }]);
         self.around.forget(file);
         self.review.lay_out();
         self.inside.forget();
@@ -261,53 +265,55 @@ impl<'a> ReviewPane<'a> {
         let Some(of) = self.review.files.get(file) else { return };
         let program = editor::program(self.desk.editor.as_deref());
         let said = match open(&program, of, line) {
-            Ok(Opened::Workspace) => return,
-            Ok(Opened::Copy) => "that was a copy: it is not in the workspace yet; E edits a hunk".to_string(),
+            Ok(EditorTarget::Workspace) => return,
+            Ok(EditorTarget::Copy) => {
+                "that was a copy: it is not in the workspace yet; E edits a hunk".to_string()
+            }
             Err(e) => format!("not opened: {e}"),
         };
         self.review.say(said);
     }
 }
 
-enum Opened {
+enum EditorTarget {
     Workspace,
     Copy,
 }
 
 /// Opens the file as it would be. It is only pending: what the editor shows is a copy that nobody writes back.
-fn open(program: &str, file: &File, line: usize) -> std::io::Result<Opened> {
+fn open(program: &str, file: &ReviewFile, line: usize) -> std::io::Result<EditorTarget> {
     let Some(lines) = file.lines() else {
         editor::open(program, &file.path, line)?;
-        return Ok(Opened::Workspace);
+        return Ok(EditorTarget::Workspace);
     };
     let dir = tempfile::Builder::new().prefix("placet-view-").tempdir()?;
     let copy = dir.path().join(file.path.file_name().unwrap_or("file".as_ref()));
     std::fs::write(&copy, lines.new.bytes(0..lines.new.len()))?;
     editor::open(program, &copy, line)?;
-    Ok(Opened::Copy)
+    Ok(EditorTarget::Copy)
 }
 
-impl Pane for ReviewPane<'_> {
-    fn guarded(&self, key: KeyEvent) -> Option<Role> {
+impl FullScreenPane for ReviewPane<'_> {
+    fn guarded(&self, key: KeyEvent) -> Option<KeyRole> {
         self.review.guarded(key, &self.desk.keys)
     }
 
-    fn key(&mut self, key: KeyEvent) -> Flow {
+    fn key(&mut self, key: KeyEvent) -> PaneFlow {
         let down = match self.desk.keys.action(key) {
-            Some(Action::Down | Action::HalfDown | Action::PageDown) => Some(true),
-            Some(Action::Up | Action::HalfUp | Action::PageUp) => Some(false),
+            Some(ReviewAction::Down | ReviewAction::HalfDown | ReviewAction::PageDown) => Some(true),
+            Some(ReviewAction::Up | ReviewAction::HalfUp | ReviewAction::PageUp) => Some(false),
             _ => None,
         };
-        let plain = matches!(self.review.overlay, super::input::Overlay::None);
+        let plain = matches!(self.review.overlay, super::input::ReviewOverlay::None);
         if let Some(down) = down.filter(|_| plain) {
-            let scene = Scene {
+            let scene = DrawContext {
                 theme: &self.desk.theme,
                 keys: &self.desk.keys,
                 beside: &self.around,
                 inside: &self.inside,
             };
             if self.review.scroll_in_row(down, &scene) {
-                return Flow::Stay;
+                return PaneFlow::Stay;
             }
         }
         let effects = self.review.key(key, &self.desk.keys);
@@ -327,7 +333,7 @@ impl Pane for ReviewPane<'_> {
     }
 
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
-        let scene = Scene {
+        let scene = DrawContext {
             theme: &self.desk.theme,
             keys: &self.desk.keys,
             beside: &self.around,
@@ -336,8 +342,8 @@ impl Pane for ReviewPane<'_> {
         self.review.draw(buffer, &scene)
     }
 
-    fn pictures(&self) -> Vec<Placed> {
-        let scene = Scene {
+    fn pictures(&self) -> Vec<PlacedPicture> {
+        let scene = DrawContext {
             theme: &self.desk.theme,
             keys: &self.desk.keys,
             beside: &self.around,
@@ -349,9 +355,9 @@ impl Pane for ReviewPane<'_> {
     fn tick(&mut self) -> bool {
         let news = self.around.take_in();
         match news {
-            News::Nothing => return false,
-            News::Something => {}
-            News::Said(words) => self.review.say(words),
+            ReviewUpdate::Nothing => return false,
+            ReviewUpdate::Something => {}
+            ReviewUpdate::Said(words) => self.review.say(words),
         }
         // A picture that came may have more rows than its words had.
         self.settle();
@@ -364,8 +370,8 @@ impl Pane for ReviewPane<'_> {
 
     fn lent(&mut self) {
         match self.lent.take() {
-            Some(Lent::Edit { file, hunk }) => self.edit_hunk(file, hunk),
-            Some(Lent::Open { file, line }) => self.open_file(file, line),
+            Some(EditorRequest::Edit { file, hunk }) => self.edit_hunk(file, hunk),
+            Some(EditorRequest::Open { file, line }) => self.open_file(file, line),
             None => {}
         }
         if let Some(message) = &mut self.review.message {

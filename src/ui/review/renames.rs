@@ -18,7 +18,7 @@ pub(super) fn renames(set: &ChangeSet, objects: &ObjectStore) -> HashMap<PathBuf
         let all = set.changes.iter().filter(move |c| c.verb() == verb && fits(c));
         all.filter(|c| !moved.contains(&&c.path)).take(MOST)
     };
-    let gone: Vec<(&Path, Lines)> = of(ChangeKind::Deleted)
+    let gone: Vec<(&Path, LineCounts)> = of(ChangeKind::Deleted)
         .filter(|change| change.before.is_file())
         .filter_map(|change| Some((change.path.as_path(), lines(&change.bytes(objects)?.0)?)))
         .collect();
@@ -52,16 +52,16 @@ fn fits(change: &PathChange) -> bool {
 }
 
 /// How often each line is there; blank ones say nothing.
-struct Lines {
+struct LineCounts {
     counts: HashMap<Vec<u8>, u64>,
     bytes: u64,
 }
 
-fn lines(content: &[u8]) -> Option<Lines> {
+fn lines(content: &[u8]) -> Option<LineCounts> {
     if memchr::memchr(0, content).is_some() {
         return None;
     }
-    let mut all = Lines { counts: HashMap::new(), bytes: 0 };
+    let mut all = LineCounts { counts: HashMap::new(), bytes: 0 };
     for line in content.split_inclusive(|b| *b == b'\n') {
         let line = line.trim_ascii();
         if !line.is_empty() {
@@ -72,9 +72,9 @@ fn lines(content: &[u8]) -> Option<Lines> {
     Some(all)
 }
 
-impl Lines {
+impl LineCounts {
     /// Bytes of the lines that are in both.
-    fn shared(&self, other: &Lines) -> u64 {
+    fn shared(&self, other: &LineCounts) -> u64 {
         let both = |(line, count): (&Vec<u8>, &u64)| {
             other.counts.get(line).map_or(0, |there| count.min(there) * line.len() as u64)
         };

@@ -1,9 +1,9 @@
 //! What the agent is told of a review: what was rejected, what was written anew, and every comment, as data with path,
 //! side, line and the text it is about.
 
-use super::comment::{Side, Target};
-use super::doc::End;
-use super::file::{Body, File, Lines, Mark};
+use super::comment::{CommentTarget, DiffSide};
+use super::doc::LineTerminator;
+use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
 use super::state::Review;
 use serde::Serialize;
 use serde_json::Value;
@@ -12,21 +12,21 @@ use serde_json::Value;
 const TEXT: usize = 8 << 10;
 
 #[derive(Debug, Serialize)]
-struct Report {
+struct ReviewReport {
     /// So that the model knows what it reads.
     review: &'static str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    rejected: Vec<Rejected>,
+    rejected: Vec<ReportedRejection>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    edited: Vec<Edited>,
+    edited: Vec<ReportedEdit>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    comments: Vec<Said>,
+    comments: Vec<ReportedComment>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     undecided: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Rejected {
+struct ReportedRejection {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     old_line: Option<usize>,
@@ -41,14 +41,14 @@ struct Rejected {
 }
 
 #[derive(Debug, Serialize)]
-struct Edited {
+struct ReportedEdit {
     path: String,
     /// The person's own hunks against the file as it was.
     diff: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Said {
+struct ReportedComment {
     #[serde(skip_serializing_if = "String::is_empty")]
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ pub fn summary(text: &str) -> Option<String> {
 
 /// The report as JSON; `None` when there is nothing to tell.
 pub fn report(review: &Review) -> Option<String> {
-    let report = Report {
+    let report = ReviewReport {
         // It begins as [`BEGINS`].
         review: "The person reviewed your changes. What is not named here was accepted and is in the workspace. \
                  Rejected parts are not in the files: do not make them again unless asked to.",
@@ -137,11 +137,11 @@ pub fn markdown(review: &Review) -> String {
     out
 }
 
-fn rejected(file: &File) -> Vec<Rejected> {
+fn rejected(file: &ReviewFile) -> Vec<ReportedRejection> {
     let lines = match &file.body {
-        Body::Whole(whole) if whole.mark == Mark::Rejected => {
+        ReviewBody::Whole(whole) if whole.mark == ReviewDecision::Rejected => {
             let what = whole.words.first().cloned().unwrap_or_default();
-            return vec![Rejected {
+            return vec![ReportedRejection {
                 path: file.name.clone(),
                 old_line: None,
                 new_line: None,
@@ -150,19 +150,19 @@ fn rejected(file: &File) -> Vec<Rejected> {
                 what,
             }];
         }
-        Body::Whole(_) => return Vec::new(),
-        Body::Lines(lines) => lines,
+        ReviewBody::Whole(_) => return Vec::new(),
+        ReviewBody::Lines(lines) => lines,
     };
-    let hunks = lines.hunks.iter().filter(|h| h.marks.contains(&Mark::Rejected));
+    let hunks = lines.hunks.iter().filter(|h| h.marks.contains(&ReviewDecision::Rejected));
     hunks
         .map(|hunk| {
-            let picked = |n: usize| hunk.mark(n) == Mark::Rejected;
+            let picked = |n: usize| hunk.mark(n) == ReviewDecision::Rejected;
             let old: Vec<usize> =
                 hunk.old.clone().enumerate().filter(|(n, _)| picked(*n)).map(|(_, l)| l).collect();
             let removed = hunk.old.len();
             let new: Vec<usize> =
                 hunk.new.clone().enumerate().filter(|(n, _)| picked(removed + n)).map(|(_, l)| l).collect();
-            Rejected {
+            ReportedRejection {
                 path: file.name.clone(),
                 old_line: old.first().map(|l| lines.old_number(*l)),
                 new_line: new.first().map(|l| lines.new_number(*l)),
@@ -174,7 +174,7 @@ fn rejected(file: &File) -> Vec<Rejected> {
         .collect()
 }
 
-fn texts(doc: &super::doc::Doc, lines: &[usize]) -> String {
+fn texts(doc: &super::doc::SideText, lines: &[usize]) -> String {
     let mut out = String::new();
     for (n, line) in lines.iter().enumerate() {
         if out.len() > TEXT {
@@ -182,26 +182,26 @@ fn texts(doc: &super::doc::Doc, lines: &[usize]) -> String {
             break;
         }
         out.push_str(doc.line(*line));
-        if doc.end(*line) != End::None {
+        if doc.end(*line) != LineTerminator::None {
             out.push('\n');
         }
     }
     out
 }
 
-fn edited(file: &File) -> Option<Edited> {
-    let lines: &Lines = file.lines().filter(|l| l.edited)?;
+fn edited(file: &ReviewFile) -> Option<ReportedEdit> {
+    let lines: &ReviewLines = file.lines().filter(|l| l.edited)?;
     let (old, new) = (lines.old.text(), lines.new.text());
     let diff = crate::text::LineDiff::new(&old, &new).unified(3, TEXT);
-    Some(Edited { path: file.name.clone(), diff: crate::text::for_model(&diff.text).into_owned() })
+    Some(ReportedEdit { path: file.name.clone(), diff: crate::text::for_model(&diff.text).into_owned() })
 }
 
-fn said(review: &Review, comment: &super::comment::Comment) -> Said {
+fn said(review: &Review, comment: &super::comment::ReviewComment) -> ReportedComment {
     let name = |path: &std::path::Path| {
         let file = review.files.iter().find(|f| f.path == path);
         file.map_or_else(|| path.display().to_string(), |f| f.name.clone())
     };
-    let mut out = Said {
+    let mut out = ReportedComment {
         path: String::new(),
         side: None,
         line: None,
@@ -211,17 +211,17 @@ fn said(review: &Review, comment: &super::comment::Comment) -> Said {
         comment: comment.text.clone(),
     };
     match &comment.target {
-        Target::Turn => {}
-        Target::File { path } => out.path = name(path),
-        Target::Lines { path, side, lines, anchor, stale } => {
-            let file = review.files.iter().find(|f| f.path == *path).and_then(File::lines);
+        CommentTarget::Turn => {}
+        CommentTarget::File { path } => out.path = name(path),
+        CommentTarget::Lines { path, side, lines, anchor, stale } => {
+            let file = review.files.iter().find(|f| f.path == *path).and_then(ReviewFile::lines);
             let number = |line: usize| match (file, side) {
-                (Some(file), Side::Old) => file.old_number(line),
-                (Some(file), Side::New) => file.new_number(line),
+                (Some(file), DiffSide::Old) => file.old_number(line),
+                (Some(file), DiffSide::New) => file.new_number(line),
                 (None, _) => line + 1,
             };
             out.path = name(path);
-            out.side = Some(if *side == Side::Old { "old" } else { "new" });
+            out.side = Some(if *side == DiffSide::Old { "old" } else { "new" });
             out.line = Some(number(lines.start));
             out.last_line = (lines.len() > 1).then(|| number(lines.end - 1));
             out.on.clone_from(anchor);

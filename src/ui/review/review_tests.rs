@@ -1,31 +1,31 @@
 //! The review by its keys: what each does that can be seen, whatever is pressed, and how it looks.
 
-use super::action::{Action, TABLE};
-use super::doc::Doc;
-use super::draw::Scene;
-use super::file::{Body, File, Lines, Mark, Whole};
-use super::inside::Inside;
-use super::paint::Nothing;
-use super::state::{Effect, Review, Subject};
+use super::action::{ReviewAction, TABLE};
+use super::doc::SideText;
+use super::draw::DrawContext;
+use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange};
+use super::inside::InlineDiffCache;
+use super::paint::NoAnnotations;
+use super::state::{Review, ReviewEffect, ReviewSubject};
 use crate::ui::Theme;
-use crate::ui::ansi::Depth;
-use crate::ui::keymap::{Chord, Keymap};
+use crate::ui::ansi::ColorDepth;
+use crate::ui::keymap::{KeyChord, Keymap};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 /// A review with a screen around it, and no terminal.
-struct Desk {
+struct ReviewHarness {
     review: Review,
-    keys: Keymap<Action>,
+    keys: Keymap<ReviewAction>,
     theme: Theme,
-    inside: Inside,
-    effects: Vec<Effect>,
+    inside: InlineDiffCache,
+    effects: Vec<ReviewEffect>,
 }
 
-fn file(name: &str, letter: char, body: Body) -> File {
-    File {
+fn file(name: &str, letter: char, body: ReviewBody) -> ReviewFile {
+    ReviewFile {
         name: name.into(),
         path: format!("/w/{name}").into(),
         paths: vec![format!("/w/{name}").into()],
@@ -38,23 +38,24 @@ fn file(name: &str, letter: char, body: Body) -> File {
     }
 }
 
-fn lines(old: &str, new: &str) -> Body {
-    let doc = |text: &str| Doc::new(text.as_bytes().to_vec()).unwrap();
-    Body::Lines(Lines::new(doc(old), doc(new)))
+fn lines(old: &str, new: &str) -> ReviewBody {
+    let doc = |text: &str| SideText::new(text.as_bytes().to_vec()).unwrap();
+    ReviewBody::Lines(ReviewLines::new(doc(old), doc(new)))
 }
 
 fn numbered(count: usize) -> String {
     (1..=count).map(|n| format!("line {n}\n")).collect()
 }
 
-fn files() -> Vec<File> {
+fn files() -> Vec<ReviewFile> {
     let old = numbered(60);
     let new = old
         .replace("line 5\n", "line five\nline five and a half\n")
         .replace("line 30\n", "line   30\n")
         .replace("line 50\n", "");
     let long = format!("{} tail\n", "word ".repeat(60));
-    let mut image = Whole { words: vec!["no text: 10 bytes becomes 12 bytes".into()], ..Whole::default() };
+    let mut image =
+        WholeChange { words: vec!["no text: 10 bytes becomes 12 bytes".into()], ..WholeChange::default() };
     image.reviewed = false;
     vec![
         file("src/app.rs", 'M', lines(&old, &new)),
@@ -63,26 +64,32 @@ fn files() -> Vec<File> {
             'M',
             lines(&format!("intro\n{long}"), &format!("intro\n{}", long.replace("tail", "end"))),
         ),
-        file("logo.png", 'M', Body::Whole(image)),
+        file("logo.png", 'M', ReviewBody::Whole(image)),
     ]
 }
 
-impl Desk {
-    fn new(columns: u16, rows: u16) -> Desk {
-        Desk::with(files(), columns, rows, Theme::plain())
+impl ReviewHarness {
+    fn new(columns: u16, rows: u16) -> ReviewHarness {
+        ReviewHarness::with(files(), columns, rows, Theme::plain())
     }
 
-    fn with(files: Vec<File>, columns: u16, rows: u16, theme: Theme) -> Desk {
-        let mut review = Review::new("a turn", Subject::Pending, files);
+    fn with(files: Vec<ReviewFile>, columns: u16, rows: u16, theme: Theme) -> ReviewHarness {
+        let mut review = Review::new("a turn", ReviewSubject::Pending, files);
         review.resize(columns, rows);
         let keys = Keymap::usual("review", TABLE);
-        let mut desk = Desk { review, keys, theme, inside: Inside::default(), effects: Vec::new() };
+        let mut desk =
+            ReviewHarness { review, keys, theme, inside: InlineDiffCache::default(), effects: Vec::new() };
         desk.settle();
         desk
     }
 
     fn settle(&mut self) {
-        let scene = Scene { theme: &self.theme, keys: &self.keys, beside: &Nothing, inside: &self.inside };
+        let scene = DrawContext {
+            theme: &self.theme,
+            keys: &self.keys,
+            beside: &NoAnnotations,
+            inside: &self.inside,
+        };
         self.review.settle_view(&scene);
     }
 
@@ -93,7 +100,7 @@ impl Desk {
     }
 
     /// Letters are pressed; a name in `<>` is that key.
-    fn press(&mut self, keys: &str) -> &mut Desk {
+    fn press(&mut self, keys: &str) -> &mut ReviewHarness {
         let mut rest = keys;
         while let Some(c) = rest.chars().next() {
             let named = rest.strip_prefix('<').and_then(|r| r.split_once('>'));
@@ -110,7 +117,12 @@ impl Desk {
     fn buffer(&self) -> Buffer {
         let (columns, rows) = self.review.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-        let scene = Scene { theme: &self.theme, keys: &self.keys, beside: &Nothing, inside: &self.inside };
+        let scene = DrawContext {
+            theme: &self.theme,
+            keys: &self.keys,
+            beside: &NoAnnotations,
+            inside: &self.inside,
+        };
         self.review.draw(&mut buffer, &scene);
         buffer
     }
@@ -130,17 +142,17 @@ impl Desk {
     }
 
     fn marks(&self) -> String {
-        let letter = |m: &Mark| match m {
-            Mark::Open => 'o',
-            Mark::Accepted => 'a',
-            Mark::Rejected => 'r',
+        let letter = |m: &ReviewDecision| match m {
+            ReviewDecision::Open => 'o',
+            ReviewDecision::Accepted => 'a',
+            ReviewDecision::Rejected => 'r',
         };
         let each = self.review.files.iter().map(|f| match &f.body {
-            Body::Lines(lines) => {
+            ReviewBody::Lines(lines) => {
                 let hunks = lines.hunks.iter().map(|h| h.marks.iter().map(letter).collect::<String>());
                 hunks.collect::<Vec<_>>().join(" ")
             }
-            Body::Whole(whole) => letter(&whole.mark).to_string(),
+            ReviewBody::Whole(whole) => letter(&whole.mark).to_string(),
         });
         each.collect::<Vec<_>>().join("/")
     }
@@ -183,11 +195,11 @@ fn event(word: &str) -> KeyEvent {
 }
 
 /// The keys that lead to where an action can be seen, and what is seen after it.
-fn seen(action: Action) -> (&'static str, fn(&Desk, &Desk)) {
-    fn moved(before: &Desk, after: &Desk) {
+fn seen(action: ReviewAction) -> (&'static str, fn(&ReviewHarness, &ReviewHarness)) {
+    fn moved(before: &ReviewHarness, after: &ReviewHarness) {
         assert_ne!(before.here(), after.here(), "{}", after.screen());
     }
-    use Action as A;
+    use ReviewAction as A;
     match action {
         A::Down => ("g", |b, a| assert_eq!(a.review.cursor, b.review.cursor + 1)),
         A::Up => ("", |b, a| assert_eq!(a.review.cursor + 1, b.review.cursor)),
@@ -215,7 +227,7 @@ fn seen(action: Action) -> (&'static str, fn(&Desk, &Desk)) {
             assert_eq!(a.marks(), "oo o oo o/oo/o");
             assert!(a.screen().contains("split"));
         }),
-        A::Edit => ("", |_, a| assert_eq!(a.effects, [Effect::Edit { file: 0, hunk: 0 }])),
+        A::Edit => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Edit { file: 0, hunk: 0 }])),
         A::Comment | A::CommentFile | A::CommentTurn => ("", |_, a| {
             assert!(a.screen().lines().last().unwrap().starts_with("comment"), "{}", a.screen());
         }),
@@ -238,8 +250,8 @@ fn seen(action: Action) -> (&'static str, fn(&Desk, &Desk)) {
         A::NextMatch => ("/line 3<Enter>", moved),
         A::PrevMatch => ("/line<Enter>", moved),
         A::Filter => ("", |_, a| assert!(a.screen().lines().last().unwrap().starts_with("files:"))),
-        A::Open => ("", |_, a| assert_eq!(a.effects, [Effect::Open { file: 0, line: 5 }])),
-        A::Yank => ("", |_, a| assert_eq!(a.effects, [Effect::Copy("line 5\n".into())])),
+        A::Open => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Open { file: 0, line: 5 }])),
+        A::Yank => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Copy("line 5\n".into())])),
         A::Enter => {
             ("a", |_, a| assert!(a.screen().contains("accepted   1 hunk in 1 file: lands in the workspace")))
         }
@@ -262,7 +274,7 @@ fn seen(action: Action) -> (&'static str, fn(&Desk, &Desk)) {
         }
         A::Wrap => ("}", |b, a| assert!(b.screen() != a.screen() && a.screen().contains("h and l scroll"))),
         A::Fold => ("", |_, a| assert!(a.screen().contains("(folded)") && !a.screen().contains("line 5"))),
-        A::Blame => ("", |_, a| assert_eq!(a.effects, [Effect::Blame { file: 0 }])),
+        A::Blame => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Blame { file: 0 }])),
         A::Tree => ("", |b, a| {
             assert!(
                 !b.screen().contains("logo.png   ")
@@ -272,7 +284,7 @@ fn seen(action: Action) -> (&'static str, fn(&Desk, &Desk)) {
         }),
         A::Focus => ("", |_, a| assert!(a.screen().lines().last().unwrap().contains("to the lines"))),
         A::Help => ("", |_, a| assert!(a.screen().contains("a line down") && a.screen().contains("Ctrl-D"))),
-        A::Close => ("", |_, a| assert_eq!(a.effects, [Effect::Close])),
+        A::Close => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Close])),
         A::Escape => ("v", |b, a| {
             assert!(b.review.anchor.is_some() && a.review.anchor.is_none() && a.effects.is_empty())
         }),
@@ -284,16 +296,16 @@ fn every_key_on_the_help_page_does_what_can_be_seen() {
     for row in TABLE {
         for key in row.keys.split_whitespace() {
             let (way, check) = seen(row.action);
-            let mut before = Desk::new(80, 40);
+            let mut before = ReviewHarness::new(80, 40);
             before.press(way);
             before.effects.clear();
-            let mut after = Desk::new(80, 40);
+            let mut after = ReviewHarness::new(80, 40);
             after.press(way);
             after.effects.clear();
-            let name = Chord::parse(key).unwrap().to_string();
+            let name = KeyChord::parse(key).unwrap().to_string();
             let word = if name.chars().count() == 1 { name } else { format!("<{name}>") };
             after.press(&word);
-            after.effects.retain(|e| *e != Effect::Remember);
+            after.effects.retain(|e| *e != ReviewEffect::Remember);
             check(&before, &after);
         }
     }
@@ -301,7 +313,7 @@ fn every_key_on_the_help_page_does_what_can_be_seen() {
 
 #[test]
 fn a_selection_decides_its_lines_and_no_others() {
-    let mut desk = Desk::new(80, 30);
+    let mut desk = ReviewHarness::new(80, 30);
     desk.press("jva");
     assert_eq!(desk.marks(), "oao oo o/oo/o");
     assert_eq!(desk.review.anchor, None);
@@ -312,31 +324,31 @@ fn a_selection_decides_its_lines_and_no_others() {
 
 #[test]
 fn the_same_key_again_opens_what_it_decided() {
-    let mut desk = Desk::new(80, 30);
+    let mut desk = ReviewHarness::new(80, 30);
     assert_eq!(desk.press("a[a").marks(), "ooo oo o/oo/o");
     assert_eq!(desk.press("Xu").marks(), "ooo oo o/oo/o");
 }
 
 #[test]
 fn only_the_summarys_own_keys_apply_and_a_second_enter_does_not() {
-    let mut desk = Desk::new(80, 30);
+    let mut desk = ReviewHarness::new(80, 30);
     desk.press("a<Enter><Enter><Enter>a");
-    assert!(!desk.effects.iter().any(|e| matches!(e, Effect::Apply { .. })));
+    assert!(!desk.effects.iter().any(|e| matches!(e, ReviewEffect::Apply { .. })));
     assert!(desk.screen().contains("accepted   1 hunk"));
     desk.press("y");
-    assert_eq!(desk.effects.last(), Some(&Effect::Apply { tell: false }));
-    let mut desk = Desk::new(80, 30);
+    assert_eq!(desk.effects.last(), Some(&ReviewEffect::Apply { tell: false }));
+    let mut desk = ReviewHarness::new(80, 30);
     desk.press("r<Enter>s");
-    assert_eq!(desk.effects.last(), Some(&Effect::Apply { tell: true }));
+    assert_eq!(desk.effects.last(), Some(&ReviewEffect::Apply { tell: true }));
     // With nothing to tell there is nothing to send.
-    let mut desk = Desk::new(80, 30);
+    let mut desk = ReviewHarness::new(80, 30);
     desk.press("a<Enter>s");
-    assert_eq!(desk.effects, [Effect::Remember]);
+    assert_eq!(desk.effects, [ReviewEffect::Remember]);
 }
 
 #[test]
 fn a_paste_is_text_and_never_keys() {
-    let mut desk = Desk::new(80, 30);
+    let mut desk = ReviewHarness::new(80, 30);
     desk.review.paste("aaYy\r<Enter>");
     assert_eq!(desk.marks(), "ooo oo o/oo/o");
     desk.press("c");
@@ -347,7 +359,7 @@ fn a_paste_is_text_and_never_keys() {
 
 #[test]
 fn a_comment_left_with_escape_comes_back_with_the_same_key() {
-    let mut desk = Desk::new(80, 30);
+    let mut desk = ReviewHarness::new(80, 30);
     desk.press("chalf a thou<Esc>");
     assert!(desk.review.comments.is_empty());
     desk.press("cght<Enter>");
@@ -358,12 +370,12 @@ fn a_comment_left_with_escape_comes_back_with_the_same_key() {
 fn a_change_far_out_in_a_long_line_is_on_the_screen() {
     let old = format!("{}needle{}\n", "x".repeat(5000), "y".repeat(5000));
     let body = lines(&old, &old.replace("needle", "pin"));
-    let mut desk = Desk::with(vec![file("min.js", 'M', body)], 80, 24, Theme::plain());
+    let mut desk = ReviewHarness::with(vec![file("min.js", 'M', body)], 80, 24, Theme::plain());
     // One word has no partner in a line that is all one word: the whole of it is shown.
     assert!(desk.screen().contains("xxxx"));
     let spaced = format!("{}needle {}\n", "ab ".repeat(2000), "cd ".repeat(2000));
     let body = lines(&spaced, &spaced.replace("needle", "pin"));
-    desk = Desk::with(vec![file("min.js", 'M', body)], 80, 24, Theme::plain());
+    desk = ReviewHarness::with(vec![file("min.js", 'M', body)], 80, 24, Theme::plain());
     let screen = desk.screen();
     assert!(
         screen.contains("needle") && screen.contains("pin") && screen.contains("unchanged bytes ↪"),
@@ -374,10 +386,15 @@ fn a_change_far_out_in_a_long_line_is_on_the_screen() {
 #[test]
 fn every_byte_of_a_line_taller_than_the_screen_can_be_reached() {
     let text: String = (0..900).map(|n| format!("<{n}>")).collect();
-    let mut desk = Desk::with(vec![file("a", 'A', lines("", &text))], 40, 12, Theme::plain());
+    let mut desk = ReviewHarness::with(vec![file("a", 'A', lines("", &text))], 40, 12, Theme::plain());
     let mut seen = desk.screen();
     for _ in 0..20 {
-        let scene = Scene { theme: &desk.theme, keys: &desk.keys, beside: &Nothing, inside: &desk.inside };
+        let scene = DrawContext {
+            theme: &desk.theme,
+            keys: &desk.keys,
+            beside: &NoAnnotations,
+            inside: &desk.inside,
+        };
         if !desk.review.scroll_in_row(true, &scene) {
             break;
         }
@@ -397,10 +414,10 @@ proptest! {
         keys in prop::collection::vec((0usize..TABLE.len(), 0u8..12), 1..60),
         sizes in prop::collection::vec((1u16..130, 1u16..50), 1..6),
     ) {
-        let mut desk = Desk::new(80, 24);
+        let mut desk = ReviewHarness::new(80, 24);
         for (n, (row, how)) in keys.into_iter().enumerate() {
             let words: Vec<&str> = TABLE[row].keys.split_whitespace().collect();
-            let word = Chord::parse(words[n % words.len()]).unwrap().to_string();
+            let word = KeyChord::parse(words[n % words.len()]).unwrap().to_string();
             let key = if word.chars().count() == 1 { word } else { format!("<{word}>") };
             match how {
                 0 => desk.review.paste("p\u{1b}[2J\r\nq"),
@@ -418,7 +435,7 @@ proptest! {
         // Undo leads back to the beginning from anywhere.
         desk.press("<Esc><Esc><Esc>");
         for _ in 0..600 {
-            desk.review.handle(Action::Undo);
+            desk.review.handle(ReviewAction::Undo);
         }
         prop_assert_eq!(desk.marks(), "ooo oo o/oo/o");
         prop_assert!(desk.review.comments.is_empty());
@@ -427,19 +444,19 @@ proptest! {
 
 #[test]
 fn the_review_as_it_looks() {
-    let mut desk = Desk::new(80, 24);
+    let mut desk = ReviewHarness::new(80, 24);
     desk.press("ar");
     insta::assert_snapshot!("review_80x24", desk.screen());
-    let mut desk = Desk::new(120, 40);
+    let mut desk = ReviewHarness::new(120, 40);
     desk.press("acsure?<Enter>s");
     insta::assert_snapshot!("review_120x40", desk.screen());
-    let mut desk = Desk::new(40, 12);
+    let mut desk = ReviewHarness::new(40, 12);
     desk.press("a");
     insta::assert_snapshot!("review_40x12", desk.screen());
 }
 
 /// The colours: where they change, with what.
-fn styled(desk: &Desk, row: usize) -> String {
+fn styled(desk: &ReviewHarness, row: usize) -> String {
     let buffer = desk.buffer();
     let width = usize::from(buffer.area.width);
     let cells = &buffer.content[row * width..(row + 1) * width];
@@ -464,9 +481,9 @@ fn styled(desk: &Desk, row: usize) -> String {
 #[test]
 fn changed_words_are_marked_in_every_theme_and_without_colour() {
     for name in ["dark", "light", "mono"] {
-        let theme = Theme::load(name, std::path::Path::new("/nowhere"), Depth::True, |_| None).unwrap();
+        let theme = Theme::load(name, std::path::Path::new("/nowhere"), ColorDepth::True, |_| None).unwrap();
         let body = lines("a\nlet limit = 10;\nb\n", "a\nlet limit = 25;\nb\n");
-        let mut desk = Desk::with(vec![file("x.rs", 'M', body)], 60, 10, theme);
+        let mut desk = ReviewHarness::with(vec![file("x.rs", 'M', body)], 60, 10, theme);
         desk.press("G");
         let rows = [styled(&desk, 3), styled(&desk, 4)].join("\n");
         insta::assert_snapshot!(format!("words_{name}"), rows);
@@ -475,7 +492,7 @@ fn changed_words_are_marked_in_every_theme_and_without_colour() {
 
 #[test]
 fn a_report_is_known_again_by_its_words() {
-    let mut desk = Desk::new(100, 30);
+    let mut desk = ReviewHarness::new(100, 30);
     desk.press("rc this is wrong<Enter>");
     let report = super::report(&desk.review).unwrap();
     assert_eq!(super::summary(&report).as_deref(), Some("review: 1 rejected, 1 comment, 3 undecided"));
@@ -484,19 +501,25 @@ fn a_report_is_known_again_by_its_words() {
 
 #[test]
 fn what_runs_later_is_not_accepted_with_others() {
-    use super::file::Standing;
-    let later = File { runs_later: Some("direnv runs it".into()), ..file(".envrc", 'A', lines("", "x\n")) };
+    use super::file::CombinedDecision;
+    let later =
+        ReviewFile { runs_later: Some("direnv runs it".into()), ..file(".envrc", 'A', lines("", "x\n")) };
     let plain = file("a.txt", 'M', lines("1\n", "2\n"));
-    let mut desk = Desk::with(vec![later, plain], 100, 30, Theme::plain());
-    let standing = |desk: &Desk| -> Vec<Standing> { desk.review.files.iter().map(File::standing).collect() };
+    let mut desk = ReviewHarness::with(vec![later, plain], 100, 30, Theme::plain());
+    let standing = |desk: &ReviewHarness| -> Vec<CombinedDecision> {
+        desk.review.files.iter().map(ReviewFile::standing).collect()
+    };
     desk.press("Y");
-    assert_eq!(standing(&desk), [Standing::All(Mark::Open), Standing::All(Mark::Accepted)]);
+    assert_eq!(
+        standing(&desk),
+        [CombinedDecision::All(ReviewDecision::Open), CombinedDecision::All(ReviewDecision::Accepted)]
+    );
     assert!(desk.screen().contains("accept it by itself"), "{}", desk.screen());
     // As a directory of the tree does it, also where the file is the only one in it.
-    desk.review.decide_unopened(&[0], Mark::Accepted);
-    assert_eq!(standing(&desk)[0], Standing::All(Mark::Open));
-    desk.review.decide_unopened(&[0], Mark::Rejected);
-    assert_eq!(standing(&desk)[0], Standing::All(Mark::Rejected));
-    desk.review.decide_files(&[0], Mark::Accepted);
-    assert_eq!(standing(&desk)[0], Standing::All(Mark::Accepted));
+    desk.review.decide_unopened(&[0], ReviewDecision::Accepted);
+    assert_eq!(standing(&desk)[0], CombinedDecision::All(ReviewDecision::Open));
+    desk.review.decide_unopened(&[0], ReviewDecision::Rejected);
+    assert_eq!(standing(&desk)[0], CombinedDecision::All(ReviewDecision::Rejected));
+    desk.review.decide_files(&[0], ReviewDecision::Accepted);
+    assert_eq!(standing(&desk)[0], CombinedDecision::All(ReviewDecision::Accepted));
 }

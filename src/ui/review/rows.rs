@@ -3,8 +3,8 @@
 //! A row names what it shows and holds no text, so that a list of 50,000 rows is made in a millisecond and wrapping is
 //! worked out for the rows on the screen only.
 
-use super::comment::{Comment, Side, Target};
-use super::file::{Body, File, Lines};
+use super::comment::{CommentTarget, DiffSide, ReviewComment};
+use super::file::{ReviewBody, ReviewFile, ReviewLines};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use std::ops::Range;
 const CONTEXT: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Row {
+pub enum ReviewRow {
     File(u32),
     /// What there is to know of a file beside its lines.
     Fact(u32, u32),
@@ -55,23 +55,27 @@ pub enum Row {
     Space,
 }
 
-impl Row {
+impl ReviewRow {
     pub fn file(&self) -> Option<usize> {
         match *self {
-            Row::File(file) | Row::Fact(file, _) | Row::Picture(file) => Some(file as usize),
-            Row::Gap { file, .. }
-            | Row::Same { file, .. }
-            | Row::Line { file, .. }
-            | Row::Pair { file, .. }
-            | Row::Blanks { file, .. } => Some(file as usize),
-            Row::Note(_) | Row::Space => None,
+            ReviewRow::File(file) | ReviewRow::Fact(file, _) | ReviewRow::Picture(file) => {
+                Some(file as usize)
+            }
+            ReviewRow::Gap { file, .. }
+            | ReviewRow::Same { file, .. }
+            | ReviewRow::Line { file, .. }
+            | ReviewRow::Pair { file, .. }
+            | ReviewRow::Blanks { file, .. } => Some(file as usize),
+            ReviewRow::Note(_) | ReviewRow::Space => None,
         }
     }
 
     /// The row of the first part of the same line.
-    pub(super) fn whole(&self) -> Row {
+    pub(super) fn whole(&self) -> ReviewRow {
         let mut row = *self;
-        if let Row::Same { part, .. } | Row::Line { part, .. } | Row::Pair { part, .. } = &mut row {
+        if let ReviewRow::Same { part, .. } | ReviewRow::Line { part, .. } | ReviewRow::Pair { part, .. } =
+            &mut row
+        {
             *part = 0;
         }
         row
@@ -79,9 +83,9 @@ impl Row {
 
     pub fn hunk(&self) -> Option<(usize, usize)> {
         match *self {
-            Row::Line { file, hunk, .. } | Row::Pair { file, hunk, .. } | Row::Blanks { file, hunk } => {
-                Some((file as usize, hunk as usize))
-            }
+            ReviewRow::Line { file, hunk, .. }
+            | ReviewRow::Pair { file, hunk, .. }
+            | ReviewRow::Blanks { file, hunk } => Some((file as usize, hunk as usize)),
             _ => None,
         }
     }
@@ -89,7 +93,7 @@ impl Row {
 
 /// How the rows are laid out.
 #[derive(Clone, Debug, Default)]
-pub struct Layout {
+pub struct ReviewLayout {
     pub side: bool,
     pub hide_blanks: bool,
     pub folded: BTreeSet<usize>,
@@ -100,18 +104,18 @@ pub struct Layout {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Rows {
-    pub list: Vec<Row>,
+pub struct ReviewRows {
+    pub list: Vec<ReviewRow>,
     /// The header row of each file that is shown.
     pub files: Vec<(usize, usize)>,
     /// The first row of each hunk or whole that is shown: file, hunk, row.
     pub hunks: Vec<(usize, usize, usize)>,
 }
 
-impl Rows {
-    pub fn of(files: &[File], comments: &[Comment], layout: &Layout) -> Rows {
-        let mut rows = Rows::default();
-        let notes = Notes::of(files, comments, layout);
+impl ReviewRows {
+    pub fn of(files: &[ReviewFile], comments: &[ReviewComment], layout: &ReviewLayout) -> ReviewRows {
+        let mut rows = ReviewRows::default();
+        let notes = CommentIndex::of(files, comments, layout);
         rows.notes(&notes.turn);
         let all: Vec<usize> = (0..files.len()).collect();
         for &f in layout.only.as_ref().unwrap_or(&all) {
@@ -132,35 +136,36 @@ impl Rows {
     }
 
     fn notes(&mut self, notes: &[u32]) {
-        self.list.extend(notes.iter().map(|n| Row::Note(*n)));
+        self.list.extend(notes.iter().map(|n| ReviewRow::Note(*n)));
     }
 
-    fn file(&mut self, f: usize, file: &File, notes: &Notes, layout: &Layout) {
+    fn file(&mut self, f: usize, file: &ReviewFile, notes: &CommentIndex, layout: &ReviewLayout) {
         if !self.list.is_empty() {
-            self.list.push(Row::Space);
+            self.list.push(ReviewRow::Space);
         }
         self.files.push((f, self.list.len()));
         let number = number(f);
-        self.list.push(Row::File(number));
+        self.list.push(ReviewRow::File(number));
         self.notes(notes.files.get(&f).map_or(&[], Vec::as_slice));
         if layout.folded.contains(&f) {
             return;
         }
-        self.list.extend((0..file.facts.len()).map(|n| Row::Fact(number, self::number(n))));
+        self.list.extend((0..file.facts.len()).map(|n| ReviewRow::Fact(number, self::number(n))));
         match &file.body {
-            Body::Whole(whole) => {
+            ReviewBody::Whole(whole) => {
                 self.hunks.push((f, 0, self.list.len() - file.facts.len() - 1));
                 let first = file.facts.len();
-                self.list.extend((0..whole.words.len()).map(|n| Row::Fact(number, self::number(first + n))));
+                self.list
+                    .extend((0..whole.words.len()).map(|n| ReviewRow::Fact(number, self::number(first + n))));
                 if whole.pictures.is_some() {
-                    self.list.push(Row::Picture(number));
+                    self.list.push(ReviewRow::Picture(number));
                 }
             }
-            Body::Lines(lines) => self.lines(f, lines, notes, layout),
+            ReviewBody::Lines(lines) => self.lines(f, lines, notes, layout),
         }
     }
 
-    fn lines(&mut self, f: usize, lines: &Lines, notes: &Notes, layout: &Layout) {
+    fn lines(&mut self, f: usize, lines: &ReviewLines, notes: &CommentIndex, layout: &ReviewLayout) {
         let shown = shown(lines);
         let (mut old, mut new) = (0, 0);
         for (h, hunk) in lines.hunks.iter().enumerate() {
@@ -176,11 +181,11 @@ impl Rows {
     fn unchanged(
         &mut self,
         f: usize,
-        lines: &Lines,
+        lines: &ReviewLines,
         range: Range<usize>,
         new: usize,
         shown: &[Range<usize>],
-        notes: &Notes,
+        notes: &CommentIndex,
     ) {
         let mut at = range.start;
         while at < range.end {
@@ -189,7 +194,7 @@ impl Rows {
             let end = next.map_or(range.end, |r| if inside { r.end } else { r.start }).min(range.end);
             if !inside && end - at > 1 {
                 let (from, to) = (number(at), number(end));
-                self.list.push(Row::Gap { file: number(f), from, to, known: true });
+                self.list.push(ReviewRow::Gap { file: number(f), from, to, known: true });
                 at = end;
                 continue;
             }
@@ -197,32 +202,32 @@ impl Rows {
                 self.seam(f, lines, line);
                 let of_new = new + line - range.start;
                 let parts = lines.old.parts(line).max(lines.new.parts(of_new));
-                self.list.extend((0..parts).map(|part| Row::Same {
+                self.list.extend((0..parts).map(|part| ReviewRow::Same {
                     file: number(f),
                     old: number(line),
                     new: number(of_new),
                     part: number(part),
                 }));
-                self.notes(notes.at(f, Side::Old, line));
-                self.notes(notes.at(f, Side::New, of_new));
+                self.notes(notes.at(f, DiffSide::Old, line));
+                self.notes(notes.at(f, DiffSide::New, of_new));
             }
             at = end;
         }
     }
 
     /// Where a part of a longer text begins, something is missing that nobody can show.
-    fn seam(&mut self, f: usize, lines: &Lines, old: usize) {
+    fn seam(&mut self, f: usize, lines: &ReviewLines, old: usize) {
         if lines.parts.binary_search_by_key(&old, |s| s.old).is_ok_and(|n| n > 0) {
             let at = number(old);
-            self.list.push(Row::Gap { file: number(f), from: at, to: at, known: false });
+            self.list.push(ReviewRow::Gap { file: number(f), from: at, to: at, known: false });
         }
     }
 
-    fn hunk(&mut self, f: usize, h: usize, lines: &Lines, notes: &Notes, layout: &Layout) {
+    fn hunk(&mut self, f: usize, h: usize, lines: &ReviewLines, notes: &CommentIndex, layout: &ReviewLayout) {
         let Some(hunk) = lines.hunks.get(h) else { return };
         let (file, removed) = (number(f), hunk.old.len());
         if layout.hide_blanks && only_blanks(lines, hunk.old.clone(), hunk.new.clone()) {
-            self.list.push(Row::Blanks { file, hunk: number(h) });
+            self.list.push(ReviewRow::Blanks { file, hunk: number(h) });
             return;
         }
         self.seam(f, lines, hunk.old.start);
@@ -233,13 +238,13 @@ impl Rows {
                 let of_old = old.map_or(1, |_| lines.old.parts(hunk.old.start + n));
                 let of_new = new.map_or(1, |_| lines.new.parts(hunk.new.start + n));
                 let parts = 0..of_old.max(of_new);
-                let pair = |part| Row::Pair { file, hunk: number(h), old, new, part: number(part) };
+                let pair = |part| ReviewRow::Pair { file, hunk: number(h), old, new, part: number(part) };
                 self.list.extend(parts.map(pair));
                 if old.is_some() {
-                    self.notes(notes.at(f, Side::Old, hunk.old.start + n));
+                    self.notes(notes.at(f, DiffSide::Old, hunk.old.start + n));
                 }
                 if new.is_some() {
-                    self.notes(notes.at(f, Side::New, hunk.new.start + n));
+                    self.notes(notes.at(f, DiffSide::New, hunk.new.start + n));
                 }
             }
             return;
@@ -249,18 +254,18 @@ impl Rows {
                 None => lines.old.parts(hunk.old.start + n),
                 Some(n) => lines.new.parts(hunk.new.start + n),
             };
-            let line = |part| Row::Line { file, hunk: number(h), n: number(n), part: number(part) };
+            let line = |part| ReviewRow::Line { file, hunk: number(h), n: number(n), part: number(part) };
             self.list.extend((0..parts).map(line));
             match n.checked_sub(removed) {
-                None => self.notes(notes.at(f, Side::Old, hunk.old.start + n)),
-                Some(n) => self.notes(notes.at(f, Side::New, hunk.new.start + n)),
+                None => self.notes(notes.at(f, DiffSide::Old, hunk.old.start + n)),
+                Some(n) => self.notes(notes.at(f, DiffSide::New, hunk.new.start + n)),
             }
         }
     }
 }
 
 /// The old lines that are shown although they did not change, in rising order.
-fn shown(lines: &Lines) -> Vec<Range<usize>> {
+fn shown(lines: &ReviewLines) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = lines.opened.clone();
     for hunk in &lines.hunks {
         out.push(hunk.old.start.saturating_sub(CONTEXT)..hunk.old.start);
@@ -279,9 +284,9 @@ fn shown(lines: &Lines) -> Vec<Range<usize>> {
 }
 
 /// True when both sides are the same but for blanks and line ends.
-pub(super) fn only_blanks(lines: &Lines, old: Range<usize>, new: Range<usize>) -> bool {
+pub(super) fn only_blanks(lines: &ReviewLines, old: Range<usize>, new: Range<usize>) -> bool {
     let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    let side = |doc: &super::doc::Doc, range: Range<usize>| {
+    let side = |doc: &super::doc::SideText, range: Range<usize>| {
         range.map(|n| solid(doc.line(n))).filter(|l| !l.is_empty()).collect::<Vec<_>>()
     };
     side(&lines.old, old) == side(&lines.new, new)
@@ -289,28 +294,28 @@ pub(super) fn only_blanks(lines: &Lines, old: Range<usize>, new: Range<usize>) -
 
 /// Comments by where they stand.
 #[derive(Default)]
-struct Notes {
+struct CommentIndex {
     turn: Vec<u32>,
     files: HashMap<usize, Vec<u32>>,
-    lines: HashMap<(usize, Side, usize), Vec<u32>>,
+    lines: HashMap<(usize, DiffSide, usize), Vec<u32>>,
 }
 
-impl Notes {
-    fn of(files: &[File], comments: &[Comment], layout: &Layout) -> Notes {
-        let mut notes = Notes::default();
+impl CommentIndex {
+    fn of(files: &[ReviewFile], comments: &[ReviewComment], layout: &ReviewLayout) -> CommentIndex {
+        let mut notes = CommentIndex::default();
         let at: HashMap<&std::path::PathBuf, usize> =
             files.iter().enumerate().map(|(f, file)| (&file.path, f)).collect();
         for (n, comment) in comments.iter().enumerate() {
             let file = comment.target.path().and_then(|path| at.get(path).copied());
             match (&comment.target, file) {
-                (Target::Lines { side, lines, stale: false, .. }, Some(f)) => {
+                (CommentTarget::Lines { side, lines, stale: false, .. }, Some(f)) => {
                     let last = lines.end.saturating_sub(1);
                     notes.lines.entry((f, *side, last)).or_default().push(number(n));
                 }
-                (Target::Lines { .. } | Target::File { .. }, Some(f)) => {
+                (CommentTarget::Lines { .. } | CommentTarget::File { .. }, Some(f)) => {
                     notes.files.entry(f).or_default().push(number(n));
                 }
-                (Target::Turn, _) => notes.turn.push(number(n)),
+                (CommentTarget::Turn, _) => notes.turn.push(number(n)),
                 (_, None) if layout.partial => {}
                 (_, None) => notes.turn.push(number(n)),
             }
@@ -318,7 +323,7 @@ impl Notes {
         notes
     }
 
-    fn at(&self, file: usize, side: Side, line: usize) -> &[u32] {
+    fn at(&self, file: usize, side: DiffSide, line: usize) -> &[u32] {
         self.lines.get(&(file, side, line)).map_or(&[], Vec::as_slice)
     }
 }

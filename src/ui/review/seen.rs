@@ -1,14 +1,14 @@
 //! Which changes were on the screen. A line counts as seen when all of its rows were drawn, or all of its columns where
 //! lines are not wrapped; what was folded, hidden or below the edge does not. Accepting names what was not seen.
 
-use super::comment::Side;
-use super::decide::Unit;
-use super::draw::Scene;
-use super::file::{Body, File, Lines, Mark};
-use super::input::Overlay;
-use super::paint::{Painter, place};
-use super::rows::Row;
-use super::spoken::Stop;
+use super::comment::DiffSide;
+use super::decide::DecisionUnit;
+use super::draw::DrawContext;
+use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
+use super::input::ReviewOverlay;
+use super::paint::{ReviewPainter, place};
+use super::rows::ReviewRow;
+use super::spoken::ReviewItem;
 use super::state::Review;
 use crate::text::RangeSet;
 use std::collections::{HashMap, HashSet};
@@ -23,7 +23,7 @@ const LISTED: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum SeenUnit {
     /// A part of a changed line: file, side, line, part.
-    Line(usize, Side, usize, usize),
+    Line(usize, DiffSide, usize, usize),
     /// A file's fact, by its number.
     Fact(usize, usize),
 }
@@ -60,28 +60,28 @@ impl SeenRows {
         self.begun.retain(|unit, _| !of(unit));
     }
 
-    fn has_line(&self, file: usize, lines: &Lines, side: Side, line: usize) -> bool {
-        let doc = if side == Side::Old { &lines.old } else { &lines.new };
+    fn has_line(&self, file: usize, lines: &ReviewLines, side: DiffSide, line: usize) -> bool {
+        let doc = if side == DiffSide::Old { &lines.old } else { &lines.new };
         (0..doc.parts(line)).all(|part| self.whole.contains(&SeenUnit::Line(file, side, line, part)))
     }
 }
 
 impl Review {
     /// Takes down what the screen shows, as it is about to be drawn.
-    pub(super) fn look_at(&mut self, scene: &Scene<'_>) {
+    pub(super) fn look_at(&mut self, scene: &DrawContext<'_>) {
         let places = self.places();
-        let covered = matches!(self.overlay, Overlay::Help { .. } | Overlay::Summary { .. });
+        let covered = matches!(self.overlay, ReviewOverlay::Help { .. } | ReviewOverlay::Summary { .. });
         if covered || places.tree >= usize::from(self.size.0) {
             return;
         }
-        let painter = Painter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
-        let mut drawn: Vec<(Row, usize, Range<usize>)> = Vec::new();
+        let painter = ReviewPainter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
+        let mut drawn: Vec<(ReviewRow, usize, Range<usize>)> = Vec::new();
         let (mut y, mut at, mut skip) = (0, self.top.0, self.top.1);
         while let Some(row) = self.rows.list.get(at).copied().filter(|_| y < places.rows) {
             let height = painter.height(at);
             let end = height.min(skip + places.rows - y).max(skip);
             y += end - skip;
-            if self.look.wrap || !matches!(row, Row::Line { .. } | Row::Pair { .. }) {
+            if self.look.wrap || !matches!(row, ReviewRow::Line { .. } | ReviewRow::Pair { .. }) {
                 drawn.push((row, height, skip..end));
             } else {
                 let (wide, room) = (painter.extent(row), painter.text_columns(row));
@@ -98,29 +98,30 @@ impl Review {
         }
     }
 
-    fn units_in(&self, row: Row) -> Vec<SeenUnit> {
+    fn units_in(&self, row: ReviewRow) -> Vec<SeenUnit> {
         let line = |file: u32, hunk: u32, n: u32, part: u32| {
-            let lines = self.files.get(file as usize).and_then(File::lines)?;
+            let lines = self.files.get(file as usize).and_then(ReviewFile::lines)?;
             let (side, line) = place(lines, hunk as usize, n as usize)?;
             Some(SeenUnit::Line(file as usize, side, line, part as usize))
         };
         match row {
-            Row::Line { file, hunk, n, part } => line(file, hunk, n, part).into_iter().collect(),
-            Row::Pair { file, hunk, old, new, part } => {
+            ReviewRow::Line { file, hunk, n, part } => line(file, hunk, n, part).into_iter().collect(),
+            ReviewRow::Pair { file, hunk, old, new, part } => {
                 old.into_iter().chain(new).filter_map(|n| line(file, hunk, n, part)).collect()
             }
-            Row::Fact(file, n) => vec![SeenUnit::Fact(file as usize, n as usize)],
+            ReviewRow::Fact(file, n) => vec![SeenUnit::Fact(file as usize, n as usize)],
             _ => Vec::new(),
         }
     }
 
     /// The lines of a stop were said.
-    pub fn hear(&mut self, stop: Stop) {
+    pub fn hear(&mut self, stop: ReviewItem) {
         let Some(file) = self.files.get(stop.file) else { return };
         let mut units: Vec<SeenUnit> = (0..facts(file)).map(|n| SeenUnit::Fact(stop.file, n)).collect();
         if let Some((lines, hunk)) = file.lines().and_then(|lines| Some((lines, lines.hunks.get(stop.hunk)?)))
         {
-            for (side, doc, range) in [(Side::Old, &lines.old, &hunk.old), (Side::New, &lines.new, &hunk.new)]
+            for (side, doc, range) in
+                [(DiffSide::Old, &lines.old, &hunk.old), (DiffSide::New, &lines.new, &hunk.new)]
             {
                 for line in range.clone() {
                     units
@@ -132,9 +133,9 @@ impl Review {
     }
 
     /// How much of a unit was not on the screen.
-    fn unseen_of(&self, unit: &Unit) -> usize {
+    fn unseen_of(&self, unit: &DecisionUnit) -> usize {
         let lines = |file: usize, hunk: usize, picks: &dyn Fn(usize) -> bool| {
-            let lines = self.files.get(file).and_then(File::lines);
+            let lines = self.files.get(file).and_then(ReviewFile::lines);
             let count = lines.and_then(|l| l.hunks.get(hunk)).map_or(0, |h| h.marks.len());
             lines.map_or(0, |lines| {
                 let unseen = |n: &usize| {
@@ -145,13 +146,13 @@ impl Review {
             })
         };
         match unit {
-            Unit::Hunk(file, hunk) => lines(*file, *hunk, &|_| true),
-            Unit::Lines(file, hunk, some) => lines(*file, *hunk, &|n| some.contains(&n)),
-            Unit::Whole(file) => self.files.get(*file).map_or(0, |of| {
+            DecisionUnit::Hunk(file, hunk) => lines(*file, *hunk, &|_| true),
+            DecisionUnit::Lines(file, hunk, some) => lines(*file, *hunk, &|n| some.contains(&n)),
+            DecisionUnit::Whole(file) => self.files.get(*file).map_or(0, |of| {
                 let unseen = |n: &usize| !self.seen.whole.contains(&SeenUnit::Fact(*file, *n));
                 let left_out = match &of.body {
-                    Body::Whole(whole) => whole.left_out,
-                    Body::Lines(_) => 0,
+                    ReviewBody::Whole(whole) => whole.left_out,
+                    ReviewBody::Lines(_) => 0,
                 };
                 (0..facts(of)).filter(unseen).count() + left_out
             }),
@@ -159,7 +160,7 @@ impl Review {
     }
 
     /// What of these units was not on the screen: `src/a.rs (12 lines), b (1 line)`; empty when all was.
-    pub(super) fn unseen_words(&self, units: &[Unit]) -> String {
+    pub(super) fn unseen_words(&self, units: &[DecisionUnit]) -> String {
         let mut counts: Vec<(usize, usize)> = Vec::new();
         for unit in units {
             let (file, count) = (super::decide::file_of(unit), self.unseen_of(unit));
@@ -184,15 +185,19 @@ impl Review {
 
     /// The lines of the summary about what is accepted and was not on the screen.
     pub(super) fn unseen_summary(&self) -> Vec<String> {
-        let accepted = |(at, file): (usize, &File)| {
-            let units: Vec<Unit> = match &file.body {
-                Body::Whole(whole) if whole.mark == Mark::Accepted => vec![Unit::Whole(at)],
-                Body::Whole(_) => Vec::new(),
-                Body::Lines(lines) => {
-                    let some = |h: &super::file::Hunk| {
-                        (0..h.marks.len()).filter(|n| h.mark(*n) == Mark::Accepted).collect::<Vec<_>>()
+        let accepted = |(at, file): (usize, &ReviewFile)| {
+            let units: Vec<DecisionUnit> = match &file.body {
+                ReviewBody::Whole(whole) if whole.mark == ReviewDecision::Accepted => {
+                    vec![DecisionUnit::Whole(at)]
+                }
+                ReviewBody::Whole(_) => Vec::new(),
+                ReviewBody::Lines(lines) => {
+                    let some = |h: &super::file::ReviewHunk| {
+                        (0..h.marks.len())
+                            .filter(|n| h.mark(*n) == ReviewDecision::Accepted)
+                            .collect::<Vec<_>>()
                     };
-                    lines.hunks.iter().enumerate().map(|(n, h)| Unit::Lines(at, n, some(h))).collect()
+                    lines.hunks.iter().enumerate().map(|(n, h)| DecisionUnit::Lines(at, n, some(h))).collect()
                 }
             };
             (at, units.iter().map(|unit| self.unseen_of(unit)).sum::<usize>())
@@ -211,10 +216,10 @@ impl Review {
 }
 
 /// How many facts a file has, those of a whole included.
-fn facts(file: &File) -> usize {
+fn facts(file: &ReviewFile) -> usize {
     file.facts.len()
         + match &file.body {
-            Body::Whole(whole) => whole.words.len(),
-            Body::Lines(_) => 0,
+            ReviewBody::Whole(whole) => whole.words.len(),
+            ReviewBody::Lines(_) => 0,
         }
 }

@@ -3,17 +3,17 @@
 //! Each stop is a hunk or a whole, numbered through all files. Nothing hangs on colour or on place: a sentence says
 //! what it is, then the lines follow, each with a word in front.
 
-use super::comment::{Comment, Side};
-use super::comment::{Target, anchor};
-use super::decide::Unit;
-use super::doc::{Doc, End};
-use super::file::{Body, Hunk, Lines, Mark, Standing};
+use super::comment::{CommentTarget, anchor};
+use super::comment::{DiffSide, ReviewComment};
+use super::decide::DecisionUnit;
+use super::doc::{LineTerminator, SideText};
+use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewHunk, ReviewLines};
 use super::state::Review;
 use crate::text::sanitize;
 
 /// One thing to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stop {
+pub struct ReviewItem {
     pub file: usize,
     /// 0 for a whole.
     pub hunk: usize,
@@ -21,24 +21,24 @@ pub struct Stop {
 
 impl Review {
     /// Everything there is to decide, in order.
-    pub fn stops(&self) -> Vec<Stop> {
-        let each = |(file, of): (usize, &super::file::File)| {
+    pub fn stops(&self) -> Vec<ReviewItem> {
+        let each = |(file, of): (usize, &super::file::ReviewFile)| {
             let count = of.units();
-            (0..count).map(move |hunk| Stop { file, hunk })
+            (0..count).map(move |hunk| ReviewItem { file, hunk })
         };
         self.files.iter().enumerate().flat_map(each).collect()
     }
 
     /// `hunk 3 of 7, src/a.rs, lines 40 to 52, 2 removed, 5 added, accepted`.
-    pub fn sentence(&self, n: usize, of: usize, stop: Stop) -> String {
+    pub fn sentence(&self, n: usize, of: usize, stop: ReviewItem) -> String {
         let Some(file) = self.files.get(stop.file) else { return String::new() };
         let mut parts = vec![format!("hunk {} of {of}", n + 1), file.name.clone()];
         match &file.body {
-            Body::Whole(whole) => {
+            ReviewBody::Whole(whole) => {
                 parts.extend(whole.words.first().cloned());
-                parts.push(word(Standing::All(whole.mark)).into());
+                parts.push(word(CombinedDecision::All(whole.mark)).into());
             }
-            Body::Lines(lines) => {
+            ReviewBody::Lines(lines) => {
                 let Some(hunk) = lines.hunks.get(stop.hunk) else { return String::new() };
                 parts.push(span(lines, hunk));
                 for (count, what) in [(hunk.old.len(), "removed"), (hunk.new.len(), "added")] {
@@ -56,12 +56,12 @@ impl Review {
     }
 
     /// The lines of a stop, each with what it is: `removed: let x = 1;`.
-    pub fn spoken(&self, stop: Stop) -> Vec<String> {
+    pub fn spoken(&self, stop: ReviewItem) -> Vec<String> {
         let Some(file) = self.files.get(stop.file) else { return Vec::new() };
         let mut out: Vec<String> = file.facts.clone();
         match &file.body {
-            Body::Whole(whole) => out.extend(whole.words.iter().skip(1).cloned()),
-            Body::Lines(lines) => {
+            ReviewBody::Whole(whole) => out.extend(whole.words.iter().skip(1).cloned()),
+            ReviewBody::Lines(lines) => {
                 let Some(hunk) = lines.hunks.get(stop.hunk) else { return out };
                 if stop.hunk > 0 {
                     out.clear();
@@ -70,12 +70,12 @@ impl Review {
                 out.extend(hunk.new.clone().map(|n| format!("added: {}", exact(&lines.new, n))));
             }
         }
-        let here = |c: &&Comment| match &c.target {
-            Target::Turn => false,
-            Target::File { path } => *path == file.path && stop.hunk == 0,
-            Target::Lines { path, side, lines, .. } => {
+        let here = |c: &&ReviewComment| match &c.target {
+            CommentTarget::Turn => false,
+            CommentTarget::File { path } => *path == file.path && stop.hunk == 0,
+            CommentTarget::Lines { path, side, lines, .. } => {
                 let hunk = file.lines().and_then(|l| l.hunks.get(stop.hunk));
-                let range = hunk.map(|h| if *side == Side::Old { h.old.clone() } else { h.new.clone() });
+                let range = hunk.map(|h| if *side == DiffSide::Old { h.old.clone() } else { h.new.clone() });
                 *path == file.path && range.is_some_and(|r| r.contains(&lines.start))
             }
         };
@@ -86,28 +86,29 @@ impl Review {
     }
 
     /// Decides one stop.
-    pub fn decide_stop(&mut self, stop: Stop, mark: Mark) {
+    pub fn decide_stop(&mut self, stop: ReviewItem, mark: ReviewDecision) {
         let whole = self.files.get(stop.file).is_some_and(|f| f.lines().is_none());
-        let unit = if whole { Unit::Whole(stop.file) } else { Unit::Hunk(stop.file, stop.hunk) };
-        if self.mark_of(&unit) != Standing::All(mark) {
+        let unit =
+            if whole { DecisionUnit::Whole(stop.file) } else { DecisionUnit::Hunk(stop.file, stop.hunk) };
+        if self.mark_of(&unit) != CombinedDecision::All(mark) {
             self.set(&[unit], mark);
         }
     }
 
     /// Comments on a stop: on its new lines, on its old ones where it has no new, on the file where it has neither.
-    pub fn comment_on(&mut self, stop: Stop, text: &str) {
+    pub fn comment_on(&mut self, stop: ReviewItem, text: &str) {
         let Some(file) = self.files.get(stop.file) else { return };
         let path = file.path.clone();
         let hunk = file.lines().and_then(|lines| Some((lines, lines.hunks.get(stop.hunk)?)));
         let target = match hunk {
-            None => Target::File { path },
+            None => CommentTarget::File { path },
             Some((lines, hunk)) => {
                 let (side, doc, range) = match hunk.new.is_empty() {
-                    true => (Side::Old, &lines.old, hunk.old.clone()),
-                    false => (Side::New, &lines.new, hunk.new.clone()),
+                    true => (DiffSide::Old, &lines.old, hunk.old.clone()),
+                    false => (DiffSide::New, &lines.new, hunk.new.clone()),
                 };
                 let anchor = anchor(doc, &range);
-                Target::Lines { path, side, lines: range, anchor, stale: false }
+                CommentTarget::Lines { path, side, lines: range, anchor, stale: false }
             }
         };
         self.add_comment(target, text.to_string());
@@ -115,16 +116,16 @@ impl Review {
 }
 
 /// A line with its end, where that is not a line feed alone.
-fn exact(doc: &Doc, line: usize) -> String {
+fn exact(doc: &SideText, line: usize) -> String {
     let end = match doc.end(line) {
-        End::CrLf => "␍",
-        End::Lf => "",
-        End::None => "  ␤(no line end)",
+        LineTerminator::CrLf => "␍",
+        LineTerminator::Lf => "",
+        LineTerminator::None => "  ␤(no line end)",
     };
     format!("{}{end}", sanitize::line(doc.line(line)))
 }
 
-fn span(lines: &Lines, hunk: &Hunk) -> String {
+fn span(lines: &ReviewLines, hunk: &ReviewHunk) -> String {
     let (first, last) = match hunk.new.is_empty() {
         false => (lines.new_number(hunk.new.start), lines.new_number(hunk.new.end - 1)),
         true => (lines.old_number(hunk.old.start), lines.old_number(hunk.old.end.saturating_sub(1))),
@@ -132,11 +133,11 @@ fn span(lines: &Lines, hunk: &Hunk) -> String {
     if first == last { format!("line {first}") } else { format!("lines {first} to {last}") }
 }
 
-fn word(standing: Standing) -> &'static str {
+fn word(standing: CombinedDecision) -> &'static str {
     match standing {
-        Standing::All(Mark::Accepted) => "accepted",
-        Standing::All(Mark::Rejected) => "rejected",
-        Standing::All(Mark::Open) => "undecided",
-        Standing::Mixed => "decided in part",
+        CombinedDecision::All(ReviewDecision::Accepted) => "accepted",
+        CombinedDecision::All(ReviewDecision::Rejected) => "rejected",
+        CombinedDecision::All(ReviewDecision::Open) => "undecided",
+        CombinedDecision::Mixed => "decided in part",
     }
 }

@@ -1,19 +1,19 @@
 //! The review as a machine: actions in, state and a few effects out. No I/O, no clock, no terminal.
 
-use super::action::Action;
-use super::comment::{Comment, settle};
-use super::file::{Body, File, Hunk, Lines, Mark};
-use super::history::History;
-use super::input::{Input, Overlay};
-use super::moved::Moves;
-use super::rows::{Layout, Row, Rows};
+use super::action::ReviewAction;
+use super::comment::{ReviewComment, settle};
+use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};
+use super::history::ReviewHistory;
+use super::input::{ReviewInput, ReviewOverlay};
+use super::moved::MovedLines;
+use super::rows::{ReviewLayout, ReviewRow, ReviewRows};
 use super::seen::SeenRows;
-use super::tree::Tree;
+use super::tree::ReviewTree;
 use std::collections::BTreeSet;
 
 /// What the review asks of the world around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum ReviewEffect {
     /// Put this on the clipboard, exactly.
     Copy(String),
     /// Let the person write a hunk anew.
@@ -41,7 +41,7 @@ pub enum Effect {
 
 /// What is being reviewed: it settles what Enter offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum ReviewSubject {
     /// Pending changes: decisions are carried out.
     Pending,
     /// A patch: what was accepted of it can be written as a patch.
@@ -49,14 +49,14 @@ pub enum Subject {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Focus {
+pub enum ReviewFocus {
     Diff,
     Tree,
 }
 
 /// What of the picture can be switched.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct ReviewToggles {
     pub wrap: bool,
     pub invisibles: bool,
     pub blame: bool,
@@ -66,18 +66,18 @@ pub struct Look {
 
 pub struct Review {
     pub title: String,
-    pub subject: Subject,
-    pub files: Vec<File>,
+    pub subject: ReviewSubject,
+    pub files: Vec<ReviewFile>,
     /// There is more than these files: comments on others are not shown, and not lost.
     pub partial: bool,
-    pub comments: Vec<Comment>,
-    pub moves: Moves,
-    pub rows: Rows,
-    pub layout: Layout,
-    pub look: Look,
-    pub tree: Tree,
-    pub focus: Focus,
-    pub overlay: Overlay,
+    pub comments: Vec<ReviewComment>,
+    pub moves: MovedLines,
+    pub rows: ReviewRows,
+    pub layout: ReviewLayout,
+    pub look: ReviewToggles,
+    pub tree: ReviewTree,
+    pub focus: ReviewFocus,
+    pub overlay: ReviewOverlay,
     /// The row the cursor is on.
     pub cursor: usize,
     /// The first row on the screen, and how many of its screen rows are above it.
@@ -92,17 +92,17 @@ pub struct Review {
     pub message: Option<String>,
     /// Columns and rows of the screen.
     pub size: (u16, u16),
-    pub(super) history: History,
+    pub(super) history: ReviewHistory,
     pub(super) seen: SeenRows,
     pub(super) next_comment: u64,
 }
 
 impl Review {
-    pub fn new(title: &str, subject: Subject, files: Vec<File>) -> Review {
-        let moves = Moves::find(&files);
-        let layout = Layout::default();
-        let rows = Rows::of(&files, &[], &layout);
-        let tree = Tree::of(&files, None);
+    pub fn new(title: &str, subject: ReviewSubject, files: Vec<ReviewFile>) -> Review {
+        let moves = MovedLines::find(&files);
+        let layout = ReviewLayout::default();
+        let rows = ReviewRows::of(&files, &[], &layout);
+        let tree = ReviewTree::of(&files, None);
         let cursor = rows.hunks.first().map_or(0, |(_, _, row)| *row);
         Review {
             title: title.into(),
@@ -113,10 +113,10 @@ impl Review {
             moves,
             rows,
             layout,
-            look: Look { wrap: true, invisibles: false, blame: false, tree: None },
+            look: ReviewToggles { wrap: true, invisibles: false, blame: false, tree: None },
             tree,
-            focus: Focus::Diff,
-            overlay: Overlay::None,
+            focus: ReviewFocus::Diff,
+            overlay: ReviewOverlay::None,
             cursor,
             top: (0, 0),
             left: 0,
@@ -125,7 +125,7 @@ impl Review {
             filter: String::new(),
             message: None,
             size: (80, 24),
-            history: History::default(),
+            history: ReviewHistory::default(),
             seen: SeenRows::default(),
             next_comment: 1,
         }
@@ -140,19 +140,19 @@ impl Review {
     pub fn tally(&self) -> (usize, usize) {
         let mut out = (0, 0);
         for file in &self.files {
-            let mut count = |marks: &[Mark]| {
-                out.0 += usize::from(marks.contains(&Mark::Accepted));
-                out.1 += usize::from(marks.contains(&Mark::Rejected));
+            let mut count = |marks: &[ReviewDecision]| {
+                out.0 += usize::from(marks.contains(&ReviewDecision::Accepted));
+                out.1 += usize::from(marks.contains(&ReviewDecision::Rejected));
             };
             match &file.body {
-                Body::Lines(lines) => lines.hunks.iter().for_each(|h| count(&h.marks)),
-                Body::Whole(whole) => count(&[whole.mark]),
+                ReviewBody::Lines(lines) => lines.hunks.iter().for_each(|h| count(&h.marks)),
+                ReviewBody::Whole(whole) => count(&[whole.mark]),
             }
         }
         out
     }
 
-    pub fn row(&self) -> Option<Row> {
+    pub fn row(&self) -> Option<ReviewRow> {
         self.rows.list.get(self.cursor).copied()
     }
 
@@ -180,8 +180,8 @@ impl Review {
         let here = self.row();
         let (file, hunk) = (self.file_here(), here.and_then(|row| row.hunk()));
         self.layout.partial = self.partial;
-        self.rows = Rows::of(&self.files, &self.comments, &self.layout);
-        self.tree = Tree::of(&self.files, self.layout.only.as_deref());
+        self.rows = ReviewRows::of(&self.files, &self.comments, &self.layout);
+        self.tree = ReviewTree::of(&self.files, self.layout.only.as_deref());
         self.anchor = None;
         let same = here.and_then(|row| self.rows.list.iter().position(|r| *r == row));
         let near = || hunk.and_then(|(f, h)| self.rows.of_hunk(f, h));
@@ -205,51 +205,51 @@ impl Review {
             if file.is_none() && self.partial {
                 continue;
             }
-            settle(comment, file.and_then(File::lines));
+            settle(comment, file.and_then(ReviewFile::lines));
         }
         self.lay_out();
     }
 
     /// One action. What it changed is in the state; what it wants done is returned.
-    pub fn handle(&mut self, action: Action) -> Vec<Effect> {
+    pub fn handle(&mut self, action: ReviewAction) -> Vec<ReviewEffect> {
         self.message = None;
-        if self.focus == Focus::Tree
+        if self.focus == ReviewFocus::Tree
             && let Some(effects) = self.in_tree(action)
         {
             return effects;
         }
         match action {
-            Action::Accept => self.decide(Mark::Accepted),
-            Action::Reject => self.decide(Mark::Rejected),
-            Action::AcceptFile => self.decide_file(Mark::Accepted),
-            Action::RejectFile => self.decide_file(Mark::Rejected),
-            Action::AcceptAll => self.decide_all(Mark::Accepted),
-            Action::RejectAll => self.decide_all(Mark::Rejected),
-            Action::Split => self.split(),
-            Action::Edit => self.edit(),
-            Action::Comment => self.begin_comment(),
-            Action::CommentFile => self.begin_file_comment(),
-            Action::CommentTurn => self.begin(Input::CommentTurn),
-            Action::DeleteComment => self.delete_comment(),
-            Action::Reviewed => self.review_hunk(),
-            Action::ReviewedFile => self.review_file(),
-            Action::Undo => self.undo(),
-            Action::Redo => self.redo(),
-            Action::Search => self.begin(Input::Search),
-            Action::Filter => self.begin(Input::Filter),
-            Action::Open => self.open(),
-            Action::Yank => self.yank(),
-            Action::Enter => self.enter(),
-            Action::Help => {
-                self.overlay = Overlay::Help { top: 0 };
+            ReviewAction::Accept => self.decide(ReviewDecision::Accepted),
+            ReviewAction::Reject => self.decide(ReviewDecision::Rejected),
+            ReviewAction::AcceptFile => self.decide_file(ReviewDecision::Accepted),
+            ReviewAction::RejectFile => self.decide_file(ReviewDecision::Rejected),
+            ReviewAction::AcceptAll => self.decide_all(ReviewDecision::Accepted),
+            ReviewAction::RejectAll => self.decide_all(ReviewDecision::Rejected),
+            ReviewAction::Split => self.split(),
+            ReviewAction::Edit => self.edit(),
+            ReviewAction::Comment => self.begin_comment(),
+            ReviewAction::CommentFile => self.begin_file_comment(),
+            ReviewAction::CommentTurn => self.begin(ReviewInput::CommentTurn),
+            ReviewAction::DeleteComment => self.delete_comment(),
+            ReviewAction::Reviewed => self.review_hunk(),
+            ReviewAction::ReviewedFile => self.review_file(),
+            ReviewAction::Undo => self.undo(),
+            ReviewAction::Redo => self.redo(),
+            ReviewAction::Search => self.begin(ReviewInput::Search),
+            ReviewAction::Filter => self.begin(ReviewInput::Filter),
+            ReviewAction::Open => self.open(),
+            ReviewAction::Yank => self.yank(),
+            ReviewAction::Enter => self.enter(),
+            ReviewAction::Help => {
+                self.overlay = ReviewOverlay::Help { top: 0 };
                 Vec::new()
             }
-            Action::Close => vec![Effect::Close],
-            Action::Escape => self.escape(),
-            Action::Blame => {
+            ReviewAction::Close => vec![ReviewEffect::Close],
+            ReviewAction::Escape => self.escape(),
+            ReviewAction::Blame => {
                 self.look.blame = !self.look.blame;
                 match self.file_here() {
-                    Some(file) if self.look.blame => vec![Effect::Blame { file }],
+                    Some(file) if self.look.blame => vec![ReviewEffect::Blame { file }],
                     _ => Vec::new(),
                 }
             }
@@ -258,14 +258,14 @@ impl Review {
                 self.go(action);
                 let after = self.file_here();
                 match after {
-                    Some(file) if self.look.blame && after != before => vec![Effect::Blame { file }],
+                    Some(file) if self.look.blame && after != before => vec![ReviewEffect::Blame { file }],
                     _ => Vec::new(),
                 }
             }
         }
     }
 
-    fn escape(&mut self) -> Vec<Effect> {
+    fn escape(&mut self) -> Vec<ReviewEffect> {
         if self.anchor.take().is_some() {
             return Vec::new();
         }
@@ -277,17 +277,17 @@ impl Review {
             self.lay_out();
             return Vec::new();
         }
-        vec![Effect::Close]
+        vec![ReviewEffect::Close]
     }
 
     /// Enter: opens what is folded under the cursor, and else asks whether to carry out what was decided.
-    fn enter(&mut self) -> Vec<Effect> {
+    fn enter(&mut self) -> Vec<ReviewEffect> {
         match self.row() {
-            Some(Row::Gap { file, from, to, known: true }) => {
+            Some(ReviewRow::Gap { file, from, to, known: true }) => {
                 self.open_gap(file as usize, from as usize..to as usize)
             }
-            Some(Row::File(file)) if self.layout.folded.remove(&(file as usize)) => self.lay_out(),
-            Some(Row::Blanks { .. }) => {
+            Some(ReviewRow::File(file)) if self.layout.folded.remove(&(file as usize)) => self.lay_out(),
+            Some(ReviewRow::Blanks { .. }) => {
                 self.layout.hide_blanks = false;
                 self.lay_out();
             }
@@ -297,7 +297,7 @@ impl Review {
                 if nothing {
                     self.say("nothing is decided yet");
                 } else {
-                    self.overlay = Overlay::Summary { top: 0 };
+                    self.overlay = ReviewOverlay::Summary { top: 0 };
                 }
             }
         }
@@ -305,34 +305,36 @@ impl Review {
     }
 
     /// True for a comment on one of these files, or on the turn; a review of some paths keeps those on others as well.
-    pub fn is_here(&self, comment: &Comment) -> bool {
+    pub fn is_here(&self, comment: &ReviewComment) -> bool {
         let among = |path: &std::path::PathBuf| self.files.iter().any(|f| f.path == *path);
         !self.partial || comment.target.path().is_none_or(among)
     }
 
     /// The comments that are shown, and told.
-    pub fn said(&self) -> impl Iterator<Item = &Comment> {
+    pub fn said(&self) -> impl Iterator<Item = &ReviewComment> {
         self.comments.iter().filter(|c| self.is_here(c))
     }
 
     /// Takes every decision about these files back and leaves the reviewed marks.
-    pub fn reopen(&mut self, which: impl Fn(&File) -> bool) {
+    pub fn reopen(&mut self, which: impl Fn(&ReviewFile) -> bool) {
         for file in self.files.iter_mut().filter(|file| which(file)) {
             match &mut file.body {
-                Body::Whole(whole) => whole.mark = Mark::Open,
-                Body::Lines(lines) => lines.hunks.iter_mut().for_each(|h| h.marks.fill(Mark::Open)),
+                ReviewBody::Whole(whole) => whole.mark = ReviewDecision::Open,
+                ReviewBody::Lines(lines) => {
+                    lines.hunks.iter_mut().for_each(|h| h.marks.fill(ReviewDecision::Open))
+                }
             }
         }
     }
 
     pub(super) fn any_edit(&self) -> bool {
-        self.files.iter().filter_map(File::lines).any(|lines| lines.edited)
+        self.files.iter().filter_map(ReviewFile::lines).any(|lines| lines.edited)
     }
 
     fn open_gap(&mut self, file: usize, gap: std::ops::Range<usize>) {
         /// Opened at once; a longer fold is opened from both of its ends.
         const STEP: usize = 20;
-        let Some(lines) = self.files.get_mut(file).and_then(File::lines_mut) else { return };
+        let Some(lines) = self.files.get_mut(file).and_then(ReviewFile::lines_mut) else { return };
         if gap.len() <= 2 * STEP {
             lines.opened.push(gap);
         } else {
@@ -358,14 +360,15 @@ impl Review {
                 .min_by_key(|(_, _, r)| r.abs_diff(self.cursor))
         };
         let Some((f, h)) = here.or_else(|| near().map(|(f, h, _)| (*f, *h))) else { return };
-        let Some(lines) = self.files.get_mut(f).and_then(File::lines_mut) else { return };
-        let Some(Hunk { old, .. }) = lines.hunks.get(h).cloned() else { return };
+        let Some(lines) = self.files.get_mut(f).and_then(ReviewFile::lines_mut) else { return };
+        let Some(ReviewHunk { old, .. }) = lines.hunks.get(h).cloned() else { return };
         if more < 0 {
             let last = lines.hunks.get(h.wrapping_sub(1)).map_or(0, |before| before.old.end);
             let next = lines.hunks.get(h + 1).map_or(lines.old.len(), |after| after.old.start);
             lines.opened.retain(|r| r.end <= last || r.start >= next);
         } else {
-            let grown = |lines: &Lines, at: usize| lines.opened.iter().find(|r| r.contains(&at)).cloned();
+            let grown =
+                |lines: &ReviewLines, at: usize| lines.opened.iter().find(|r| r.contains(&at)).cloned();
             let above = old
                 .start
                 .checked_sub(4)

@@ -1,14 +1,14 @@
 //! The files on the left: directories, files, how far each of them is decided.
 
-use super::action::Action;
-use super::file::{File, Mark};
-use super::state::{Effect, Focus, Review};
+use super::action::ReviewAction;
+use super::file::{ReviewDecision, ReviewFile};
+use super::state::{Review, ReviewEffect, ReviewFocus};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct ReviewTreeNode {
     pub depth: usize,
     /// The last part of the name; several parts of directories that hold nothing else.
     pub label: String,
@@ -18,13 +18,13 @@ pub struct Node {
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
-    pub nodes: Vec<Node>,
+pub struct ReviewTree {
+    pub nodes: Vec<ReviewTreeNode>,
     pub cursor: usize,
 }
 
-impl Tree {
-    pub fn of(files: &[File], only: Option<&[usize]>) -> Tree {
+impl ReviewTree {
+    pub fn of(files: &[ReviewFile], only: Option<&[usize]>) -> ReviewTree {
         let all: Vec<usize> = (0..files.len()).collect();
         let shown: Vec<usize> = only.unwrap_or(&all).to_vec();
         let mut nodes = Vec::new();
@@ -33,7 +33,7 @@ impl Tree {
             .filter_map(|f| Some((*f, files.get(*f)?.name.trim_end_matches('/').split('/').collect())))
             .collect();
         branch(&split, 0, 0, &mut nodes);
-        Tree { nodes, cursor: 0 }
+        ReviewTree { nodes, cursor: 0 }
     }
 
     /// The row of a file.
@@ -43,12 +43,12 @@ impl Tree {
 }
 
 /// Appends what is at `level` of these names. Neighbours in the list that share a directory are in it together.
-fn branch(files: &[(usize, Vec<&str>)], level: usize, depth: usize, out: &mut Vec<Node>) {
+fn branch(files: &[(usize, Vec<&str>)], level: usize, depth: usize, out: &mut Vec<ReviewTreeNode>) {
     let mut at = 0;
     while let Some((file, parts)) = files.get(at) {
         let (Some(name), false) = (parts.get(level), parts.len() == level + 1) else {
             let label = parts.get(level..).unwrap_or_default().join("/");
-            out.push(Node { depth, label, files: vec![*file], is_dir: false });
+            out.push(ReviewTreeNode { depth, label, files: vec![*file], is_dir: false });
             at += 1;
             continue;
         };
@@ -67,14 +67,14 @@ fn branch(files: &[(usize, Vec<&str>)], level: usize, depth: usize, out: &mut Ve
             deep += 1;
         }
         let files = group.iter().map(|(f, _)| *f).collect();
-        out.push(Node { depth, label, files, is_dir: true });
+        out.push(ReviewTreeNode { depth, label, files, is_dir: true });
         branch(group, deep, depth + 1, out);
         at += count.max(1);
     }
 }
 
 /// The files whose names match `filter`, by the letters in their order; all of them for an empty one.
-pub(super) fn matching(files: &[File], filter: &str) -> BTreeSet<usize> {
+pub(super) fn matching(files: &[ReviewFile], filter: &str) -> BTreeSet<usize> {
     let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
     let pattern = Pattern::parse(filter, CaseMatching::Smart, Normalization::Smart);
     let mut buffer = Vec::new();
@@ -84,25 +84,25 @@ pub(super) fn matching(files: &[File], filter: &str) -> BTreeSet<usize> {
 
 impl Review {
     /// Keys while the files have the focus; `None` for those that mean the same everywhere.
-    pub(super) fn in_tree(&mut self, action: Action) -> Option<Vec<Effect>> {
+    pub(super) fn in_tree(&mut self, action: ReviewAction) -> Option<Vec<ReviewEffect>> {
         let page = usize::from(self.size.1.saturating_sub(4).max(1));
         let last = self.tree.nodes.len().saturating_sub(1);
         let at = self.tree.cursor;
         let to = match action {
-            Action::Down => at + 1,
-            Action::Up => at.saturating_sub(1),
-            Action::PageDown | Action::HalfDown => at + page,
-            Action::PageUp | Action::HalfUp => at.saturating_sub(page),
-            Action::Top => 0,
-            Action::Bottom => last,
-            Action::Accept => return Some(self.decide_node(Mark::Accepted)),
-            Action::Reject => return Some(self.decide_node(Mark::Rejected)),
-            Action::Enter | Action::Right | Action::Focus => {
-                self.focus = Focus::Diff;
+            ReviewAction::Down => at + 1,
+            ReviewAction::Up => at.saturating_sub(1),
+            ReviewAction::PageDown | ReviewAction::HalfDown => at + page,
+            ReviewAction::PageUp | ReviewAction::HalfUp => at.saturating_sub(page),
+            ReviewAction::Top => 0,
+            ReviewAction::Bottom => last,
+            ReviewAction::Accept => return Some(self.decide_node(ReviewDecision::Accepted)),
+            ReviewAction::Reject => return Some(self.decide_node(ReviewDecision::Rejected)),
+            ReviewAction::Enter | ReviewAction::Right | ReviewAction::Focus => {
+                self.focus = ReviewFocus::Diff;
                 return Some(Vec::new());
             }
-            Action::Escape => {
-                self.focus = Focus::Diff;
+            ReviewAction::Escape => {
+                self.focus = ReviewFocus::Diff;
                 return Some(Vec::new());
             }
             _ => return None,
@@ -121,7 +121,7 @@ impl Review {
         }
     }
 
-    fn decide_node(&mut self, mark: Mark) -> Vec<Effect> {
+    fn decide_node(&mut self, mark: ReviewDecision) -> Vec<ReviewEffect> {
         let files = self.tree.nodes.get(self.tree.cursor).map(|node| node.files.clone()).unwrap_or_default();
         self.decide_unopened(&files, mark)
     }
@@ -129,11 +129,11 @@ impl Review {
 
 #[cfg(test)]
 mod tests {
-    use super::super::file::{Body, Whole};
+    use super::super::file::{ReviewBody, WholeChange};
     use super::*;
 
-    fn files(names: &[&str]) -> Vec<File> {
-        let file = |name: &&str| File {
+    fn files(names: &[&str]) -> Vec<ReviewFile> {
+        let file = |name: &&str| ReviewFile {
             name: (*name).into(),
             path: format!("/w/{name}").into(),
             paths: Vec::new(),
@@ -141,7 +141,7 @@ mod tests {
             letter: 'M',
             facts: Vec::new(),
             runs_later: None,
-            body: Body::Whole(Whole::default()),
+            body: ReviewBody::Whole(WholeChange::default()),
             key: String::new(),
         };
         names.iter().map(file).collect()
@@ -149,7 +149,8 @@ mod tests {
 
     #[test]
     fn directories_that_hold_one_thing_are_one_row() {
-        let tree = Tree::of(&files(&["a.txt", "src/ui/review/x.rs", "src/ui/review/y.rs", "src/z.rs"]), None);
+        let tree =
+            ReviewTree::of(&files(&["a.txt", "src/ui/review/x.rs", "src/ui/review/y.rs", "src/z.rs"]), None);
         let rows: Vec<String> =
             tree.nodes.iter().map(|n| format!("{}{} {:?}", " ".repeat(n.depth), n.label, n.files)).collect();
         assert_eq!(

@@ -1,7 +1,7 @@
 //! How the list of scratchpads looks: names and sizes, the beginning of the one under the cursor, a line for what is
 //! typed or asked.
 
-use super::{Act, Browser, Focus, Listed};
+use super::{ScratchpadBrowser, ScratchpadBrowserAction, ScratchpadBrowserFocus, ScratchpadItem};
 use crate::text::{sanitize, width};
 use crate::ui::pager::bar;
 use ratatui::buffer::Buffer;
@@ -12,7 +12,7 @@ use ratatui::text::{Line, Span};
 /// From this width on the beginning of a scratchpad stands beside the list.
 const WIDE: u16 = 100;
 
-impl Browser {
+impl ScratchpadBrowser {
     pub(super) fn draw_list(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
         let area = buffer.area;
         let count = self.pads.len();
@@ -37,7 +37,7 @@ impl Browser {
         if area.height > 2 { self.draw_foot(buffer) } else { None }
     }
 
-    fn draw_pad(&self, buffer: &mut Buffer, y: u16, columns: u16, pad: &Listed, is_selected: bool) {
+    fn draw_pad(&self, buffer: &mut Buffer, y: u16, columns: u16, pad: &ScratchpadItem, is_selected: bool) {
         let base = if is_selected { self.theme.style("select") } else { Style::default() };
         buffer.set_style(Rect::new(0, y, columns, 1), base);
         let marked = self.marked.iter().position(|name| *name == pad.name);
@@ -74,36 +74,42 @@ impl Browser {
         let (question, hint) = (self.theme.style("question"), self.theme.style("hint"));
         let key = |act| self.keys.key(act);
         let left = match (&self.focus, &self.note) {
-            (Focus::Path(path), _) => Line::from(vec![
+            (ScratchpadBrowserFocus::Path(path), _) => Line::from(vec![
                 Span::styled(format!(" file for `{name}`: "), question),
                 Span::styled(sanitize::line(path).into_owned(), self.theme.style("strong")),
             ]),
-            (Focus::Delete, _) => Line::styled(format!(" delete `{name}` for good? y deletes it"), question),
-            (Focus::List, Some(note)) => {
+            (ScratchpadBrowserFocus::Delete, _) => {
+                Line::styled(format!(" delete `{name}` for good? y deletes it"), question)
+            }
+            (ScratchpadBrowserFocus::List, Some(note)) => {
                 Line::styled(format!(" {}", sanitize::line(note)), self.theme.style("notice"))
             }
-            (Focus::List, None) => Line::styled(
+            (ScratchpadBrowserFocus::List, None) => Line::styled(
                 format!(
                     " {} view  {} mark  {} diff  {} edit  {} delete  {} to a file  {} attach",
-                    key(Act::View),
-                    key(Act::Mark),
-                    key(Act::Diff),
-                    key(Act::Edit),
-                    key(Act::Delete),
-                    key(Act::Promote),
-                    key(Act::Pin)
+                    key(ScratchpadBrowserAction::View),
+                    key(ScratchpadBrowserAction::Mark),
+                    key(ScratchpadBrowserAction::Diff),
+                    key(ScratchpadBrowserAction::Edit),
+                    key(ScratchpadBrowserAction::Delete),
+                    key(ScratchpadBrowserAction::Promote),
+                    key(ScratchpadBrowserAction::Pin)
                 ),
                 hint,
             ),
         };
         let right = match self.focus {
-            Focus::Path(_) => "Enter makes it pending  Esc back ".into(),
-            Focus::Delete => String::new(),
-            Focus::List => format!("{} keys  {} close ", key(Act::Help), key(Act::Close)),
+            ScratchpadBrowserFocus::Path(_) => "Enter makes it pending  Esc back ".into(),
+            ScratchpadBrowserFocus::Delete => String::new(),
+            ScratchpadBrowserFocus::List => format!(
+                "{} keys  {} close ",
+                key(ScratchpadBrowserAction::Help),
+                key(ScratchpadBrowserAction::Close)
+            ),
         };
         bar(buffer, y, &self.theme, &left, &right);
         let end: usize = left.spans.iter().map(|span| width::of(&span.content)).sum();
-        let typed = matches!(self.focus, Focus::Path(_));
+        let typed = matches!(self.focus, ScratchpadBrowserFocus::Path(_));
         typed.then(|| (u16::try_from(end).unwrap_or(0).min(buffer.area.width.saturating_sub(1)), y))
     }
 }

@@ -10,17 +10,17 @@ mod talk;
 mod tests;
 
 use crate::ui::Theme;
-use crate::ui::full::{Flow, Pane};
+use crate::ui::full::{FullScreenPane, PaneFlow};
 use crate::ui::input::guard::is_plain;
-use crate::ui::keymap::{Keymap, Row, row};
+use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::pager;
-use crate::ui::reading::Help;
-use crate::ui::talk::Talk;
+use crate::ui::reading::HelpPage;
+use crate::ui::talk::LineUi;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum ScratchpadBrowserAction {
     Down,
     Up,
     PageDown,
@@ -38,43 +38,43 @@ pub enum Act {
     Close,
 }
 
-pub const KEYS: &[Row<Act>] = &[
-    row(Act::Down, "down", "j Down", "the next one"),
-    row(Act::Up, "up", "k Up", "the one before"),
-    row(Act::PageDown, "page-down", "Space PageDown Ctrl-F", "a screen down"),
-    row(Act::PageUp, "page-up", "PageUp Ctrl-B", "a screen up"),
-    row(Act::First, "first", "g Home", "the first one"),
-    row(Act::Last, "last", "G End", "the last one"),
-    row(Act::View, "view", "Enter v", "all of it"),
-    row(Act::Mark, "mark", "Tab", "mark it, to compare two"),
-    row(Act::Diff, "diff", "d", "how the two that are marked differ"),
-    row(Act::Edit, "edit", "e", "change it in your editor"),
-    row(Act::Delete, "delete", "x", "delete it; asks first"),
-    row(Act::Promote, "promote", "p", "make it a file, as a pending change"),
-    row(Act::Pin, "pin", "P", "attach it to your next message"),
-    row(Act::Help, "help", "?", "these keys"),
-    row(Act::Close, "close", "q Esc", "close"),
+pub const KEYS: &[KeyBinding<ScratchpadBrowserAction>] = &[
+    row(ScratchpadBrowserAction::Down, "down", "j Down", "the next one"),
+    row(ScratchpadBrowserAction::Up, "up", "k Up", "the one before"),
+    row(ScratchpadBrowserAction::PageDown, "page-down", "Space PageDown Ctrl-F", "a screen down"),
+    row(ScratchpadBrowserAction::PageUp, "page-up", "PageUp Ctrl-B", "a screen up"),
+    row(ScratchpadBrowserAction::First, "first", "g Home", "the first one"),
+    row(ScratchpadBrowserAction::Last, "last", "G End", "the last one"),
+    row(ScratchpadBrowserAction::View, "view", "Enter v", "all of it"),
+    row(ScratchpadBrowserAction::Mark, "mark", "Tab", "mark it, to compare two"),
+    row(ScratchpadBrowserAction::Diff, "diff", "d", "how the two that are marked differ"),
+    row(ScratchpadBrowserAction::Edit, "edit", "e", "change it in your editor"),
+    row(ScratchpadBrowserAction::Delete, "delete", "x", "delete it; asks first"),
+    row(ScratchpadBrowserAction::Promote, "promote", "p", "make it a file, as a pending change"),
+    row(ScratchpadBrowserAction::Pin, "pin", "P", "attach it to your next message"),
+    row(ScratchpadBrowserAction::Help, "help", "?", "these keys"),
+    row(ScratchpadBrowserAction::Close, "close", "q Esc", "close"),
 ];
 
 /// A scratchpad as the list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
+pub struct ScratchpadItem {
     pub name: String,
     pub bytes: usize,
     /// Its beginning, or what it is where it is no text.
     pub head: String,
-    pub kind: Kind,
+    pub kind: ScratchpadItemKind,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ScratchpadItemKind {
     Text,
     Picture,
 }
 
 /// What is to be done with a scratchpad.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wish {
+pub enum ScratchpadRequest {
     View(String),
     Diff(String, String),
     Edit(String),
@@ -85,7 +85,7 @@ pub enum Wish {
 
 /// What keys go to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Focus {
+enum ScratchpadBrowserFocus {
     List,
     /// The path of the file that the scratchpad becomes, as typed so far.
     Path(String),
@@ -93,31 +93,36 @@ enum Focus {
     Delete,
 }
 
-pub struct Browser {
-    pads: Vec<Listed>,
+pub struct ScratchpadBrowser {
+    pads: Vec<ScratchpadItem>,
     selected: usize,
     top: usize,
     /// At most two names, in the order in which they were marked.
     marked: Vec<String>,
-    focus: Focus,
-    wish: Option<Wish>,
+    focus: ScratchpadBrowserFocus,
+    wish: Option<ScratchpadRequest>,
     note: Option<String>,
-    help: Option<Help>,
-    keys: Keymap<Act>,
+    help: Option<HelpPage>,
+    keys: Keymap<ScratchpadBrowserAction>,
     /// Those of the help page.
-    pager: Keymap<pager::Act>,
+    pager: Keymap<pager::PagerAction>,
     theme: Theme,
     size: (u16, u16),
 }
 
-impl Browser {
-    pub fn new(pads: Vec<Listed>, theme: &Theme, keys: Keymap<Act>, pager: Keymap<pager::Act>) -> Browser {
-        Browser {
+impl ScratchpadBrowser {
+    pub fn new(
+        pads: Vec<ScratchpadItem>,
+        theme: &Theme,
+        keys: Keymap<ScratchpadBrowserAction>,
+        pager: Keymap<pager::PagerAction>,
+    ) -> ScratchpadBrowser {
+        ScratchpadBrowser {
             pads,
             selected: 0,
             top: 0,
             marked: Vec::new(),
-            focus: Focus::List,
+            focus: ScratchpadBrowserFocus::List,
             wish: None,
             note: None,
             help: None,
@@ -129,12 +134,12 @@ impl Browser {
     }
 
     /// What was asked for when it closed; nothing when the person is done with it.
-    pub fn take_wish(&mut self) -> Option<Wish> {
+    pub fn take_wish(&mut self) -> Option<ScratchpadRequest> {
         self.wish.take()
     }
 
     /// The scratchpads as they are now, and what came of a wish.
-    pub fn tell(&mut self, pads: Vec<Listed>, words: Option<String>) {
+    pub fn tell(&mut self, pads: Vec<ScratchpadItem>, words: Option<String>) {
         self.pads = pads;
         self.marked.retain(|name| self.pads.iter().any(|pad| pad.name == *name));
         self.note = words;
@@ -145,7 +150,7 @@ impl Browser {
         usize::from(self.size.1).saturating_sub(3).max(1)
     }
 
-    fn current(&self) -> Option<&Listed> {
+    fn current(&self) -> Option<&ScratchpadItem> {
         self.pads.get(self.selected)
     }
 
@@ -154,48 +159,54 @@ impl Browser {
         self.top = self.top.clamp((self.selected + 1).saturating_sub(self.rows()), self.selected);
     }
 
-    fn act(&mut self, act: Act) -> Flow {
+    fn act(&mut self, act: ScratchpadBrowserAction) -> PaneFlow {
         let page = self.rows();
         match act {
-            Act::Down => self.select(self.selected + 1),
-            Act::Up => self.select(self.selected.saturating_sub(1)),
-            Act::PageDown => self.select(self.selected.saturating_add(page)),
-            Act::PageUp => self.select(self.selected.saturating_sub(page)),
-            Act::First => self.select(0),
-            Act::Last => self.select(usize::MAX),
-            Act::Mark => self.mark(),
-            Act::Help => {
+            ScratchpadBrowserAction::Down => self.select(self.selected + 1),
+            ScratchpadBrowserAction::Up => self.select(self.selected.saturating_sub(1)),
+            ScratchpadBrowserAction::PageDown => self.select(self.selected.saturating_add(page)),
+            ScratchpadBrowserAction::PageUp => self.select(self.selected.saturating_sub(page)),
+            ScratchpadBrowserAction::First => self.select(0),
+            ScratchpadBrowserAction::Last => self.select(usize::MAX),
+            ScratchpadBrowserAction::Mark => self.mark(),
+            ScratchpadBrowserAction::Help => {
                 let sections = [("Scratchpads", self.keys.help())];
-                self.help = Some(Help::new(&sections, &self.theme, self.size));
+                self.help = Some(HelpPage::new(&sections, &self.theme, self.size));
             }
-            Act::Close => return Flow::Close,
-            Act::Diff => return self.diff(),
-            Act::View | Act::Edit | Act::Delete | Act::Promote | Act::Pin => return self.about(act),
+            ScratchpadBrowserAction::Close => return PaneFlow::Close,
+            ScratchpadBrowserAction::Diff => return self.diff(),
+            ScratchpadBrowserAction::View
+            | ScratchpadBrowserAction::Edit
+            | ScratchpadBrowserAction::Delete
+            | ScratchpadBrowserAction::Promote
+            | ScratchpadBrowserAction::Pin => return self.about(act),
         }
-        Flow::Stay
+        PaneFlow::Stay
     }
 
     /// What is asked of the one under the cursor.
-    fn about(&mut self, act: Act) -> Flow {
-        let Some(pad) = self.current() else { return Flow::Stay };
+    fn about(&mut self, act: ScratchpadBrowserAction) -> PaneFlow {
+        let Some(pad) = self.current() else { return PaneFlow::Stay };
         let (name, kind) = (pad.name.clone(), pad.kind);
-        if kind == Kind::Picture && matches!(act, Act::Edit | Act::Promote) {
+        if kind == ScratchpadItemKind::Picture
+            && matches!(act, ScratchpadBrowserAction::Edit | ScratchpadBrowserAction::Promote)
+        {
             self.note = Some(format!("`{name}` is a picture: only text is edited or made a file"));
-            return Flow::Stay;
+            return PaneFlow::Stay;
         }
         match act {
-            Act::Delete => self.focus = Focus::Delete,
-            Act::Promote => self.focus = Focus::Path(String::new()),
-            Act::Edit => return self.wish(Wish::Edit(name)),
-            Act::Pin => return self.wish(Wish::Pin(name)),
-            _ => return self.wish(Wish::View(name)),
+            ScratchpadBrowserAction::Delete => self.focus = ScratchpadBrowserFocus::Delete,
+            ScratchpadBrowserAction::Promote => self.focus = ScratchpadBrowserFocus::Path(String::new()),
+            ScratchpadBrowserAction::Edit => return self.wish(ScratchpadRequest::Edit(name)),
+            ScratchpadBrowserAction::Pin => return self.wish(ScratchpadRequest::Pin(name)),
+            _ => return self.wish(ScratchpadRequest::View(name)),
         }
-        Flow::Stay
+        PaneFlow::Stay
     }
 
-    fn wish(&mut self, wish: Wish) -> Flow {
+    fn wish(&mut self, wish: ScratchpadRequest) -> PaneFlow {
         self.wish = Some(wish);
-        Flow::Close
+        PaneFlow::Close
     }
 
     /// Two at most: a third takes the place of the first.
@@ -212,78 +223,81 @@ impl Browser {
         self.select(self.selected + 1);
     }
 
-    fn diff(&mut self) -> Flow {
+    fn diff(&mut self) -> PaneFlow {
         match self.marked.as_slice() {
             [old, new] => {
-                let wish = Wish::Diff(old.clone(), new.clone());
+                let wish = ScratchpadRequest::Diff(old.clone(), new.clone());
                 self.wish(wish)
             }
             _ => {
-                self.note = Some(format!("mark two with {} to compare them", self.keys.key(Act::Mark)));
-                Flow::Stay
+                self.note = Some(format!(
+                    "mark two with {} to compare them",
+                    self.keys.key(ScratchpadBrowserAction::Mark)
+                ));
+                PaneFlow::Stay
             }
         }
     }
 
     /// A key while a path is typed.
-    fn type_path(&mut self, key: KeyEvent) -> Flow {
-        let Focus::Path(path) = &mut self.focus else { return Flow::Stay };
+    fn type_path(&mut self, key: KeyEvent) -> PaneFlow {
+        let ScratchpadBrowserFocus::Path(path) = &mut self.focus else { return PaneFlow::Stay };
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
-            KeyCode::Esc => self.focus = Focus::List,
-            KeyCode::Char('c' | 'g') if control => self.focus = Focus::List,
+            KeyCode::Esc => self.focus = ScratchpadBrowserFocus::List,
+            KeyCode::Char('c' | 'g') if control => self.focus = ScratchpadBrowserFocus::List,
             KeyCode::Char('u') if control => path.clear(),
             KeyCode::Char(c) if !control && !key.modifiers.contains(KeyModifiers::ALT) => path.push(c),
             KeyCode::Backspace => drop(path.pop()),
             KeyCode::Enter if !path.trim().is_empty() => {
                 let path = path.trim().to_string();
-                self.focus = Focus::List;
+                self.focus = ScratchpadBrowserFocus::List;
                 if let Some(name) = self.current().map(|pad| pad.name.clone()) {
-                    return self.wish(Wish::Promote { name, path });
+                    return self.wish(ScratchpadRequest::Promote { name, path });
                 }
             }
             _ => {}
         }
-        Flow::Stay
+        PaneFlow::Stay
     }
 
     /// Only `y` deletes.
-    fn answer(&mut self, key: KeyEvent) -> Flow {
-        self.focus = Focus::List;
+    fn answer(&mut self, key: KeyEvent) -> PaneFlow {
+        self.focus = ScratchpadBrowserFocus::List;
         match (key.code, self.current().map(|pad| pad.name.clone())) {
-            (KeyCode::Char('y'), Some(name)) if is_plain(key) => self.wish(Wish::Delete(name)),
+            (KeyCode::Char('y'), Some(name)) if is_plain(key) => self.wish(ScratchpadRequest::Delete(name)),
             _ => {
                 self.note = Some("it is kept".into());
-                Flow::Stay
+                PaneFlow::Stay
             }
         }
     }
 }
 
-impl Pane for Browser {
-    fn key(&mut self, key: KeyEvent) -> Flow {
+impl FullScreenPane for ScratchpadBrowser {
+    fn key(&mut self, key: KeyEvent) -> PaneFlow {
         self.note = None;
         if let Some(help) = &mut self.help {
-            if help.key(key, &self.pager) == Flow::Close {
+            if help.key(key, &self.pager) == PaneFlow::Close {
                 self.help = None;
             }
-            return Flow::Stay;
+            return PaneFlow::Stay;
         }
         match self.focus {
-            Focus::Path(_) => self.type_path(key),
-            Focus::Delete => self.answer(key),
-            Focus::List => self.keys.action(key).map_or(Flow::Stay, |act| self.act(act)),
+            ScratchpadBrowserFocus::Path(_) => self.type_path(key),
+            ScratchpadBrowserFocus::Delete => self.answer(key),
+            ScratchpadBrowserFocus::List => self.keys.action(key).map_or(PaneFlow::Stay, |act| self.act(act)),
         }
     }
 
     /// Pasted text is a path or nothing: it never answers and never acts.
     fn paste(&mut self, text: &str) {
-        if let Focus::Path(path) = &mut self.focus {
+        if let ScratchpadBrowserFocus::Path(path) = &mut self.focus {
             path.push_str(text.lines().next().unwrap_or(""));
         }
     }
 
-    fn talk(&mut self, talk: &mut dyn Talk) {
+    fn talk(&mut self, talk: &mut dyn LineUi) {
         self.converse(talk);
     }
 

@@ -1,15 +1,15 @@
 //! The scratchpads without a screen: numbered, and a word for what is to be done with one.
 
-use super::{Browser, Kind, Listed, Wish};
+use super::{ScratchpadBrowser, ScratchpadItem, ScratchpadItemKind, ScratchpadRequest};
 use crate::text::sanitize;
-use crate::ui::talk::{Talk, number};
+use crate::ui::talk::{LineUi, number};
 
 const WORDS: &str =
     "a number tells one, `diff N M`, `edit N`, `file N PATH`, `attach N`, `delete N`, Enter leaves: ";
 
-impl Browser {
+impl ScratchpadBrowser {
     /// Until something is wished for, or nothing is.
-    pub(super) fn converse(&mut self, talk: &mut dyn Talk) {
+    pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
         match self.note.take() {
             Some(note) => talk.say(&sanitize::line(&note)),
             None => self.list(talk),
@@ -20,10 +20,10 @@ impl Browser {
                 return;
             }
             match self.wished(answer.trim()) {
-                Ok(Wish::Delete(name)) => {
+                Ok(ScratchpadRequest::Delete(name)) => {
                     let question = format!("type `yes` to delete {}: ", sanitize::name(&name));
                     if talk.ask(&question).is_some_and(|word| word.trim() == "yes") {
-                        self.wish = Some(Wish::Delete(name));
+                        self.wish = Some(ScratchpadRequest::Delete(name));
                         return;
                     }
                     talk.say("it is kept");
@@ -37,38 +37,40 @@ impl Browser {
         }
     }
 
-    fn list(&self, talk: &mut dyn Talk) {
+    fn list(&self, talk: &mut dyn LineUi) {
         talk.say(&format!("scratchpads: {}", self.pads.len()));
         for (at, pad) in self.pads.iter().enumerate() {
-            let kind = if pad.kind == Kind::Picture { ", a picture" } else { "" };
+            let kind = if pad.kind == ScratchpadItemKind::Picture { ", a picture" } else { "" };
             talk.say(&format!("{}: {}{kind}, {} bytes", at + 1, sanitize::name(&pad.name), pad.bytes));
         }
     }
 
-    fn named(&self, word: &str) -> Result<&Listed, String> {
+    fn named(&self, word: &str) -> Result<&ScratchpadItem, String> {
         let found = number(word, self.pads.len()).and_then(|at| self.pads.get(at));
         found.or_else(|| self.pads.iter().find(|pad| pad.name == word)).ok_or(format!("there is no `{word}`"))
     }
 
     /// What an answer asks for, or what is wrong with it.
-    fn wished(&self, answer: &str) -> Result<Wish, String> {
+    fn wished(&self, answer: &str) -> Result<ScratchpadRequest, String> {
         let (verb, rest) = answer.split_once(' ').unwrap_or((answer, ""));
         let rest = rest.trim();
         let text = |word: &str| match self.named(word)? {
-            pad if pad.kind == Kind::Picture => {
+            pad if pad.kind == ScratchpadItemKind::Picture => {
                 Err(format!("`{}` is a picture: only text is edited or made a file", pad.name))
             }
             pad => Ok(pad.name.clone()),
         };
         Ok(match (verb, rest.split_once(' ')) {
             ("diff", Some((old, new))) => {
-                Wish::Diff(self.named(old)?.name.clone(), self.named(new.trim())?.name.clone())
+                ScratchpadRequest::Diff(self.named(old)?.name.clone(), self.named(new.trim())?.name.clone())
             }
-            ("edit", None) => Wish::Edit(text(rest)?),
-            ("file", Some((name, path))) => Wish::Promote { name: text(name)?, path: path.trim().into() },
-            ("attach", None) => Wish::Pin(self.named(rest)?.name.clone()),
-            ("delete", None) => Wish::Delete(self.named(rest)?.name.clone()),
-            _ => Wish::View(self.named(answer)?.name.clone()),
+            ("edit", None) => ScratchpadRequest::Edit(text(rest)?),
+            ("file", Some((name, path))) => {
+                ScratchpadRequest::Promote { name: text(name)?, path: path.trim().into() }
+            }
+            ("attach", None) => ScratchpadRequest::Pin(self.named(rest)?.name.clone()),
+            ("delete", None) => ScratchpadRequest::Delete(self.named(rest)?.name.clone()),
+            _ => ScratchpadRequest::View(self.named(answer)?.name.clone()),
         })
     }
 }

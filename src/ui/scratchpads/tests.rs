@@ -3,20 +3,24 @@
 use super::*;
 use ratatui::layout::Rect;
 
-fn pad(name: &str, kind: Kind) -> Listed {
-    Listed { name: name.into(), bytes: name.len(), head: format!("{name} begins\nso"), kind }
+fn pad(name: &str, kind: ScratchpadItemKind) -> ScratchpadItem {
+    ScratchpadItem { name: name.into(), bytes: name.len(), head: format!("{name} begins\nso"), kind }
 }
 
-fn opened(columns: u16, rows: u16) -> Browser {
-    let pads = vec![pad("log", Kind::Text), pad("notes", Kind::Text), pad("shot", Kind::Picture)];
+fn opened(columns: u16, rows: u16) -> ScratchpadBrowser {
+    let pads = vec![
+        pad("log", ScratchpadItemKind::Text),
+        pad("notes", ScratchpadItemKind::Text),
+        pad("shot", ScratchpadItemKind::Picture),
+    ];
     let keys = Keymap::new("scratchpads", KEYS, &[]).unwrap();
-    let mut pane = Browser::new(pads, &Theme::plain(), keys, Keymap::usual("pager", pager::KEYS));
+    let mut pane = ScratchpadBrowser::new(pads, &Theme::plain(), keys, Keymap::usual("pager", pager::KEYS));
     pane.resize(columns, rows);
     pane
 }
 
 /// Types letters and `⇥`, `⏎`, `⎋`; what the last of them did.
-fn press(pane: &mut Browser, keys: &str) -> Flow {
+fn press(pane: &mut ScratchpadBrowser, keys: &str) -> PaneFlow {
     let code = |c| match c {
         '⇥' => KeyCode::Tab,
         '⏎' => KeyCode::Enter,
@@ -26,7 +30,7 @@ fn press(pane: &mut Browser, keys: &str) -> Flow {
     keys.chars().map(|c| pane.key(KeyEvent::new(code(c), KeyModifiers::NONE))).last().unwrap()
 }
 
-fn screen(pane: &Browser) -> String {
+fn screen(pane: &ScratchpadBrowser) -> String {
     let mut buffer = Buffer::empty(Rect::new(0, 0, pane.size.0, pane.size.1));
     pane.draw(&mut buffer);
     let row = |y| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
@@ -36,20 +40,20 @@ fn screen(pane: &Browser) -> String {
 #[test]
 fn each_key_asks_for_its_own_and_closes_with_the_wish() {
     for (keys, want) in [
-        ("⏎", Wish::View("log".into())),
-        ("jv", Wish::View("notes".into())),
-        ("Gv", Wish::View("shot".into())),
-        ("je", Wish::Edit("notes".into())),
-        ("P", Wish::Pin("log".into())),
-        ("GP", Wish::Pin("shot".into())),
-        ("⇥⇥d", Wish::Diff("log".into(), "notes".into())),
-        ("j⇥kk⇥d", Wish::Diff("notes".into(), "log".into())),
-        ("⇥⇥⇥d", Wish::Diff("notes".into(), "shot".into())),
-        ("xy", Wish::Delete("log".into())),
-        ("p a b.txt ⏎", Wish::Promote { name: "log".into(), path: "a b.txt".into() }),
+        ("⏎", ScratchpadRequest::View("log".into())),
+        ("jv", ScratchpadRequest::View("notes".into())),
+        ("Gv", ScratchpadRequest::View("shot".into())),
+        ("je", ScratchpadRequest::Edit("notes".into())),
+        ("P", ScratchpadRequest::Pin("log".into())),
+        ("GP", ScratchpadRequest::Pin("shot".into())),
+        ("⇥⇥d", ScratchpadRequest::Diff("log".into(), "notes".into())),
+        ("j⇥kk⇥d", ScratchpadRequest::Diff("notes".into(), "log".into())),
+        ("⇥⇥⇥d", ScratchpadRequest::Diff("notes".into(), "shot".into())),
+        ("xy", ScratchpadRequest::Delete("log".into())),
+        ("p a b.txt ⏎", ScratchpadRequest::Promote { name: "log".into(), path: "a b.txt".into() }),
     ] {
         let mut pane = opened(80, 10);
-        assert_eq!((press(&mut pane, keys), pane.take_wish()), (Flow::Close, Some(want)), "{keys}");
+        assert_eq!((press(&mut pane, keys), pane.take_wish()), (PaneFlow::Close, Some(want)), "{keys}");
     }
 }
 
@@ -70,13 +74,17 @@ fn what_is_half_asked_is_not_done() {
     ] {
         let mut pane = opened(80, 10);
         let flow = press(&mut pane, keys);
-        assert_eq!((flow, pane.take_wish(), pane.note.as_deref()), (Flow::Stay, None, note), "{keys}");
+        assert_eq!((flow, pane.take_wish(), pane.note.as_deref()), (PaneFlow::Stay, None, note), "{keys}");
     }
     let mut pane = opened(80, 10);
     press(&mut pane, "x");
     pane.paste("y");
-    assert_eq!((pane.take_wish(), &pane.focus), (None, &Focus::Delete), "a paste answers nothing");
-    assert_eq!(press(&mut opened(80, 10), "q"), Flow::Close);
+    assert_eq!(
+        (pane.take_wish(), &pane.focus),
+        (None, &ScratchpadBrowserFocus::Delete),
+        "a paste answers nothing"
+    );
+    assert_eq!(press(&mut opened(80, 10), "q"), PaneFlow::Close);
 }
 
 #[test]
@@ -88,7 +96,10 @@ fn a_path_is_typed_pasted_and_taken_back() {
     pane.key(KeyEvent::new(KeyCode::Backspace, KeyModifiers::NONE));
     assert!(screen(&pane).contains(" file for `log`: src/"), "{}", screen(&pane));
     press(&mut pane, "b⏎");
-    assert_eq!(pane.take_wish(), Some(Wish::Promote { name: "log".into(), path: "src/b".into() }));
+    assert_eq!(
+        pane.take_wish(),
+        Some(ScratchpadRequest::Promote { name: "log".into(), path: "src/b".into() })
+    );
 }
 
 #[test]
@@ -96,13 +107,13 @@ fn the_list_shows_names_sizes_marks_and_the_beginning() {
     let mut pane = opened(104, 7);
     press(&mut pane, "j⇥");
     insta::assert_snapshot!(screen(&pane));
-    pane.tell(vec![pad("log", Kind::Text)], Some("deleted `notes`".into()));
+    pane.tell(vec![pad("log", ScratchpadItemKind::Text)], Some("deleted `notes`".into()));
     assert_eq!((pane.selected, pane.marked.len()), (0, 0));
     let foot = screen(&pane).lines().last().unwrap().to_string();
     assert!(foot.starts_with(" deleted `notes` ") && foot.ends_with("  ? keys  q close"), "{foot}");
     pane.tell(Vec::new(), None);
     assert!(screen(&pane).contains("there is no scratchpad"));
-    assert_eq!(press(&mut pane, "v"), Flow::Stay, "there is nothing to look at");
+    assert_eq!(press(&mut pane, "v"), PaneFlow::Stay, "there is nothing to look at");
 }
 
 #[test]
@@ -118,21 +129,24 @@ fn no_key_at_any_size_breaks_it() {
 
 #[test]
 fn without_a_screen_a_word_and_a_number_ask_for_the_same() {
-    use crate::ui::talk::script::Script;
+    use crate::ui::talk::script::ScriptedLineUi;
     for (answers, want) in [
-        (&["2"][..], Some(Wish::View("notes".into()))),
-        (&["notes"], Some(Wish::View("notes".into()))),
-        (&["diff 1 2"], Some(Wish::Diff("log".into(), "notes".into()))),
-        (&["edit 3", "edit 1"], Some(Wish::Edit("log".into()))),
-        (&["attach 3"], Some(Wish::Pin("shot".into()))),
-        (&["file 2 a b.txt"], Some(Wish::Promote { name: "notes".into(), path: "a b.txt".into() })),
-        (&["delete 1", "yes"], Some(Wish::Delete("log".into()))),
+        (&["2"][..], Some(ScratchpadRequest::View("notes".into()))),
+        (&["notes"], Some(ScratchpadRequest::View("notes".into()))),
+        (&["diff 1 2"], Some(ScratchpadRequest::Diff("log".into(), "notes".into()))),
+        (&["edit 3", "edit 1"], Some(ScratchpadRequest::Edit("log".into()))),
+        (&["attach 3"], Some(ScratchpadRequest::Pin("shot".into()))),
+        (
+            &["file 2 a b.txt"],
+            Some(ScratchpadRequest::Promote { name: "notes".into(), path: "a b.txt".into() }),
+        ),
+        (&["delete 1", "yes"], Some(ScratchpadRequest::Delete("log".into()))),
         (&["delete 1", "y", ""], None),
         (&["9", "delete", ""], None),
         (&[], None),
     ] {
         let mut pane = opened(80, 24);
-        let mut script = Script::of(answers);
+        let mut script = ScriptedLineUi::of(answers);
         pane.talk(&mut script);
         assert_eq!(pane.take_wish(), want, "{answers:?}: {}", script.transcript());
         assert_eq!(

@@ -16,7 +16,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use work::{Document, Shared};
+use work::{HighlightDocument, HighlightShared};
 
 /// Lines worked out at once.
 const CHUNK: usize = 200;
@@ -25,39 +25,40 @@ const KEPT: usize = 200_000;
 
 /// A document that was added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct DocId(u64);
+pub struct HighlightDocId(u64);
 
 /// The colours of one line: ranges of its bytes; what lies between is plain.
-type Colours = Box<[(Range<usize>, Style)]>;
+type LineHighlights = Box<[(Range<usize>, Style)]>;
 
 /// A chunk's lines, and when it was wanted last.
-struct Known {
-    lines: Vec<Colours>,
+struct HighlightedChunk {
+    lines: Vec<LineHighlights>,
     used: Cell<u64>,
 }
 
-pub struct Tint {
-    shared: Arc<Shared>,
-    known: HashMap<DocId, HashMap<usize, Known>>,
+pub struct SyntaxHighlighter {
+    shared: Arc<HighlightShared>,
+    known: HashMap<HighlightDocId, HashMap<usize, HighlightedChunk>>,
     lines: usize,
     next: u64,
     clock: Cell<u64>,
-    worker: RefCell<Hand>,
+    worker: RefCell<HighlightThread>,
 }
 
 /// Who does the work.
-enum Hand {
+enum HighlightThread {
     /// Nobody: the theme leaves code plain.
     Plain,
-    Waiting(work::Worker),
+    Waiting(work::HighlightWorker),
     Running,
 }
 
-impl Tint {
-    pub fn new(theme: &Theme) -> Tint {
-        let shared = Arc::new(Shared::default());
-        let worker = work::Worker::new(Arc::clone(&shared), theme).map_or(Hand::Plain, Hand::Waiting);
-        Tint {
+impl SyntaxHighlighter {
+    pub fn new(theme: &Theme) -> SyntaxHighlighter {
+        let shared = Arc::new(HighlightShared::default());
+        let worker = work::HighlightWorker::new(Arc::clone(&shared), theme)
+            .map_or(HighlightThread::Plain, HighlightThread::Waiting);
+        SyntaxHighlighter {
             shared,
             known: HashMap::new(),
             lines: 0,
@@ -69,16 +70,16 @@ impl Tint {
 
     /// Takes a document; nothing is worked out before [`Tint::want`]. The language is a name, a file extension or a
     /// path; where that says nothing, the first line decides.
-    pub fn add(&mut self, text: Arc<str>, language_or_path: &str) -> DocId {
+    pub fn add(&mut self, text: Arc<str>, language_or_path: &str) -> HighlightDocId {
         self.next += 1;
-        let id = DocId(self.next);
-        self.shared.add(id, Document { text, language: language_or_path.into() });
+        let id = HighlightDocId(self.next);
+        self.shared.add(id, HighlightDocument { text, language: language_or_path.into() });
         self.known.insert(id, HashMap::new());
         id
     }
 
     /// These lines are on the screen: they are worked out next, if they are not known. Costs nothing when they are.
-    pub fn want(&self, doc: DocId, lines: Range<usize>) {
+    pub fn want(&self, doc: HighlightDocId, lines: Range<usize>) {
         let Some(known) = self.known.get(&doc) else { return };
         let now = self.clock.get() + 1;
         self.clock.set(now);
@@ -91,17 +92,17 @@ impl Tint {
             }
         }
         let mut hand = self.worker.borrow_mut();
-        if missing.is_empty() || matches!(*hand, Hand::Plain) {
+        if missing.is_empty() || matches!(*hand, HighlightThread::Plain) {
             return;
         }
         self.shared.want(doc, &missing);
-        if let Hand::Waiting(worker) = std::mem::replace(&mut *hand, Hand::Running) {
+        if let HighlightThread::Waiting(worker) = std::mem::replace(&mut *hand, HighlightThread::Running) {
             worker.start();
         }
     }
 
     /// The colours of a line, by ranges of its bytes without its end; `None` while they are not known.
-    pub fn line(&self, doc: DocId, n: usize) -> Option<&[(Range<usize>, Style)]> {
+    pub fn line(&self, doc: HighlightDocId, n: usize) -> Option<&[(Range<usize>, Style)]> {
         let chunk = self.known.get(&doc)?.get(&(n / CHUNK))?;
         chunk.lines.get(n % CHUNK).map(|line| &**line)
     }
@@ -114,7 +115,7 @@ impl Tint {
             let Some(known) = self.known.get_mut(&doc) else { continue };
             self.lines += lines.len();
             news = true;
-            let new = Known { lines, used: Cell::new(self.clock.get()) };
+            let new = HighlightedChunk { lines, used: Cell::new(self.clock.get()) };
             if let Some(old) = known.insert(chunk, new) {
                 self.lines -= old.lines.len();
             }
@@ -131,7 +132,7 @@ impl Tint {
     }
 
     /// Forgets a document and drops its work.
-    pub fn remove(&mut self, doc: DocId) {
+    pub fn remove(&mut self, doc: HighlightDocId) {
         self.shared.remove(doc);
         let gone = self.known.remove(&doc).unwrap_or_default();
         self.lines -= gone.values().map(|known| known.lines.len()).sum::<usize>();
@@ -154,7 +155,7 @@ impl Tint {
     }
 }
 
-impl Drop for Tint {
+impl Drop for SyntaxHighlighter {
     fn drop(&mut self) {
         self.shared.stop();
     }

@@ -1,15 +1,15 @@
 //! Colours beside the drawing: what becomes known, in which order, and how much of it is kept.
 
 use super::*;
-use crate::ui::ansi::Depth;
+use crate::ui::ansi::ColorDepth;
 use std::time::{Duration, Instant};
 
 fn theme() -> Theme {
-    Theme::parse("dark", include_str!("../../../themes/dark.toml"), Depth::True).unwrap()
+    Theme::parse("dark", include_str!("../../../themes/dark.toml"), ColorDepth::True).unwrap()
 }
 
 /// Polls until nothing is under way.
-fn settle(tint: &mut Tint) {
+fn settle(tint: &mut SyntaxHighlighter) {
     let until = Instant::now() + Duration::from_secs(120);
     while tint.is_busy() {
         tint.poll();
@@ -18,7 +18,7 @@ fn settle(tint: &mut Tint) {
     }
 }
 
-fn pieces<'t>(tint: &Tint, doc: DocId, text: &'t str, n: usize) -> Vec<&'t str> {
+fn pieces<'t>(tint: &SyntaxHighlighter, doc: HighlightDocId, text: &'t str, n: usize) -> Vec<&'t str> {
     let line = text.lines().nth(n).unwrap();
     tint.line(doc, n).unwrap().iter().map(|(range, _)| &line[range.clone()]).collect()
 }
@@ -26,7 +26,7 @@ fn pieces<'t>(tint: &Tint, doc: DocId, text: &'t str, n: usize) -> Vec<&'t str> 
 #[test]
 fn a_line_is_unknown_then_coloured_by_ranges_of_its_bytes() {
     let text = "// é done\r\nlet x = \"ü\";\n\n";
-    let mut tint = Tint::new(&theme());
+    let mut tint = SyntaxHighlighter::new(&theme());
     let doc = tint.add(text.into(), "src/a.rs");
     assert_eq!(tint.line(doc, 0), None);
     assert!(!tint.is_busy(), "nothing was wanted");
@@ -43,7 +43,7 @@ fn a_line_is_unknown_then_coloured_by_ranges_of_its_bytes() {
 #[test]
 fn a_comment_that_began_far_above_is_known_in_the_end() {
     let text = format!("/*\n{}*/\nfn end() {{}}\n", "let x = 1;\n".repeat(20_000));
-    let mut tint = Tint::new(&theme());
+    let mut tint = SyntaxHighlighter::new(&theme());
     let doc = tint.add(text.as_str().into(), "rs");
     tint.want(doc, 19_000..19_050);
     settle(&mut tint);
@@ -56,7 +56,7 @@ fn a_comment_that_began_far_above_is_known_in_the_end() {
 #[test]
 fn plain_stays_what_is_no_code_too_long_or_without_colours() {
     let long = format!("let a = \"{}\";\nlet b = 1;\n", "x".repeat(600));
-    let mut tint = Tint::new(&theme());
+    let mut tint = SyntaxHighlighter::new(&theme());
     let (code, prose) = (tint.add(long.as_str().into(), "rs"), tint.add("let b = 1;".into(), "notes/zzz"));
     tint.want(code, 0..2);
     tint.want(prose, 0..1);
@@ -64,7 +64,7 @@ fn plain_stays_what_is_no_code_too_long_or_without_colours() {
     assert_eq!(tint.line(code, 0), Some(&[][..]));
     assert_ne!(tint.line(code, 1), Some(&[][..]));
     assert_eq!(tint.line(prose, 0), Some(&[][..]));
-    let mut plain = Tint::new(&Theme::plain());
+    let mut plain = SyntaxHighlighter::new(&Theme::plain());
     let doc = plain.add("let b = 1;".into(), "rs");
     plain.want(doc, 0..1);
     assert_eq!((plain.is_busy(), plain.line(doc, 0)), (false, None));
@@ -72,7 +72,7 @@ fn plain_stays_what_is_no_code_too_long_or_without_colours() {
 
 #[test]
 fn a_removed_document_is_dropped_with_its_work_and_memory_is_bounded() {
-    let mut tint = Tint::new(&theme());
+    let mut tint = SyntaxHighlighter::new(&theme());
     let text: Arc<str> = "x\n".repeat(CHUNK * 4).into();
     let mut docs = Vec::new();
     for _ in 0..KEPT / CHUNK / 4 + 20 {

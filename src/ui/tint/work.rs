@@ -2,11 +2,11 @@
 //!
 //! It ends with the [`super::Tint`] it works for, after the chunk in hand. What it cannot parse stays plain.
 
-use super::super::ansi::Depth;
-use super::super::contrast::Lift;
+use super::super::ansi::ColorDepth;
+use super::super::contrast::ContrastAdjuster;
 use super::super::syntax;
 use super::super::theme::Theme;
-use super::{CHUNK, Colours, DocId};
+use super::{CHUNK, HighlightDocId, LineHighlights};
 use ratatui::style::Style;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -29,40 +29,40 @@ const COLUMNS: usize = 500;
 /// A document whose chunk took longer than this stays plain from there on.
 const SLOW: Duration = Duration::from_secs(4);
 
-pub(super) struct Document {
+pub(super) struct HighlightDocument {
     pub(super) text: Arc<str>,
     pub(super) language: String,
 }
 
-type Done = (DocId, usize, Vec<Colours>);
+type HighlightResult = (HighlightDocId, usize, Vec<LineHighlights>);
 
 #[derive(Default)]
-struct Queue {
-    docs: HashMap<DocId, Arc<Document>>,
+struct HighlightQueue {
+    docs: HashMap<HighlightDocId, Arc<HighlightDocument>>,
     /// The last one is next.
-    wants: VecDeque<(DocId, usize)>,
-    guesses: VecDeque<(DocId, usize)>,
-    working: Option<(DocId, usize)>,
-    done: Vec<Done>,
+    wants: VecDeque<(HighlightDocId, usize)>,
+    guesses: VecDeque<(HighlightDocId, usize)>,
+    working: Option<(HighlightDocId, usize)>,
+    done: Vec<HighlightResult>,
     stop: bool,
 }
 
 #[derive(Default)]
-pub(super) struct Shared {
-    queue: Mutex<Queue>,
+pub(super) struct HighlightShared {
+    queue: Mutex<HighlightQueue>,
     ready: Condvar,
 }
 
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Queue> {
+impl HighlightShared {
+    fn lock(&self) -> MutexGuard<'_, HighlightQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn add(&self, id: DocId, document: Document) {
+    pub(super) fn add(&self, id: HighlightDocId, document: HighlightDocument) {
         self.lock().docs.insert(id, Arc::new(document));
     }
 
-    pub(super) fn remove(&self, id: DocId) {
+    pub(super) fn remove(&self, id: HighlightDocId) {
         let mut queue = self.lock();
         queue.docs.remove(&id);
         queue.wants.retain(|(doc, _)| *doc != id);
@@ -73,7 +73,7 @@ impl Shared {
     }
 
     /// Puts chunks in front, the first of them first.
-    pub(super) fn want(&self, id: DocId, chunks: &[usize]) {
+    pub(super) fn want(&self, id: HighlightDocId, chunks: &[usize]) {
         let mut queue = self.lock();
         if queue.stop {
             return;
@@ -94,7 +94,7 @@ impl Shared {
         self.ready.notify_one();
     }
 
-    pub(super) fn take_done(&self) -> Vec<Done> {
+    pub(super) fn take_done(&self) -> Vec<HighlightResult> {
         std::mem::take(&mut self.lock().done)
     }
 
@@ -108,46 +108,46 @@ impl Shared {
 
     pub(super) fn stop(&self) {
         let mut queue = self.lock();
-        *queue = Queue { stop: true, ..Queue::default() };
+        *queue = HighlightQueue { stop: true, ..HighlightQueue::default() };
         self.ready.notify_one();
     }
 }
 
 /// What the thread is made of.
-pub(super) struct Worker {
-    shared: Arc<Shared>,
+pub(super) struct HighlightWorker {
+    shared: Arc<HighlightShared>,
     syntax_theme: String,
-    depth: Depth,
-    lift: Lift,
+    depth: ColorDepth,
+    lift: ContrastAdjuster,
 }
 
 /// Parser and colours after some line.
 #[derive(Clone)]
-struct State {
+struct HighlightCheckpoint {
     parse: ParseState,
     highlight: HighlightState,
 }
 
 /// How far a document is parsed.
-struct Progress {
-    document: Arc<Document>,
+struct HighlightProgress {
+    document: Arc<HighlightDocument>,
     /// Where each chunk begins.
     starts: Vec<usize>,
     syntax: Option<&'static SyntaxReference>,
     /// What holds at the beginning of a chunk, where it is surely known.
-    states: BTreeMap<usize, State>,
+    states: BTreeMap<usize, HighlightCheckpoint>,
 }
 
-enum Task {
-    Chunk(DocId, usize, Arc<Document>),
-    Guess(DocId, usize, Arc<Document>),
+enum HighlightTask {
+    Chunk(HighlightDocId, usize, Arc<HighlightDocument>),
+    Guess(HighlightDocId, usize, Arc<HighlightDocument>),
 }
 
-impl Worker {
+impl HighlightWorker {
     /// Nothing where the theme leaves code plain.
-    pub(super) fn new(shared: Arc<Shared>, theme: &Theme) -> Option<Worker> {
-        let plain = theme.depth == Depth::None || syntax::theme_named(&theme.syntax).is_none();
-        (!plain).then(|| Worker {
+    pub(super) fn new(shared: Arc<HighlightShared>, theme: &Theme) -> Option<HighlightWorker> {
+        let plain = theme.depth == ColorDepth::None || syntax::theme_named(&theme.syntax).is_none();
+        (!plain).then(|| HighlightWorker {
             shared,
             syntax_theme: theme.syntax.clone(),
             depth: theme.depth,
@@ -165,22 +165,22 @@ impl Worker {
 
     fn run(self) {
         let Some(colours) = syntax::colours(&self.syntax_theme) else { return self.shared.stop() };
-        let painter = Painter {
+        let painter = LineHighlighter {
             highlighter: Highlighter::new(colours),
             depth: self.depth,
             lift: RefCell::new(self.lift.clone()),
         };
-        let mut all: HashMap<DocId, Progress> = HashMap::new();
+        let mut all: HashMap<HighlightDocId, HighlightProgress> = HashMap::new();
         while let Some(task) = self.next(&mut all) {
             let (id, chunk, document) = match &task {
-                Task::Chunk(id, chunk, document) | Task::Guess(id, chunk, document) => {
+                HighlightTask::Chunk(id, chunk, document) | HighlightTask::Guess(id, chunk, document) => {
                     (*id, *chunk, Arc::clone(document))
                 }
             };
-            let progress = all.entry(id).or_insert_with(|| Progress::new(document, &painter));
+            let progress = all.entry(id).or_insert_with(|| HighlightProgress::new(document, &painter));
             let done = match task {
-                Task::Chunk(..) => Some(progress.chunk(chunk, &painter)),
-                Task::Guess(..) => progress.nearer(chunk, &painter),
+                HighlightTask::Chunk(..) => Some(progress.chunk(chunk, &painter)),
+                HighlightTask::Guess(..) => progress.nearer(chunk, &painter),
             };
             let mut queue = self.shared.lock();
             queue.working = None;
@@ -202,7 +202,7 @@ impl Worker {
     }
 
     /// Waits for the next thing to do; `None` when there is nobody to do it for.
-    fn next(&self, all: &mut HashMap<DocId, Progress>) -> Option<Task> {
+    fn next(&self, all: &mut HashMap<HighlightDocId, HighlightProgress>) -> Option<HighlightTask> {
         let mut queue = self.shared.lock();
         loop {
             if queue.stop {
@@ -218,34 +218,34 @@ impl Worker {
             let Some(document) = queue.docs.get(&id).cloned() else { continue };
             queue.working = Some((id, chunk));
             return Some(match wanted {
-                Some(_) => Task::Chunk(id, chunk, document),
-                None => Task::Guess(id, chunk, document),
+                Some(_) => HighlightTask::Chunk(id, chunk, document),
+                None => HighlightTask::Guess(id, chunk, document),
             });
         }
     }
 }
 
-struct Painter<'c> {
+struct LineHighlighter<'c> {
     highlighter: Highlighter<'c>,
-    depth: Depth,
-    lift: RefCell<Lift>,
+    depth: ColorDepth,
+    lift: RefCell<ContrastAdjuster>,
 }
 
-impl Painter<'_> {
-    fn fresh(&self, syntax: &SyntaxReference) -> State {
-        State {
+impl LineHighlighter<'_> {
+    fn fresh(&self, syntax: &SyntaxReference) -> HighlightCheckpoint {
+        HighlightCheckpoint {
             parse: ParseState::new(syntax),
             highlight: HighlightState::new(&self.highlighter, ScopeStack::new()),
         }
     }
 
-    fn line(&self, state: &mut State, line: &str) -> Colours {
+    fn line(&self, state: &mut HighlightCheckpoint, line: &str) -> LineHighlights {
         if line.len() > COLUMNS {
-            return Colours::default();
+            return LineHighlights::default();
         }
         let ended = format!("{line}\n");
         let Ok(changes) = state.parse.parse_line(&ended, syntax::syntaxes()) else {
-            return Colours::default();
+            return LineHighlights::default();
         };
         let mut out: Vec<(Range<usize>, Style)> = Vec::new();
         let mut at = 0;
@@ -265,8 +265,8 @@ impl Painter<'_> {
     }
 }
 
-impl Progress {
-    fn new(document: Arc<Document>, painter: &Painter<'_>) -> Progress {
+impl HighlightProgress {
+    fn new(document: Arc<HighlightDocument>, painter: &LineHighlighter<'_>) -> HighlightProgress {
         let feeds = memchr::memchr_iter(b'\n', document.text.as_bytes());
         let mut starts = vec![0];
         starts.extend(feeds.skip(CHUNK - 1).step_by(CHUNK).map(|feed| feed + 1));
@@ -276,7 +276,7 @@ impl Progress {
             first.get(..first.floor_char_boundary(200)).unwrap_or(""),
         );
         let states = syntax.map(|syntax| (0, painter.fresh(syntax))).into_iter().collect();
-        Progress { document, starts, syntax, states }
+        HighlightProgress { document, starts, syntax, states }
     }
 
     fn text(&self, chunk: usize) -> &str {
@@ -286,9 +286,9 @@ impl Progress {
     }
 
     /// The colours of a chunk, and whether they are more than a guess.
-    fn chunk(&mut self, chunk: usize, painter: &Painter<'_>) -> (Vec<Colours>, bool) {
+    fn chunk(&mut self, chunk: usize, painter: &LineHighlighter<'_>) -> (Vec<LineHighlights>, bool) {
         let Some(syntax) = self.syntax else {
-            return (self.text(chunk).lines().map(|_| Colours::default()).collect(), true);
+            return (self.text(chunk).lines().map(|_| LineHighlights::default()).collect(), true);
         };
         let (from, state) = self.before(chunk);
         if chunk - from <= NEAR {
@@ -305,7 +305,7 @@ impl Progress {
     }
 
     /// A step towards a chunk that was guessed; its lines when it is reached.
-    fn nearer(&mut self, chunk: usize, painter: &Painter<'_>) -> Option<(Vec<Colours>, bool)> {
+    fn nearer(&mut self, chunk: usize, painter: &LineHighlighter<'_>) -> Option<(Vec<LineHighlights>, bool)> {
         let (from, state) = self.before(chunk);
         if self.syntax.is_none() || chunk - from <= NEAR {
             return Some(self.chunk(chunk, painter));
@@ -315,7 +315,7 @@ impl Progress {
     }
 
     /// The last state kept at or before a chunk.
-    fn before(&self, chunk: usize) -> (usize, Option<State>) {
+    fn before(&self, chunk: usize) -> (usize, Option<HighlightCheckpoint>) {
         match self.states.range(..=chunk).next_back() {
             Some((at, state)) => (*at, Some(state.clone())),
             None => (0, None),
@@ -323,7 +323,13 @@ impl Progress {
     }
 
     /// Parses from one chunk through another and returns the colours of the last; states on the way are kept.
-    fn parse(&mut self, from: usize, to: usize, state: Option<State>, painter: &Painter<'_>) -> Vec<Colours> {
+    fn parse(
+        &mut self,
+        from: usize,
+        to: usize,
+        state: Option<HighlightCheckpoint>,
+        painter: &LineHighlighter<'_>,
+    ) -> Vec<LineHighlights> {
         let Some(mut state) = state else { return Vec::new() };
         let started = Instant::now();
         let mut lines = Vec::new();
@@ -335,7 +341,7 @@ impl Progress {
             if started.elapsed() > SLOW {
                 self.syntax = None;
                 self.states.clear();
-                return self.text(to).lines().map(|_| Colours::default()).collect();
+                return self.text(to).lines().map(|_| LineHighlights::default()).collect();
             }
         }
         lines

@@ -13,7 +13,7 @@ use serde_json::Value;
 const TELLING: [&str; 8] = ["command", "path", "file_path", "pattern", "query", "name", "url", "prompt"];
 
 #[derive(Clone, Copy)]
-pub(super) enum What<'m> {
+pub(super) enum TranscriptContent<'m> {
     Person(&'m str),
     /// A picture, or what placet added for the model.
     Attached(&'m Part),
@@ -23,8 +23,8 @@ pub(super) enum What<'m> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Entry<'m> {
-    pub(super) what: What<'m>,
+pub(super) struct TranscriptEntry<'m> {
+    pub(super) what: TranscriptContent<'m>,
     /// The turn it belongs to, from 1.
     pub(super) turn: usize,
     /// It is the first of its turn.
@@ -32,7 +32,7 @@ pub(super) struct Entry<'m> {
 }
 
 /// Every entry of a conversation, in order.
-pub(super) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
+pub(super) fn entries(messages: &[Message]) -> Vec<TranscriptEntry<'_>> {
     let mut out = Vec::new();
     let mut turn = 0;
     for (at, message) in messages.iter().enumerate() {
@@ -40,7 +40,8 @@ pub(super) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
             Message::User { parts } => {
                 turn += 1;
                 let before = |n: usize| n.checked_sub(1).and_then(|n| parts.get(n)).and_then(Part::as_note);
-                let part = |(n, part)| Entry { what: of_part(part, before(n)), turn, begins: n == 0 };
+                let part =
+                    |(n, part)| TranscriptEntry { what: of_part(part, before(n)), turn, begins: n == 0 };
                 out.extend(parts.iter().enumerate().map(part));
             }
             Message::Assistant(answer) => {
@@ -49,7 +50,11 @@ pub(super) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
                     _ => &[],
                 };
                 let of = |block| of_block(answer, block, results);
-                out.extend(answer.blocks.iter().map(|block| Entry { what: of(block), turn, begins: false }));
+                out.extend(answer.blocks.iter().map(|block| TranscriptEntry {
+                    what: of(block),
+                    turn,
+                    begins: false,
+                }));
             }
             // Shown with their calls.
             Message::Results { .. } => {}
@@ -59,15 +64,15 @@ pub(super) fn entries(messages: &[Message]) -> Vec<Entry<'_>> {
 }
 
 /// A part of what was said, and the note before it.
-fn of_part<'m>(part: &'m Part, before: Option<&Note>) -> What<'m> {
+fn of_part<'m>(part: &'m Part, before: Option<&Note>) -> TranscriptContent<'m> {
     match part {
         Part::Text { .. }
             if matches!(before, Some(Note::AttachedFile { .. } | Note::AttachedScratchpad { .. })) =>
         {
-            What::Attached(part)
+            TranscriptContent::Attached(part)
         }
-        Part::Text { text } => What::Person(text),
-        Part::Image(_) | Part::Note(_) => What::Attached(part),
+        Part::Text { text } => TranscriptContent::Person(text),
+        Part::Image(_) | Part::Note(_) => TranscriptContent::Attached(part),
     }
 }
 
@@ -75,38 +80,42 @@ fn of_block<'m>(
     answer: &'m AssistantMessage,
     block: &'m AssistantBlock,
     results: &'m [CallResult],
-) -> What<'m> {
+) -> TranscriptContent<'m> {
     match block {
-        AssistantBlock::Text { text } => What::Answer(answer, text),
-        AssistantBlock::Thinking(thinking) => What::Thinking(&thinking.text),
-        AssistantBlock::Call(call) => What::Call(call, results.iter().find(|result| result.id == call.id)),
+        AssistantBlock::Text { text } => TranscriptContent::Answer(answer, text),
+        AssistantBlock::Thinking(thinking) => TranscriptContent::Thinking(&thinking.text),
+        AssistantBlock::Call(call) => {
+            TranscriptContent::Call(call, results.iter().find(|result| result.id == call.id))
+        }
     }
 }
 
-impl<'m> Entry<'m> {
+impl<'m> TranscriptEntry<'m> {
     /// Exactly what was said; of a call, exactly what came of it.
     pub(super) fn text(&self) -> String {
         match self.what {
-            What::Person(text) | What::Answer(_, text) | What::Thinking(text) => text.into(),
-            What::Attached(Part::Text { text }) => text.clone(),
-            What::Attached(Part::Note(note)) => note.words().into_owned(),
-            What::Attached(Part::Image(image)) => image.describe(),
-            What::Call(call, None) => input(call),
-            What::Call(_, Some(result)) => result.body(),
+            TranscriptContent::Person(text)
+            | TranscriptContent::Answer(_, text)
+            | TranscriptContent::Thinking(text) => text.into(),
+            TranscriptContent::Attached(Part::Text { text }) => text.clone(),
+            TranscriptContent::Attached(Part::Note(note)) => note.words().into_owned(),
+            TranscriptContent::Attached(Part::Image(image)) => image.describe(),
+            TranscriptContent::Call(call, None) => input(call),
+            TranscriptContent::Call(_, Some(result)) => result.body(),
         }
     }
 
     /// What a call was given: its command alone where it is one, else its arguments.
     pub(super) fn input(&self) -> Option<String> {
         match self.what {
-            What::Call(call, _) => Some(input(call)),
+            TranscriptContent::Call(call, _) => Some(input(call)),
             _ => None,
         }
     }
 
     /// The path a call is about.
     pub(super) fn path(&self) -> Option<&'m str> {
-        let What::Call(call, _) = self.what else { return None };
+        let TranscriptContent::Call(call, _) = self.what else { return None };
         let CallInput::Object(value) = &call.input else { return None };
         ["path", "file_path", "file"].iter().find_map(|name| value.get(name)?.as_str())
     }
@@ -114,14 +123,18 @@ impl<'m> Entry<'m> {
     /// The first words: what an entry is, in one line.
     pub(super) fn head(&self) -> String {
         match self.what {
-            What::Person(_) => "you".into(),
-            What::Attached(Part::Image(image)) => format!("{} {}", image.word(), picture::chip(image)),
-            What::Attached(Part::Note(note)) => note.headline().into_owned(),
-            What::Attached(Part::Text { text }) => text.lines().next().unwrap_or_default().to_string(),
-            What::Answer(answer, _) if answer.model.is_empty() => "answer".into(),
-            What::Answer(answer, _) => answer.model.clone(),
-            What::Thinking(_) => "thinking".into(),
-            What::Call(call, _) => match telling(&call.input) {
+            TranscriptContent::Person(_) => "you".into(),
+            TranscriptContent::Attached(Part::Image(image)) => {
+                format!("{} {}", image.word(), picture::chip(image))
+            }
+            TranscriptContent::Attached(Part::Note(note)) => note.headline().into_owned(),
+            TranscriptContent::Attached(Part::Text { text }) => {
+                text.lines().next().unwrap_or_default().to_string()
+            }
+            TranscriptContent::Answer(answer, _) if answer.model.is_empty() => "answer".into(),
+            TranscriptContent::Answer(answer, _) => answer.model.clone(),
+            TranscriptContent::Thinking(_) => "thinking".into(),
+            TranscriptContent::Call(call, _) => match telling(&call.input) {
                 Some(words) => format!("{} {words}", call.name),
                 None => call.name.clone(),
             },
@@ -130,14 +143,16 @@ impl<'m> Entry<'m> {
 
     pub(super) fn outcome(&self) -> Option<CallOutcome> {
         match self.what {
-            What::Call(_, result) => Some(result.map_or(CallOutcome::Interrupted, |result| result.outcome)),
+            TranscriptContent::Call(_, result) => {
+                Some(result.map_or(CallOutcome::Interrupted, |result| result.outcome))
+            }
             _ => None,
         }
     }
 
     /// What is to be known of it beside its text.
     pub(super) fn note(&self) -> Option<String> {
-        let What::Answer(answer, _) = self.what else { return None };
+        let TranscriptContent::Answer(answer, _) = self.what else { return None };
         match &answer.stop {
             StopReason::EndTurn | StopReason::ToolUse => None,
             StopReason::MaxTokens => Some("cut off: the most it may write".into()),

@@ -14,21 +14,23 @@ mod tests;
 use crate::conversation::Message;
 use crate::text::width;
 use crate::ui::Theme;
-use crate::ui::full::{Flow, Pane};
-use crate::ui::keymap::{Keymap, Row, row};
+use crate::ui::full::{FullScreenPane, PaneFlow};
+use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::own;
-use crate::ui::pager::{self, Left, Pos, Scroll, Source, Taken, Wrap, bar};
-use crate::ui::reading::Help;
-use crate::ui::talk::Talk;
+use crate::ui::pager::{
+    self, PagerPosition, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode, bar,
+};
+use crate::ui::reading::HelpPage;
+use crate::ui::talk::LineUi;
 use crossterm::event::KeyEvent;
-use entry::{Entry, What};
+use entry::{TranscriptContent, TranscriptEntry};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use source::Entries;
+use source::TranscriptEntries;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum TranscriptAction {
     Fold,
     FoldAll,
     NextTurn,
@@ -41,51 +43,51 @@ pub enum Act {
     View,
 }
 
-pub const KEYS: &[Row<Act>] = &[
-    row(Act::Fold, "fold", "Enter z", "fold or unfold this entry"),
-    row(Act::FoldAll, "fold-all", "Z", "fold everything, or unfold everything"),
-    row(Act::NextTurn, "next-turn", "}", "the next turn"),
-    row(Act::PreviousTurn, "previous-turn", "{", "the turn before"),
-    row(Act::NextCall, "next-call", "]", "the next call"),
-    row(Act::PreviousCall, "previous-call", "[", "the call before"),
-    row(Act::Copy, "copy", "y", "copy exactly what was said, or what came of the call"),
-    row(Act::CopyInput, "copy-input", "Y", "copy what the call was given"),
-    row(Act::Edit, "edit", "e", "open it in your editor"),
-    row(Act::View, "view", "v", "view the file that the call is about"),
+pub const KEYS: &[KeyBinding<TranscriptAction>] = &[
+    row(TranscriptAction::Fold, "fold", "Enter z", "fold or unfold this entry"),
+    row(TranscriptAction::FoldAll, "fold-all", "Z", "fold everything, or unfold everything"),
+    row(TranscriptAction::NextTurn, "next-turn", "}", "the next turn"),
+    row(TranscriptAction::PreviousTurn, "previous-turn", "{", "the turn before"),
+    row(TranscriptAction::NextCall, "next-call", "]", "the next call"),
+    row(TranscriptAction::PreviousCall, "previous-call", "[", "the call before"),
+    row(TranscriptAction::Copy, "copy", "y", "copy exactly what was said, or what came of the call"),
+    row(TranscriptAction::CopyInput, "copy-input", "Y", "copy what the call was given"),
+    row(TranscriptAction::Edit, "edit", "e", "open it in your editor"),
+    row(TranscriptAction::View, "view", "v", "view the file that the call is about"),
 ];
 
 /// Opens a text for the person, or says why it cannot.
-pub type Editor<'h> = Box<dyn Fn(&str) -> Result<(), String> + 'h>;
+pub type EditorFn<'h> = Box<dyn Fn(&str) -> Result<(), String> + 'h>;
 
 /// What the screen is given of the world outside.
-pub struct Hands<'h> {
-    pub keys: Keymap<Act>,
-    pub pager: Keymap<pager::Act>,
+pub struct TranscriptCallbacks<'h> {
+    pub keys: Keymap<TranscriptAction>,
+    pub pager: Keymap<pager::PagerAction>,
     /// Copies exactly this; says what was done.
     pub copy: Box<dyn Fn(&str) -> String + 'h>,
     /// Opens this in the person's editor.
-    pub edit: Editor<'h>,
+    pub edit: EditorFn<'h>,
 }
 
-pub struct Transcript<'m> {
-    entries: Entries<'m>,
-    scroll: Scroll,
-    hands: Hands<'m>,
+pub struct TranscriptView<'m> {
+    entries: TranscriptEntries<'m>,
+    scroll: PagerViewport,
+    hands: TranscriptCallbacks<'m>,
     theme: Theme,
     size: (u16, u16),
     note: Option<String>,
-    help: Option<Help>,
+    help: Option<HelpPage>,
     /// The file that is to be viewed.
     view: Option<String>,
 }
 
-impl<'m> Transcript<'m> {
+impl<'m> TranscriptView<'m> {
     /// Opens at the end of the conversation.
-    pub fn new(messages: &'m [Message], theme: &Theme, hands: Hands<'m>) -> Transcript<'m> {
-        let entries = Entries::new(entry::entries(messages), theme);
-        Transcript {
+    pub fn new(messages: &'m [Message], theme: &Theme, hands: TranscriptCallbacks<'m>) -> TranscriptView<'m> {
+        let entries = TranscriptEntries::new(entry::entries(messages), theme);
+        TranscriptView {
             entries,
-            scroll: Scroll::new(Wrap::Rows),
+            scroll: PagerViewport::new(WrapMode::Rows),
             hands,
             theme: theme.clone(),
             size: (0, 0),
@@ -105,7 +107,7 @@ impl<'m> Transcript<'m> {
         self.note = Some(words);
     }
 
-    fn current(&self) -> Option<Entry<'m>> {
+    fn current(&self) -> Option<TranscriptEntry<'m>> {
         self.entries.all.get(self.entries.current).copied()
     }
 
@@ -113,33 +115,36 @@ impl<'m> Transcript<'m> {
         self.entries.current = self.scroll.cursor().block;
     }
 
-    fn act(&mut self, act: Act) -> Flow {
+    fn act(&mut self, act: TranscriptAction) -> PaneFlow {
         match act {
-            Act::Fold => {
+            TranscriptAction::Fold => {
                 let at = self.entries.current;
                 self.entries.toggle(at);
-                self.scroll.to(&self.entries, Pos::of(at, 0));
+                self.scroll.to(&self.entries, PagerPosition::of(at, 0));
             }
-            Act::FoldAll => {
+            TranscriptAction::FoldAll => {
                 self.entries.toggle_all();
-                self.scroll.to(&self.entries, Pos::of(self.entries.current, 0));
+                self.scroll.to(&self.entries, PagerPosition::of(self.entries.current, 0));
             }
-            Act::NextTurn => self.jump(Seek::Down, |entry| entry.begins),
-            Act::PreviousTurn => self.jump(Seek::Up, |entry| entry.begins),
-            Act::NextCall => self.jump(Seek::Down, |entry| matches!(entry.what, What::Call(..))),
-            Act::PreviousCall => self.jump(Seek::Up, |entry| matches!(entry.what, What::Call(..))),
-            Act::Copy => self.copy(self.current().map(|entry| entry.text())),
-            Act::CopyInput => self.copy(self.current().and_then(|entry| entry.input())),
-            Act::Edit => return Flow::Lend,
-            Act::View => match self.current().and_then(|entry| entry.path()) {
+            TranscriptAction::NextTurn => self.jump(TranscriptDirection::Down, |entry| entry.begins),
+            TranscriptAction::PreviousTurn => self.jump(TranscriptDirection::Up, |entry| entry.begins),
+            TranscriptAction::NextCall => self
+                .jump(TranscriptDirection::Down, |entry| matches!(entry.what, TranscriptContent::Call(..))),
+            TranscriptAction::PreviousCall => {
+                self.jump(TranscriptDirection::Up, |entry| matches!(entry.what, TranscriptContent::Call(..)))
+            }
+            TranscriptAction::Copy => self.copy(self.current().map(|entry| entry.text())),
+            TranscriptAction::CopyInput => self.copy(self.current().and_then(|entry| entry.input())),
+            TranscriptAction::Edit => return PaneFlow::Lend,
+            TranscriptAction::View => match self.current().and_then(|entry| entry.path()) {
                 Some(path) => {
                     self.view = Some(path.to_string());
-                    return Flow::Close;
+                    return PaneFlow::Close;
                 }
                 None => self.note = Some("this is no call with a path".into()),
             },
         }
-        Flow::Stay
+        PaneFlow::Stay
     }
 
     fn copy(&mut self, text: Option<String>) {
@@ -149,39 +154,39 @@ impl<'m> Transcript<'m> {
         });
     }
 
-    fn jump(&mut self, seek: Seek, wanted: impl Fn(&Entry<'_>) -> bool) {
+    fn jump(&mut self, seek: TranscriptDirection, wanted: impl Fn(&TranscriptEntry<'_>) -> bool) {
         let at = self.entries.current;
-        let hit = |(_, entry): &(usize, &Entry<'m>)| wanted(entry);
+        let hit = |(_, entry): &(usize, &TranscriptEntry<'m>)| wanted(entry);
         let numbered = self.entries.all.iter().enumerate();
         let found = match seek {
-            Seek::Down => numbered.skip(at + 1).find(hit),
+            TranscriptDirection::Down => numbered.skip(at + 1).find(hit),
             // From inside an entry, the way up leads to its own head first.
-            Seek::Up if self.scroll.cursor().line > 0 => numbered.take(at + 1).rev().find(hit),
-            Seek::Up => numbered.take(at).rev().find(hit),
+            TranscriptDirection::Up if self.scroll.cursor().line > 0 => numbered.take(at + 1).rev().find(hit),
+            TranscriptDirection::Up => numbered.take(at).rev().find(hit),
         };
         match found.map(|(at, _)| at) {
-            Some(at) => self.scroll.to_top(&self.entries, Pos::of(at, 0)),
+            Some(at) => self.scroll.to_top(&self.entries, PagerPosition::of(at, 0)),
             None => self.note = Some("there is none further".into()),
         }
     }
 
-    fn page(&mut self, act: pager::Act) -> Flow {
+    fn page(&mut self, act: pager::PagerAction) -> PaneFlow {
         match self.scroll.act(&self.entries, act) {
-            Left::Nothing => {}
-            Left::Help => {
+            PagerRequest::Nothing => {}
+            PagerRequest::Help => {
                 let sections = [("Transcript", self.hands.keys.help()), ("Moving", self.hands.pager.help())];
-                self.help = Some(Help::new(&sections, &self.theme, self.size));
+                self.help = Some(HelpPage::new(&sections, &self.theme, self.size));
             }
-            Left::Close => return Flow::Close,
+            PagerRequest::Close => return PaneFlow::Close,
         }
-        Flow::Stay
+        PaneFlow::Stay
     }
 
     /// The person's `turn`-th words.
     fn go_to_turn(&mut self, turn: usize) {
-        let wanted = |entry: &Entry<'_>| entry.turn >= turn;
+        let wanted = |entry: &TranscriptEntry<'_>| entry.turn >= turn;
         let at = self.entries.all.iter().position(wanted).unwrap_or(self.entries.all.len());
-        self.scroll.to_top(&self.entries, Pos::of(at, 0));
+        self.scroll.to_top(&self.entries, PagerPosition::of(at, 0));
     }
 
     fn status(&self) -> Line<'static> {
@@ -202,30 +207,30 @@ impl<'m> Transcript<'m> {
 }
 
 #[derive(Clone, Copy)]
-enum Seek {
+enum TranscriptDirection {
     Down,
     Up,
 }
 
-impl Pane for Transcript<'_> {
-    fn key(&mut self, key: KeyEvent) -> Flow {
+impl FullScreenPane for TranscriptView<'_> {
+    fn key(&mut self, key: KeyEvent) -> PaneFlow {
         self.note = None;
         if let Some(help) = &mut self.help {
-            if help.key(key, &self.hands.pager) == Flow::Close {
+            if help.key(key, &self.hands.pager) == PaneFlow::Close {
                 self.help = None;
             }
-            return Flow::Stay;
+            return PaneFlow::Stay;
         }
         let flow = match self.scroll.typed(&self.entries, key) {
-            Taken::Yes => Flow::Stay,
-            Taken::Goto(turn) => {
+            PagerPromptResult::Yes => PaneFlow::Stay,
+            PagerPromptResult::Goto(turn) => {
                 self.go_to_turn(turn);
-                Flow::Stay
+                PaneFlow::Stay
             }
-            Taken::No => match (self.hands.keys.action(key), self.hands.pager.action(key)) {
+            PagerPromptResult::No => match (self.hands.keys.action(key), self.hands.pager.action(key)) {
                 (Some(act), _) => self.act(act),
                 (None, Some(act)) => self.page(act),
-                (None, None) => Flow::Stay,
+                (None, None) => PaneFlow::Stay,
             },
         };
         self.follow();
@@ -237,7 +242,7 @@ impl Pane for Transcript<'_> {
         self.follow();
     }
 
-    fn talk(&mut self, talk: &mut dyn Talk) {
+    fn talk(&mut self, talk: &mut dyn LineUi) {
         self.converse(talk);
     }
 
@@ -248,7 +253,7 @@ impl Pane for Transcript<'_> {
         self.entries.resize(usize::from(text));
         self.scroll.resize(&self.entries, text, rows.saturating_sub(1));
         if first {
-            self.scroll.go(&self.entries, pager::Move::Bottom);
+            self.scroll.go(&self.entries, pager::PagerMove::Bottom);
             self.follow();
         }
         if let Some(help) = &mut self.help {
@@ -269,11 +274,11 @@ impl Pane for Transcript<'_> {
         }
         self.scroll.draw(&self.entries, &self.theme, buffer, text);
         let status = self.status();
-        let close = self.hands.pager.key(pager::Act::Close);
+        let close = self.hands.pager.key(pager::PagerAction::Close);
         let hint = format!(
             "{} fold  {} copy  ? keys  {close} close ",
-            self.hands.keys.key(Act::Fold),
-            self.hands.keys.key(Act::Copy)
+            self.hands.keys.key(TranscriptAction::Fold),
+            self.hands.keys.key(TranscriptAction::Copy)
         );
         bar(buffer, area.height - 1, &self.theme, &status, &hint);
         let typed = self.scroll.search.is_typing();

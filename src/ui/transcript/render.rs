@@ -2,7 +2,7 @@
 //!
 //! Lines are made when an entry comes into view. Code in answers is plain at first and coloured beside the drawing.
 
-use super::entry::{Entry, What};
+use super::entry::{TranscriptContent, TranscriptEntry};
 use crate::conversation::{CallInput, CallOutcome, Part};
 use crate::text::{sanitize, visible, width};
 use crate::ui::{Theme, cell, markdown, own, picture};
@@ -15,28 +15,28 @@ const LINES: usize = 50_000;
 
 /// Whether an entry shows what is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fold {
+pub(super) enum FoldState {
     Open,
     Closed,
 }
 
 /// How code in an answer looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Colours {
+pub(super) enum HighlightStatus {
     NotYet,
     Known,
 }
 
 /// The head and, unless folded, the body; an empty line ends what is open.
 pub(super) fn lines(
-    entry: &Entry<'_>,
-    next: Option<&Entry<'_>>,
-    fold: Fold,
+    entry: &TranscriptEntry<'_>,
+    next: Option<&TranscriptEntry<'_>>,
+    fold: FoldState,
     body: impl FnOnce() -> Vec<Line<'static>>,
     theme: &Theme,
 ) -> Vec<Line<'static>> {
     let mut out = vec![head(entry, fold, theme)];
-    if fold == Fold::Open {
+    if fold == FoldState::Open {
         out.extend(body());
         if out.len() > LINES {
             let rest = out.len() - LINES;
@@ -45,32 +45,35 @@ pub(super) fn lines(
             out.push(own::line(Line::styled(more, theme.style("hint")), theme));
         }
     }
-    if fold == Fold::Open || !is_small(entry) || !next.is_some_and(is_small) {
+    if fold == FoldState::Open || !is_small(entry) || !next.is_some_and(is_small) {
         out.push(Line::default());
     }
     out
 }
 
 /// Folded calls stand below one another without a gap.
-fn is_small(entry: &Entry<'_>) -> bool {
-    matches!(entry.what, What::Call(..) | What::Thinking(_) | What::Attached(_))
+fn is_small(entry: &TranscriptEntry<'_>) -> bool {
+    matches!(
+        entry.what,
+        TranscriptContent::Call(..) | TranscriptContent::Thinking(_) | TranscriptContent::Attached(_)
+    )
 }
 
-fn head(entry: &Entry<'_>, fold: Fold, theme: &Theme) -> Line<'static> {
-    let sign = if fold == Fold::Open { "▾ " } else { "▸ " };
+fn head(entry: &TranscriptEntry<'_>, fold: FoldState, theme: &Theme) -> Line<'static> {
+    let sign = if fold == FoldState::Open { "▾ " } else { "▸ " };
     // Its text is somebody else's: no line of it can look like a head.
     let mut spans = vec![own::lead(theme), Span::styled(sign, theme.style("dim"))];
     let words = sanitize::line(&entry.head()).into_owned();
     let words = width::cut(&words, 400);
     match entry.what {
-        What::Person(_) => {
+        TranscriptContent::Person(_) => {
             spans.push(Span::styled(words, theme.style("prompt")));
             spans.push(Span::styled(format!("  turn {}", entry.turn), theme.style("dim")));
         }
-        What::Answer(..) => spans.push(Span::styled(words, theme.style("title"))),
-        What::Thinking(_) => spans.push(Span::styled(words, theme.style("thinking"))),
-        What::Attached(_) => spans.push(Span::styled(words, theme.style("notice"))),
-        What::Call(..) => {
+        TranscriptContent::Answer(..) => spans.push(Span::styled(words, theme.style("title"))),
+        TranscriptContent::Thinking(_) => spans.push(Span::styled(words, theme.style("thinking"))),
+        TranscriptContent::Attached(_) => spans.push(Span::styled(words, theme.style("notice"))),
+        TranscriptContent::Call(..) => {
             let (mark, label) = match entry.outcome() {
                 Some(CallOutcome::Done) => ("✓ ", "call.done"),
                 Some(CallOutcome::Failed) => ("✗ ", "call.failed"),
@@ -84,7 +87,7 @@ fn head(entry: &Entry<'_>, fold: Fold, theme: &Theme) -> Line<'static> {
     if let Some(note) = entry.note() {
         spans.push(Span::styled(format!("  {}", sanitize::line(&note)), theme.style("warning")));
     }
-    if fold == Fold::Closed {
+    if fold == FoldState::Closed {
         let lines = count(entry);
         let s = if lines == 1 { "" } else { "s" };
         spans.push(Span::styled(format!("  {lines} line{s}"), theme.style("dim")));
@@ -92,24 +95,33 @@ fn head(entry: &Entry<'_>, fold: Fold, theme: &Theme) -> Line<'static> {
     Line::from(spans)
 }
 
-fn count(entry: &Entry<'_>) -> usize {
+fn count(entry: &TranscriptEntry<'_>) -> usize {
     match entry.what {
-        What::Person(text) | What::Answer(_, text) | What::Thinking(text) => text.lines().count(),
-        What::Attached(part) => part.words().map_or(1, |text| text.lines().count()),
-        What::Call(_, result) => result.map_or(0, |result| result.body().lines().count()),
+        TranscriptContent::Person(text)
+        | TranscriptContent::Answer(_, text)
+        | TranscriptContent::Thinking(text) => text.lines().count(),
+        TranscriptContent::Attached(part) => part.words().map_or(1, |text| text.lines().count()),
+        TranscriptContent::Call(_, result) => result.map_or(0, |result| result.body().lines().count()),
     }
 }
 
 /// What is in an entry, unfolded.
-pub(super) fn body(entry: &Entry<'_>, colours: Colours, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+pub(super) fn body(
+    entry: &TranscriptEntry<'_>,
+    colours: HighlightStatus,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     match entry.what {
-        What::Person(text) => plain(text, theme.style("text")),
-        What::Thinking(text) => plain(text, theme.style("thinking")),
-        What::Attached(Part::Text { text }) => plain(text, theme.style("output")),
-        What::Attached(Part::Note(note)) => plain(&note.words(), theme.style("output")),
-        What::Attached(Part::Image(image)) => plain(&picture::chip(image), theme.style("output")),
-        What::Answer(_, text) => answer(text, colours, theme, columns),
-        What::Call(call, result) => {
+        TranscriptContent::Person(text) => plain(text, theme.style("text")),
+        TranscriptContent::Thinking(text) => plain(text, theme.style("thinking")),
+        TranscriptContent::Attached(Part::Text { text }) => plain(text, theme.style("output")),
+        TranscriptContent::Attached(Part::Note(note)) => plain(&note.words(), theme.style("output")),
+        TranscriptContent::Attached(Part::Image(image)) => {
+            plain(&picture::chip(image), theme.style("output"))
+        }
+        TranscriptContent::Answer(_, text) => answer(text, colours, theme, columns),
+        TranscriptContent::Call(call, result) => {
             let mut out = Vec::new();
             match &call.input {
                 CallInput::Object(value) => arguments(value, 1, theme, &mut out),
@@ -142,12 +154,17 @@ pub(super) fn body(entry: &Entry<'_>, colours: Colours, theme: &Theme, columns: 
 }
 
 /// An answer's Markdown, two columns in.
-pub(super) fn answer(text: &str, colours: Colours, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+pub(super) fn answer(
+    text: &str,
+    colours: HighlightStatus,
+    theme: &Theme,
+    columns: usize,
+) -> Vec<Line<'static>> {
     let clean = visible::prose(text);
     let columns = columns.saturating_sub(2);
     let lines = match colours {
-        Colours::Known => markdown::render(&clean, theme, columns),
-        Colours::NotYet => markdown::render_draft(&clean, theme, columns),
+        HighlightStatus::Known => markdown::render(&clean, theme, columns),
+        HighlightStatus::NotYet => markdown::render_draft(&clean, theme, columns),
     };
     lines.into_iter().map(indented).collect()
 }

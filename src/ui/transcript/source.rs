@@ -1,9 +1,9 @@
 //! The entries as a text to be scrolled: lines made once, folds, and the thread that colours code.
 
-use super::entry::{Entry, What};
-use super::render::{self, Colours, Fold};
+use super::entry::{TranscriptContent, TranscriptEntry};
+use super::render::{self, FoldState, HighlightStatus};
 use crate::ui::Theme;
-use crate::ui::pager::{Cursor, Pos, Source};
+use crate::ui::pager::{PagerPosition, PagerSource, RowFocus};
 use ratatui::text::{Line, Span};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -13,9 +13,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 /// Entries whose lines are kept.
 const KEPT: usize = 256;
 
-pub(super) struct Entries<'m> {
-    pub(super) all: Vec<Entry<'m>>,
-    folds: Vec<Fold>,
+pub(super) struct TranscriptEntries<'m> {
+    pub(super) all: Vec<TranscriptEntry<'m>>,
+    folds: Vec<FoldState>,
     /// Unfolded only because a search found something in it.
     peek: Cell<Option<usize>>,
     pub(super) columns: usize,
@@ -24,30 +24,32 @@ pub(super) struct Entries<'m> {
     theme: Theme,
     cache: RefCell<HashMap<usize, Rc<Vec<Line<'static>>>>>,
     coloured: HashMap<usize, Vec<Line<'static>>>,
-    colouring: RefCell<Option<Colouring>>,
+    colouring: RefCell<Option<AnswerHighlighter>>,
 }
 
 /// An answer that is to be coloured, or was: its place, the width and what it is about.
-struct Job {
+struct AnswerHighlightJob {
     at: usize,
     columns: usize,
     text: String,
 }
 
 /// The thread that colours, and what it has been given.
-struct Colouring {
-    jobs: Sender<Job>,
+struct AnswerHighlighter {
+    jobs: Sender<AnswerHighlightJob>,
     done: Receiver<(usize, usize, Vec<Line<'static>>)>,
     waiting: Vec<usize>,
 }
 
-impl<'m> Entries<'m> {
-    pub(super) fn new(all: Vec<Entry<'m>>, theme: &Theme) -> Entries<'m> {
-        let fold = |entry: &Entry<'_>| match entry.what {
-            What::Person(_) | What::Answer(..) => Fold::Open,
-            What::Attached(_) | What::Thinking(_) | What::Call(..) => Fold::Closed,
+impl<'m> TranscriptEntries<'m> {
+    pub(super) fn new(all: Vec<TranscriptEntry<'m>>, theme: &Theme) -> TranscriptEntries<'m> {
+        let fold = |entry: &TranscriptEntry<'_>| match entry.what {
+            TranscriptContent::Person(_) | TranscriptContent::Answer(..) => FoldState::Open,
+            TranscriptContent::Attached(_) | TranscriptContent::Thinking(_) | TranscriptContent::Call(..) => {
+                FoldState::Closed
+            }
         };
-        Entries {
+        TranscriptEntries {
             folds: all.iter().map(fold).collect(),
             current: all.len().saturating_sub(1),
             all,
@@ -68,17 +70,17 @@ impl<'m> Entries<'m> {
         }
     }
 
-    pub(super) fn fold(&self, at: usize) -> Fold {
+    pub(super) fn fold(&self, at: usize) -> FoldState {
         match self.folds.get(at) {
-            Some(Fold::Closed) if self.peek.get() != Some(at) => Fold::Closed,
-            _ => Fold::Open,
+            Some(FoldState::Closed) if self.peek.get() != Some(at) => FoldState::Closed,
+            _ => FoldState::Open,
         }
     }
 
     pub(super) fn toggle(&mut self, at: usize) {
         let now = match self.fold(at) {
-            Fold::Open => Fold::Closed,
-            Fold::Closed => Fold::Open,
+            FoldState::Open => FoldState::Closed,
+            FoldState::Closed => FoldState::Open,
         };
         if self.peek.get() == Some(at) {
             self.peek.set(None);
@@ -91,8 +93,8 @@ impl<'m> Entries<'m> {
 
     /// Folds everything, or unfolds everything where all of it is folded.
     pub(super) fn toggle_all(&mut self) {
-        let all_closed = self.folds.iter().all(|fold| *fold == Fold::Closed);
-        self.folds.fill(if all_closed { Fold::Open } else { Fold::Closed });
+        let all_closed = self.folds.iter().all(|fold| *fold == FoldState::Closed);
+        self.folds.fill(if all_closed { FoldState::Open } else { FoldState::Closed });
         self.peek.set(None);
         self.cache.borrow_mut().clear();
     }
@@ -120,22 +122,22 @@ impl<'m> Entries<'m> {
         self.colouring.borrow().as_ref().is_some_and(|work| !work.waiting.is_empty())
     }
 
-    fn body(&self, at: usize, entry: &Entry<'_>) -> Vec<Line<'static>> {
+    fn body(&self, at: usize, entry: &TranscriptEntry<'_>) -> Vec<Line<'static>> {
         if let Some(lines) = self.coloured.get(&at) {
             return lines.clone();
         }
-        if let What::Answer(_, text) = entry.what
+        if let TranscriptContent::Answer(_, text) = entry.what
             && text.contains("```")
         {
             self.ask_for_colours(at, text);
         }
-        render::body(entry, Colours::NotYet, &self.theme, self.columns)
+        render::body(entry, HighlightStatus::NotYet, &self.theme, self.columns)
     }
 
     fn ask_for_colours(&self, at: usize, text: &str) {
         let mut colouring = self.colouring.borrow_mut();
-        let work = colouring.get_or_insert_with(|| Colouring::start(self.theme.clone()));
-        let job = Job { at, columns: self.columns, text: text.to_string() };
+        let work = colouring.get_or_insert_with(|| AnswerHighlighter::start(self.theme.clone()));
+        let job = AnswerHighlightJob { at, columns: self.columns, text: text.to_string() };
         // A thread that ended leaves the code plain.
         if !work.waiting.contains(&at) && work.jobs.send(job).is_ok() {
             work.waiting.push(at);
@@ -143,24 +145,24 @@ impl<'m> Entries<'m> {
     }
 }
 
-impl Colouring {
-    fn start(theme: Theme) -> Colouring {
-        let (jobs, inbox) = channel::<Job>();
+impl AnswerHighlighter {
+    fn start(theme: Theme) -> AnswerHighlighter {
+        let (jobs, inbox) = channel::<AnswerHighlightJob>();
         let (outbox, done) = channel();
         let work = move || {
             while let Ok(job) = inbox.recv() {
-                let lines = render::answer(&job.text, Colours::Known, &theme, job.columns);
+                let lines = render::answer(&job.text, HighlightStatus::Known, &theme, job.columns);
                 if outbox.send((job.at, job.columns, lines)).is_err() {
                     return;
                 }
             }
         };
         drop(std::thread::Builder::new().name("colours".into()).spawn(work));
-        Colouring { jobs, done, waiting: Vec::new() }
+        AnswerHighlighter { jobs, done, waiting: Vec::new() }
     }
 }
 
-impl Source for Entries<'_> {
+impl PagerSource for TranscriptEntries<'_> {
     fn blocks(&self) -> usize {
         self.all.len()
     }
@@ -188,8 +190,8 @@ impl Source for Entries<'_> {
 
     fn plain(&self, block: usize) -> Vec<String> {
         let Some(entry) = self.all.get(block) else { return Vec::new() };
-        let body = || render::body(entry, Colours::NotYet, &self.theme, self.columns);
-        render::lines(entry, self.all.get(block + 1), Fold::Open, body, &self.theme)
+        let body = || render::body(entry, HighlightStatus::NotYet, &self.theme, self.columns);
+        render::lines(entry, self.all.get(block + 1), FoldState::Open, body, &self.theme)
             .iter()
             .map(ToString::to_string)
             .collect()
@@ -206,11 +208,11 @@ impl Source for Entries<'_> {
         2
     }
 
-    fn gutter(&self, at: Pos, under: Cursor) -> Line<'static> {
+    fn gutter(&self, at: PagerPosition, under: RowFocus) -> Line<'static> {
         let sign = match under {
-            Cursor::Here => "❯ ",
-            Cursor::Elsewhere if at.block == self.current => "│ ",
-            Cursor::Elsewhere => "  ",
+            RowFocus::Here => "❯ ",
+            RowFocus::Elsewhere if at.block == self.current => "│ ",
+            RowFocus::Elsewhere => "  ",
         };
         Line::from(Span::styled(sign, self.theme.style("key")))
     }

@@ -1,10 +1,10 @@
 //! The conversation without a screen: its entries numbered, ten at a time, each told as a whole when it is asked for.
 
-use super::Transcript;
-use super::entry::{Entry, What};
-use super::render::{self, Colours};
+use super::TranscriptView;
+use super::entry::{TranscriptContent, TranscriptEntry};
+use super::render::{self, HighlightStatus};
 use crate::text::{sanitize, width};
-use crate::ui::talk::{Talk, number};
+use crate::ui::talk::{LineUi, number};
 use std::ops::Range;
 
 /// Entries told at once.
@@ -12,9 +12,9 @@ const PAGE: usize = 10;
 /// Columns of the first words of an entry.
 const WORDS: usize = 100;
 
-impl Transcript<'_> {
+impl TranscriptView<'_> {
     /// Begins with the last entries, as the screen does.
-    pub(super) fn converse(&mut self, talk: &mut dyn Talk) {
+    pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
         if let Some(note) = self.note.take() {
             talk.say(&sanitize::line(&note));
         }
@@ -62,7 +62,7 @@ impl Transcript<'_> {
         }
     }
 
-    fn list(&self, talk: &mut dyn Talk, shown: Range<usize>) {
+    fn list(&self, talk: &mut dyn LineUi, shown: Range<usize>) {
         for at in shown {
             if let Some(entry) = self.entries.all.get(at) {
                 talk.say(&format!("{}: {}", at + 1, words(entry)));
@@ -70,9 +70,9 @@ impl Transcript<'_> {
         }
     }
 
-    fn search(&self, talk: &mut dyn Talk, wanted: &str) {
+    fn search(&self, talk: &mut dyn LineUi, wanted: &str) {
         let wanted = wanted.to_lowercase();
-        let holds = |entry: &Entry<'_>| {
+        let holds = |entry: &TranscriptEntry<'_>| {
             let input = entry.input().unwrap_or_default();
             [entry.head(), entry.text(), input].iter().any(|text| text.to_lowercase().contains(&wanted))
         };
@@ -86,10 +86,10 @@ impl Transcript<'_> {
         }
     }
 
-    fn whole(&self, talk: &mut dyn Talk, at: usize) {
+    fn whole(&self, talk: &mut dyn LineUi, at: usize) {
         let Some(entry) = self.entries.all.get(at) else { return };
         talk.say(&format!("{}: {}", at + 1, words(entry)));
-        for line in render::body(entry, Colours::NotYet, &self.theme, usize::MAX / 2) {
+        for line in render::body(entry, HighlightStatus::NotYet, &self.theme, usize::MAX / 2) {
             let line = line.to_string();
             // Rules are drawn for eyes.
             let line =
@@ -107,16 +107,16 @@ fn none(word: &str) -> String {
 }
 
 /// Whose it is, what it is, and how it ended.
-fn words(entry: &Entry<'_>) -> String {
+fn words(entry: &TranscriptEntry<'_>) -> String {
     let head = sanitize::line(&entry.head()).into_owned();
     let first = entry.text();
     let first = width::cut(&sanitize::line(first.lines().next().unwrap_or("")), WORDS);
     let words = match entry.what {
-        What::Person(_) => format!("turn {}, you: {first}", entry.turn),
-        What::Answer(..) => format!("{head}: {first}"),
-        What::Thinking(_) => format!("thinking: {first}"),
-        What::Attached(_) => head,
-        What::Call(..) => {
+        TranscriptContent::Person(_) => format!("turn {}, you: {first}", entry.turn),
+        TranscriptContent::Answer(..) => format!("{head}: {first}"),
+        TranscriptContent::Thinking(_) => format!("thinking: {first}"),
+        TranscriptContent::Attached(_) => head,
+        TranscriptContent::Call(..) => {
             let outcome = match entry.outcome() {
                 Some(crate::conversation::CallOutcome::Done) => "done",
                 Some(crate::conversation::CallOutcome::Failed) => "failed",

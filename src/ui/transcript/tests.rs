@@ -57,12 +57,12 @@ fn talk() -> Vec<Message> {
     ]
 }
 
-type Said = Rc<RefCell<Vec<String>>>;
+type CallbackLog = Rc<RefCell<Vec<String>>>;
 
-fn opened<'m>(messages: &'m [Message], columns: u16, rows: u16) -> (Transcript<'m>, Said) {
-    let copied: Said = Rc::default();
+fn opened<'m>(messages: &'m [Message], columns: u16, rows: u16) -> (TranscriptView<'m>, CallbackLog) {
+    let copied: CallbackLog = Rc::default();
     let (copies, edits) = (Rc::clone(&copied), Rc::clone(&copied));
-    let hands = Hands {
+    let hands = TranscriptCallbacks {
         keys: Keymap::new("transcript", KEYS, &[]).unwrap(),
         pager: Keymap::new("pager", pager::KEYS, &[]).unwrap(),
         copy: Box::new(move |text| {
@@ -74,12 +74,12 @@ fn opened<'m>(messages: &'m [Message], columns: u16, rows: u16) -> (Transcript<'
             Ok(())
         }),
     };
-    let mut pane = Transcript::new(messages, &Theme::plain(), hands);
+    let mut pane = TranscriptView::new(messages, &Theme::plain(), hands);
     pane.resize(columns, rows);
     (pane, copied)
 }
 
-fn press(pane: &mut Transcript<'_>, keys: &str) {
+fn press(pane: &mut TranscriptView<'_>, keys: &str) {
     for c in keys.chars() {
         let code = match c {
             '\n' => KeyCode::Enter,
@@ -93,7 +93,7 @@ fn press(pane: &mut Transcript<'_>, keys: &str) {
     }
 }
 
-fn screen(pane: &Transcript<'_>) -> String {
+fn screen(pane: &TranscriptView<'_>) -> String {
     let mut buffer = Buffer::empty(Rect::new(0, 0, pane.size.0, pane.size.1));
     pane.draw(&mut buffer);
     let row =
@@ -172,9 +172,9 @@ fn what_is_copied_is_exactly_what_was_said() {
             "{\n  \"path\": \"src/a.rs\",\n  \"limit\": 20\n}",
         ]
     );
-    assert_eq!(pane.key(KeyEvent::new(KeyCode::Char('v'), KeyModifiers::NONE)), Flow::Close);
+    assert_eq!(pane.key(KeyEvent::new(KeyCode::Char('v'), KeyModifiers::NONE)), PaneFlow::Close);
     assert_eq!(pane.take_view().as_deref(), Some("src/a.rs"));
-    assert_eq!(pane.key(KeyEvent::new(KeyCode::Char('e'), KeyModifiers::NONE)), Flow::Lend);
+    assert_eq!(pane.key(KeyEvent::new(KeyCode::Char('e'), KeyModifiers::NONE)), PaneFlow::Lend);
     pane.lent();
     assert_eq!(copied.borrow().last().unwrap(), "edit 1│fn tail() {\n2│}\n");
 }
@@ -240,10 +240,10 @@ proptest! {
 
 #[test]
 fn without_a_screen_entries_are_numbered_and_told_as_a_whole() {
-    use crate::ui::talk::script::Script;
+    use crate::ui::talk::script::ScriptedLineUi;
     let messages = talk();
     let (mut pane, copied) = opened(&messages, 80, 24);
-    let mut script = Script::of(&["4", "/tail", "copy 3", "99", "view 1", "view 3"]);
+    let mut script = ScriptedLineUi::of(&["4", "/tail", "copy 3", "99", "view 1", "view 3"]);
     pane.talk(&mut script);
     insta::assert_snapshot!(script.transcript(), @"
     transcript: 2 turns, 7 entries
@@ -283,10 +283,10 @@ fn without_a_screen_entries_are_numbered_and_told_as_a_whole() {
 
 #[test]
 fn a_long_conversation_is_told_from_its_end_ten_entries_at_a_time() {
-    use crate::ui::talk::script::Script;
+    use crate::ui::talk::script::ScriptedLineUi;
     let messages: Vec<Message> = (1..=25).map(|n| Message::user(format!("line {n}"))).collect();
     let (mut pane, _) = opened(&messages, 80, 24);
-    let mut script = Script::of(&["back", "back", "back", "more", ""]);
+    let mut script = ScriptedLineUi::of(&["back", "back", "back", "more", ""]);
     pane.talk(&mut script);
     let numbers: Vec<usize> =
         script.said.iter().filter_map(|line| line.split_once(": turn")?.0.parse().ok()).collect();

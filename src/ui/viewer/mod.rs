@@ -12,57 +12,57 @@ mod who;
 #[cfg(test)]
 mod tests;
 
-pub use picture::PictureView;
-pub use text::FileText;
-pub use who::Provenance;
+pub use picture::PictureViewer;
+pub use text::ViewerText;
+pub use who::ProvenanceFn;
 
 use crate::text::{RangeSet, width};
 use crate::ui::Theme;
-use crate::ui::full::{Flow, Pane};
-use crate::ui::keymap::{Keymap, Row, row};
-use crate::ui::pager::{self, Left, Scroll, Source, Taken, Wrap, bar};
-use crate::ui::reading::Help;
-use crate::ui::talk::Talk;
+use crate::ui::full::{FullScreenPane, PaneFlow};
+use crate::ui::keymap::{KeyBinding, Keymap, row};
+use crate::ui::pager::{self, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode, bar};
+use crate::ui::reading::HelpPage;
+use crate::ui::talk::LineUi;
 use crate::workspace::{SeenLines, SeenWindow};
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use source::{Column, Lines};
+use source::{ProvenanceColumn, ViewerLines};
 pub(crate) use source::{exact, styled};
-use who::Who;
+use who::ProvenanceState;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Act {
+pub enum ViewerAction {
     Provenance,
     NextSeen,
     Edit,
     Copy,
 }
 
-pub const KEYS: &[Row<Act>] = &[
-    row(Act::Provenance, "provenance", "b", "show who wrote each line, or not"),
-    row(Act::NextSeen, "next-seen", "s", "the next part that the model has seen"),
-    row(Act::Edit, "edit", "e", "open the file in your editor, at this line"),
-    row(Act::Copy, "copy", "y", "copy this line exactly"),
+pub const KEYS: &[KeyBinding<ViewerAction>] = &[
+    row(ViewerAction::Provenance, "provenance", "b", "show who wrote each line, or not"),
+    row(ViewerAction::NextSeen, "next-seen", "s", "the next part that the model has seen"),
+    row(ViewerAction::Edit, "edit", "e", "open the file in your editor, at this line"),
+    row(ViewerAction::Copy, "copy", "y", "copy this line exactly"),
 ];
 
 /// The most that is read of a file to see whether a window still holds.
 const WINDOW: usize = 8 << 20;
 
 /// What the screen is given of the world outside.
-pub struct Hands<'h> {
-    pub keys: Keymap<Act>,
-    pub pager: Keymap<pager::Act>,
+pub struct ViewerCallbacks<'h> {
+    pub keys: Keymap<ViewerAction>,
+    pub pager: Keymap<pager::PagerAction>,
     pub copy: Box<dyn Fn(&str) -> String + 'h>,
     /// Opens the file in the person's editor at a line, counted from 1.
     pub edit: Box<dyn Fn(usize) -> Result<(), String> + 'h>,
 }
 
 pub struct Viewer<'h> {
-    lines: Lines,
-    scroll: Scroll,
-    hands: Hands<'h>,
+    lines: ViewerLines,
+    scroll: PagerViewport,
+    hands: ViewerCallbacks<'h>,
     theme: Theme,
     size: (u16, u16),
     name: String,
@@ -72,21 +72,21 @@ pub struct Viewer<'h> {
     /// A line to go to once it is known.
     ahead: Option<usize>,
     note: Option<String>,
-    help: Option<Help>,
+    help: Option<HelpPage>,
 }
 
 impl<'h> Viewer<'h> {
     /// `line` is where it opens, counted from 1.
     pub fn new(
-        text: FileText,
+        text: ViewerText,
         name: &str,
         line: Option<usize>,
         theme: &Theme,
-        hands: Hands<'h>,
+        hands: ViewerCallbacks<'h>,
     ) -> Viewer<'h> {
         Viewer {
-            lines: Lines::new(text, name, theme),
-            scroll: Scroll::new(Wrap::Cut),
+            lines: ViewerLines::new(text, name, theme),
+            scroll: PagerViewport::new(WrapMode::Cut),
             hands,
             theme: theme.clone(),
             size: (0, 0),
@@ -121,32 +121,32 @@ impl<'h> Viewer<'h> {
 
     /// Who wrote which line.
     #[must_use]
-    pub fn with_provenance(mut self, who: Provenance) -> Viewer<'h> {
-        self.lines.who = Who::Asleep(who);
+    pub fn with_provenance(mut self, who: ProvenanceFn) -> Viewer<'h> {
+        self.lines.who = ProvenanceState::Asleep(who);
         self
     }
 
-    fn act(&mut self, act: Act) -> Flow {
+    fn act(&mut self, act: ViewerAction) -> PaneFlow {
         match act {
-            Act::Provenance if self.lines.who.is_unknown() => {
+            ViewerAction::Provenance if self.lines.who.is_unknown() => {
                 self.note = Some("nothing is known of who wrote this".into());
             }
-            Act::Provenance => {
+            ViewerAction::Provenance => {
                 self.lines.column = match self.lines.column {
-                    Column::Shown => Column::Hidden,
-                    Column::Hidden => Column::Shown,
+                    ProvenanceColumn::Shown => ProvenanceColumn::Hidden,
+                    ProvenanceColumn::Hidden => ProvenanceColumn::Shown,
                 };
                 self.lines.who.want();
                 self.fit();
             }
-            Act::NextSeen => self.next_seen(),
-            Act::Edit => return Flow::Lend,
-            Act::Copy => {
+            ViewerAction::NextSeen => self.next_seen(),
+            ViewerAction::Edit => return PaneFlow::Lend,
+            ViewerAction::Copy => {
                 let line = self.lines.text.line(self.lines.line_of(self.scroll.cursor()));
                 self.note = Some((self.hands.copy)(line.strip_suffix('\r').unwrap_or(&line)));
             }
         }
-        Flow::Stay
+        PaneFlow::Stay
     }
 
     fn next_seen(&mut self) {
@@ -159,16 +159,16 @@ impl<'h> Viewer<'h> {
         }
     }
 
-    fn page(&mut self, act: pager::Act) -> Flow {
+    fn page(&mut self, act: pager::PagerAction) -> PaneFlow {
         match self.scroll.act(&self.lines, act) {
-            Left::Nothing => {}
-            Left::Help => {
+            PagerRequest::Nothing => {}
+            PagerRequest::Help => {
                 let sections = [("Viewer", self.hands.keys.help()), ("Moving", self.hands.pager.help())];
-                self.help = Some(Help::new(&sections, &self.theme, self.size));
+                self.help = Some(HelpPage::new(&sections, &self.theme, self.size));
             }
-            Left::Close => return Flow::Close,
+            PagerRequest::Close => return PaneFlow::Close,
         }
-        Flow::Stay
+        PaneFlow::Stay
     }
 
     /// Goes to a line, now or once it is known.
@@ -235,25 +235,25 @@ impl<'h> Viewer<'h> {
     }
 }
 
-impl Pane for Viewer<'_> {
-    fn key(&mut self, key: KeyEvent) -> Flow {
+impl FullScreenPane for Viewer<'_> {
+    fn key(&mut self, key: KeyEvent) -> PaneFlow {
         self.note = None;
         if let Some(help) = &mut self.help {
-            if help.key(key, &self.hands.pager) == Flow::Close {
+            if help.key(key, &self.hands.pager) == PaneFlow::Close {
                 self.help = None;
             }
-            return Flow::Stay;
+            return PaneFlow::Stay;
         }
         match self.scroll.typed(&self.lines, key) {
-            Taken::Yes => Flow::Stay,
-            Taken::Goto(line) => {
+            PagerPromptResult::Yes => PaneFlow::Stay,
+            PagerPromptResult::Goto(line) => {
                 self.go_to(line.saturating_sub(1));
-                Flow::Stay
+                PaneFlow::Stay
             }
-            Taken::No => match (self.hands.keys.action(key), self.hands.pager.action(key)) {
+            PagerPromptResult::No => match (self.hands.keys.action(key), self.hands.pager.action(key)) {
                 (Some(act), _) => self.act(act),
                 (None, Some(act)) => self.page(act),
-                (None, None) => Flow::Stay,
+                (None, None) => PaneFlow::Stay,
             },
         }
     }
@@ -262,7 +262,7 @@ impl Pane for Viewer<'_> {
         self.scroll.pasted(&self.lines, text);
     }
 
-    fn talk(&mut self, talk: &mut dyn Talk) {
+    fn talk(&mut self, talk: &mut dyn LineUi) {
         self.converse(talk);
     }
 
@@ -289,7 +289,7 @@ impl Pane for Viewer<'_> {
         }
         self.scroll.draw(&self.lines, &self.theme, buffer, text);
         let status = self.status();
-        let close = self.hands.pager.key(pager::Act::Close);
+        let close = self.hands.pager.key(pager::PagerAction::Close);
         bar(buffer, area.height - 1, &self.theme, &status, &format!("/ search  ? keys  {close} close "));
         let end: usize = status.spans.iter().map(|span| width::of(&span.content)).sum();
         let typed = self.scroll.search.is_typing();

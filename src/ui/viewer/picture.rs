@@ -5,44 +5,44 @@
 
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
-use crate::ui::full::{Flow, Pane};
+use crate::ui::full::{FullScreenPane, PaneFlow};
 use crate::ui::keymap::Keymap;
-use crate::ui::pager::{Act, bar};
-use crate::ui::picture::{Display, Drawn, Placed};
-use crate::ui::reading::Help;
+use crate::ui::pager::{PagerAction, bar};
+use crate::ui::picture::{PictureDisplay, PlacedPicture, RenderedPicture};
+use crate::ui::reading::HelpPage;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-pub struct PictureView {
+pub struct PictureViewer {
     bytes: Arc<Vec<u8>>,
     name: String,
     /// What it is, in words.
     about: String,
     theme: Theme,
-    keys: Keymap<Act>,
-    display: Display,
+    keys: Keymap<PagerAction>,
+    display: PictureDisplay,
     size: (u16, u16),
     /// As it is shown at this size; `None` while it is decoded.
-    drawn: Option<Drawn>,
-    made: (Sender<Made>, Receiver<Made>),
-    help: Option<Help>,
+    drawn: Option<RenderedPicture>,
+    made: (Sender<SizedPicture>, Receiver<SizedPicture>),
+    help: Option<HelpPage>,
 }
 
 /// A picture for a size of the screen.
-type Made = ((u16, u16), Drawn);
+type SizedPicture = ((u16, u16), RenderedPicture);
 
-impl PictureView {
+impl PictureViewer {
     pub fn new(
         bytes: Arc<Vec<u8>>,
         (name, about): (&str, String),
         theme: &Theme,
-        keys: Keymap<Act>,
-        display: Display,
-    ) -> PictureView {
-        PictureView {
+        keys: Keymap<PagerAction>,
+        display: PictureDisplay,
+    ) -> PictureViewer {
+        PictureViewer {
             bytes,
             name: name.into(),
             about,
@@ -64,9 +64,9 @@ impl PictureView {
     fn words(&self) -> Option<String> {
         match &self.drawn {
             None => Some("working out…".into()),
-            Some(Drawn::Words(why)) if why.is_empty() => Some(self.about.clone()),
-            Some(Drawn::Words(why)) => Some(why.clone()),
-            Some(Drawn::Cells(_) | Drawn::Dots(_)) => None,
+            Some(RenderedPicture::Words(why)) if why.is_empty() => Some(self.about.clone()),
+            Some(RenderedPicture::Words(why)) => Some(why.clone()),
+            Some(RenderedPicture::Cells(_) | RenderedPicture::Dots(_)) => None,
         }
     }
 
@@ -75,24 +75,24 @@ impl PictureView {
     }
 }
 
-impl Pane for PictureView {
-    fn key(&mut self, key: KeyEvent) -> Flow {
+impl FullScreenPane for PictureViewer {
+    fn key(&mut self, key: KeyEvent) -> PaneFlow {
         if let Some(help) = &mut self.help {
-            if help.key(key, &self.keys) == Flow::Close {
+            if help.key(key, &self.keys) == PaneFlow::Close {
                 self.help = None;
             }
-            return Flow::Stay;
+            return PaneFlow::Stay;
         }
         match self.keys.action(key) {
-            Some(Act::Close) => return Flow::Close,
-            Some(Act::Help) => {
+            Some(PagerAction::Close) => return PaneFlow::Close,
+            Some(PagerAction::Help) => {
                 let all = self.keys.help();
                 let own = all.into_iter().rev().take(2).rev().collect();
-                self.help = Some(Help::new(&[("Picture", own)], &self.theme, self.size));
+                self.help = Some(HelpPage::new(&[("Picture", own)], &self.theme, self.size));
             }
             _ => {}
         }
-        Flow::Stay
+        PaneFlow::Stay
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {
@@ -111,7 +111,7 @@ impl Pane for PictureView {
             drop(sender.send((size, drawn)));
         };
         if std::thread::Builder::new().name("picture".into()).spawn(work).is_err() {
-            self.drawn = Some(Drawn::Words("no thread can be started".into()));
+            self.drawn = Some(RenderedPicture::Words("no thread can be started".into()));
         }
     }
 
@@ -129,7 +129,7 @@ impl Pane for PictureView {
                 buffer.set_line(x, y, &Line::styled(words, self.theme.style("hint")), area.width);
             }
         }
-        if let Some(Drawn::Cells(lines)) = &self.drawn {
+        if let Some(RenderedPicture::Cells(lines)) = &self.drawn {
             let wide = lines.iter().map(Line::width).max().unwrap_or(0);
             let tall = u16::try_from(lines.len()).unwrap_or(u16::MAX);
             let (x, y) = self.middle(u16::try_from(wide).unwrap_or(u16::MAX), tall);
@@ -145,18 +145,18 @@ impl Pane for PictureView {
             ),
             Span::styled(format!(" {}", sanitize::line(&self.about)), self.theme.style("status")),
         ]);
-        let close = self.keys.key(Act::Close);
+        let close = self.keys.key(PagerAction::Close);
         bar(buffer, area.height.saturating_sub(1), &self.theme, &status, &format!("? keys  {close} close "));
         None
     }
 
-    fn pictures(&self) -> Vec<Placed> {
-        let Some(Drawn::Dots(dots)) = self.drawn.as_ref().filter(|_| self.help.is_none()) else {
+    fn pictures(&self) -> Vec<PlacedPicture> {
+        let Some(RenderedPicture::Dots(dots)) = self.drawn.as_ref().filter(|_| self.help.is_none()) else {
             return Vec::new();
         };
         let (x, y) = self.middle(dots.columns, dots.rows);
         let bottom = usize::from(self.rows());
-        Placed::within(dots, (x.into(), y.into()), 0, bottom).into_iter().collect()
+        PlacedPicture::within(dots, (x.into(), y.into()), 0, bottom).into_iter().collect()
     }
 
     fn tick(&mut self) -> bool {

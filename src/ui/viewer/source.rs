@@ -1,12 +1,12 @@
 //! A file's blocks as styled lines with their gutter: numbers, what the model has seen, who wrote what.
 
-use super::text::FileText;
-use super::who::Who;
+use super::text::ViewerText;
+use super::who::ProvenanceState;
 use crate::text::visible::{CONTINUED, LineBreaks, VisibleMode, VisiblePieceKind, pieces};
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
-use crate::ui::pager::{Cursor, Pos, Source};
-use crate::ui::tint::{DocId, Tint};
+use crate::ui::pager::{PagerPosition, PagerSource, RowFocus};
+use crate::ui::tint::{HighlightDocId, SyntaxHighlighter};
 use crate::workspace::SeenLines;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -24,46 +24,46 @@ const KEPT: usize = 64;
 
 /// Whether the column of who wrote what is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Column {
+pub(super) enum ProvenanceColumn {
     Hidden,
     Shown,
 }
 
-pub(super) struct Lines {
-    pub(super) text: FileText,
+pub(super) struct ViewerLines {
+    pub(super) text: ViewerText,
     pub(super) seen: SeenLines,
-    pub(super) who: Who,
-    pub(super) column: Column,
+    pub(super) who: ProvenanceState,
+    pub(super) column: ProvenanceColumn,
     name: String,
     theme: Theme,
-    tint: RefCell<Tint>,
+    tint: RefCell<SyntaxHighlighter>,
     /// One document where the text is in memory, else one for each block.
-    docs: RefCell<HashMap<usize, DocId>>,
+    docs: RefCell<HashMap<usize, HighlightDocId>>,
     cache: RefCell<HashMap<usize, Rc<Vec<Line<'static>>>>>,
 }
 
-impl Lines {
-    pub(super) fn new(text: FileText, name: &str, theme: &Theme) -> Lines {
-        Lines {
+impl ViewerLines {
+    pub(super) fn new(text: ViewerText, name: &str, theme: &Theme) -> ViewerLines {
+        ViewerLines {
             text,
             seen: SeenLines::default(),
-            who: Who::Unknown,
-            column: Column::Hidden,
+            who: ProvenanceState::Unknown,
+            column: ProvenanceColumn::Hidden,
             name: name.into(),
             theme: theme.clone(),
-            tint: RefCell::new(Tint::new(theme)),
+            tint: RefCell::new(SyntaxHighlighter::new(theme)),
             docs: RefCell::default(),
             cache: RefCell::default(),
         }
     }
 
-    pub(super) fn line_of(&self, at: Pos) -> usize {
+    pub(super) fn line_of(&self, at: PagerPosition) -> usize {
         self.text.first_line(at.block) + at.line
     }
 
-    pub(super) fn place_of(&self, line: usize) -> Pos {
+    pub(super) fn place_of(&self, line: usize) -> PagerPosition {
         let (block, line) = self.text.place_of(line);
-        Pos::of(block, line)
+        PagerPosition::of(block, line)
     }
 
     /// Takes in colours; true when there are new ones.
@@ -80,7 +80,7 @@ impl Lines {
     }
 
     /// The document that colours a block, and the line of it where the block begins.
-    fn doc(&self, block: usize, raw: &[String]) -> (DocId, usize) {
+    fn doc(&self, block: usize, raw: &[String]) -> (HighlightDocId, usize) {
         let mut docs = self.docs.borrow_mut();
         let key = if self.text.memory().is_some() { 0 } else { block };
         let first = if self.text.memory().is_some() { self.text.first_line(block) } else { 0 };
@@ -126,11 +126,11 @@ impl Lines {
     }
 
     fn who_width(&self) -> usize {
-        if self.column == Column::Shown { WHO } else { 0 }
+        if self.column == ProvenanceColumn::Shown { WHO } else { 0 }
     }
 }
 
-impl Source for Lines {
+impl PagerSource for ViewerLines {
     fn blocks(&self) -> usize {
         self.text.blocks()
     }
@@ -178,10 +178,10 @@ impl Source for Lines {
         u16::try_from(self.turn_width() + self.digits() + self.who_width() + 4).unwrap_or(12)
     }
 
-    fn gutter(&self, at: Pos, under: Cursor) -> Line<'static> {
+    fn gutter(&self, at: PagerPosition, under: RowFocus) -> Line<'static> {
         let line = self.line_of(at);
         let (digits, who) = (self.digits(), self.who_width());
-        let sign = if under == Cursor::Here { "❯" } else { " " };
+        let sign = if under == RowFocus::Here { "❯" } else { " " };
         let seen = if self.seen.lines.covers(&(line..line + 1)) { "▎" } else { " " };
         let goes_on = at.line == 0 && self.text.is_within(at.block);
         let number = match at.row == 0 {
@@ -189,7 +189,7 @@ impl Source for Lines {
             true => format!("{:>digits$}", line + 1),
             false => " ".repeat(digits),
         };
-        let number_style = if under == Cursor::Here { "key" } else { "gutter" };
+        let number_style = if under == RowFocus::Here { "key" } else { "gutter" };
         let mut spans = vec![
             Span::styled(sign, self.theme.style("key")),
             Span::styled(self.turn(line, at.row), self.theme.style("seen")),

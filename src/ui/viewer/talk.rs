@@ -3,7 +3,7 @@
 use super::Viewer;
 use super::source::styled;
 use crate::text::sanitize;
-use crate::ui::talk::{Talk, number};
+use crate::ui::talk::{LineUi, number};
 use std::time::{Duration, Instant};
 
 /// Lines told at once.
@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Viewer<'_> {
     /// Begins at the line that was asked for.
-    pub(super) fn converse(&mut self, talk: &mut dyn Talk) {
+    pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
         self.wait();
         let count = self.lines.text.line_count();
         let facts: String = self.facts.iter().map(|fact| format!(", {}", sanitize::line(fact))).collect();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::text::TextEncoding;
-use crate::ui::ansi::Depth;
+use crate::ui::ansi::ColorDepth;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
 use std::cell::RefCell;
@@ -11,10 +11,10 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-fn hands() -> (Hands<'static>, Rc<RefCell<Vec<String>>>) {
+fn hands() -> (ViewerCallbacks<'static>, Rc<RefCell<Vec<String>>>) {
     let done: Rc<RefCell<Vec<String>>> = Rc::default();
     let (copies, edits) = (Rc::clone(&done), Rc::clone(&done));
-    let hands = Hands {
+    let hands = ViewerCallbacks {
         keys: Keymap::new("viewer", KEYS, &[]).unwrap(),
         pager: Keymap::new("pager", pager::KEYS, &[]).unwrap(),
         copy: Box::new(move |text| {
@@ -30,11 +30,11 @@ fn hands() -> (Hands<'static>, Rc<RefCell<Vec<String>>>) {
 }
 
 fn theme() -> Theme {
-    Theme::parse("dark", include_str!("../../../themes/dark.toml"), Depth::True).unwrap()
+    Theme::parse("dark", include_str!("../../../themes/dark.toml"), ColorDepth::True).unwrap()
 }
 
 fn opened(text: &str, line: Option<usize>, columns: u16, rows: u16) -> Viewer<'static> {
-    let mut pane = Viewer::new(FileText::in_memory(text.into()), "src/a.rs", line, &theme(), hands().0);
+    let mut pane = Viewer::new(ViewerText::in_memory(text.into()), "src/a.rs", line, &theme(), hands().0);
     pane.resize(columns, rows);
     pane
 }
@@ -174,7 +174,7 @@ fn a_narrow_screen_cuts_lines_or_wraps_them() {
 fn a_line_is_gone_to_found_copied_and_edited() {
     let text: String = (1..=5000).map(|n| format!("\tnumber {n}\n")).collect();
     let (hands, done) = hands();
-    let mut pane = Viewer::new(FileText::in_memory(text.into()), "n.txt", Some(4321), &theme(), hands);
+    let mut pane = Viewer::new(ViewerText::in_memory(text.into()), "n.txt", Some(4321), &theme(), hands);
     pane.resize(60, 10);
     settle(&mut pane);
     assert!(screen(&pane).contains("❯ 4321"), "{}", screen(&pane));
@@ -199,8 +199,13 @@ fn a_gigabyte_opens_at_once_and_its_end_is_found() {
     file.write_all(b"\nthe last line\n").unwrap();
     let size = file.metadata().unwrap().len();
     let started = Instant::now();
-    let mut pane =
-        Viewer::new(FileText::on_disk(file, size, TextEncoding::Utf8), "big.log", None, &theme(), hands().0);
+    let mut pane = Viewer::new(
+        ViewerText::on_disk(file, size, TextEncoding::Utf8),
+        "big.log",
+        None,
+        &theme(),
+        hands().0,
+    );
     pane.resize(80, 24);
     let first = screen(&pane);
     assert!(started.elapsed() < Duration::from_millis(300), "{:?}", started.elapsed());
@@ -216,7 +221,7 @@ fn a_window_that_was_shown_is_marked_only_while_it_is_the_same() {
     let lines = |range: Range<usize>| range.map(|n| format!("line {n}\n")).collect::<String>();
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(text.as_bytes()).unwrap();
-    let text = FileText::on_disk(file, text.len() as u64, TextEncoding::Utf8);
+    let text = ViewerText::on_disk(file, text.len() as u64, TextEncoding::Utf8);
     let windows = vec![window(250..260, lines(250..260).as_bytes()), window(600..610, b"other")];
     let mut pane = Viewer::new(text, "x.log", None, &theme(), hands().0).with_windows(windows);
     pane.resize(40, 8);
@@ -228,11 +233,11 @@ fn a_window_that_was_shown_is_marked_only_while_it_is_the_same() {
 
 #[test]
 fn without_a_screen_lines_are_told_with_the_turn_in_which_they_were_seen() {
-    use crate::ui::talk::script::Script;
+    use crate::ui::talk::script::ScriptedLineUi;
     let text: String = (1..=45).map(|n| format!("line {n}\t\u{1b}[2J\n")).collect();
-    let pane = Viewer::new(FileText::in_memory(text.into()), "src/a.rs", Some(18), &theme(), hands().0);
+    let pane = Viewer::new(ViewerText::in_memory(text.into()), "src/a.rs", Some(18), &theme(), hands().0);
     let mut pane = pane.with_seen(seen(&[(18..20, 3), (20..21, 0)]));
-    let mut script = Script::of(&["", "/LINE 2\t", "99", "/nowhere", "44", "", "more"]);
+    let mut script = ScriptedLineUi::of(&["", "/LINE 2\t", "99", "/nowhere", "44", "", "more"]);
     pane.talk(&mut script);
     let said = script.transcript();
     assert!(
@@ -286,12 +291,16 @@ fn read(text: &str) -> String {
     drawn(&opened(text, None, 80, 24).lines)
 }
 
-fn drawn(lines: &Lines) -> String {
+fn drawn(lines: &ViewerLines) -> String {
     let blocks = (0..lines.blocks()).flat_map(|block| {
         let rows = lines.lines(block);
         (0..rows.len())
             .map(|at| {
-                format!("{}{}\n", lines.gutter(pager::Pos::of(block, at), pager::Cursor::Elsewhere), rows[at])
+                format!(
+                    "{}{}\n",
+                    lines.gutter(pager::PagerPosition::of(block, at), pager::RowFocus::Elsewhere),
+                    rows[at]
+                )
             })
             .collect::<Vec<_>>()
     });
@@ -317,7 +326,7 @@ proptest! {
 fn read_from_disk(bytes: &[u8]) -> String {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
-    let text = FileText::on_disk(file, bytes.len() as u64, TextEncoding::Utf8);
+    let text = ViewerText::on_disk(file, bytes.len() as u64, TextEncoding::Utf8);
     let pane = Viewer::new(text, "a.txt", None, &theme(), hands().0);
     drawn(&pane.lines)
 }

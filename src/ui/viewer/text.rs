@@ -21,14 +21,14 @@ const PIECE: usize = 1 << 20;
 
 /// Where a block begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Start {
+struct BlockStart {
     offset: u64,
     line: usize,
     /// It begins inside that line.
     within: bool,
 }
 
-enum Content {
+enum ViewerContent {
     /// All of it, as UTF-8.
     Memory(Arc<str>),
     Disk {
@@ -39,8 +39,8 @@ enum Content {
 }
 
 #[derive(Default)]
-struct Index {
-    starts: Vec<Start>,
+struct BlockIndex {
+    starts: Vec<BlockStart>,
     /// Where the last block ends so far, and how many lines there are up to there.
     end: u64,
     lines: usize,
@@ -53,28 +53,28 @@ struct Index {
     line_start: u64,
 }
 
-struct Shared {
-    index: Mutex<Index>,
+struct SharedBlockIndex {
+    index: Mutex<BlockIndex>,
     stop: AtomicBool,
 }
 
-pub struct FileText {
-    content: Content,
-    shared: Arc<Shared>,
+pub struct ViewerText {
+    content: ViewerContent,
+    shared: Arc<SharedBlockIndex>,
 }
 
-impl FileText {
-    pub fn in_memory(text: Arc<str>) -> FileText {
-        let mut index = Index::default();
+impl ViewerText {
+    pub fn in_memory(text: Arc<str>) -> ViewerText {
+        let mut index = BlockIndex::default();
         index.take(text.as_bytes());
         index.finish();
-        FileText { content: Content::Memory(text), shared: Shared::new(index) }
+        ViewerText { content: ViewerContent::Memory(text), shared: SharedBlockIndex::new(index) }
     }
 
     /// A file that is read where it is looked at; `encoding` must be one of single bytes per line end.
-    pub fn on_disk(file: File, size: u64, encoding: TextEncoding) -> FileText {
+    pub fn on_disk(file: File, size: u64, encoding: TextEncoding) -> ViewerText {
         let file = Arc::new(file);
-        let shared = Shared::new(Index::default());
+        let shared = SharedBlockIndex::new(BlockIndex::default());
         let mut at = 0;
         while at < FIRST && !shared.lock().is_whole {
             at = shared.look(&file, at);
@@ -90,14 +90,14 @@ impl FileText {
                 shared.lock().is_whole = true;
             }
         }
-        FileText { content: Content::Disk { file, size, encoding }, shared }
+        ViewerText { content: ViewerContent::Disk { file, size, encoding }, shared }
     }
 
     /// The whole text, where it is in memory.
     pub fn memory(&self) -> Option<&Arc<str>> {
         match &self.content {
-            Content::Memory(text) => Some(text),
-            Content::Disk { .. } => None,
+            ViewerContent::Memory(text) => Some(text),
+            ViewerContent::Disk { .. } => None,
         }
     }
 
@@ -120,8 +120,8 @@ impl FileText {
 
     pub fn size(&self) -> u64 {
         match &self.content {
-            Content::Memory(text) => text.len() as u64,
-            Content::Disk { size, .. } => *size,
+            ViewerContent::Memory(text) => text.len() as u64,
+            ViewerContent::Disk { size, .. } => *size,
         }
     }
 
@@ -138,7 +138,7 @@ impl FileText {
     /// The block that holds the beginning of a line, and which of its lines that is.
     pub fn place_of(&self, line: usize) -> (usize, usize) {
         let index = self.shared.lock();
-        let begun = |start: &Start| start.line < line || start.line == line && !start.within;
+        let begun = |start: &BlockStart| start.line < line || start.line == line && !start.within;
         let block = index.starts.partition_point(begun).saturating_sub(1);
         (block, line - index.starts.get(block).map_or(0, |start| start.line).min(line))
     }
@@ -148,13 +148,13 @@ impl FileText {
     pub fn lines(&self, block: usize) -> Vec<String> {
         let Some((from, to)) = self.span(block) else { return Vec::new() };
         match &self.content {
-            Content::Memory(text) => {
+            ViewerContent::Memory(text) => {
                 let text = text.get(usize_of(from)..usize_of(to)).unwrap_or("");
                 text.split_inclusive('\n')
                     .map(|line| line.strip_suffix('\n').unwrap_or(line).into())
                     .collect()
             }
-            Content::Disk { file, encoding, .. } => {
+            ViewerContent::Disk { file, encoding, .. } => {
                 let bytes = read(file, from, usize_of((to - from).min(BYTES + 2 * LINE)));
                 let line =
                     |line: &[u8]| encoding.decode(line.strip_suffix(b"\n").unwrap_or(line)).into_owned();
@@ -173,7 +173,7 @@ impl FileText {
     /// The lines of a block that are not what their text says, as bytes: they are shown by these. Only a file on disk has
     /// them; what is in memory is text.
     pub(super) fn stray_lines(&self, block: usize) -> BTreeMap<usize, Vec<u8>> {
-        let Content::Disk { file, encoding, .. } = &self.content else { return BTreeMap::new() };
+        let ViewerContent::Disk { file, encoding, .. } = &self.content else { return BTreeMap::new() };
         let Some((from, to)) = self.span(block) else { return BTreeMap::new() };
         let bytes = read(file, from, usize_of((to - from).min(BYTES + 2 * LINE)));
         let lines = bytes.split_inclusive(|byte| *byte == b'\n').map(|l| l.strip_suffix(b"\n").unwrap_or(l));
@@ -205,7 +205,7 @@ impl FileText {
 
     /// The bytes of some lines, their ends included, if they are known and no more than `most`.
     pub fn bytes_of(&self, lines: &std::ops::Range<usize>, most: usize) -> Option<Vec<u8>> {
-        let Content::Disk { file, .. } = &self.content else { return None };
+        let ViewerContent::Disk { file, .. } = &self.content else { return None };
         let (first, skip) = self.place_of(lines.start);
         let (last, _) = self.place_of(lines.end);
         let (from, to) = {
@@ -221,18 +221,18 @@ impl FileText {
     }
 }
 
-impl Drop for FileText {
+impl Drop for ViewerText {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
     }
 }
 
-impl Shared {
-    fn new(index: Index) -> Arc<Shared> {
-        Arc::new(Shared { index: Mutex::new(index), stop: AtomicBool::new(false) })
+impl SharedBlockIndex {
+    fn new(index: BlockIndex) -> Arc<SharedBlockIndex> {
+        Arc::new(SharedBlockIndex { index: Mutex::new(index), stop: AtomicBool::new(false) })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Index> {
+    fn lock(&self) -> MutexGuard<'_, BlockIndex> {
         self.index.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -248,19 +248,20 @@ impl Shared {
     }
 }
 
-impl Index {
+impl BlockIndex {
     fn take(&mut self, bytes: &[u8]) {
         if self.starts.is_empty() && !bytes.is_empty() {
-            self.starts.push(Start { offset: 0, line: 0, within: false });
+            self.starts.push(BlockStart { offset: 0, line: 0, within: false });
         }
         for feed in memchr::memchr_iter(b'\n', bytes) {
             let here = self.end + feed as u64 + 1;
             self.long_line(bytes, here - 1);
             self.lines += 1;
             self.line_start = here;
-            let last = self.starts.last().copied().unwrap_or(Start { offset: 0, line: 0, within: false });
+            let last =
+                self.starts.last().copied().unwrap_or(BlockStart { offset: 0, line: 0, within: false });
             if self.lines - last.line >= LINES || here - last.offset >= BYTES {
-                self.starts.push(Start { offset: here, line: self.lines, within: false });
+                self.starts.push(BlockStart { offset: here, line: self.lines, within: false });
             }
         }
         self.long_line(bytes, self.end + bytes.len() as u64);
@@ -284,7 +285,7 @@ impl Index {
             if at >= to {
                 return;
             }
-            self.starts.push(Start { offset: at, line: self.lines, within: true });
+            self.starts.push(BlockStart { offset: at, line: self.lines, within: true });
         }
     }
 
@@ -329,10 +330,10 @@ mod tests {
     use std::io::Write;
     use std::time::{Duration, Instant};
 
-    fn on_disk(bytes: &[u8]) -> FileText {
+    fn on_disk(bytes: &[u8]) -> ViewerText {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(bytes).unwrap();
-        let text = FileText::on_disk(file, bytes.len() as u64, TextEncoding::Utf8);
+        let text = ViewerText::on_disk(file, bytes.len() as u64, TextEncoding::Utf8);
         let until = Instant::now() + Duration::from_secs(60);
         while !text.is_whole() {
             assert!(Instant::now() < until);
@@ -341,7 +342,7 @@ mod tests {
         text
     }
 
-    fn all(text: &FileText) -> Vec<String> {
+    fn all(text: &ViewerText) -> Vec<String> {
         (0..text.blocks()).flat_map(|block| text.lines(block)).collect()
     }
 
@@ -358,7 +359,7 @@ mod tests {
             &"x\n".repeat(LINES * 3 + 7),
         ] {
             let want: Vec<&str> = source.split_terminator('\n').collect();
-            for text in [FileText::in_memory(source.into()), on_disk(source.as_bytes())] {
+            for text in [ViewerText::in_memory(source.into()), on_disk(source.as_bytes())] {
                 assert_eq!(all(&text), want);
                 assert_eq!((text.line_count(), text.is_whole()), (want.len(), true));
             }
@@ -369,7 +370,7 @@ mod tests {
     fn a_line_is_found_by_its_number_and_nothing_of_a_long_one_is_left_out() {
         let long = format!("{}é{}\r", "y".repeat(16 * 1024 - 1), "日".repeat(1 << 20));
         let source = format!("{}{long}\nlast\n", "short\n".repeat(1000));
-        for text in [on_disk(source.as_bytes()), FileText::in_memory(source.as_str().into())] {
+        for text in [on_disk(source.as_bytes()), ViewerText::in_memory(source.as_str().into())] {
             assert_eq!((text.line(999).as_str(), text.line(1001).as_str()), ("short", "last"));
             let (block, line) = text.place_of(1001);
             assert_eq!((text.first_line(block) + line, text.line_count()), (1001, 1002));

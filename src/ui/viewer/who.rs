@@ -5,43 +5,43 @@
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
 /// Works out who each line is from, in a few words. Lines beyond its end, and empty words, stand for nobody.
-pub type Provenance = Box<dyn FnOnce() -> Vec<String> + Send>;
+pub type ProvenanceFn = Box<dyn FnOnce() -> Vec<String> + Send>;
 
-pub(super) enum Who {
+pub(super) enum ProvenanceState {
     /// Nobody can say.
     Unknown,
     /// It was not asked for yet.
-    Asleep(Provenance),
+    Asleep(ProvenanceFn),
     Coming(Receiver<Vec<String>>),
     Known(Vec<String>),
 }
 
-impl Who {
+impl ProvenanceState {
     /// Begins to work it out, once.
     pub(super) fn want(&mut self) {
-        let Who::Asleep(_) = self else { return };
-        let Who::Asleep(work) = std::mem::replace(self, Who::Unknown) else { return };
+        let ProvenanceState::Asleep(_) = self else { return };
+        let ProvenanceState::Asleep(work) = std::mem::replace(self, ProvenanceState::Unknown) else { return };
         let (sender, made) = channel();
         let thread = std::thread::Builder::new().name("blame".into());
         if thread.spawn(move || drop(sender.send(work()))).is_ok() {
-            *self = Who::Coming(made);
+            *self = ProvenanceState::Coming(made);
         }
     }
 
     pub(super) fn is_unknown(&self) -> bool {
-        matches!(self, Who::Unknown)
+        matches!(self, ProvenanceState::Unknown)
     }
 
     pub(super) fn is_coming(&self) -> bool {
-        matches!(self, Who::Coming(_))
+        matches!(self, ProvenanceState::Coming(_))
     }
 
     /// Takes in what was worked out; true when there is something new.
     pub(super) fn take_in(&mut self) -> bool {
-        let Who::Coming(made) = self else { return false };
+        let ProvenanceState::Coming(made) = self else { return false };
         *self = match made.try_recv() {
-            Ok(lines) => Who::Known(lines),
-            Err(TryRecvError::Disconnected) => Who::Unknown,
+            Ok(lines) => ProvenanceState::Known(lines),
+            Err(TryRecvError::Disconnected) => ProvenanceState::Unknown,
             Err(TryRecvError::Empty) => return false,
         };
         true
@@ -49,9 +49,9 @@ impl Who {
 
     pub(super) fn of(&self, line: usize) -> &str {
         match self {
-            Who::Known(lines) => lines.get(line).map_or("", String::as_str),
-            Who::Coming(_) => "working out…",
-            Who::Unknown | Who::Asleep(_) => "",
+            ProvenanceState::Known(lines) => lines.get(line).map_or("", String::as_str),
+            ProvenanceState::Coming(_) => "working out…",
+            ProvenanceState::Unknown | ProvenanceState::Asleep(_) => "",
         }
     }
 }

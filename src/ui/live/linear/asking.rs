@@ -1,14 +1,14 @@
 //! Questions without a screen: what is asked line by line, and the lines that answer.
 
-use super::{Linear, exactly, label};
+use super::{LinearTurn, exactly, label};
 use crate::agent::{ApprovalReply, QuestionChoice as Answer, is_command};
 use crate::text::sanitize;
 use crate::tools::{DisplayDetail, UserReply};
 use crate::ui::cell;
 use crate::ui::exact;
 use crate::ui::input::guard::QUIET;
-use crate::ui::live::Action;
-use crate::ui::live::question::{Asked, is_given_twice, left_out, second_words};
+use crate::ui::live::TurnPaneAction;
+use crate::ui::live::question::{AnyQuestion, is_given_twice, left_out, second_words};
 use crate::ui::own;
 use crate::ui::picture;
 use crate::ui::theme::Theme;
@@ -17,7 +17,7 @@ use std::time::Instant;
 
 /// An answer to a question, and what it is called.
 #[derive(Clone, Debug)]
-enum Choice {
+enum LinearChoice {
     Reply(ApprovalReply),
     Loop(bool),
     Own(Answer),
@@ -25,9 +25,9 @@ enum Choice {
     Why,
 }
 
-pub(super) struct Open {
-    pub(super) asked: Asked,
-    choices: Vec<(String, Choice)>,
+pub(super) struct LinearQuestion {
+    pub(super) asked: AnyQuestion,
+    choices: Vec<(String, LinearChoice)>,
     pub(super) since: Instant,
     /// Something was being typed when it came up: that line is no answer.
     pub(super) interrupts: bool,
@@ -37,10 +37,10 @@ pub(super) struct Open {
     confirmed: Option<char>,
 }
 
-impl Open {
+impl LinearQuestion {
     /// What there is to say to an answer that has to be given twice, the first time.
     fn second_look(&mut self, choice: &Answer, number: usize) -> Option<String> {
-        let Asked::Choice(question) = &self.asked else { return None };
+        let AnyQuestion::Choice(question) = &self.asked else { return None };
         let unseen = left_out(&question.detail);
         if !is_given_twice(choice, unseen.is_empty())
             || self.confirmed.replace(choice.key) == Some(choice.key)
@@ -58,7 +58,7 @@ impl Open {
             ApprovalReply::Pattern => 'p',
             _ => return None,
         };
-        let Asked::Call(question) = &self.asked else { return None };
+        let AnyQuestion::Call(question) = &self.asked else { return None };
         let unseen = left_out(&question.preview.detail);
         if unseen.is_empty() || self.confirmed.replace(key) == Some(key) {
             return None;
@@ -67,12 +67,12 @@ impl Open {
     }
 }
 
-impl Linear {
-    pub(super) fn ask(&mut self, asked: Asked, now: Instant) -> Vec<String> {
+impl LinearTurn {
+    pub(super) fn ask(&mut self, asked: AnyQuestion, now: Instant) -> Vec<String> {
         let (mut out, mut choices, mut word) = (Vec::new(), Vec::new(), None);
-        let mut choice = |words: &str, choice: Choice| choices.push((words.to_string(), choice));
+        let mut choice = |words: &str, choice: LinearChoice| choices.push((words.to_string(), choice));
         match &asked {
-            Asked::Call(question) => {
+            AnyQuestion::Call(question) => {
                 out.push(label("question", &format!("allow? {}", question.preview.line)));
                 out.push(label("because", &question.reason));
                 out.extend(body(&question.preview.detail, &self.theme));
@@ -81,22 +81,22 @@ impl Linear {
                     out.push(label("not shown", &unseen));
                 }
                 word = question.typed.clone();
-                choice("yes", Choice::Reply(ApprovalReply::Yes));
-                choice("no", Choice::Reply(ApprovalReply::No(String::new())));
+                choice("yes", LinearChoice::Reply(ApprovalReply::Yes));
+                choice("no", LinearChoice::Reply(ApprovalReply::No(String::new())));
                 for (grant, reply) in
                     [(&question.always, ApprovalReply::Always), (&question.pattern, ApprovalReply::Pattern)]
                 {
                     if let Some(grant) = grant {
-                        choice(&format!("always: {}", grant.describe()), Choice::Reply(reply));
+                        choice(&format!("always: {}", grant.describe()), LinearChoice::Reply(reply));
                     }
                 }
-                choice("never in this session", Choice::Reply(ApprovalReply::Never));
+                choice("never in this session", LinearChoice::Reply(ApprovalReply::Never));
                 if !question.why.is_empty() {
-                    choice("why it asks", Choice::Why);
+                    choice("why it asks", LinearChoice::Why);
                 }
-                choice("no, and stop the turn", Choice::Reply(ApprovalReply::Cancel));
+                choice("no, and stop the turn", LinearChoice::Reply(ApprovalReply::Cancel));
             }
-            Asked::Loop(question) => {
+            AnyQuestion::Loop(question) => {
                 let text = format!(
                     "{} was called {} times with the same result; go on?",
                     question.tool, question.times
@@ -104,18 +104,18 @@ impl Linear {
                 out.push(label("question", &text));
                 let spent = format!("this turn has taken {} so far", cell::tokens(&question.spent));
                 out.push(label("note", &spent));
-                choice("go on", Choice::Loop(true));
-                choice("stop", Choice::Loop(false));
+                choice("go on", LinearChoice::Loop(true));
+                choice("stop", LinearChoice::Loop(false));
             }
-            Asked::Enquiry(question) => {
+            AnyQuestion::Enquiry(question) => {
                 let text = format!("question: the model asks: {}", question.question.trim_end());
                 out.extend(own::marked(&sanitize::block(&text)).lines().map(String::from));
                 for words in &question.choices {
-                    choice(words, Choice::Said(UserReply::Words(words.clone())));
+                    choice(words, LinearChoice::Said(UserReply::Words(words.clone())));
                 }
-                choice("leave it open", Choice::Said(UserReply::Open));
+                choice("leave it open", LinearChoice::Said(UserReply::Open));
             }
-            Asked::Choice(question) => {
+            AnyQuestion::Choice(question) => {
                 out.push(label("question", &question.title));
                 out.push(label("because", &question.reason));
                 out.extend(body(&question.detail, &self.theme));
@@ -124,7 +124,7 @@ impl Linear {
                     out.push(label("not shown", &unseen));
                 }
                 for one in &question.choices {
-                    choice(&one.words, Choice::Own(one.clone()));
+                    choice(&one.words, LinearChoice::Own(one.clone()));
                 }
             }
         }
@@ -132,13 +132,13 @@ impl Linear {
         said.extend(out);
         said.extend(numbered(&choices));
         let how = match (&asked, &word) {
-            (Asked::Enquiry(_), _) => "type a number, or the answer itself, and Enter".to_string(),
+            (AnyQuestion::Enquiry(_), _) => "type a number, or the answer itself, and Enter".to_string(),
             (_, Some(word)) => format!("type `{word}` and Enter to allow it, or a number and Enter"),
             _ => "type a number and Enter".to_string(),
         };
         said.push(label("answer", &how));
         let interrupts = !self.begun.is_empty();
-        self.open = Some(Open { asked, choices, since: now, interrupts, word, confirmed: None });
+        self.open = Some(LinearQuestion { asked, choices, since: now, interrupts, word, confirmed: None });
         said
     }
 
@@ -155,15 +155,19 @@ impl Linear {
     }
 
     /// What comes of a line when it answers the question; `None` when it does not.
-    pub(super) fn answer_to(&mut self, text: &str, now: Instant) -> Option<(Vec<String>, Option<Action>)> {
+    pub(super) fn answer_to(
+        &mut self,
+        text: &str,
+        now: Instant,
+    ) -> Option<(Vec<String>, Option<TurnPaneAction>)> {
         let open = self.open.as_mut()?;
         let of_word = open.word.as_deref() == Some(text);
         let number = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
         let (words, choice) = match (of_word, number.and_then(|at| open.choices.get(at))) {
-            (true, _) => ("yes".to_string(), Choice::Reply(ApprovalReply::Yes)),
+            (true, _) => ("yes".to_string(), LinearChoice::Reply(ApprovalReply::Yes)),
             (false, Some(choice)) => choice.clone(),
-            (false, None) if matches!(open.asked, Asked::Enquiry(_)) && !is_command(text) => {
-                (text.to_string(), Choice::Said(UserReply::Words(text.into())))
+            (false, None) if matches!(open.asked, AnyQuestion::Enquiry(_)) && !is_command(text) => {
+                (text.to_string(), LinearChoice::Said(UserReply::Words(text.into())))
             }
             (false, None) => return None,
         };
@@ -175,48 +179,50 @@ impl Linear {
         }
         let consents = matches!(
             choice,
-            Choice::Reply(ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern)
+            LinearChoice::Reply(ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern)
         );
         if let (true, Some(word), false) = (consents, &open.word, of_word) {
             return Some((vec![label("question", &format!("type `{word}` and Enter to allow it"))], None));
         }
-        if let (Choice::Own(choice), Some(number)) = (&choice, number)
+        if let (LinearChoice::Own(choice), Some(number)) = (&choice, number)
             && let Some(words) = open.second_look(choice, number)
         {
             return Some((vec![label("question", &words)], None));
         }
-        if let Choice::Reply(reply) = &choice
+        if let LinearChoice::Reply(reply) = &choice
             && let Some(words) = open.second_look_at_call(reply, text)
         {
             return Some((vec![label("question", &words)], None));
         }
-        if let (Choice::Why, Asked::Call(question)) = (&choice, &open.asked) {
+        if let (LinearChoice::Why, AnyQuestion::Call(question)) = (&choice, &open.asked) {
             let clean = sanitize::block(&question.why).into_owned();
             return Some((clean.lines().map(|l| label("why", l)).collect(), None));
         }
-        let cancels = matches!(choice, Choice::Reply(ApprovalReply::Cancel));
+        let cancels = matches!(choice, LinearChoice::Reply(ApprovalReply::Cancel));
         let asked = self.open.take()?.asked;
         match (asked, choice) {
-            (Asked::Call(question), Choice::Reply(reply)) => drop(question.reply.send(reply)),
-            (Asked::Loop(question), Choice::Loop(on)) => drop(question.reply.send(on)),
-            (Asked::Choice(question), Choice::Own(choice)) => drop(question.reply.send(choice.key)),
-            (Asked::Enquiry(question), Choice::Said(said)) => drop(question.reply.send(said)),
+            (AnyQuestion::Call(question), LinearChoice::Reply(reply)) => drop(question.reply.send(reply)),
+            (AnyQuestion::Loop(question), LinearChoice::Loop(on)) => drop(question.reply.send(on)),
+            (AnyQuestion::Choice(question), LinearChoice::Own(choice)) => {
+                drop(question.reply.send(choice.key))
+            }
+            (AnyQuestion::Enquiry(question), LinearChoice::Said(said)) => drop(question.reply.send(said)),
             _ => {}
         }
-        Some((vec![label("answered", &words)], cancels.then_some(Action::Stop)))
+        Some((vec![label("answered", &words)], cancels.then_some(TurnPaneAction::Stop)))
     }
 }
 
 /// The answers with their numbers.
-fn numbered(choices: &[(String, Choice)]) -> Vec<String> {
+fn numbered(choices: &[(String, LinearChoice)]) -> Vec<String> {
     choices.iter().enumerate().map(|(at, (words, _))| label(&(at + 1).to_string(), words)).collect()
 }
 
-pub(super) fn cancel(asked: Asked) {
+pub(super) fn cancel(asked: AnyQuestion) {
     match asked {
-        Asked::Call(question) => drop(question.reply.send(ApprovalReply::Cancel)),
-        Asked::Loop(question) => drop(question.reply.send(false)),
-        Asked::Choice(_) | Asked::Enquiry(_) => {}
+        AnyQuestion::Call(question) => drop(question.reply.send(ApprovalReply::Cancel)),
+        AnyQuestion::Loop(question) => drop(question.reply.send(false)),
+        AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => {}
     }
 }
 

@@ -3,10 +3,10 @@
 //! Apart from what the question looks like, so that the rules for keys can be read and tested by themselves.
 
 use super::twice::is_given_twice;
-use super::{Asked, Open};
+use super::{AnyQuestion, PaneQuestion};
 use crate::agent::{ApprovalReply, QuestionChoice, UserPrompt};
 use crate::tools::UserReply;
-use crate::ui::input::guard::{Role, is_plain};
+use crate::ui::input::guard::{KeyRole, is_plain};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it.
@@ -18,9 +18,9 @@ pub(in crate::ui::live) enum QuestionFocus {
 
 /// What a key is to the question, before it is known whether it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ui::live) enum KeyMeaning {
+pub(in crate::ui::live) enum QuestionKeyKind {
     /// It decides something, if the guard lets it.
-    Answer(Role),
+    Answer(KeyRole),
     /// The first letter of an answer in words.
     BeginsText,
     /// A letter of what is being typed at the question.
@@ -29,7 +29,7 @@ pub(in crate::ui::live) enum KeyMeaning {
     Nothing,
 }
 
-pub(in crate::ui::live) enum Answered {
+pub(in crate::ui::live) enum QuestionOutcome {
     /// The key was not for the question.
     Not,
     Open,
@@ -38,48 +38,50 @@ pub(in crate::ui::live) enum Answered {
     Cancelled,
 }
 
-impl Open {
+impl PaneQuestion {
     /// The key is the one that has to be pressed again.
     fn is_pressed(&self, key: KeyEvent) -> bool {
         self.confirmed.is_some_and(|pressed| key.code == KeyCode::Char(pressed))
     }
 
     /// What `key` is to this question.
-    pub(in crate::ui::live) fn meaning(&self, key: KeyEvent) -> KeyMeaning {
+    pub(in crate::ui::live) fn meaning(&self, key: KeyEvent) -> QuestionKeyKind {
         if holds(key) {
-            return KeyMeaning::Nothing;
+            return QuestionKeyKind::Nothing;
         }
         if self.typing.is_some() {
             let ends = key.code == KeyCode::Enter;
-            return if ends { KeyMeaning::Answer(Role::EndOfText) } else { KeyMeaning::Text };
+            return if ends { QuestionKeyKind::Answer(KeyRole::EndOfText) } else { QuestionKeyKind::Text };
         }
         let is_letter = matches!(key.code, KeyCode::Char(_));
-        let begins_text = is_letter && matches!(self.asked, Asked::Enquiry(_));
+        let begins_text = is_letter && matches!(self.asked, AnyQuestion::Enquiry(_));
         if !is_plain(key) && !begins_text {
-            return KeyMeaning::Nothing;
+            return QuestionKeyKind::Nothing;
         }
         let answers = match (&self.asked, key.code) {
             (_, KeyCode::Esc) => true,
-            (Asked::Enquiry(question), code) => match (chosen_of(question, code), code) {
+            (AnyQuestion::Enquiry(question), code) => match (chosen_of(question, code), code) {
                 (Some(_), _) => true,
-                (None, KeyCode::Char(c)) if c != ' ' => return KeyMeaning::BeginsText,
+                (None, KeyCode::Char(c)) if c != ' ' => return QuestionKeyKind::BeginsText,
                 _ => false,
             },
-            (Asked::Choice(question), KeyCode::Char(c)) => question.choices.iter().any(|one| one.key == c),
-            (Asked::Call(question), KeyCode::Char(c)) => match c {
+            (AnyQuestion::Choice(question), KeyCode::Char(c)) => {
+                question.choices.iter().any(|one| one.key == c)
+            }
+            (AnyQuestion::Call(question), KeyCode::Char(c)) => match c {
                 'y' | 'n' | 'v' => true,
                 'a' => question.always.is_some(),
                 'p' => question.pattern.is_some(),
                 'w' => !question.why.is_empty(),
                 _ => false,
             },
-            (Asked::Loop(_), KeyCode::Char(c)) => matches!(c, 'y' | 'n'),
+            (AnyQuestion::Loop(_), KeyCode::Char(c)) => matches!(c, 'y' | 'n'),
             _ => false,
         };
         match (answers, self.is_pressed(key)) {
-            (false, _) => KeyMeaning::Nothing,
-            (true, true) => KeyMeaning::Answer(Role::Confirm),
-            (true, false) => KeyMeaning::Answer(Role::Answer),
+            (false, _) => QuestionKeyKind::Nothing,
+            (true, true) => QuestionKeyKind::Answer(KeyRole::Confirm),
+            (true, false) => QuestionKeyKind::Answer(KeyRole::Answer),
         }
     }
 
@@ -110,131 +112,135 @@ impl Open {
         true
     }
 
-    pub(in crate::ui::live) fn answer_key(slot: &mut Option<Open>, key: KeyEvent) -> Answered {
-        let Some(open) = slot.as_mut() else { return Answered::Not };
+    pub(in crate::ui::live) fn answer_key(slot: &mut Option<PaneQuestion>, key: KeyEvent) -> QuestionOutcome {
+        let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
         if holds(key) {
-            return Answered::Not;
+            return QuestionOutcome::Not;
         }
         open.reminds = false;
         if open.typing.is_some() {
-            return Open::type_key(slot, key);
+            return PaneQuestion::type_key(slot, key);
         }
-        if let (KeyCode::Char('w'), Asked::Call(q)) = (key.code, &open.asked)
+        if let (KeyCode::Char('w'), AnyQuestion::Call(q)) = (key.code, &open.asked)
             && !q.why.is_empty()
         {
             open.shows_why = !open.shows_why;
             open.scroll = 0;
-            return Answered::Open;
+            return QuestionOutcome::Open;
         }
-        if let Asked::Enquiry(question) = &open.asked {
+        if let AnyQuestion::Enquiry(question) = &open.asked {
             let chosen = chosen_of(question, key.code);
-            return Open::enquire(slot, key.code, chosen);
+            return PaneQuestion::enquire(slot, key.code, chosen);
         }
-        if let Asked::Choice(question) = &open.asked {
+        if let AnyQuestion::Choice(question) = &open.asked {
             let chosen = question.choices.iter().find(|c| KeyCode::Char(c.key) == key.code).cloned();
-            return Open::choose(slot, chosen, key.code == KeyCode::Esc);
+            return PaneQuestion::choose(slot, chosen, key.code == KeyCode::Esc);
         }
         let reply = match (key.code, &open.asked) {
             (KeyCode::Char('y'), _) => ApprovalReply::Yes,
             (KeyCode::Char('n'), _) => ApprovalReply::No(String::new()),
-            (KeyCode::Char('a'), Asked::Call(q)) if q.always.is_some() => ApprovalReply::Always,
-            (KeyCode::Char('p'), Asked::Call(q)) if q.pattern.is_some() => ApprovalReply::Pattern,
-            (KeyCode::Char('v'), Asked::Call(_)) => ApprovalReply::Never,
+            (KeyCode::Char('a'), AnyQuestion::Call(q)) if q.always.is_some() => ApprovalReply::Always,
+            (KeyCode::Char('p'), AnyQuestion::Call(q)) if q.pattern.is_some() => ApprovalReply::Pattern,
+            (KeyCode::Char('v'), AnyQuestion::Call(_)) => ApprovalReply::Never,
             (KeyCode::Esc, _) => ApprovalReply::Cancel,
-            _ => return Answered::Not,
+            _ => return QuestionOutcome::Not,
         };
         let consents = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
         let pressed = if let KeyCode::Char(c) = key.code { Some(c) } else { None };
         if consents && !open.seen_end && open.confirmed != pressed {
             open.confirmed = pressed;
-            return Answered::Open;
+            return QuestionOutcome::Open;
         }
-        if consents && matches!(&open.asked, Asked::Call(q) if q.typed.is_some()) {
+        if consents && matches!(&open.asked, AnyQuestion::Call(q) if q.typed.is_some()) {
             open.typing = Some(String::new());
-            return Answered::Open;
+            return QuestionOutcome::Open;
         }
-        Open::close(slot, reply)
+        PaneQuestion::close(slot, reply)
     }
 
     /// A key of a question with answers of its own; Esc answers nothing.
-    fn choose(slot: &mut Option<Open>, chosen: Option<QuestionChoice>, escape: bool) -> Answered {
-        let Some(open) = slot.as_mut() else { return Answered::Not };
+    fn choose(
+        slot: &mut Option<PaneQuestion>,
+        chosen: Option<QuestionChoice>,
+        escape: bool,
+    ) -> QuestionOutcome {
+        let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
         match chosen {
             Some(choice) if is_given_twice(&choice, open.seen_end) && open.confirmed != Some(choice.key) => {
                 open.confirmed = Some(choice.key);
-                Answered::Open
+                QuestionOutcome::Open
             }
             Some(choice) => {
-                if let Some(Open { asked: Asked::Choice(question), .. }) = slot.take() {
+                if let Some(PaneQuestion { asked: AnyQuestion::Choice(question), .. }) = slot.take() {
                     let _ = question.reply.send(choice.key);
                 }
-                Answered::Closed
+                QuestionOutcome::Closed
             }
             None if escape => {
                 drop(slot.take());
-                Answered::Closed
+                QuestionOutcome::Closed
             }
-            None => Answered::Not,
+            None => QuestionOutcome::Not,
         }
     }
 
     /// A key of the model's own question: a choice, the first letter of an answer, or Esc, which leaves it open.
-    fn enquire(slot: &mut Option<Open>, key: KeyCode, chosen: Option<String>) -> Answered {
+    fn enquire(slot: &mut Option<PaneQuestion>, key: KeyCode, chosen: Option<String>) -> QuestionOutcome {
         match (key, chosen) {
-            (_, Some(words)) => Open::answer(slot, UserReply::Words(words)),
-            (KeyCode::Esc, None) => Open::answer(slot, UserReply::Open),
+            (_, Some(words)) => PaneQuestion::answer(slot, UserReply::Words(words)),
+            (KeyCode::Esc, None) => PaneQuestion::answer(slot, UserReply::Open),
             (KeyCode::Char(c), None) => {
                 if let Some(open) = slot {
                     open.typing = Some(c.to_string());
                 }
-                Answered::Open
+                QuestionOutcome::Open
             }
-            _ => Answered::Open,
+            _ => QuestionOutcome::Open,
         }
     }
 
-    fn answer(slot: &mut Option<Open>, said: UserReply) -> Answered {
-        if let Some(Open { asked: Asked::Enquiry(question), .. }) = slot.take() {
+    fn answer(slot: &mut Option<PaneQuestion>, said: UserReply) -> QuestionOutcome {
+        if let Some(PaneQuestion { asked: AnyQuestion::Enquiry(question), .. }) = slot.take() {
             drop(question.reply.send(said));
         }
-        Answered::Closed
+        QuestionOutcome::Closed
     }
 
-    fn close(slot: &mut Option<Open>, reply: ApprovalReply) -> Answered {
+    fn close(slot: &mut Option<PaneQuestion>, reply: ApprovalReply) -> QuestionOutcome {
         let cancelled = reply == ApprovalReply::Cancel;
         let consents = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
-        let Some(open) = slot.take() else { return Answered::Not };
+        let Some(open) = slot.take() else { return QuestionOutcome::Not };
         match open.asked {
-            Asked::Call(question) => drop(question.reply.send(reply)),
-            Asked::Loop(question) => drop(question.reply.send(consents)),
-            Asked::Choice(_) | Asked::Enquiry(_) => {}
+            AnyQuestion::Call(question) => drop(question.reply.send(reply)),
+            AnyQuestion::Loop(question) => drop(question.reply.send(consents)),
+            AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => {}
         }
-        if cancelled { Answered::Cancelled } else { Answered::Closed }
+        if cancelled { QuestionOutcome::Cancelled } else { QuestionOutcome::Closed }
     }
 
     /// A key of the word that says yes. A wrong word is begun again, Esc goes back to the question.
-    fn type_key(slot: &mut Option<Open>, key: KeyEvent) -> Answered {
-        let Some(open) = slot.as_mut() else { return Answered::Not };
+    fn type_key(slot: &mut Option<PaneQuestion>, key: KeyEvent) -> QuestionOutcome {
+        let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
         let wanted = match &open.asked {
-            Asked::Call(q) => q.typed.clone(),
-            Asked::Loop(_) | Asked::Choice(_) | Asked::Enquiry(_) => None,
+            AnyQuestion::Call(q) => q.typed.clone(),
+            AnyQuestion::Loop(_) | AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => None,
         };
-        let is_enquiry = matches!(open.asked, Asked::Enquiry(_));
+        let is_enquiry = matches!(open.asked, AnyQuestion::Enquiry(_));
         match (key.code, &mut open.typing) {
             (KeyCode::Char(c), Some(typed)) => typed.push(c),
             (KeyCode::Backspace, Some(typed)) => drop(typed.pop()),
             (KeyCode::Esc, typing) => *typing = None,
             (KeyCode::Enter, Some(typed)) if is_enquiry && !typed.trim().is_empty() => {
                 let words = std::mem::take(typed);
-                return Open::answer(slot, UserReply::Words(words));
+                return PaneQuestion::answer(slot, UserReply::Words(words));
             }
             (KeyCode::Enter, Some(typed)) if wanted.as_ref() == Some(typed) => {
-                return Open::close(slot, ApprovalReply::Yes);
+                return PaneQuestion::close(slot, ApprovalReply::Yes);
             }
             (KeyCode::Enter, Some(typed)) => typed.clear(),
             _ => {}
         }
-        Answered::Open
+        QuestionOutcome::Open
     }
 }
 

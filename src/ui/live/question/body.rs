@@ -3,7 +3,7 @@
 //! A row counts as seen when it was drawn, and what was cut off never does.
 
 use super::twice::not_shown;
-use super::{Asked, Open};
+use super::{AnyQuestion, PaneQuestion};
 use crate::agent::UserPrompt;
 use crate::text::{RangeSet, visible};
 use crate::tools::{ChangeOverview, DisplayDetail};
@@ -20,7 +20,7 @@ pub(super) const TAIL: usize = 2;
 
 /// The body at one width.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(super) struct QuestionRows {
     pub(super) rows: Vec<Line<'static>>,
     /// Where each file's part begins, with its number.
     files: Vec<(usize, usize)>,
@@ -28,30 +28,30 @@ pub(super) struct Rows {
 
 /// The body as last laid out: at so many columns, and whether it is the reasons.
 #[derive(Default)]
-pub(super) struct Cache(RefCell<Option<(usize, bool, Rc<Rows>)>>);
+pub(super) struct QuestionRowsCache(RefCell<Option<(usize, bool, Rc<QuestionRows>)>>);
 
 /// The rows that were drawn, at one width.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct SeenQuestionRows {
     rows: RangeSet,
     of: usize,
 }
 
 /// What of the body is on the screen.
-pub(super) struct Window {
+pub(super) struct QuestionWindow {
     pub(super) head: Range<usize>,
     pub(super) tail: Range<usize>,
 }
 
-impl Open {
+impl PaneQuestion {
     /// What of `total` rows is shown where `fits` of them fit.
-    pub(super) fn window(&self, total: usize, fits: usize) -> Window {
+    pub(super) fn window(&self, total: usize, fits: usize) -> QuestionWindow {
         let scroll = self.scroll.min(total.saturating_sub(fits));
-        let is_call = matches!(self.asked, Asked::Call(_));
+        let is_call = matches!(self.asked, AnyQuestion::Call(_));
         if is_call && scroll == 0 && total > fits && fits > 2 * TAIL {
-            return Window { head: 0..fits - TAIL, tail: total - TAIL..total };
+            return QuestionWindow { head: 0..fits - TAIL, tail: total - TAIL..total };
         }
-        Window { head: scroll..scroll + fits.min(total), tail: total..total }
+        QuestionWindow { head: scroll..scroll + fits.min(total), tail: total..total }
     }
 
     /// Takes down what is on the screen.
@@ -61,9 +61,9 @@ impl Open {
         }
         // Laid out at another width, rows are other rows. What was wholly seen stays seen.
         if self.seen.of != total && !self.seen_end {
-            self.seen = Seen { rows: RangeSet::new(), of: total };
+            self.seen = SeenQuestionRows { rows: RangeSet::new(), of: total };
         }
-        let Window { head, tail } = self.window(total, fits);
+        let QuestionWindow { head, tail } = self.window(total, fits);
         self.seen.rows.insert(head);
         self.seen.rows.insert(tail);
         let cut = self.is_cut();
@@ -73,7 +73,7 @@ impl Open {
     /// Something of it is not here to be seen.
     fn is_cut(&self) -> bool {
         match &self.asked {
-            Asked::Call(question) => {
+            AnyQuestion::Call(question) => {
                 matches!(&question.preview.detail, DisplayDetail::Diff(diff) if diff.left_out > 0)
             }
             _ => self.overview().is_some_and(|overview| overview.files.iter().any(|f| f.left_out > 0)),
@@ -82,7 +82,7 @@ impl Open {
 
     fn overview(&self) -> Option<&ChangeOverview> {
         match &self.asked {
-            Asked::Choice(question) => match &question.detail {
+            AnyQuestion::Choice(question) => match &question.detail {
                 DisplayDetail::Changes(overview) => Some(overview),
                 _ => None,
             },
@@ -105,7 +105,7 @@ impl Open {
     }
 
     /// Everything that is asked about, wrapped to rows.
-    pub(super) fn body(&self, theme: &Theme, columns: usize) -> Rc<Rows> {
+    pub(super) fn body(&self, theme: &Theme, columns: usize) -> Rc<QuestionRows> {
         if let Some((at, why, rows)) = &*self.body.0.borrow()
             && (*at, *why) == (columns, self.shows_why)
         {
@@ -116,24 +116,24 @@ impl Open {
         rows
     }
 
-    fn laid_out(&self, theme: &Theme, columns: usize) -> Rows {
+    fn laid_out(&self, theme: &Theme, columns: usize) -> QuestionRows {
         let text = Style::default();
         let lines = match &self.asked {
-            Asked::Call(question) if self.shows_why => {
+            AnyQuestion::Call(question) if self.shows_why => {
                 exact::lines(question.why.trim_end_matches('\n'), text, theme)
             }
-            Asked::Call(question) => lines_of(&question.preview.detail, theme),
-            Asked::Choice(question) => match &question.detail {
+            AnyQuestion::Call(question) => lines_of(&question.preview.detail, theme),
+            AnyQuestion::Choice(question) => match &question.detail {
                 DisplayDetail::Changes(overview) => return changes(overview, theme, columns),
                 detail => lines_of(detail, theme),
             },
-            Asked::Enquiry(question) => {
-                return Rows { rows: choices_of(question, theme, columns), files: Vec::new() };
+            AnyQuestion::Enquiry(question) => {
+                return QuestionRows { rows: choices_of(question, theme, columns), files: Vec::new() };
             }
-            Asked::Loop(_) => Vec::new(),
+            AnyQuestion::Loop(_) => Vec::new(),
         };
         let rows = lines.iter().flat_map(|line| exact::wrap(line, columns, theme)).collect();
-        Rows { rows, files: Vec::new() }
+        QuestionRows { rows, files: Vec::new() }
     }
 }
 
@@ -149,11 +149,11 @@ fn lines_of(detail: &DisplayDetail, theme: &Theme) -> Vec<Line<'static>> {
     }
 }
 
-fn changes(overview: &ChangeOverview, theme: &Theme, columns: usize) -> Rows {
+fn changes(overview: &ChangeOverview, theme: &Theme, columns: usize) -> QuestionRows {
     let row = |row: &String| Line::raw(format!("{}{}", own::UNDER, visible::guard_line(row)));
     let listed = overview.list.iter().map(row);
     let wrap = |line: &Line<'static>| exact::wrap(line, columns, theme);
-    let mut out = Rows { rows: listed.flat_map(|line| wrap(&line)).collect(), files: Vec::new() };
+    let mut out = QuestionRows { rows: listed.flat_map(|line| wrap(&line)).collect(), files: Vec::new() };
     for (at, file) in overview.files.iter().enumerate() {
         out.files.push((out.rows.len(), at));
         out.rows.push(Line::default());

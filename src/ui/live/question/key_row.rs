@@ -1,13 +1,13 @@
 //! The row of keys below a question.
 
 use super::twice::second_words;
-use super::{Asked, Open, QuestionFocus};
+use super::{AnyQuestion, PaneQuestion, QuestionFocus};
 use crate::agent::UserPrompt;
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
 use ratatui::text::{Line, Span};
 
-impl Open {
+impl PaneQuestion {
     /// The answer that is typed, or how to give one.
     fn answer_row(&self, question: &UserPrompt, theme: &Theme) -> Line<'static> {
         if let Some(typed) = &self.typing {
@@ -38,13 +38,13 @@ impl Open {
             ));
         } else if let Some(text) = self.confirmation() {
             lines.push(Line::styled(text, theme.style("warning")));
-        } else if let (Some(typed), Asked::Call(question)) = (&self.typing, &self.asked) {
+        } else if let (Some(typed), AnyQuestion::Call(question)) = (&self.typing, &self.asked) {
             let wanted = question.typed.as_deref().unwrap_or_default();
             let text = format!("type `{wanted}` and Enter to allow it, Esc goes back: {typed}");
             return vec![Line::styled(sanitize::line(&text).into_owned(), theme.style("warning"))];
         }
         let mut row = match &self.asked {
-            Asked::Enquiry(question) => self.answer_row(question, theme),
+            AnyQuestion::Enquiry(question) => self.answer_row(question, theme),
             _ => self.answers(theme),
         };
         if self.reminds && focus == QuestionFocus::Question {
@@ -62,7 +62,7 @@ impl Open {
     fn confirmation(&self) -> Option<String> {
         let key = self.confirmed?;
         Some(match &self.asked {
-            Asked::Choice(q) => {
+            AnyQuestion::Choice(q) => {
                 let choice = q.choices.iter().find(|choice| choice.key == key)?;
                 second_words(choice, &self.unseen(), &format!("press {key}"), "key")
             }
@@ -72,7 +72,7 @@ impl Open {
 
     fn answers(&self, theme: &Theme) -> Line<'static> {
         let key = |k: &'static str| Span::styled(k, theme.style("key"));
-        if let Asked::Choice(question) = &self.asked {
+        if let AnyQuestion::Choice(question) = &self.asked {
             let mut spans = Vec::new();
             for choice in &question.choices {
                 spans.push(Span::styled(choice.key.to_string(), theme.style("key")));
@@ -84,7 +84,7 @@ impl Open {
             return Line::from(spans);
         }
         let mut spans = vec![key("y"), Span::raw(" yes  "), key("n"), Span::raw(" no  ")];
-        if let Asked::Call(question) = &self.asked {
+        if let AnyQuestion::Call(question) = &self.asked {
             if let Some(grant) = &question.always {
                 let what = sanitize::line(&grant.describe()).into_owned();
                 spans.extend([key("a"), Span::raw(format!(" always: {what}  "))]);
