@@ -10,7 +10,7 @@ use crate::hooks::HookError;
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint};
 use crate::provider::catalog::Money;
 use crate::provider::{ProviderPreset, catalog};
-use crate::repl::{Host, Trouble};
+use crate::repl::{AppContext, UserError};
 use crate::session::{OpenSession, Scratchpads, SessionError, SessionStore};
 use crate::storage::{StoreError, StoreMounts};
 use crate::text::regular;
@@ -286,13 +286,13 @@ impl App {
     }
 }
 
-impl From<AppError> for Trouble {
-    fn from(error: AppError) -> Trouble {
-        Trouble { message: error.to_string(), hint: error.hint(), usage: error.is_usage() }
+impl From<AppError> for UserError {
+    fn from(error: AppError) -> UserError {
+        UserError { message: error.to_string(), hint: error.hint(), usage: error.is_usage() }
     }
 }
 
-impl Host for App {
+impl AppContext for App {
     fn config(&self) -> &Config {
         &self.config
     }
@@ -350,7 +350,7 @@ impl Host for App {
         Some((waiting.name, self.workspace.with_view(waiting.view)))
     }
 
-    fn store(&self) -> Result<(SessionStore, Vec<String>), Trouble> {
+    fn store(&self) -> Result<(SessionStore, Vec<String>), UserError> {
         Ok(App::store(self)?)
     }
 
@@ -358,11 +358,11 @@ impl Host for App {
         self.prune_daily(store)
     }
 
-    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, Trouble> {
+    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError> {
         Ok(App::answerer(self, provider, model)?)
     }
 
-    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, Trouble> {
+    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError> {
         Ok(App::agent(self, answerer, session)?)
     }
 }

@@ -159,7 +159,7 @@ pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<
     let watching = current.clone();
     // Signals are watched from the first turn or prompt on; registering costs nothing that is felt.
     signals::watch(&runtime, watching);
-    let opened = repl::Opening {
+    let opened = repl::ShellOptions {
         prompt,
         resume: resume_of(options),
         trust: loaded.untrusted,
@@ -168,12 +168,12 @@ pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<
     repl::run(Box::new(loaded.app), &runtime, opened).map_err(Failure::from)
 }
 
-fn resume_of(options: &Options) -> repl::Resume {
+fn resume_of(options: &Options) -> repl::ResumeTarget {
     match (&options.resume, options.continue_last) {
-        (Some(prefix), _) if prefix.is_empty() => repl::Resume::Choose,
-        (Some(prefix), _) => repl::Resume::Named(prefix.clone()),
-        (None, true) => repl::Resume::Last,
-        (None, false) => repl::Resume::No,
+        (Some(prefix), _) if prefix.is_empty() => repl::ResumeTarget::Choose,
+        (Some(prefix), _) => repl::ResumeTarget::Named(prefix.clone()),
+        (None, true) => repl::ResumeTarget::Last,
+        (None, false) => repl::ResumeTarget::No,
     }
 }
 
@@ -307,15 +307,15 @@ fn open_session(
     first: &str,
 ) -> Result<(OpenSession, bool), Failure> {
     let id = match resume_of(options) {
-        repl::Resume::No => None,
-        repl::Resume::Last => match store.latest(app.cwd())? {
+        repl::ResumeTarget::No => None,
+        repl::ResumeTarget::Last => match store.latest(app.cwd())? {
             Some(id) => Some(id),
             None => {
                 return Err(Failure::new("there is no session of this directory to go on with"));
             }
         },
-        repl::Resume::Named(prefix) => Some(store.find(&prefix)?.id),
-        repl::Resume::Choose => {
+        repl::ResumeTarget::Named(prefix) => Some(store.find(&prefix)?.id),
+        repl::ResumeTarget::Choose => {
             return Err(Failure::usage("--resume needs a name here").hint("`placet session list` shows them"));
         }
     };

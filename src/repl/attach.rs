@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub(super) enum Refused {
+pub(super) enum AttachError {
     /// Nothing of that name: the word is a word.
     NoFile,
     Because(String),
@@ -51,13 +51,13 @@ pub(super) fn mentioned(text: &str) -> Vec<String> {
 
 impl Shell<'_> {
     /// Reads `path` with the tool the model would use, through the same gate; the model has then seen it.
-    pub(super) fn attach(&mut self, path: &str) -> Result<Vec<Part>, Refused> {
+    pub(super) fn attach(&mut self, path: &str) -> Result<Vec<Part>, AttachError> {
         let exists = |at: &PathBuf| std::fs::symlink_metadata(at).is_ok();
         let shown = PathBuf::from(OsString::from_vec(visible::read_back(path)));
         let named =
             [PathBuf::from(path), shown].map(|path| self.app.cwd().join(path)).into_iter().find(exists);
-        let Some(file) = named else { return Err(Refused::NoFile) };
-        let Some(agent) = &self.conversation.agent else { return Err(Refused::NoFile) };
+        let Some(file) = named else { return Err(AttachError::NoFile) };
+        let Some(agent) = &self.conversation.agent else { return Err(AttachError::NoFile) };
         let is_dir = file.is_dir();
         let name = if is_dir { "list_directory" } else { "read_file" };
         let input = CallInput::Object(serde_json::json!({ "path": path }));
@@ -73,14 +73,14 @@ impl Shell<'_> {
         let running = call_once(registry, env, policy, visit, call, reply, CancellationToken::new());
         let result = self.runtime.block_on(running);
         if result.outcome != CallOutcome::Done {
-            return Err(Refused::Because(result.body()));
+            return Err(AttachError::Because(result.body()));
         }
         let shown = || result.parts.iter().filter_map(Part::as_image);
         if blind && shown().any(|image| !image.is_pdf()) {
-            return Err(Refused::Because(format!("the model {model} takes no pictures")));
+            return Err(AttachError::Because(format!("the model {model} takes no pictures")));
         }
         if unread && shown().any(Image::is_pdf) {
-            return Err(Refused::Because(format!(
+            return Err(AttachError::Because(format!(
                 "the model {model} takes no PDF here; attach its text: `!pdftotext {path} {path}.txt`, then `@{path}.txt`"
             )));
         }

@@ -1,7 +1,7 @@
 //! `/changes`, `/apply`, `/discard`, `/undo`, `/redo`, `/journal`: what is pending, and what was applied.
 
 use super::Shell;
-use super::command::After;
+use super::command::CommandFollowUp;
 use crate::agent::overview;
 use crate::audit::AuditKind;
 use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
@@ -42,7 +42,7 @@ impl Shell<'_> {
     }
 
     /// Writes down what was done, and tells it.
-    pub(super) fn done(&mut self, kind: AuditKind, by: &str, told: UserReport) -> After {
+    pub(super) fn done(&mut self, kind: AuditKind, by: &str, told: UserReport) -> CommandFollowUp {
         if told.done {
             let session = self.conversation.agent.as_ref().and_then(|a| a.session());
             let session = session.map(|s| s.id().to_string());
@@ -56,7 +56,7 @@ impl Shell<'_> {
         self.told(told)
     }
 
-    pub(super) fn told(&mut self, told: UserReport) -> After {
+    pub(super) fn told(&mut self, told: UserReport) -> CommandFollowUp {
         let mut lines = told.lines.into_iter();
         let first = lines.next().unwrap_or_default();
         let mut all = match told.done {
@@ -83,7 +83,7 @@ pub(super) fn label(view: &View, title: &str) -> TransactionLabel {
     TransactionLabel { assent: ApprovedBy::you(title), ..label }
 }
 
-pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let (workspace, view) = shell.viewed()?;
     let set = match view.changes(LayerKind::Pending) {
         Ok(set) => set,
@@ -117,7 +117,7 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> After {
     None
 }
 
-pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let (workspace, view) = shell.viewed()?;
     let shown = |path: &Path| workspace.shortened(path);
     let told = match paths(&workspace, rest) {
@@ -158,7 +158,7 @@ fn with_losses(workspace: &Workspace, view: &View, wanted: &ApplyRequest) -> Cha
     if talk::confirm_losses(&losses, &shown, talk::consent) { approval.seen(&losses) } else { approval }
 }
 
-pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let (workspace, view) = shell.viewed()?;
     let told = match paths(&workspace, rest) {
         Ok(paths) if !meant(&workspace, &view, &paths) => {
@@ -187,7 +187,7 @@ fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
     talk::consent(&question).is_some_and(|answer| answer.trim() == "discard")
 }
 
-pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let (workspace, view) = shell.viewed()?;
     let (rest, others) = match rest.strip_suffix("rest") {
         Some(before) if before.is_empty() || before.ends_with(' ') => (before.trim(), true),
@@ -211,14 +211,14 @@ pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> After {
     shell.done(AuditKind::Undo, "/undo", told)
 }
 
-pub(super) fn redo(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn redo(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let (workspace, view) = shell.viewed()?;
     let told =
         changes::redo(&view, rest == "rest", &label(&view, "/redo"), &|path| workspace.shortened(path));
     shell.done(AuditKind::Undo, "/redo", told)
 }
 
-pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let (workspace, view) = shell.viewed()?;
     if let Ok(id) = rest.parse::<u64>() {
         match view.journal().entry(id) {
@@ -246,12 +246,12 @@ pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> After {
     None
 }
 
-pub(super) fn review(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn review(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     shell.review = Some(rest.to_string());
     None
 }
 
-pub(super) fn rewind(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn rewind(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     shell.rewind(rest);
     None
 }

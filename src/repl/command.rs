@@ -10,18 +10,18 @@ use crate::provider::ProviderPreset;
 use crate::text::nearest;
 
 /// What a command asks for after it ran: nothing, or a turn.
-pub(super) type After = Option<TurnStart>;
+pub(super) type CommandFollowUp = Option<TurnStart>;
 
-pub struct CommandRow {
+pub struct SlashCommand {
     pub name: &'static str,
     pub arguments: &'static str,
     pub help: &'static str,
     /// Words that complete the argument.
     pub words: fn() -> Vec<String>,
-    run: fn(&mut Shell<'_>, &str) -> After,
+    run: fn(&mut Shell<'_>, &str) -> CommandFollowUp,
 }
 
-pub const COMMANDS: &[CommandRow] = &[
+pub const COMMANDS: &[SlashCommand] = &[
     row("help", "", "what can be typed here", none, commands::help),
     row("mode", "[MODE]", "show or change how far calls may reach", modes, commands::mode),
     row("cd", "[DIR]", "where this conversation works, and how to work elsewhere", none, session::cd),
@@ -135,9 +135,9 @@ const fn row(
     arguments: &'static str,
     help: &'static str,
     words: fn() -> Vec<String>,
-    run: fn(&mut Shell<'_>, &str) -> After,
-) -> CommandRow {
-    CommandRow { name, arguments, help, words, run }
+    run: fn(&mut Shell<'_>, &str) -> CommandFollowUp,
+) -> SlashCommand {
+    SlashCommand { name, arguments, help, words, run }
 }
 
 fn none() -> Vec<String> {
@@ -185,7 +185,7 @@ fn keys() -> Vec<String> {
 }
 
 /// Runs a command; an unknown one is answered with the nearest.
-pub(super) fn run(shell: &mut Shell<'_>, name: &str, rest: &str) -> After {
+pub(super) fn run(shell: &mut Shell<'_>, name: &str, rest: &str) -> CommandFollowUp {
     match COMMANDS.iter().find(|row| row.name == name) {
         Some(row) => (row.run)(shell, rest),
         None => {

@@ -1,6 +1,6 @@
 //! What the shell's commands do.
 
-use super::command::{After, COMMANDS};
+use super::command::{COMMANDS, CommandFollowUp};
 use super::{Shell, picking, session};
 use crate::agent::TurnStart;
 use crate::permission::{Mode, PlanModeState};
@@ -37,7 +37,7 @@ impl Shell<'_> {
     }
 }
 
-pub(super) fn help(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn help(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
     let commands: Vec<(String, String)> = COMMANDS
         .iter()
@@ -61,7 +61,7 @@ pub(super) fn help(shell: &mut Shell<'_>, _: &str) -> After {
     None
 }
 
-pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     if !rest.is_empty() {
         match Mode::parse(rest) {
             Some(mode) if shell.app.mode().store(mode) => {}
@@ -87,7 +87,7 @@ pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> After {
 }
 
 /// `/plan`: whether a plan must be approved before anything is written; the person's own word settles it.
-pub(super) fn plan(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn plan(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let cell = shell.app.mode();
     match rest {
         "" => {}
@@ -114,7 +114,7 @@ pub(super) fn plan(shell: &mut Shell<'_>, rest: &str) -> After {
     None
 }
 
-pub(super) fn model(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn model(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     if rest == "pick" {
         return pick_model(shell);
     }
@@ -122,19 +122,19 @@ pub(super) fn model(shell: &mut Shell<'_>, rest: &str) -> After {
     switch(shell, &provider, rest)
 }
 
-fn pick_model(shell: &mut Shell<'_>) -> After {
+fn pick_model(shell: &mut Shell<'_>) -> CommandFollowUp {
     let (provider, model) = shell.pick_model()?;
     switch_to(shell, &provider, Some(model.as_str()).filter(|model| !model.is_empty()))
 }
 
 /// `/history`: a line that was typed before comes into the prompt.
-pub(super) fn history(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn history(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     let line = shell.pick_line()?;
-    shell.typed = Some(super::prompt::Typed { before: line, after: String::new() });
+    shell.typed = Some(super::prompt::UnfinishedLine { before: line, after: String::new() });
     None
 }
 
-pub(super) fn provider(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn provider(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     if rest == "pick" {
         return pick_model(shell);
     }
@@ -153,7 +153,7 @@ pub(super) fn current(shell: &Shell<'_>) -> (String, String) {
     }
 }
 
-fn switch(shell: &mut Shell<'_>, provider: &str, model: &str) -> After {
+fn switch(shell: &mut Shell<'_>, provider: &str, model: &str) -> CommandFollowUp {
     if model.is_empty() {
         let (provider, model) = current(shell);
         shell.note(&format!("{provider} with {model}"));
@@ -162,7 +162,7 @@ fn switch(shell: &mut Shell<'_>, provider: &str, model: &str) -> After {
     switch_to(shell, provider, Some(model))
 }
 
-fn switch_to(shell: &mut Shell<'_>, provider: &str, model: Option<&str>) -> After {
+fn switch_to(shell: &mut Shell<'_>, provider: &str, model: Option<&str>) -> CommandFollowUp {
     match shell.app.answerer(Some(provider), model) {
         Ok(answerer) => {
             let told =
@@ -183,12 +183,12 @@ fn switch_to(shell: &mut Shell<'_>, provider: &str, model: Option<&str>) -> Afte
     None
 }
 
-pub(super) fn clear(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn clear(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     term::write_all(b"\x1b[H\x1b[2J");
     new(shell, rest)
 }
 
-pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     if let Some(agent) = &shell.conversation.agent
         && let Err(why) = shell.runtime.block_on(agent.leave())
     {
@@ -209,7 +209,7 @@ pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> After {
     None
 }
 
-pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let picked = match rest {
         "" if !picking::is_interactive() => {
             shell.list_sessions();
@@ -239,7 +239,7 @@ pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> After {
     None
 }
 
-pub(super) fn retry(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn retry(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     let has_something = shell.conversation.agent.as_ref().is_some_and(|a| !a.transcript().is_empty());
     if has_something {
         return Some(TurnStart::Retry);
@@ -248,7 +248,7 @@ pub(super) fn retry(shell: &mut Shell<'_>, _: &str) -> After {
     None
 }
 
-pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let found = shell
         .conversation
         .agent
@@ -298,7 +298,7 @@ fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
     options.open(path)?.write_all(text.as_bytes())
 }
 
-pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     if rest == "pick" {
         shell.browse_scratchpads();
         return None;
@@ -325,7 +325,7 @@ pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> After {
     None
 }
 
-pub(super) fn tools(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn tools(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     if rest.is_empty() {
         let rows: Vec<(String, String)> = shell
             .app
@@ -348,7 +348,7 @@ pub(super) fn tools(shell: &mut Shell<'_>, rest: &str) -> After {
     None
 }
 
-pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     let (provider, model) = current(shell);
     let mode = shell.app.mode().load();
     let session = shell.conversation.agent.as_ref().and_then(|a| a.session()).map(|s| s.id().to_string());
@@ -370,7 +370,7 @@ pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> After {
     None
 }
 
-pub(super) fn config(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn config(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let all = shell.app.config().all();
     let rows: Vec<(String, String)> = all
         .into_iter()
@@ -386,7 +386,7 @@ pub(super) fn config(shell: &mut Shell<'_>, rest: &str) -> After {
     None
 }
 
-pub(super) fn quit(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn quit(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     shell.quit = Some(0);
     let pending = shell.pending();
     if pending > 0 {

@@ -1,7 +1,7 @@
 //! `/context` and `/compact`: what fills the model's window, making room in it, and what the summary says that did.
 
 use super::Shell;
-use super::command::After;
+use super::command::CommandFollowUp;
 use crate::agent::{ContextUsage, TurnStart};
 use crate::text::visible;
 use crate::ui::{cell, editor, term};
@@ -10,7 +10,7 @@ use ratatui::text::Line;
 /// Cells of the bar before a share.
 const BAR: usize = 20;
 
-pub(super) fn context(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn context(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     match rest.trim() {
         "" => {}
         "summary" => {
@@ -81,7 +81,7 @@ fn edit(shell: &mut Shell<'_>) {
     }
 }
 
-pub(super) fn compact(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn compact(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     if shell.conversation.agent.is_none() {
         shell.note("there is nothing to sum up");
         return None;

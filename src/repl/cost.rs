@@ -1,7 +1,7 @@
 //! `/cost`: what this conversation and this day cost.
 
 use super::Shell;
-use super::command::After;
+use super::command::CommandFollowUp;
 use crate::provider::catalog::{self, Money};
 use crate::session::{CostFilter, RequestCost};
 use crate::ui::cell;
@@ -21,7 +21,7 @@ pub fn priced(spent: &RequestCost) -> String {
     }
 }
 
-pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     let Some(agent) = &shell.conversation.agent else {
         shell.note("nothing was sent yet");
         return None;

@@ -13,14 +13,14 @@ const FRESH: Duration = Duration::from_secs(3);
 const MOST_TIME: Duration = Duration::from_millis(250);
 const MOST_FILES: usize = 200_000;
 
-pub(super) struct Files {
+pub(super) struct PathCompletions {
     root: PathBuf,
     list: Mutex<Option<(Instant, Vec<String>)>>,
 }
 
-impl Files {
-    pub(super) fn new(root: &Path) -> Files {
-        Files { root: root.into(), list: Mutex::new(None) }
+impl PathCompletions {
+    pub(super) fn new(root: &Path) -> PathCompletions {
+        PathCompletions { root: root.into(), list: Mutex::new(None) }
     }
 
     /// The best `most` paths for `typed`, best first; a path that is typed out is found even if it is ignored.
@@ -114,7 +114,7 @@ mod tests {
             std::fs::write(dir.path().join(path), "").unwrap();
         }
         std::fs::write(dir.path().join(".gitignore"), "target/\n").unwrap();
-        let files = Files::new(dir.path());
+        let files = PathCompletions::new(dir.path());
         assert_eq!(files.matching("wid", 5).first().map(String::as_str), Some("src/text/width.rs"));
         assert_eq!(files.matching("main", 5), ["src/main.rs"]);
         assert_eq!(files.matching("", 9), ["README.md", "src/"]);

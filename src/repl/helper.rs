@@ -1,8 +1,8 @@
 //! What rustyline asks while a line is typed: completions, hints, whether the line is whole.
 
 use super::command::COMMANDS;
-use super::files::Files;
-use super::host::Host;
+use super::files::PathCompletions;
+use super::host::AppContext;
 use crate::session::DraftFile;
 use crate::text::visible;
 use crate::ui::input::pump::PtyProxy;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 const MOST: usize = 40;
 
 pub(super) struct ShellHelper {
-    files: Files,
+    files: PathCompletions,
     hint: Style,
     /// Hears of every change of the line.
     drafts: Option<Arc<DraftFile>>,
@@ -32,12 +32,12 @@ pub(super) struct ShellHelper {
 }
 
 /// A completion, and what is listed for it.
-pub(super) struct Choice {
+pub(super) struct PromptCompletion {
     shown: String,
     text: String,
 }
 
-impl Candidate for Choice {
+impl Candidate for PromptCompletion {
     fn display(&self) -> &str {
         &self.shown
     }
@@ -49,20 +49,26 @@ impl Candidate for Choice {
 
 impl ShellHelper {
     pub(super) fn new(
-        app: &dyn Host,
+        app: &dyn AppContext,
         theme: &Theme,
         drafts: Option<Arc<DraftFile>>,
         pastes: PasteStore,
         pump: Option<PtyProxy>,
     ) -> ShellHelper {
-        ShellHelper { files: Files::new(app.cwd()), hint: theme.style("hint"), drafts, pastes, pump }
+        ShellHelper {
+            files: PathCompletions::new(app.cwd()),
+            hint: theme.style("hint"),
+            drafts,
+            pastes,
+            pump,
+        }
     }
 
     pub(super) fn wear(&mut self, theme: &Theme) {
         self.hint = theme.style("hint");
     }
 
-    fn complete_at(&self, line: &str, pos: usize) -> (usize, Vec<Choice>) {
+    fn complete_at(&self, line: &str, pos: usize) -> (usize, Vec<PromptCompletion>) {
         let before = line.get(..pos).unwrap_or(line);
         if let Some(typed) = before.strip_prefix('/') {
             return match typed.split_once(char::is_whitespace) {
@@ -79,7 +85,7 @@ impl ShellHelper {
             let path = without_marks(&path);
             let quoted = path.contains(char::is_whitespace);
             let text = if quoted { format!("@\"{path}\"") } else { format!("@{path}") };
-            Choice { shown: visible::name(&path).into_owned(), text }
+            PromptCompletion { shown: visible::name(&path).into_owned(), text }
         });
         (word, choices.collect())
     }
@@ -96,26 +102,31 @@ fn without_marks(path: &str) -> Cow<'_, str> {
     Cow::Owned(path.chars().map(sign).collect())
 }
 
-fn commands(typed: &str) -> Vec<Choice> {
+fn commands(typed: &str) -> Vec<PromptCompletion> {
     let rows = COMMANDS.iter().filter(|row| row.name.starts_with(typed));
-    rows.map(|row| Choice {
+    rows.map(|row| PromptCompletion {
         shown: format!("/{:<12} {}", row.name, row.help),
         text: format!("/{} ", row.name),
     })
     .collect()
 }
 
-fn arguments(name: &str, typed: &str) -> Vec<Choice> {
+fn arguments(name: &str, typed: &str) -> Vec<PromptCompletion> {
     let Some(row) = COMMANDS.iter().find(|row| row.name == name) else { return Vec::new() };
     let words = (row.words)();
     let fitting = words.into_iter().filter(|word| word.starts_with(typed));
-    fitting.map(|word| Choice { shown: word.clone(), text: word }).collect()
+    fitting.map(|word| PromptCompletion { shown: word.clone(), text: word }).collect()
 }
 
 impl Completer for ShellHelper {
-    type Candidate = Choice;
+    type Candidate = PromptCompletion;
 
-    fn complete(&self, line: &str, pos: usize, _: &Context<'_>) -> rustyline::Result<(usize, Vec<Choice>)> {
+    fn complete(
+        &self,
+        line: &str,
+        pos: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<PromptCompletion>)> {
         Ok(self.complete_at(line, pos))
     }
 }
@@ -181,7 +192,7 @@ mod tests {
 
     fn helper(dir: &std::path::Path) -> ShellHelper {
         ShellHelper {
-            files: Files::new(dir),
+            files: PathCompletions::new(dir),
             hint: Style::default(),
             drafts: None,
             pastes: PasteStore::default(),

@@ -13,7 +13,7 @@ use thiserror::Error;
 /// Something that could not be built, with what to do about it.
 #[derive(Debug, Error)]
 #[error("{message}")]
-pub struct Trouble {
+pub struct UserError {
     pub message: String,
     pub hint: Option<String>,
     /// The person asked for something that there is not.
@@ -21,7 +21,7 @@ pub struct Trouble {
 }
 
 /// The program around the shell.
-pub trait Host {
+pub trait AppContext {
     fn config(&self) -> &Config;
     /// Where themes of the person's own are.
     fn config_dir(&self) -> &Path;
@@ -46,13 +46,13 @@ pub trait Host {
     /// The last session of this directory that left something pending, and the workspace through its view.
     fn earlier(&self) -> Option<(String, Workspace)>;
     /// Opens the session store; the sentences say what was wrong with it.
-    fn store(&self) -> Result<(SessionStore, Vec<String>), Trouble>;
+    fn store(&self) -> Result<(SessionStore, Vec<String>), UserError>;
     /// Removes sessions that the settings do not keep, once a day; the sentence says what went.
     fn prune_sessions(&self, store: &SessionStore) -> Option<String>;
     /// Who answers: as named, or as the settings say.
-    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, Trouble>;
+    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError>;
     /// A conversation kept in `session`, or only in memory.
-    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, Trouble>;
+    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError>;
 
     fn cwd(&self) -> &Path {
         self.workspace().cwd()

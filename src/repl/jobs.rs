@@ -1,8 +1,8 @@
 //! Background commands, from the prompt: `/jobs`, word of what has ended, and what becomes of them when placet leaves.
 
 use super::Shell;
-use super::command::After;
-use super::prompt::Prompter;
+use super::command::CommandFollowUp;
+use super::prompt::PromptEditor;
 use crate::text::{sanitize, visible};
 use crate::tools::Job;
 use crate::ui::ansi;
@@ -13,7 +13,7 @@ const LINES: usize = 20;
 
 impl Shell<'_> {
     /// Tells what ends while a line is typed, above it.
-    pub(super) fn hear_of_jobs(&self, prompter: &Prompter) -> Option<tokio::task::JoinHandle<()>> {
+    pub(super) fn hear_of_jobs(&self, prompter: &PromptEditor) -> Option<tokio::task::JoinHandle<()>> {
         if self.app.jobs().list().is_empty() {
             return None;
         }
@@ -39,7 +39,7 @@ impl Shell<'_> {
 }
 
 /// `/jobs`, `/jobs N`, `/jobs kill N|all`, `/jobs keep N`.
-pub(super) fn jobs(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn jobs(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let words: Vec<&str> = rest.split_whitespace().collect();
     match words.as_slice() {
         [] => list(shell),

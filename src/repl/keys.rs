@@ -4,7 +4,7 @@
 //! what every screen of the shell goes by; nothing that is pressed does anything but Ctrl-C, which ends it.
 
 use super::Shell;
-use super::command::After;
+use super::command::CommandFollowUp;
 use crate::ui::input::BlockingKeyReader;
 use crate::ui::input::decode::{InputToken, TerminalInput};
 use crate::ui::keymap::KeyChord;
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Bytes of one press that are shown.
 const BYTES: usize = 48;
 
-pub(super) fn keys(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn keys(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     if !std::io::stdin().is_terminal() {
         shell.error("there are no keys where no terminal is", None);
         return None;

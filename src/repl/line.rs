@@ -1,32 +1,32 @@
 //! What was typed: nothing, a command of the shell, a command for the terminal, or something to say.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(super) enum PromptInput {
     Blank,
     Slash { name: String, rest: String },
     Shell(String),
     Say(String),
 }
 
-impl Line {
-    pub(super) fn parse(text: &str) -> Line {
+impl PromptInput {
+    pub(super) fn parse(text: &str) -> PromptInput {
         let trimmed = text.trim();
         if trimmed.is_empty() {
-            return Line::Blank;
+            return PromptInput::Blank;
         }
         if let Some(command) = trimmed.strip_prefix('!') {
             let command = command.trim();
-            return if command.is_empty() { Line::Blank } else { Line::Shell(command.into()) };
+            return if command.is_empty() { PromptInput::Blank } else { PromptInput::Shell(command.into()) };
         }
         if let Some(rest) = trimmed.strip_prefix('/') {
             let (name, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
             // `/usr/bin is full` speaks of a path, not to the shell.
             if !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
-                return Line::Slash { name: name.into(), rest: rest.trim().into() };
+                return PromptInput::Slash { name: name.into(), rest: rest.trim().into() };
             }
         }
         // A backslash at the end of a line asked for the break that follows it.
-        Line::Say(text.replace("\\\n", "\n").trim_end().to_string())
+        PromptInput::Say(text.replace("\\\n", "\n").trim_end().to_string())
     }
 }
 
@@ -59,13 +59,16 @@ mod tests {
 
     #[test]
     fn lines_are_told_apart_by_how_they_begin() {
-        let say = |t: &str| Line::Say(t.into());
-        assert_eq!(Line::parse("  \n"), Line::Blank);
-        assert_eq!(Line::parse("!"), Line::Blank);
-        assert_eq!(Line::parse("! ls -l"), Line::Shell("ls -l".into()));
-        assert_eq!(Line::parse("/mode  ask "), Line::Slash { name: "mode".into(), rest: "ask".into() });
-        assert_eq!(Line::parse("/usr/bin is full"), say("/usr/bin is full"));
-        assert_eq!(Line::parse("/ what"), say("/ what"));
-        assert_eq!(Line::parse("one\\\ntwo\n"), say("one\ntwo"));
+        let say = |t: &str| PromptInput::Say(t.into());
+        assert_eq!(PromptInput::parse("  \n"), PromptInput::Blank);
+        assert_eq!(PromptInput::parse("!"), PromptInput::Blank);
+        assert_eq!(PromptInput::parse("! ls -l"), PromptInput::Shell("ls -l".into()));
+        assert_eq!(
+            PromptInput::parse("/mode  ask "),
+            PromptInput::Slash { name: "mode".into(), rest: "ask".into() }
+        );
+        assert_eq!(PromptInput::parse("/usr/bin is full"), say("/usr/bin is full"));
+        assert_eq!(PromptInput::parse("/ what"), say("/ what"));
+        assert_eq!(PromptInput::parse("one\\\ntwo\n"), say("one\ntwo"));
     }
 }

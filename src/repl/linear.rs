@@ -1,14 +1,14 @@
 //! The review without a screen: one sentence for each hunk, its lines, and an answer typed with Enter. Nothing is ever
 //! repainted, and Enter alone decides nothing.
 
-use super::prompt::{Prompter, STOPPED};
+use super::prompt::{PromptEditor, STOPPED};
 use super::{ReplError, Shell};
 use crate::ui::review::{Review, ReviewDecision, ReviewOutcome, SavedReview};
 use std::path::Path;
 
 /// What an answer means.
 #[derive(Debug, PartialEq, Eq)]
-enum Answer<'a> {
+enum PlainReviewAnswer<'a> {
     Mark(ReviewDecision),
     File(ReviewDecision),
     Comment(&'a str),
@@ -19,22 +19,22 @@ enum Answer<'a> {
     Leave,
 }
 
-fn read(answer: &str) -> Option<Answer<'_>> {
+fn read(answer: &str) -> Option<PlainReviewAnswer<'_>> {
     let answer = answer.trim();
     if let Some(text) = answer.strip_prefix("c ").or(answer.strip_prefix("comment ")) {
-        return (!text.trim().is_empty()).then(|| Answer::Comment(text.trim()));
+        return (!text.trim().is_empty()).then(|| PlainReviewAnswer::Comment(text.trim()));
     }
     Some(match answer {
-        "a" | "accept" => Answer::Mark(ReviewDecision::Accepted),
-        "r" | "reject" => Answer::Mark(ReviewDecision::Rejected),
-        "o" | "open" => Answer::Mark(ReviewDecision::Open),
-        "A" => Answer::File(ReviewDecision::Accepted),
-        "R" => Answer::File(ReviewDecision::Rejected),
-        "" | "n" | "next" => Answer::Next,
-        "b" | "back" => Answer::Back,
-        "u" | "undo" => Answer::Undo,
-        "f" | "finish" => Answer::Finish,
-        "q" | "quit" | STOPPED => Answer::Leave,
+        "a" | "accept" => PlainReviewAnswer::Mark(ReviewDecision::Accepted),
+        "r" | "reject" => PlainReviewAnswer::Mark(ReviewDecision::Rejected),
+        "o" | "open" => PlainReviewAnswer::Mark(ReviewDecision::Open),
+        "A" => PlainReviewAnswer::File(ReviewDecision::Accepted),
+        "R" => PlainReviewAnswer::File(ReviewDecision::Rejected),
+        "" | "n" | "next" => PlainReviewAnswer::Next,
+        "b" | "back" => PlainReviewAnswer::Back,
+        "u" | "undo" => PlainReviewAnswer::Undo,
+        "f" | "finish" => PlainReviewAnswer::Finish,
+        "q" | "quit" | STOPPED => PlainReviewAnswer::Leave,
         _ => return None,
     })
 }
@@ -45,7 +45,7 @@ const WORDS: &str = "a accept, r reject, A or R the whole file, o open again, c 
 /// Goes through everything; returns the decisions and whether they are to be carried out.
 pub(super) fn run(
     shell: &Shell<'_>,
-    prompter: &mut Prompter,
+    prompter: &mut PromptEditor,
     mut review: Review,
     memory: &Path,
 ) -> Result<(Review, ReviewOutcome), ReplError> {
@@ -65,28 +65,28 @@ pub(super) fn run(
         review.hear(stop);
         let answer = prompter.ask_mark(&format!("hunk {} of {}: ", at + 1, stops.len()));
         match read(&answer) {
-            Some(Answer::Mark(mark)) => {
+            Some(PlainReviewAnswer::Mark(mark)) => {
                 review.decide_stop(stop, mark);
                 at += 1;
             }
-            Some(Answer::File(mark)) => {
+            Some(PlainReviewAnswer::File(mark)) => {
                 for other in stops.iter().filter(|s| s.file == stop.file && s.hunk >= stop.hunk) {
                     review.decide_stop(*other, mark);
                 }
                 at += stops.iter().filter(|s| s.file == stop.file && s.hunk >= stop.hunk).count();
             }
-            Some(Answer::Comment(text)) => {
+            Some(PlainReviewAnswer::Comment(text)) => {
                 review.comment_on(stop, text);
                 shell.hint("commented");
             }
-            Some(Answer::Next) => at += 1,
-            Some(Answer::Back) => at = at.saturating_sub(1),
-            Some(Answer::Undo) => {
+            Some(PlainReviewAnswer::Next) => at += 1,
+            Some(PlainReviewAnswer::Back) => at = at.saturating_sub(1),
+            Some(PlainReviewAnswer::Undo) => {
                 review.handle(crate::ui::review::ReviewAction::Undo);
                 shell.hint(review.message.as_deref().unwrap_or(""));
             }
-            Some(Answer::Finish) => break,
-            Some(Answer::Leave) => {
+            Some(PlainReviewAnswer::Finish) => break,
+            Some(PlainReviewAnswer::Leave) => {
                 save(shell, &review, outbox, memory);
                 shell.hint("nothing was applied; what you decided is remembered");
                 return Ok((review, ReviewOutcome::Left));
@@ -107,7 +107,11 @@ fn save(shell: &Shell<'_>, review: &Review, outbox: Option<String>, memory: &Pat
 }
 
 /// The summary, and a word that carries it out.
-fn confirm(shell: &Shell<'_>, prompter: &mut Prompter, review: &Review) -> Result<ReviewOutcome, ReplError> {
+fn confirm(
+    shell: &Shell<'_>,
+    prompter: &mut PromptEditor,
+    review: &Review,
+) -> Result<ReviewOutcome, ReplError> {
     let (accepted, rejected) = review.tally();
     if accepted + rejected == 0 && !review.has_news() {
         shell.note("nothing is decided: everything stays pending");
@@ -138,13 +142,13 @@ mod tests {
 
     #[test]
     fn answers_are_words_and_enter_alone_decides_nothing() {
-        assert_eq!(read("a"), Some(Answer::Mark(ReviewDecision::Accepted)));
-        assert_eq!(read(" reject "), Some(Answer::Mark(ReviewDecision::Rejected)));
-        assert_eq!(read("R"), Some(Answer::File(ReviewDecision::Rejected)));
-        assert_eq!(read(""), Some(Answer::Next));
-        assert_eq!(read("c why this?"), Some(Answer::Comment("why this?")));
+        assert_eq!(read("a"), Some(PlainReviewAnswer::Mark(ReviewDecision::Accepted)));
+        assert_eq!(read(" reject "), Some(PlainReviewAnswer::Mark(ReviewDecision::Rejected)));
+        assert_eq!(read("R"), Some(PlainReviewAnswer::File(ReviewDecision::Rejected)));
+        assert_eq!(read(""), Some(PlainReviewAnswer::Next));
+        assert_eq!(read("c why this?"), Some(PlainReviewAnswer::Comment("why this?")));
         assert_eq!(read("c  "), None);
         assert_eq!(read("accept all"), None);
-        assert_eq!(read(STOPPED), Some(Answer::Leave));
+        assert_eq!(read(STOPPED), Some(PlainReviewAnswer::Leave));
     }
 }

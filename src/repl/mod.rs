@@ -29,10 +29,10 @@ mod tree;
 mod turn;
 mod view;
 
-pub use command::{COMMANDS, CommandRow};
+pub use command::{COMMANDS, SlashCommand};
 pub use cost::priced;
-pub use host::{Host, Trouble};
-pub use review::{Carried, TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
+pub use host::{AppContext, UserError};
+pub use review::{AppliedReview, TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
 pub use session::{title_of, when};
 
 use crate::agent::{MessageQueue, SelectedModel};
@@ -42,11 +42,11 @@ use crate::ui::ansi::{self, ColorDepth};
 use crate::ui::paste::PasteStore;
 use crate::ui::{Theme, ThemeError, cell, own, term};
 use crate::workspace::Workspace;
-use line::Line;
-use prompt::{Asked, Prompter, Screen, Typed};
+use line::PromptInput;
+use prompt::{PromptEditor, PromptOutcome, PromptScreen, UnfinishedLine};
 use ratatui::text::Line as Styled;
-use session::Conversation;
-use signals::Signals;
+use session::ShellConversation;
+use signals::TerminalStatus;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -55,10 +55,10 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 /// How a shell begins.
-pub struct Opening {
+pub struct ShellOptions {
     /// The first turn, if there is one already.
     pub prompt: Option<String>,
-    pub resume: Resume,
+    pub resume: ResumeTarget,
     /// A project's file that waits for the person's trust.
     pub trust: Option<(ProjectSettings, TrustStore)>,
     /// Hears of the turn that runs now, so that a signal can stop it.
@@ -66,7 +66,7 @@ pub struct Opening {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resume {
+pub enum ResumeTarget {
     No,
     Last,
     Named(String),
@@ -76,7 +76,7 @@ pub enum Resume {
 #[derive(Debug, Error)]
 pub enum ReplError {
     #[error(transparent)]
-    Host(#[from] Trouble),
+    Host(#[from] UserError),
     #[error(transparent)]
     Session(#[from] SessionError),
     #[error(transparent)]
@@ -96,13 +96,13 @@ const AGAIN: Duration = Duration::from_secs(2);
 
 /// Everything a command or a turn may need.
 pub(crate) struct Shell<'r> {
-    app: Box<dyn Host>,
+    app: Box<dyn AppContext>,
     runtime: &'r Runtime,
     theme: Theme,
     store: Option<SessionStore>,
     /// Who answers next; the conversation takes it over when it begins.
     answerer: Option<SelectedModel>,
-    conversation: Conversation,
+    conversation: ShellConversation,
     on_turn: Box<dyn Fn(Option<CancellationToken>)>,
     quit: Option<u8>,
     /// What an earlier session of this directory left pending.
@@ -110,7 +110,7 @@ pub(crate) struct Shell<'r> {
     /// The review of these paths is to begin.
     review: Option<String>,
     /// The next line begins as this.
-    typed: Option<Typed>,
+    typed: Option<UnfinishedLine>,
     /// A reset of the classification is to be asked about.
     resetting: bool,
     /// The prompt has not heard of the theme yet.
@@ -123,11 +123,11 @@ pub(crate) struct Shell<'r> {
     pastes: PasteStore,
     /// Thinking and output are shown at length.
     expanded: bool,
-    signals: Signals,
+    signals: TerminalStatus,
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
-pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8, ReplError> {
+pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -> Result<u8, ReplError> {
     let variable = |name: &str| std::env::var(name).ok();
     let depth = ColorDepth::detect(app.config().text("ui.color").unwrap_or("auto"), variable);
     let theme =
@@ -146,10 +146,11 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         }
     };
     let (drafts, left) = drafts_of(store.as_ref(), app.cwd());
-    let (signals, wrong) = Signals::new(app.as_ref(), &theme, variable);
+    let (signals, wrong) = TerminalStatus::new(app.as_ref(), &theme, variable);
     notes.extend(wrong);
     let pastes = PasteStore::default();
-    let mut prompter = Prompter::new(app.as_ref(), &theme, store.as_ref(), drafts.clone(), pastes.clone())?;
+    let mut prompter =
+        PromptEditor::new(app.as_ref(), &theme, store.as_ref(), drafts.clone(), pastes.clone())?;
     let linear = app.config().flag("ui.linear").unwrap_or(false);
     if prompter.knows_keys() && !linear && app.config().flag("ui.extended_keys").unwrap_or(true) {
         term::tell_keys_apart(&variable("TERM").unwrap_or_default());
@@ -164,7 +165,7 @@ pub fn run(app: Box<dyn Host>, runtime: &Runtime, opening: Opening) -> Result<u8
         theme,
         store,
         answerer: Some(answerer),
-        conversation: Conversation::default(),
+        conversation: ShellConversation::default(),
         on_turn: opening.on_turn,
         quit: None,
         review: None,
@@ -225,7 +226,7 @@ fn begin_anew() -> std::io::Error {
 impl Shell<'_> {
     fn rounds(
         &mut self,
-        prompter: &mut Prompter,
+        prompter: &mut PromptEditor,
         mut first: Option<String>,
         mut draft: String,
     ) -> Result<u8, ReplError> {
@@ -238,7 +239,7 @@ impl Shell<'_> {
                     text
                 }
                 None => match self.ask(prompter, &std::mem::take(&mut draft))? {
-                    Asked::Line(text) => {
+                    PromptOutcome::Line(text) => {
                         if let Some(why) = self.pastes.broken(&text) {
                             self.error(&why, Some("nothing was sent"));
                             draft = text;
@@ -247,7 +248,7 @@ impl Shell<'_> {
                         self.signals.sent();
                         text
                     }
-                    Asked::Interrupted => {
+                    PromptOutcome::Interrupted => {
                         if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {
                             return Ok(130);
                         }
@@ -255,7 +256,7 @@ impl Shell<'_> {
                         self.hint("Ctrl-C again to quit");
                         continue;
                     }
-                    Asked::Open(Screen::Review, typed) => {
+                    PromptOutcome::Open(PromptScreen::Review, typed) => {
                         prompter.put_back(typed);
                         if let Some(start) = self.go_through(prompter, "")? {
                             draft = self.take_turn(prompter, start, String::new())?;
@@ -263,12 +264,12 @@ impl Shell<'_> {
                         }
                         continue;
                     }
-                    Asked::Open(screen, typed) => {
+                    PromptOutcome::Open(screen, typed) => {
                         let typed = self.open(screen, typed);
                         prompter.put_back(typed);
                         continue;
                     }
-                    Asked::Closed => return Ok(0),
+                    PromptOutcome::Closed => return Ok(0),
                 },
             };
             interrupted = None;
@@ -276,16 +277,16 @@ impl Shell<'_> {
                 prompter.remember(&text, self.app.cwd(), self.store.as_ref());
             }
             self.keep_draft(&draft);
-            match Line::parse(&text) {
-                Line::Blank => {}
-                Line::Shell(command) => self.run_in_terminal(&self.pastes.expanded(&command)),
-                Line::Slash { name, rest } => {
+            match PromptInput::parse(&text) {
+                PromptInput::Blank => {}
+                PromptInput::Shell(command) => self.run_in_terminal(&self.pastes.expanded(&command)),
+                PromptInput::Slash { name, rest } => {
                     let rest = self.pastes.expanded(&rest).into_owned();
                     if let Some(after) = command::run(self, &name, &rest) {
                         draft = self.take_turn(prompter, after, draft)?;
                     }
                 }
-                Line::Say(text) => draft = self.say_or_do(prompter, &text, draft)?,
+                PromptInput::Say(text) => draft = self.say_or_do(prompter, &text, draft)?,
             }
             if std::mem::take(&mut self.rethemed) {
                 prompter.wear(&self.theme);
@@ -309,7 +310,12 @@ impl Shell<'_> {
     }
 
     /// Operations are carried out where lines may be such; everything else is said.
-    fn say_or_do(&mut self, prompter: &mut Prompter, text: &str, draft: String) -> Result<String, ReplError> {
+    fn say_or_do(
+        &mut self,
+        prompter: &mut PromptEditor,
+        text: &str,
+        draft: String,
+    ) -> Result<String, ReplError> {
         if self.app.typed_batches()
             && let Some(start) = self.app.operations(&self.pastes.expanded(text))
         {
@@ -320,14 +326,14 @@ impl Shell<'_> {
     }
 
     /// A screen that a key opened; returns what stands in the line then.
-    fn open(&mut self, screen: Screen, typed: Typed) -> Typed {
+    fn open(&mut self, screen: PromptScreen, typed: UnfinishedLine) -> UnfinishedLine {
         match screen {
-            Screen::Transcript => {
+            PromptScreen::Transcript => {
                 self.transcript();
                 typed
             }
-            Screen::Review => typed,
-            Screen::Picker => self.pick_into(typed),
+            PromptScreen::Review => typed,
+            PromptScreen::Picker => self.pick_into(typed),
         }
     }
 
@@ -340,7 +346,7 @@ impl Shell<'_> {
         self.print(&cell::said(text, &self.theme));
     }
 
-    fn ask(&mut self, prompter: &mut Prompter, draft: &str) -> Result<Asked, ReplError> {
+    fn ask(&mut self, prompter: &mut PromptEditor, draft: &str) -> Result<PromptOutcome, ReplError> {
         self.signals.prompt();
         let beside = [self.warm(), self.hear_of_jobs(prompter)];
         let asked = prompter.ask(draft, self.pending(), self.level());
@@ -401,7 +407,7 @@ impl Shell<'_> {
     /// Shows a project's file and asks for trust, once for this content.
     fn ask_trust(
         &mut self,
-        prompter: &mut Prompter,
+        prompter: &mut PromptEditor,
         project: ProjectSettings,
         mut store: TrustStore,
     ) -> Result<(), ReplError> {

@@ -1,14 +1,14 @@
 //! `/permission`: what is granted, which rules there are, and how a command would be judged.
 
 use super::Shell;
-use super::command::After;
+use super::command::CommandFollowUp;
 use crate::permission::{Access, Grant, GrantId, GrantLimit, Policy, Rule, RuleVerdict};
 use jiff::{SignedDuration, Timestamp};
 
 /// The tool whose calls are command lines.
 const TOOL: &str = "run_command";
 
-pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let rest = rest.trim();
     match word {

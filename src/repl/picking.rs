@@ -4,8 +4,8 @@
 
 use super::Shell;
 use super::command::COMMANDS;
-use super::files::Files;
-use super::prompt::Typed;
+use super::files::PathCompletions;
+use super::prompt::UnfinishedLine;
 use super::session::when;
 use crate::provider::ProviderPreset;
 use crate::session::{BranchTree, SessionBranch, SessionHit};
@@ -47,33 +47,33 @@ impl Shell<'_> {
     }
 
     /// Ctrl-P: a command where one is being typed, else files.
-    pub(super) fn pick_into(&self, typed: Typed) -> Typed {
+    pub(super) fn pick_into(&self, typed: UnfinishedLine) -> UnfinishedLine {
         match typed.before.strip_prefix('/') {
             Some(name) if !name.contains(char::is_whitespace) => self.pick_command(&typed, name),
             _ => self.pick_files(typed),
         }
     }
 
-    fn pick_command(&self, typed: &Typed, name: &str) -> Typed {
-        let item = |row: &super::CommandRow| {
+    fn pick_command(&self, typed: &UnfinishedLine, name: &str) -> UnfinishedLine {
+        let item = |row: &super::SlashCommand| {
             let note = format!("{}  {}", row.arguments, row.help);
             PickerItem::new(format!("/{}", row.name), note.trim()).with_value(row.name)
         };
         let feed = PickerFeed::of(COMMANDS.iter().map(item).collect());
         match self.pick(self.picker("Commands", feed).with_query(name)).first() {
-            Some(name) => Typed { before: format!("/{name} "), after: typed.after.clone() },
+            Some(name) => UnfinishedLine { before: format!("/{name} "), after: typed.after.clone() },
             None => typed.clone(),
         }
     }
 
-    fn pick_files(&self, typed: Typed) -> Typed {
+    fn pick_files(&self, typed: UnfinishedLine) -> UnfinishedLine {
         let workspace = self.seen_through();
         let feed = PickerFeed::default();
         walk(&workspace, feed.clone());
         let word = typed.before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let (lead, word) = typed.before.split_at(word);
         let mention = word.strip_prefix('@').map(|path| path.trim_start_matches('"'));
-        let (beyond, root) = (Files::new(workspace.cwd()), workspace.clone());
+        let (beyond, root) = (PathCompletions::new(workspace.cwd()), workspace.clone());
         let hidden = move |path: &str| root.is_hidden(&root.cwd().join(path));
         let picker = self
             .picker("Files", feed)
@@ -104,7 +104,7 @@ impl Shell<'_> {
             None => format!("{} ", typed.before),
         };
         let gap = if typed.after.starts_with(char::is_whitespace) { "" } else { " " };
-        Typed { before: format!("{before}{words}{gap}"), after: typed.after }
+        UnfinishedLine { before: format!("{before}{words}{gap}"), after: typed.after }
     }
 
     /// A session's name.

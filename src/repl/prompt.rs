@@ -2,7 +2,7 @@
 
 use super::ReplError;
 use super::helper::ShellHelper;
-use super::host::Host;
+use super::host::AppContext;
 use super::pictures_in::{dropped, from_clipboard};
 use super::signals::PROMPT_END;
 use crate::permission::{ClassificationLevel, Mode, ModeCell};
@@ -25,19 +25,19 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What came of asking for a line.
-pub(super) enum Asked {
+pub(super) enum PromptOutcome {
     Line(String),
     /// Ctrl-C on an empty line.
     Interrupted,
     /// A key that opens a screen.
-    Open(Screen, Typed),
+    Open(PromptScreen, UnfinishedLine),
     /// Ctrl-D on an empty line, or the terminal is gone.
     Closed,
 }
 
 /// A screen that a key at the prompt opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Screen {
+pub(super) enum PromptScreen {
     Transcript,
     /// What is pending.
     Review,
@@ -47,42 +47,42 @@ pub(super) enum Screen {
 
 /// A line that is not finished: what stands before the cursor, and what after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Typed {
+pub(super) struct UnfinishedLine {
     pub(super) before: String,
     pub(super) after: String,
 }
 
 /// What a handler leaves for [`Prompter::ask`], which it makes rustyline return to.
 #[derive(Default)]
-struct Left {
+struct KeyHandlerOutcome {
     /// The line as it came back from the person's own editor.
     edited: Option<String>,
-    screen: Option<(Screen, Typed)>,
+    screen: Option<(PromptScreen, UnfinishedLine)>,
 }
 
 /// What [`Prompter::ask_word`] gives when the person pressed Ctrl-C or Ctrl-D instead.
 pub(super) const STOPPED: &str = "\u{3}";
 
-pub(super) struct Prompter {
+pub(super) struct PromptEditor {
     editor: Editor<ShellHelper, MemHistory>,
     prompt: ModePrompt,
-    left: Arc<Mutex<Left>>,
+    left: Arc<Mutex<KeyHandlerOutcome>>,
     /// The line goes on as this.
-    put_back: Option<Typed>,
+    put_back: Option<UnfinishedLine>,
     /// Where rustyline reads; without it, it reads the terminal itself.
     pump: Option<PtyProxy>,
     pastes: PasteStore,
-    teller: Option<Teller>,
+    teller: Option<PromptPrinter>,
 }
 
-impl Prompter {
+impl PromptEditor {
     pub(super) fn new(
-        app: &dyn Host,
+        app: &dyn AppContext,
         theme: &Theme,
         store: Option<&SessionStore>,
         drafts: Option<Arc<DraftFile>>,
         pastes: PasteStore,
-    ) -> Result<Prompter, ReplError> {
+    ) -> Result<PromptEditor, ReplError> {
         let vi = app.config().text("ui.edit_mode") == Some("vi");
         let lines = usize::try_from(app.config().number("ui.history_lines").unwrap_or(1000)).unwrap_or(1000);
         let config = Config::builder()
@@ -108,10 +108,11 @@ impl Prompter {
         }
         editor.set_helper(Some(ShellHelper::new(app, theme, drafts, pastes.clone(), pump.clone())));
         let left = Arc::default();
-        let reading = Reading { pump: pump.clone(), pastes: pastes.clone(), teller: teller.clone() };
+        let reading =
+            KeyHandlerContext { pump: pump.clone(), pastes: pastes.clone(), teller: teller.clone() };
         bind(&mut editor, app, &left, &reading);
         let prompt = ModePrompt::new(app.mode().clone(), theme);
-        Ok(Prompter { editor, prompt, left, put_back: None, pump, pastes, teller })
+        Ok(PromptEditor { editor, prompt, left, put_back: None, pump, pastes, teller })
     }
 
     /// Says lines above the one that is typed.
@@ -126,7 +127,7 @@ impl Prompter {
     }
 
     /// Reads a line where keys come from.
-    fn read(&mut self, draft: &Typed) -> rustyline::Result<String> {
+    fn read(&mut self, draft: &UnfinishedLine) -> rustyline::Result<String> {
         // rustyline can edit nothing there, and would wait for a line end that no key sends.
         if term::is_dumb() {
             let own = self.prompt.pick(&self.prompt.raw);
@@ -136,7 +137,7 @@ impl Prompter {
                 LinePromptResult::Closed => Err(ReadlineError::Eof),
             };
         }
-        let Prompter { editor, prompt: own, pump, .. } = self;
+        let PromptEditor { editor, prompt: own, pump, .. } = self;
         let mut read = || editor.readline_with_initial(own, (&draft.before, &draft.after));
         match pump {
             Some(pump) => pump.during(read)?,
@@ -157,13 +158,13 @@ impl Prompter {
         draft: &str,
         pending: usize,
         level: ClassificationLevel,
-    ) -> Result<Asked, ReplError> {
+    ) -> Result<PromptOutcome, ReplError> {
         self.prompt.tell(pending, level);
-        let fresh = || Typed { before: draft.to_string(), after: String::new() };
+        let fresh = || UnfinishedLine { before: draft.to_string(), after: String::new() };
         let mut draft = match self.put_back.take() {
             // What came back from a turn stands before the line that was left for it.
             Some(typed) if !draft.is_empty() => {
-                Typed { before: format!("{draft}\n{}", typed.before), after: typed.after }
+                UnfinishedLine { before: format!("{draft}\n{}", typed.before), after: typed.after }
             }
             Some(typed) => typed,
             None => fresh(),
@@ -171,21 +172,24 @@ impl Prompter {
         draft.before = self.pastes.collapsed(draft.before);
         loop {
             match self.read(&draft) {
-                Ok(line) => return Ok(Asked::Line(line)),
+                Ok(line) => return Ok(PromptOutcome::Line(line)),
                 Err(ReadlineError::Interrupted) => {
                     let left = std::mem::take(&mut *lock(&self.left));
                     match left {
-                        Left { edited: Some(before), .. } => {
-                            draft = Typed { before: self.pastes.collapsed(before), after: String::new() };
+                        KeyHandlerOutcome { edited: Some(before), .. } => {
+                            draft = UnfinishedLine {
+                                before: self.pastes.collapsed(before),
+                                after: String::new(),
+                            };
                         }
-                        Left { screen: Some((screen, typed)), .. } => {
+                        KeyHandlerOutcome { screen: Some((screen, typed)), .. } => {
                             self.erase(&typed);
-                            return Ok(Asked::Open(screen, typed));
+                            return Ok(PromptOutcome::Open(screen, typed));
                         }
-                        _ => return Ok(Asked::Interrupted),
+                        _ => return Ok(PromptOutcome::Interrupted),
                     }
                 }
-                Err(ReadlineError::Eof) => return Ok(Asked::Closed),
+                Err(ReadlineError::Eof) => return Ok(PromptOutcome::Closed),
                 Err(e) => return Err(e.into()),
             }
         }
@@ -200,13 +204,13 @@ impl Prompter {
     }
 
     /// The next line that is asked for goes on as this, with the cursor where it stood.
-    pub(super) fn put_back(&mut self, typed: Typed) {
+    pub(super) fn put_back(&mut self, typed: UnfinishedLine) {
         self.put_back = Some(typed);
     }
 
     /// Takes the unfinished line off the screen, so that it does not stand there twice. One that was wrapped stays:
     /// how many rows it took is the terminal's knowledge.
-    fn erase(&self, typed: &Typed) {
+    fn erase(&self, typed: &UnfinishedLine) {
         let line = format!("{}{}{}", self.prompt.pick(&self.prompt.raw), typed.before, typed.after);
         let wide = crate::text::width::of(&line);
         if !line.contains('\n') && wide < usize::from(term::size().0) {
@@ -312,7 +316,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A reader of the terminal for rustyline. What is wrong with a paste is told above the line.
-fn pump(teller: &Option<Teller>, pastes: &PasteStore) -> Option<PtyProxy> {
+fn pump(teller: &Option<PromptPrinter>, pastes: &PasteStore) -> Option<PtyProxy> {
     let (pastes, teller) = (pastes.clone(), teller.clone()?);
     let take = move |input: TerminalInput| {
         let why = match input {
@@ -331,48 +335,51 @@ fn pump(teller: &Option<Teller>, pastes: &PasteStore) -> Option<PtyProxy> {
 
 fn bind(
     editor: &mut Editor<ShellHelper, MemHistory>,
-    app: &dyn Host,
-    left: &Arc<Mutex<Left>>,
-    reading: &Reading,
+    app: &dyn AppContext,
+    left: &Arc<Mutex<KeyHandlerOutcome>>,
+    reading: &KeyHandlerContext,
 ) {
-    let Reading { pump, pastes, teller } = reading;
+    let KeyHandlerContext { pump, pastes, teller } = reading;
     let conditional = |handler: Box<dyn ConditionalEventHandler>| EventHandler::Conditional(handler);
-    let cycle = Cycle { mode: app.mode().clone(), modes: app.modes().to_vec() };
+    let cycle = CycleModeHandler { mode: app.mode().clone(), modes: app.modes().to_vec() };
     editor.bind_sequence(KeyEvent(KeyCode::BackTab, Modifiers::NONE), conditional(Box::new(cycle)));
     for newline in [KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::ctrl('J')] {
         editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
     }
     let cleared: Arc<Mutex<Option<String>>> = Arc::default();
-    editor.bind_sequence(KeyEvent::ctrl('C'), conditional(Box::new(ClearFirst(Arc::clone(&cleared)))));
-    editor.bind_sequence(KeyEvent(KeyCode::Up, Modifiers::NONE), conditional(Box::new(Recall(cleared))));
-    editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(Suspend(pump.clone()))));
+    editor.bind_sequence(KeyEvent::ctrl('C'), conditional(Box::new(ClearLineHandler(Arc::clone(&cleared)))));
+    editor.bind_sequence(
+        KeyEvent(KeyCode::Up, Modifiers::NONE),
+        conditional(Box::new(RecallLineHandler(cleared))),
+    );
+    editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(SuspendHandler(pump.clone()))));
     let own = app.config().text("editor").map(String::from);
     let edit = || {
         let (program, left) = (editor::program(own.as_deref()), Arc::clone(left));
-        Box::new(EditLine { program, left, pump: pump.clone(), pastes: pastes.clone() })
+        Box::new(EditLineHandler { program, left, pump: pump.clone(), pastes: pastes.clone() })
     };
     editor.bind_sequence(Event::KeySeq(vec![KeyEvent::ctrl('X'), KeyEvent::ctrl('E')]), conditional(edit()));
     editor.bind_sequence(KeyEvent::ctrl('G'), conditional(edit()));
     for key in [KeyEvent::ctrl('V'), KeyEvent(KeyCode::Char('v'), Modifiers::ALT)] {
-        editor.bind_sequence(key, conditional(Box::new(PastePicture(teller.clone()))));
+        editor.bind_sequence(key, conditional(Box::new(PastePictureHandler(teller.clone()))));
     }
-    let open = |screen| Box::new(Open { screen, left: Arc::clone(left) });
-    editor.bind_sequence(KeyEvent::ctrl('T'), conditional(open(Screen::Transcript)));
+    let open = |screen| Box::new(OpenScreenHandler { screen, left: Arc::clone(left) });
+    editor.bind_sequence(KeyEvent::ctrl('T'), conditional(open(PromptScreen::Transcript)));
     let review = KeyEvent(KeyCode::Char('r'), Modifiers::ALT);
-    editor.bind_sequence(review, conditional(open(Screen::Review)));
-    editor.bind_sequence(KeyEvent::ctrl('P'), conditional(open(Screen::Picker)));
+    editor.bind_sequence(review, conditional(open(PromptScreen::Review)));
+    editor.bind_sequence(KeyEvent::ctrl('P'), conditional(open(PromptScreen::Picker)));
 }
 
 /// Ctrl-X Ctrl-E, Ctrl-G: the line is asked for anew with what the editor left; replacing it in place would leave the
 /// cursor at its beginning.
-struct EditLine {
+struct EditLineHandler {
     program: String,
-    left: Arc<Mutex<Left>>,
+    left: Arc<Mutex<KeyHandlerOutcome>>,
     pump: Option<PtyProxy>,
     pastes: PasteStore,
 }
 
-impl ConditionalEventHandler for EditLine {
+impl ConditionalEventHandler for EditLineHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
         term::write_all(b"\x1b[?2004l");
         // Pastes are there to be edited.
@@ -400,29 +407,29 @@ fn with_terminal<T>(pump: &Option<PtyProxy>, work: impl FnOnce() -> T) -> T {
 }
 
 /// How a line is read: what the keys of the prompt need of it.
-struct Reading {
+struct KeyHandlerContext {
     pump: Option<PtyProxy>,
     pastes: PasteStore,
-    teller: Option<Teller>,
+    teller: Option<PromptPrinter>,
 }
 
 /// Says something above the line while it is typed.
-type Teller = Arc<Mutex<dyn FnMut(String) + Send>>;
+type PromptPrinter = Arc<Mutex<dyn FnMut(String) + Send>>;
 
-fn teller(editor: &mut Editor<ShellHelper, MemHistory>) -> Option<Teller> {
+fn teller(editor: &mut Editor<ShellHelper, MemHistory>) -> Option<PromptPrinter> {
     let mut printer = editor.create_external_printer().ok()?;
     Some(Arc::new(Mutex::new(move |text: String| drop(printer.print(text + "\n")))))
 }
 
-fn tell(teller: &Teller, text: String) {
+fn tell(teller: &PromptPrinter, text: String) {
     let mut teller = teller.lock().unwrap_or_else(PoisonError::into_inner);
     (*teller)(text);
 }
 
 /// Ctrl-V, Alt-V: the picture of the clipboard is mentioned in the line.
-struct PastePicture(Option<Teller>);
+struct PastePictureHandler(Option<PromptPrinter>);
 
-impl ConditionalEventHandler for PastePicture {
+impl ConditionalEventHandler for PastePictureHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
         let dir = std::env::temp_dir();
         let (mention, words) = match from_clipboard(&dir, |name| std::env::var(name).ok()) {
@@ -437,27 +444,27 @@ impl ConditionalEventHandler for PastePicture {
 }
 
 /// A key that opens a screen: the shell shows it, and the line goes on afterwards as it was.
-struct Open {
-    screen: Screen,
-    left: Arc<Mutex<Left>>,
+struct OpenScreenHandler {
+    screen: PromptScreen,
+    left: Arc<Mutex<KeyHandlerOutcome>>,
 }
 
-impl ConditionalEventHandler for Open {
+impl ConditionalEventHandler for OpenScreenHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
         let (before, after) = ctx.line().split_at_checked(ctx.pos()).unwrap_or((ctx.line(), ""));
-        let typed = Typed { before: before.into(), after: after.into() };
+        let typed = UnfinishedLine { before: before.into(), after: after.into() };
         lock(&self.left).screen = Some((self.screen, typed));
         Some(Cmd::Interrupt)
     }
 }
 
 /// Shift+Tab: the next mode, text and cursor untouched.
-struct Cycle {
+struct CycleModeHandler {
     mode: ModeCell,
     modes: Vec<Mode>,
 }
 
-impl ConditionalEventHandler for Cycle {
+impl ConditionalEventHandler for CycleModeHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
         self.mode.store(self.mode.load().next(&self.modes));
         Some(Cmd::Repaint)
@@ -465,9 +472,9 @@ impl ConditionalEventHandler for Cycle {
 }
 
 /// Ctrl-C clears a draft first, and keeps it for Up.
-struct ClearFirst(Arc<Mutex<Option<String>>>);
+struct ClearLineHandler(Arc<Mutex<Option<String>>>);
 
-impl ConditionalEventHandler for ClearFirst {
+impl ConditionalEventHandler for ClearLineHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
         if ctx.line().is_empty() {
             return Some(Cmd::Interrupt);
@@ -478,9 +485,9 @@ impl ConditionalEventHandler for ClearFirst {
 }
 
 /// Up on an empty line brings back what Ctrl-C cleared, and only then goes into the history.
-struct Recall(Arc<Mutex<Option<String>>>);
+struct RecallLineHandler(Arc<Mutex<Option<String>>>);
 
-impl ConditionalEventHandler for Recall {
+impl ConditionalEventHandler for RecallLineHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
         if !ctx.line().is_empty() {
             return None;
@@ -491,9 +498,9 @@ impl ConditionalEventHandler for Recall {
 }
 
 /// rustyline's own would leave the person's shell without echo.
-struct Suspend(Option<PtyProxy>);
+struct SuspendHandler(Option<PtyProxy>);
 
-impl ConditionalEventHandler for Suspend {
+impl ConditionalEventHandler for SuspendHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
         with_terminal(&self.0, term::suspend);
         Some(Cmd::Repaint)

@@ -3,7 +3,7 @@
 //! The screens are `ui`'s; here they get the conversation, the clipboard and the person's editor.
 
 use super::Shell;
-use super::command::After;
+use super::command::CommandFollowUp;
 use crate::config::AppDirs;
 use crate::conversation::Message;
 use crate::text::visible;
@@ -15,25 +15,25 @@ use crate::ui::{code_blocks, editor, markdown, pager, term, transcript};
 
 /// What `/copy` is asked for: an answer, counted from the last one, and a block of code in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Wanted {
+struct CopyRequest {
     answer: usize,
     block: Option<usize>,
 }
 
 /// `3`, `3.2`, `code 2`, or nothing for the last answer.
-fn wanted(rest: &str) -> Option<Wanted> {
+fn wanted(rest: &str) -> Option<CopyRequest> {
     let number = |text: &str| text.trim().parse::<usize>().ok().filter(|n| *n > 0);
     let rest = rest.trim();
     if rest.is_empty() {
-        return Some(Wanted { answer: 1, block: None });
+        return Some(CopyRequest { answer: 1, block: None });
     }
     if let Some(after) = rest.strip_prefix("code") {
         let block = if after.trim().is_empty() { Some(1) } else { number(after) };
-        return block.map(|block| Wanted { answer: 1, block: Some(block) });
+        return block.map(|block| CopyRequest { answer: 1, block: Some(block) });
     }
     match rest.split_once('.') {
-        Some((answer, block)) => Some(Wanted { answer: number(answer)?, block: Some(number(block)?) }),
-        None => Some(Wanted { answer: number(rest)?, block: None }),
+        Some((answer, block)) => Some(CopyRequest { answer: number(answer)?, block: Some(number(block)?) }),
+        None => Some(CopyRequest { answer: number(rest)?, block: None }),
     }
 }
 
@@ -47,7 +47,7 @@ fn answers(messages: &[Message]) -> impl Iterator<Item = String> + '_ {
 }
 
 /// The exact bytes that are wanted, or why there are none.
-fn text_for(messages: &[Message], wanted: Wanted) -> Result<String, String> {
+fn text_for(messages: &[Message], wanted: CopyRequest) -> Result<String, String> {
     let Some(text) = answers(messages).nth(wanted.answer - 1) else {
         let count = answers(messages).count();
         let s = if count == 1 { "" } else { "s" };
@@ -120,13 +120,13 @@ impl Shell<'_> {
     }
 }
 
-pub(super) fn transcript(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn transcript(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     shell.transcript();
     None
 }
 
 /// `/last`: the last answer again, all of it.
-pub(super) fn last(shell: &mut Shell<'_>, _: &str) -> After {
+pub(super) fn last(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     let messages = shell.conversation.agent.as_ref().map_or(&[][..], |a| a.transcript().messages());
     let text = answers(messages).next();
     match text {
@@ -140,7 +140,7 @@ pub(super) fn last(shell: &mut Shell<'_>, _: &str) -> After {
 }
 
 /// `/copy`: exact bytes to the clipboard.
-pub(super) fn copy(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn copy(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some(wanted) = wanted(rest) else {
         shell.error(
             &format!("`{rest}` is no answer that can be copied"),

@@ -4,7 +4,7 @@
 //! only when that succeeded are the rejected parts discarded, so that `/undo` can bring them back.
 
 use super::changes::{label, paths};
-use super::prompt::Prompter;
+use super::prompt::PromptEditor;
 use super::{ReplError, Shell, linear};
 use crate::agent::TurnStart;
 use crate::audit::AuditKind;
@@ -36,7 +36,7 @@ impl Shell<'_> {
     /// Shows what is pending at these paths. What comes back is a turn that the person wants to begin with it.
     pub(super) fn go_through(
         &mut self,
-        prompter: &mut Prompter,
+        prompter: &mut PromptEditor,
         rest: &str,
     ) -> Result<Option<TurnStart>, ReplError> {
         let Some((workspace, view)) = self.viewed() else { return Ok(None) };
@@ -173,7 +173,7 @@ pub fn keymap<A: Copy + PartialEq>(
 }
 
 /// What carrying out came to.
-pub struct Carried {
+pub struct AppliedReview {
     /// What was done, in the order in which it was done.
     pub steps: Vec<(AuditKind, UserReport)>,
     /// What the agent should be told; it is remembered until it was.
@@ -219,7 +219,7 @@ pub fn carry_out(
     review: &Review,
     confirm: impl FnOnce(&[LargeLoss]) -> bool,
     label: TransactionLabel,
-) -> io::Result<Carried> {
+) -> io::Result<AppliedReview> {
     let (land, drop_out) = choices(review, view)?;
     let mut steps = Vec::new();
     if !land.is_empty() {
@@ -248,7 +248,7 @@ pub fn carry_out(
             let lines =
                 vec![format!("what you accepted is pending still, and remembered{also}: /review goes on")];
             steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
-            return Ok(Carried { steps, outbox: None });
+            return Ok(AppliedReview { steps, outbox: None });
         }
     }
     if !drop_out.is_empty() {
@@ -280,7 +280,7 @@ pub fn carry_out(
         let lines = vec![format!("carried out, but what the agent should be told is not remembered: {e}")];
         steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
     }
-    Ok(Carried { steps, outbox })
+    Ok(AppliedReview { steps, outbox })
 }
 
 /// Reports what was rejected, and how it is brought back.

@@ -10,7 +10,7 @@ use crate::workspace::{JournalEntry, TransactionLabel, View};
 use std::path::Path;
 
 /// A turn of this conversation: where it begins, what was said, and what it changed that still stands.
-struct Past {
+struct RewindTurn {
     index: usize,
     said: String,
     entries: Vec<JournalEntry>,
@@ -18,7 +18,7 @@ struct Past {
 
 /// What is to go back.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum What {
+enum RewindScope {
     Files,
     Conversation,
     Both,
@@ -50,9 +50,9 @@ impl Shell<'_> {
             return;
         };
         let what = match what {
-            Some("files") => What::Files,
-            Some("conversation") => What::Conversation,
-            Some("both") => What::Both,
+            Some("files") => RewindScope::Files,
+            Some("conversation") => RewindScope::Conversation,
+            Some("both") => RewindScope::Both,
             _ => {
                 let hint =
                     format!("/rewind {number} files, /rewind {number} conversation or /rewind {number} both");
@@ -64,7 +64,7 @@ impl Shell<'_> {
         self.go_back(&view, turns.into_iter().skip(from).collect(), what, others);
     }
 
-    fn past(&self, view: &View) -> Vec<Past> {
+    fn past(&self, view: &View) -> Vec<RewindTurn> {
         let Some(agent) = &self.conversation.agent else { return Vec::new() };
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut standing: Vec<JournalEntry> = view.journal().turns().into_iter().flatten().collect();
@@ -82,13 +82,13 @@ impl Shell<'_> {
             let entries = standing.iter().filter(|e| branch.is_some() && e.turn() == branch);
             let entries = entries.cloned().collect();
             let said = text.lines().next().unwrap_or_default().to_string();
-            Past { index, said, entries }
+            RewindTurn { index, said, entries }
         })
         .collect()
     }
 
-    fn list_turns(&self, view: &View, turns: &[Past]) {
-        let line = |(back, turn): (usize, &Past)| {
+    fn list_turns(&self, view: &View, turns: &[RewindTurn]) {
+        let line = |(back, turn): (usize, &RewindTurn)| {
             let (files, added, removed) = figures(view, &turn.entries);
             let s = if files == 1 { "" } else { "s" };
             let figures = match files {
@@ -102,9 +102,9 @@ impl Shell<'_> {
         self.hint("/rewind N files|conversation|both goes back to before that turn");
     }
 
-    fn go_back(&mut self, view: &View, turns: Vec<Past>, what: What, rest: bool) {
+    fn go_back(&mut self, view: &View, turns: Vec<RewindTurn>, what: RewindScope, rest: bool) {
         let Some(index) = turns.first().map(|t| t.index) else { return };
-        if what != What::Conversation {
+        if what != RewindScope::Conversation {
             let mut entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
             // An apply that came later may belong to an earlier turn.
             entries.sort_by_key(|entry| entry.id);
@@ -127,7 +127,7 @@ impl Shell<'_> {
                 }
             }
         }
-        if what != What::Files
+        if what != RewindScope::Files
             && let Some(agent) = &mut self.conversation.agent
         {
             match agent.rewind(index) {

@@ -24,7 +24,7 @@ const HEAD: usize = 8 << 10;
 const DIFF: usize = 8 << 20;
 
 /// A scratchpad that goes along with the next message.
-pub(super) struct Pinned {
+pub(super) struct PinnedScratchpad {
     pub(super) name: String,
     parts: Vec<Part>,
 }
@@ -139,7 +139,7 @@ impl Shell<'_> {
         let mut all = vec![Part::Note(Note::AttachedScratchpad { name: name.into() })];
         all.extend(parts);
         self.conversation.pinned.retain(|pinned| pinned.name != name);
-        self.conversation.pinned.push(Pinned { name: name.into(), parts: all });
+        self.conversation.pinned.push(PinnedScratchpad { name: name.into(), parts: all });
         Ok(match told.is_empty() {
             true => format!("`{name}` goes along with your next message: {bytes} bytes"),
             false => format!("goes along with your next message: {}", told.join("; ")),

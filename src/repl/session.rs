@@ -1,7 +1,7 @@
 //! Beginning, resuming and leaving conversations.
 
-use super::command::After;
-use super::{ReplError, Resume, Shell, picking, tree};
+use super::command::CommandFollowUp;
+use super::{ReplError, ResumeTarget, Shell, picking, tree};
 use crate::agent::Agent;
 use crate::conversation::Part;
 use crate::session::{OpenSession, SessionPin, SessionRow};
@@ -12,10 +12,10 @@ const HITS: usize = 200;
 
 /// The conversation of this shell; it begins with the first thing said.
 #[derive(Default)]
-pub(super) struct Conversation {
+pub(super) struct ShellConversation {
     pub(super) agent: Option<Agent>,
     /// What goes along with the next message.
-    pub(super) pinned: Vec<super::scratchpads::Pinned>,
+    pub(super) pinned: Vec<super::scratchpads::PinnedScratchpad>,
 }
 
 /// The first words of what was said, as a title.
@@ -46,7 +46,7 @@ pub(super) fn short_id(id: &crate::conversation::SessionId) -> &str {
 }
 
 /// `/title TEXT`
-pub(super) fn title(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn title(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some((store, id)) = tree::saved(shell) else {
         shell.note("there is no saved conversation yet");
         return None;
@@ -67,7 +67,7 @@ pub(super) fn title(shell: &mut Shell<'_>, rest: &str) -> After {
 }
 
 /// `/pin` and `/pin off`
-pub(super) fn pin(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn pin(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some((store, id)) = tree::saved(shell) else {
         shell.note("there is no saved conversation yet");
         return None;
@@ -90,7 +90,7 @@ pub(super) fn pin(shell: &mut Shell<'_>, rest: &str) -> After {
 }
 
 /// `/search WORDS`: where a screen is, the hit that is chosen is gone to.
-pub(super) fn search(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn search(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some(store) = shell.store.clone() else {
         shell.note("conversations are not saved");
         return None;
@@ -123,16 +123,16 @@ pub(super) fn search(shell: &mut Shell<'_>, rest: &str) -> After {
 
 impl Shell<'_> {
     /// Takes up what the command line asked for.
-    pub(super) fn begin(&mut self, resume: &Resume) -> Result<(), ReplError> {
+    pub(super) fn begin(&mut self, resume: &ResumeTarget) -> Result<(), ReplError> {
         let Some(store) = self.store.clone() else { return Ok(()) };
         match resume {
-            Resume::No => {}
-            Resume::Last => match store.latest(self.app.cwd())? {
+            ResumeTarget::No => {}
+            ResumeTarget::Last => match store.latest(self.app.cwd())? {
                 Some(id) => self.take_up(&store.find(id.as_str())?)?,
                 None => self.note("there is no session of this directory yet; this is a new one"),
             },
-            Resume::Named(prefix) => self.take_up(&store.find(prefix)?)?,
-            Resume::Choose => self.list_sessions(),
+            ResumeTarget::Named(prefix) => self.take_up(&store.find(prefix)?)?,
+            ResumeTarget::Choose => self.list_sessions(),
         }
         Ok(())
     }
@@ -227,7 +227,7 @@ impl Shell<'_> {
 }
 
 /// `/cd`: a conversation keeps its working directory, because what is pending and what can be undone belong to it.
-pub(super) fn cd(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn cd(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let here = visible::path(shell.app.workspace().cwd());
     if rest.is_empty() {
         shell.note(&format!("this conversation works in {here}"));

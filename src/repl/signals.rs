@@ -2,7 +2,7 @@
 //!
 //! All of it are sequences that a terminal which does not know them leaves out; none moves the cursor.
 
-use super::Host;
+use super::AppContext;
 use crate::agent::{TurnEnding, TurnStart};
 use crate::ui::{LinkFinder, Notifier, NotifyMethod, Theme, links_are_supported, term};
 
@@ -11,7 +11,7 @@ const PROMPT: &[u8] = b"\x1b]133;A\x1b\\";
 pub(super) const PROMPT_END: &str = "\x1b]133;B\x1b\\";
 const SENT: &[u8] = b"\x1b]133;C\x1b\\";
 
-pub(super) struct Signals {
+pub(super) struct TerminalStatus {
     pub(super) notifier: Notifier,
     pub(super) links: LinkFinder,
     titles: bool,
@@ -20,13 +20,13 @@ pub(super) struct Signals {
     code: Option<u8>,
 }
 
-impl Signals {
+impl TerminalStatus {
     /// From the settings and the environment; the sentence says what is wrong with them.
     pub(super) fn new(
-        app: &dyn Host,
+        app: &dyn AppContext,
         theme: &Theme,
         variable: impl Fn(&str) -> Option<String>,
-    ) -> (Signals, Option<String>) {
+    ) -> (TerminalStatus, Option<String>) {
         let (config, flag) = (app.config(), |name: &str| app.config().flag(name).unwrap_or(true));
         let way = NotifyMethod::parse(config.text("ui.notify").unwrap_or("bell"));
         let wrong = way.as_ref().err().cloned();
@@ -37,7 +37,7 @@ impl Signals {
         // A screen reader is not to read them, and these terminals might show them.
         let plain = matches!(variable("TERM").as_deref(), None | Some("" | "dumb" | "linux"))
             || config.flag("ui.linear").unwrap_or(false);
-        let signals = Signals {
+        let signals = TerminalStatus {
             notifier,
             links,
             titles: !plain && flag("ui.title"),

@@ -1,12 +1,12 @@
 //! `/taint`: how high what this conversation has seen is classified, and beginning anew below that.
 
-use super::command::After;
-use super::prompt::Prompter;
+use super::command::CommandFollowUp;
+use super::prompt::PromptEditor;
 use super::{ReplError, Shell, commands};
 use crate::permission::{ClassificationLevel, Policy};
 use std::sync::PoisonError;
 
-pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     match rest {
         "" => show(shell),
         "reset" if shell.conversation.agent.is_none() => shell.note("there is no conversation yet"),
@@ -47,7 +47,7 @@ impl Shell<'_> {
         )
     }
 
-    pub(super) fn reset_taint(&mut self, prompter: &mut Prompter) -> Result<(), ReplError> {
+    pub(super) fn reset_taint(&mut self, prompter: &mut PromptEditor) -> Result<(), ReplError> {
         let level = self.level();
         let answer = prompter.ask_word(&format!(
             "This conversation is {level}. Type `reset` to leave it for a new one, Enter to stay: "

@@ -2,7 +2,7 @@
 //!
 //! It holds for this shell. Keeping it is a setting, and settings are the person's own file.
 
-use super::command::After;
+use super::command::CommandFollowUp;
 use super::{Shell, picking};
 use crate::ui::ansi::ColorDepth;
 use crate::ui::picker::{KEYS, Picker, PickerFeed, PickerItem, PickerPreview};
@@ -53,7 +53,7 @@ impl Shell<'_> {
     }
 }
 
-pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let name = match rest {
         "" if !picking::is_interactive() => {
             shell.list_themes();

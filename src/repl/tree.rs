@@ -2,7 +2,7 @@
 //!
 //! Going to a branch changes what the model is sent, and no file.
 
-use super::command::After;
+use super::command::CommandFollowUp;
 use super::session::{first_words, when};
 use super::{Shell, picking};
 use crate::agent::Agent;
@@ -14,7 +14,7 @@ use ratatui::text::Line;
 /// Cells of what a branch began with.
 const WORDS: usize = 50;
 
-pub(super) fn tree(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn tree(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some((store, id)) = saved(shell) else {
         shell.note("there is no saved conversation yet");
         return None;
@@ -49,7 +49,7 @@ pub(super) fn tree(shell: &mut Shell<'_>, rest: &str) -> After {
 }
 
 /// `/fork [N]`: a session of its own from here, or from before the turn that `/rewind` numbers so.
-pub(super) fn fork(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn fork(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some((store, id)) = saved(shell) else {
         shell.note("there is no saved conversation yet");
         return None;

@@ -1,7 +1,7 @@
 //! One turn on the screen: the pane opens, the agent works, the prompt comes back with what was typed meanwhile.
 
 use super::cost::cost_of;
-use super::prompt::Prompter;
+use super::prompt::PromptEditor;
 use super::{ReplError, Shell, attach};
 use crate::agent::{TurnDecision, TurnEnding, TurnEvent, TurnStart};
 use crate::conversation::{Note, Part};
@@ -14,17 +14,17 @@ use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
 /// What the next round begins with: what was typed and not sent.
-type Next = String;
+type UnsentText = String;
 
 impl Shell<'_> {
     /// Says something. What is attached goes through the same gate as a call; when it cannot be, the line comes back.
     /// `draft` is what was typed beside it already.
     pub(super) fn say(
         &mut self,
-        prompter: &mut Prompter,
+        prompter: &mut PromptEditor,
         text: &str,
         draft: String,
-    ) -> Result<Next, ReplError> {
+    ) -> Result<UnsentText, ReplError> {
         // Files are named by what was typed, and never by what a paste says.
         let mentioned = attach::mentioned(&self.pastes.typed(text));
         let whole = self.pastes.expanded(text).into_owned();
@@ -39,8 +39,8 @@ impl Shell<'_> {
         for path in mentioned {
             match self.attach(&path) {
                 Ok(attached) => parts.extend(attached),
-                Err(attach::Refused::NoFile) => {}
-                Err(attach::Refused::Because(why)) => {
+                Err(attach::AttachError::NoFile) => {}
+                Err(attach::AttachError::Because(why)) => {
                     self.error(
                         &format!("@{path}: {why}"),
                         Some("nothing was sent; change the line or leave the file out"),
@@ -59,10 +59,10 @@ impl Shell<'_> {
 
     pub(super) fn take_turn(
         &mut self,
-        prompter: &mut Prompter,
+        prompter: &mut PromptEditor,
         start: TurnStart,
         draft: String,
-    ) -> Result<Next, ReplError> {
+    ) -> Result<UnsentText, ReplError> {
         let stop = CancellationToken::new();
         (self.on_turn)(Some(stop.clone()));
         self.signals.title(&start);

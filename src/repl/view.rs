@@ -4,7 +4,7 @@
 //! learns nothing of it.
 
 use super::Shell;
-use super::command::After;
+use super::command::CommandFollowUp;
 use crate::agent::Agent;
 use crate::media;
 use crate::text::{DetectedEncoding, TextEncoding};
@@ -25,7 +25,7 @@ const WHOLE: u64 = 16_000_000;
 const PICTURE: u64 = 256 << 20;
 
 /// What a file holds, as far as a person can be shown it.
-enum Content {
+enum ViewableContent {
     Text {
         text: ViewerText,
         seen: SeenLines,
@@ -84,15 +84,15 @@ impl Shell<'_> {
         let opened = workspace.open(&at, OpenConsent::Prepared).map_err(|e| refusal(&e))?;
         let pending = is_pending(&workspace, &at);
         let (text, seen, windows, mut facts) = match self.content(&at, opened)? {
-            Content::Text { text, seen, windows, facts } => (text, seen, windows, facts),
-            Content::Picture(bytes, about) if self.shows_pictures() => {
+            ViewableContent::Text { text, seen, windows, facts } => (text, seen, windows, facts),
+            ViewableContent::Picture(bytes, about) if self.shows_pictures() => {
                 let about = if pending { format!("{about}, pending") } else { about };
                 let (name, keys) = (workspace.shown(&at.path), self.keymap("pager", pager::KEYS));
                 let mut pane = PictureViewer::new(bytes, (&name, about), &self.theme, keys, self.display());
                 self.show(&mut pane);
                 return Ok(None);
             }
-            Content::Picture(_, sentence) | Content::Other(sentence) => {
+            ViewableContent::Picture(_, sentence) | ViewableContent::Other(sentence) => {
                 return Ok(Some(format!("{}: {sentence}", workspace.shown(&at.path))));
             }
         };
@@ -123,7 +123,7 @@ impl Shell<'_> {
         Ok(None)
     }
 
-    fn content(&self, at: &ResolvedPath, mut opened: OpenedFile) -> Result<Content, String> {
+    fn content(&self, at: &ResolvedPath, mut opened: OpenedFile) -> Result<ViewableContent, String> {
         let failed = |e: std::io::Error| format!("`{}` cannot be read: {e}", at.path.display());
         let mut head = Vec::new();
         (&mut opened.file).take(8192).read_to_end(&mut head).map_err(failed)?;
@@ -133,7 +133,7 @@ impl Shell<'_> {
             return picture(&mut opened, at, &head);
         }
         if let Some(kind) = data_kind(&head) {
-            return Ok(Content::Other(binary(kind, &mut opened)));
+            return Ok(ViewableContent::Other(binary(kind, &mut opened)));
         }
         if size > WHOLE {
             return Ok(self.large(at, opened, &head));
@@ -141,7 +141,7 @@ impl Shell<'_> {
         let bytes = opened.read_all(&at.path, WHOLE).map_err(|e| refusal(&e))?;
         let bytes = Arc::new(bytes);
         let Ok(file) = TextFile::new(Arc::clone(&bytes)) else {
-            return Ok(Content::Other(binary("binary data", &mut opened)));
+            return Ok(ViewableContent::Other(binary("binary data", &mut opened)));
         };
         let seen = match &self.conversation.agent {
             Some(agent) => ledger(agent).shown_now(&at.path, &bytes, blake3::hash(&bytes)),
@@ -153,11 +153,11 @@ impl Shell<'_> {
             true => ViewerText::on_disk(opened.file, size, file.encoding()),
             false => ViewerText::in_memory(file.text().as_ref().into()),
         };
-        Ok(Content::Text { text, seen, windows: Vec::new(), facts })
+        Ok(ViewableContent::Text { text, seen, windows: Vec::new(), facts })
     }
 
     /// A file that is read where it is looked at.
-    fn large(&self, at: &ResolvedPath, mut opened: OpenedFile, head: &[u8]) -> Content {
+    fn large(&self, at: &ResolvedPath, mut opened: OpenedFile, head: &[u8]) -> ViewableContent {
         // Cut in the middle of a letter, the head would seem to be of another encoding.
         let end = memchr::memrchr(b'\n', head).map_or(head.len(), |feed| feed + 1);
         let detected = DetectedEncoding::of(head.get(..end).unwrap_or(head));
@@ -165,12 +165,12 @@ impl Shell<'_> {
             Ok(detected) if detected.encoding.unit() == 1 => detected.encoding,
             Ok(detected) => {
                 let advice = "too large to decode here: `iconv -t UTF-8` makes it readable";
-                return Content::Other(format!(
+                return ViewableContent::Other(format!(
                     "{} text of {} bytes, {advice}",
                     detected.encoding, opened.size
                 ));
             }
-            Err(_) => return Content::Other(binary("binary data", &mut opened)),
+            Err(_) => return ViewableContent::Other(binary("binary data", &mut opened)),
         };
         let windows = match &self.conversation.agent {
             Some(agent) => ledger(agent).windows(&at.path).to_vec(),
@@ -178,7 +178,7 @@ impl Shell<'_> {
         };
         let facts = vec![format!("{} MB", opened.size / 1_000_000)];
         let text = ViewerText::on_disk(opened.file, opened.size, encoding);
-        Content::Text { text, seen: SeenLines::default(), windows, facts }
+        ViewableContent::Text { text, seen: SeenLines::default(), windows, facts }
     }
 }
 
@@ -209,19 +209,20 @@ fn facts(file: &TextFile) -> Vec<String> {
 }
 
 /// A picture, and what is said of it. One that cannot be decoded is only named.
-fn picture(opened: &mut OpenedFile, at: &ResolvedPath, head: &[u8]) -> Result<Content, String> {
+fn picture(opened: &mut OpenedFile, at: &ResolvedPath, head: &[u8]) -> Result<ViewableContent, String> {
     let Some(kind) = media::sniff(head, &at.written) else {
-        return Ok(Content::Other(binary("binary data", opened)));
+        return Ok(ViewableContent::Other(binary("binary data", opened)));
     };
     let bytes = opened.read_all(&at.path, PICTURE).map_err(|e| refusal(&e))?;
     let size = bytes.len();
     let bytes = Arc::new(bytes);
     Ok(match media::check(kind, &bytes) {
-        Ok((width, height)) => {
-            Content::Picture(bytes, format!("a {kind} picture of {width}x{height} pixels, {size} bytes"))
-        }
+        Ok((width, height)) => ViewableContent::Picture(
+            bytes,
+            format!("a {kind} picture of {width}x{height} pixels, {size} bytes"),
+        ),
         // The words of the tool that reads, so that a search finds both.
-        Err(e) => Content::Other(format!("{e}, {size} bytes; {}", e.hint())),
+        Err(e) => ViewableContent::Other(format!("{e}, {size} bytes; {}", e.hint())),
     })
 }
 
@@ -245,7 +246,7 @@ fn refusal(error: &WorkspaceError) -> String {
     }
 }
 
-pub(super) fn view(shell: &mut Shell<'_>, rest: &str) -> After {
+pub(super) fn view(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     if rest.is_empty() {
         shell.error("/view needs a file", Some("/view src/main.rs, /view src/main.rs:120"));
         return None;
