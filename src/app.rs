@@ -34,7 +34,7 @@ mod views;
 
 /// What the person asked for on the command line, beside settings.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct LaunchOptions {
     pub cwd: PathBuf,
     pub add_dirs: Vec<PathBuf>,
     pub record: Option<PathBuf>,
@@ -119,16 +119,16 @@ pub struct App {
     pub mounts: Arc<StoreMounts>,
     pub workspace: Workspace,
     /// The scratchpads of the conversation, where they are mounted.
-    pads: Arc<mounts::Pads>,
+    pads: Arc<mounts::ScratchpadMount>,
     /// Commands in the background, of all conversations.
     jobs: JobRegistry,
     pub gate: Arc<CallInterceptors>,
-    request: Request,
+    request: LaunchOptions,
 }
 
 impl App {
     /// Mistakes in rules of the settings are added to `config.problems`; one in a flag is an error.
-    pub fn new(mut config: Config, paths: AppDirs, request: Request) -> Result<App, AppError> {
+    pub fn new(mut config: Config, paths: AppDirs, request: LaunchOptions) -> Result<App, AppError> {
         // A mistake in these is a doubt that the rules must know of.
         let labels = gate::labels(&mut config);
         let keys = withheld(&config);
@@ -393,7 +393,7 @@ fn withheld(config: &Config) -> Vec<String> {
 
 /// Reads the settings: the user's file, the project's, the environment; `flags` come on top. Mistakes are in
 /// `Config::problems`; the project, when there is one, comes back for the question of trust.
-pub fn sources(paths: &AppDirs, cwd: &Path, project: WithProject) -> (SettingsSources, TrustStore) {
+pub fn sources(paths: &AppDirs, cwd: &Path, project: IncludeProject) -> (SettingsSources, TrustStore) {
     use crate::config::SettingsLayer;
     // What others could read until now, they can read no more; the files below are out of reach with it.
     for own in [&paths.config, &paths.state, &paths.cache, &paths.user_file()] {
@@ -410,8 +410,8 @@ pub fn sources(paths: &AppDirs, cwd: &Path, project: WithProject) -> (SettingsSo
     };
     let home = std::env::var_os("HOME").map(PathBuf::from);
     let found = match project {
-        WithProject::Yes => AppDirs::project_file(cwd, home.as_deref()),
-        WithProject::No => None,
+        IncludeProject::Yes => AppDirs::project_file(cwd, home.as_deref()),
+        IncludeProject::No => None,
     };
     let project = found.map(|path| {
         ProjectSettings::read(&path, &trust).unwrap_or_else(|e| ProjectSettings {
@@ -427,7 +427,7 @@ pub fn sources(paths: &AppDirs, cwd: &Path, project: WithProject) -> (SettingsSo
 
 /// Whether the project's own settings are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WithProject {
+pub enum IncludeProject {
     Yes,
     No,
 }

@@ -1,6 +1,6 @@
 //! Who answers: from the settings, the environment and the stored keys to one provider and its model.
 
-use super::server::Server;
+use super::server::ConfiguredProvider;
 use super::{App, AppError, keys};
 use crate::agent::SelectedModel;
 use crate::config::{Config, SettingOrigin, name_of};
@@ -55,22 +55,22 @@ impl App {
     }
 
     /// Where the key of a server is found, as words.
-    pub fn key_standing(&self, server: &Server) -> (Standing, String) {
+    pub fn key_standing(&self, server: &ConfiguredProvider) -> (KeyStatus, String) {
         let own = |key: &str| self.config.text(&name_of("providers", &server.name, key));
         let builtin = ProviderPreset::of(&server.name).map(|preset| preset.key_variable.as_str());
         let variable = own("key_env").or(builtin);
         let command = own("api_key_command").or_else(|| self.config.text("api_key_command"));
         match self.key(server) {
-            Err(e) => (Standing::Missing, e.to_string()),
+            Err(e) => (KeyStatus::Missing, e.to_string()),
             Ok(ApiKeySource::Command { .. }) if command.is_some() => {
-                (Standing::There, "from a command".into())
+                (KeyStatus::There, "from a command".into())
             }
-            Ok(ApiKeySource::Keyring(_)) => (Standing::There, "from the keyring".into()),
-            Ok(ApiKeySource::Missing { variable }) => (Standing::Missing, format!("none: set {variable}")),
-            Ok(ApiKeySource::None) => (Standing::Unneeded, "none needed".into()),
+            Ok(ApiKeySource::Keyring(_)) => (KeyStatus::There, "from the keyring".into()),
+            Ok(ApiKeySource::Missing { variable }) => (KeyStatus::Missing, format!("none: set {variable}")),
+            Ok(ApiKeySource::None) => (KeyStatus::Unneeded, "none needed".into()),
             Ok(_) => match variable.filter(|v| keys::from_environment(v).is_some()) {
-                Some(variable) => (Standing::There, format!("in {variable}")),
-                None => (Standing::There, "in the key file".into()),
+                Some(variable) => (KeyStatus::There, format!("in {variable}")),
+                None => (KeyStatus::There, "in the key file".into()),
             },
         }
     }
@@ -101,7 +101,7 @@ impl App {
     }
 
     /// The connection to a server: nothing is opened, nothing runs.
-    pub fn live(&self, server: &Server) -> Result<HttpProvider, AppError> {
+    pub fn live(&self, server: &ConfiguredProvider) -> Result<HttpProvider, AppError> {
         let preset = &server.preset;
         if preset.base_url.is_empty() {
             return Err(AppError::Address(server.name.clone()));
@@ -181,7 +181,7 @@ impl App {
     }
 
     /// The model as a request depends on it.
-    pub fn model(&self, server: &Server, model: &str) -> ModelSpec {
+    pub fn model(&self, server: &ConfiguredProvider, model: &str) -> ModelSpec {
         let mut figures = self.known(server, model);
         figures.window = self.config.number("context_window").unwrap_or(figures.window);
         figures.vision = self.config.flag("vision").unwrap_or(figures.vision);
@@ -201,7 +201,7 @@ impl App {
     }
 
     /// What is assumed of a model that nobody described.
-    fn unknown(&self, server: &Server, model: &str) -> Option<String> {
+    fn unknown(&self, server: &ConfiguredProvider, model: &str) -> Option<String> {
         let described = server.entry(model).is_some() || self.config.number("context_window").is_some();
         let ModelLimits { window, max_output, .. } = ModelLimits::UNKNOWN;
         (!described).then(|| {
@@ -213,12 +213,12 @@ impl App {
     }
 
     /// The most tokens of one answer.
-    fn room(&self, server: &Server, model: &str) -> u64 {
+    fn room(&self, server: &ConfiguredProvider, model: &str) -> u64 {
         let known = self.known(server, model).max_output.min(32_000);
         self.config.number("max_output_tokens").unwrap_or(known)
     }
 
-    fn known(&self, server: &Server, model: &str) -> ModelLimits {
+    fn known(&self, server: &ConfiguredProvider, model: &str) -> ModelLimits {
         match server.entry(model) {
             Some(_) if catalog::find(&server.name, model).is_some() => ModelLimits::of(&server.name, model),
             Some(_) => ModelLimits::of(&server.like, model),
@@ -226,7 +226,7 @@ impl App {
         }
     }
 
-    fn key(&self, server: &Server) -> Result<ApiKeySource, AppError> {
+    fn key(&self, server: &ConfiguredProvider) -> Result<ApiKeySource, AppError> {
         let name = &server.name;
         let own = |key: &str| self.config.text(&name_of("providers", name, key));
         if let Some(command) = own("api_key_command") {
@@ -261,7 +261,7 @@ impl App {
     }
 
     /// A server by its name: built in, or from `[providers.NAME]`, or the one laid over the other.
-    pub fn server(&self, name: &str) -> Result<Server, AppError> {
+    pub fn server(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
         let mut server = self.settled(name)?;
         // The address of the command line is meant for whoever answers.
         if let Some(url) = self.config.text("base_url") {
@@ -271,7 +271,7 @@ impl App {
     }
 
     /// The same as the configuration has it, whatever the command line says.
-    fn settled(&self, name: &str) -> Result<Server, AppError> {
+    fn settled(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
         if !self.own_provider(name) && ProviderPreset::of(name).is_none() {
             return Err(unknown_provider(name, &self.config));
         }
@@ -285,7 +285,7 @@ impl App {
 
 /// Whether a key can be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum KeyStatus {
     There,
     Missing,
     Unneeded,

@@ -1,7 +1,7 @@
 //! What of placet's own records is damaged, and mending them.
 
 use super::App;
-use super::views::Sweep;
+use super::views::JournalCleanup;
 use crate::workspace::{
     DamageKind, DamagedRecord, JournalEntry, ObjectStore, PruneRoots, RepairReport, contents_needed,
     discard_damage_at_start, journals_in, keeps_pending, pending_damage, pending_damage_at_start, repair,
@@ -92,7 +92,7 @@ fn lost(entries: impl Iterator<Item = JournalEntry>, objects: &ObjectStore) -> V
     found
 }
 
-impl Sweep {
+impl JournalCleanup {
     /// What pending changes need, in all views.
     pub(super) fn needed(&self) -> PruneRoots {
         let (views, unread) = views_in(&self.views);

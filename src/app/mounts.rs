@@ -11,8 +11,11 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Every `[mounts.NAME]` of the settings. One without a path or a store is told as a mistake of the settings.
-pub(super) fn read(config: &mut Config, paths: &AppDirs) -> Result<(StoreMounts, Arc<Pads>), AppError> {
-    let (mut mounts, pads) = (Vec::new(), Arc::new(Pads::default()));
+pub(super) fn read(
+    config: &mut Config,
+    paths: &AppDirs,
+) -> Result<(StoreMounts, Arc<ScratchpadMount>), AppError> {
+    let (mut mounts, pads) = (Vec::new(), Arc::new(ScratchpadMount::default()));
     for name in config.names_below("mounts") {
         let text = |key: &str| config.text(&format!("mounts.{name}.{key}")).map(String::from);
         let (Some(prefix), Some(address)) = (text("path"), text("store")) else {
@@ -30,7 +33,7 @@ fn make(
     (name, prefix, address): (&str, &str, &str),
     text: &dyn Fn(&str) -> Option<String>,
     paths: &AppDirs,
-    pads: &Arc<Pads>,
+    pads: &Arc<ScratchpadMount>,
 ) -> Result<StoreMount, StoreError> {
     let dir = paths.data.join("mounts").join(name);
     let mirrored =
@@ -61,9 +64,9 @@ fn make(
 
 /// The scratchpads of the conversation that is going on, as a store.
 #[derive(Default)]
-pub(super) struct Pads(Mutex<Option<Arc<Scratchpads>>>);
+pub(super) struct ScratchpadMount(Mutex<Option<Arc<Scratchpads>>>);
 
-impl Pads {
+impl ScratchpadMount {
     pub(super) fn are(&self, scratchpads: &Arc<Scratchpads>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(scratchpads));
     }
@@ -90,7 +93,7 @@ fn told(error: ScratchpadError) -> StoreError {
 }
 
 /// Scratchpads keep no times: all are of the beginning of time.
-impl FileStore for Pads {
+impl FileStore for ScratchpadMount {
     fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError> {
         let pads = self.now()?;
         let names = pads.list().into_iter().map(|(name, _)| name).filter(|name| name.starts_with(prefix));

@@ -10,14 +10,14 @@ use crate::provider::{
 
 /// A preset under the name that the person gave it.
 #[derive(Clone, Debug)]
-pub struct Server {
+pub struct ConfiguredProvider {
     pub name: String,
     /// The preset it is made from.
     pub like: String,
     pub preset: ProviderPreset,
 }
 
-impl Server {
+impl ConfiguredProvider {
     /// What the catalog knows of a model here: by this name, or by that of the preset.
     pub fn entry(&self, model: &str) -> Option<&'static catalog::CatalogModel> {
         catalog::find(&self.name, model).or_else(|| catalog::find(&self.like, model))
@@ -25,7 +25,7 @@ impl Server {
 }
 
 /// The server of this name; one that is neither built in nor set speaks Chat Completions to nowhere.
-pub fn of(config: &Config, name: &str) -> Result<Server, AppError> {
+pub fn of(config: &Config, name: &str) -> Result<ConfiguredProvider, AppError> {
     let text = |key: &str| config.text(&name_of("providers", name, key));
     let wire = text("dialect").and_then(WireFormatKind::parse);
     let like = match (text("preset"), ProviderPreset::of(name), wire) {
@@ -59,7 +59,7 @@ pub fn of(config: &Config, name: &str) -> Result<Server, AppError> {
         preset.query.insert("api-version".into(), version.into());
     }
     preset.quirks = quirks(config, name, preset.quirks);
-    Ok(Server { name: name.into(), like: like.name.clone(), preset })
+    Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
 }
 
 /// The preset that stands for a wire format.

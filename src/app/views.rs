@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// A view with changes that wait.
-pub struct Waiting {
+pub struct PendingView {
     /// The session's name, or the one made up for a call without a session.
     pub name: String,
     pub view: View,
@@ -65,13 +65,13 @@ impl App {
     }
 
     /// Views of this directory with something pending, the newest first.
-    pub fn waiting(&self) -> Vec<Waiting> {
+    pub fn waiting(&self) -> Vec<PendingView> {
         self.waiting_and_unread().0
     }
 
     /// The same, and why others cannot be read: something may be pending in them. What is damaged is reported by
     /// [`App::pending_damage_here`] as well.
-    pub fn waiting_and_unread(&self) -> (Vec<Waiting>, Vec<String>) {
+    pub fn waiting_and_unread(&self) -> (Vec<PendingView>, Vec<String>) {
         let dir = self.places("x").view;
         let Some(dir) = dir.parent() else { return Default::default() };
         let (mut found, mut unread) = (Vec::new(), Vec::new());
@@ -89,7 +89,7 @@ impl App {
                 Ok(set) if set.is_empty() => {}
                 Ok(_) => {
                     let busy = is_locked(&place.join("lock"));
-                    found.push(Waiting { name, view, changed, busy });
+                    found.push(PendingView { name, view, changed, busy });
                 }
                 Err(e) => unread.push(format!("`{}`: {e}", place.display())),
             }
@@ -244,9 +244,9 @@ impl App {
         files
     }
 
-    fn sweep(&self) -> Sweep {
+    fn sweep(&self) -> JournalCleanup {
         let (journals, objects) = self.journals();
-        Sweep { views: self.views_places(), journals, objects, keep: self.keep() }
+        JournalCleanup { views: self.views_places(), journals, objects, keep: self.keep() }
     }
 
     fn expanded(&self, text: &str) -> PathBuf {
@@ -258,14 +258,14 @@ impl App {
 }
 
 /// What keeps the journal within its bounds.
-pub(super) struct Sweep {
+pub(super) struct JournalCleanup {
     pub(super) views: Vec<PathBuf>,
     journals: PathBuf,
     objects: PathBuf,
     keep: PruneLimits,
 }
 
-impl Sweep {
+impl JournalCleanup {
     /// Once a day the journal is cut to what the settings keep, beside everything else that goes on.
     fn prune(&self) {
         let mark = self.journals.with_extension("pruned");

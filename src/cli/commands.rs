@@ -7,7 +7,7 @@ use super::{
     usage,
 };
 use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, call_once};
-use crate::app::{self, WithProject};
+use crate::app::{self, IncludeProject};
 use crate::config::{ProjectSettings, SettingKey};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::serve::mcp::McpServer;
@@ -232,7 +232,7 @@ fn store_key(provider: &str, options: &Options) -> Result<u8, Failure> {
 
 fn trust(options: &Options) -> Result<u8, Failure> {
     let cwd = start::working_directory(options)?;
-    let (sources, mut store) = app::sources(&start::paths(), &cwd, WithProject::Yes);
+    let (sources, mut store) = app::sources(&start::paths(), &cwd, IncludeProject::Yes);
     let Some(ProjectSettings { path, text, hash, .. }) = sources.project else {
         return Err(Failure::new("there is no .placet/config.toml here"));
     };

@@ -5,7 +5,7 @@ use super::log;
 use super::report::{self, Failure, code_for, warn, written};
 use super::signals::{self, Current};
 use crate::agent::{Agent, TurnStart};
-use crate::app::{self, App, WithProject};
+use crate::app::{self, App, IncludeProject};
 use crate::config::{AppDirs, Config, ConfigProblem, ProjectSettings, TrustStore};
 use crate::conversation::Part;
 use crate::repl;
@@ -33,7 +33,7 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
     let paths = paths();
     log::start(&paths.log_file(), options.verbose);
     let cwd = working_directory(options)?;
-    let with = if options.no_project { WithProject::No } else { WithProject::Yes };
+    let with = if options.no_project { IncludeProject::No } else { IncludeProject::Yes };
     let (mut sources, trust) = app::sources(&paths, &cwd, with);
     let flags = &mut sources.flags;
     for (key, value, flag) in [
@@ -85,7 +85,7 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
     tell(&config.problems);
     let told = config.problems.len();
     let untrusted = untrusted.filter(|_| !config.untrusted.is_empty()).map(|p| (p, trust));
-    let request = app::Request {
+    let request = app::LaunchOptions {
         cwd,
         add_dirs: options.add_dir.clone(),
         record: options.record.clone(),

@@ -5,8 +5,8 @@ use super::super::report::{self, Failure, print, print_foreign};
 use super::super::start;
 use super::Form;
 use crate::app::App;
-use crate::app::answerer::Standing;
-use crate::app::server::Server;
+use crate::app::answerer::KeyStatus;
+use crate::app::server::ConfiguredProvider;
 use crate::provider::catalog::{self, CatalogModel, ModelPrice, Money};
 use crate::provider::{ProviderError, ProviderPreset, ServerLocation};
 use crate::text::width;
@@ -26,8 +26,8 @@ const NEAR: Duration = Duration::from_secs(2);
 const FAR: Duration = Duration::from_secs(30);
 
 struct Row {
-    server: Server,
-    key: (Standing, String),
+    server: ConfiguredProvider,
+    key: (KeyStatus, String),
     own: bool,
     /// What was found at its port: the models, or nobody.
     found: Option<Result<Vec<String>, ProviderError>>,
@@ -101,9 +101,9 @@ fn as_json(row: &Row, chosen: &str) -> Value {
         "base_url": preset.base_url,
         "model": preset.default_model,
         "key": match row.key.0 {
-            Standing::There => "there",
-            Standing::Missing => "missing",
-            Standing::Unneeded => "unneeded",
+            KeyStatus::There => "there",
+            KeyStatus::Missing => "missing",
+            KeyStatus::Unneeded => "unneeded",
         },
         "key_source": row.key.1,
     });
@@ -148,7 +148,7 @@ pub(super) fn models(name: Option<&str>, form: Form, options: &Options) -> Resul
 }
 
 /// What a gateway asks for a model is not what the vendor asks.
-fn price_of(server: &Server, id: &str) -> Option<&'static ModelPrice> {
+fn price_of(server: &ConfiguredProvider, id: &str) -> Option<&'static ModelPrice> {
     catalog::find(&server.name, id)?.price.as_ref()
 }
 

@@ -9,7 +9,7 @@ use super::args::{Options, ProviderCommand};
 use super::report::Failure;
 use super::start;
 use crate::app::App;
-use crate::app::server::Server;
+use crate::app::server::ConfiguredProvider;
 
 pub(super) fn run(command: ProviderCommand, options: &Options) -> Result<u8, Failure> {
     match command {
@@ -41,7 +41,7 @@ impl Form {
 }
 
 /// The provider that was named, or the one that answers.
-fn named(app: &App, name: Option<&str>) -> Result<Server, Failure> {
+fn named(app: &App, name: Option<&str>) -> Result<ConfiguredProvider, Failure> {
     let chosen = name.map(String::from).or_else(|| app.chosen()).filter(|name| name != "offline");
     let chosen = chosen.ok_or_else(|| {
         Failure::usage("no provider is configured").hint("name one; `placet provider list` shows them")
