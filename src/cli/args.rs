@@ -24,7 +24,7 @@ pub struct Args {
     pub options: Options,
 
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<CliCommand>,
 }
 
 /// What `--print` has without a value: the words come from standard input.
@@ -148,7 +148,7 @@ pub enum OutputFormat {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// List, show, name, pin, export, delete and search sessions
     #[command(subcommand)]
     Session(SessionCommand),
@@ -167,19 +167,19 @@ pub enum Command {
         #[arg(long)]
         patch: bool,
         #[command(flatten)]
-        which: Which,
+        which: SessionSelector,
     },
     /// Land what is pending: all of it, or these paths
     Apply {
         paths: Vec<PathBuf>,
         #[command(flatten)]
-        which: Which,
+        which: SessionSelector,
     },
     /// Throw away what is pending: all of it, or these paths
     Discard {
         paths: Vec<PathBuf>,
         #[command(flatten)]
-        which: Which,
+        which: SessionSelector,
     },
     /// Take back the last turn's changes, the last N turns', or those to one path
     Undo {
@@ -204,7 +204,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        which: Which,
+        which: SessionSelector,
     },
     /// Review what is pending, a git difference or a patch, with the keyboard
     Review(super::review::ReviewArgs),
@@ -252,7 +252,7 @@ pub enum Command {
 
 /// Whose pending changes.
 #[derive(Clone, Debug, Default, ClapArgs)]
-pub struct Which {
+pub struct SessionSelector {
     /// Of the session whose name starts so; otherwise of the one that changed something last
     #[arg(long, value_name = "ID-PREFIX")]
     pub session: Option<String>,

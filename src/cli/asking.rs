@@ -31,12 +31,12 @@ pub(super) fn confirm_losses(view: &View, workspace: &Workspace, wanted: &mut Ap
 }
 
 /// What was done with one path.
-pub(super) struct Asked {
+pub(super) struct PathOutcome {
     pub(super) kind: AuditKind,
     pub(super) told: UserReport,
 }
 
-enum OneAnswer {
+enum PathAnswer {
     Apply,
     Keep,
     KeepRest,
@@ -49,7 +49,7 @@ pub(super) fn one_by_one(
     workspace: &Workspace,
     waiting: &[PathBuf],
     label: &TransactionLabel,
-) -> Vec<Asked> {
+) -> Vec<PathOutcome> {
     let shown = |path: &Path| workspace.shortened(path);
     let mut done = Vec::new();
     for path in waiting {
@@ -60,20 +60,20 @@ pub(super) fn one_by_one(
             continue;
         }
         match ask() {
-            OneAnswer::Apply => {
+            PathAnswer::Apply => {
                 let approval = approval_of(&set, &classes, change);
                 let wanted = ApplyRequest { approval, only_approved: true, ..ApplyRequest::default() };
                 let told = changes::apply(view, &wanted, label.clone(), &shown);
                 // What is left is asked about next, and listed at the end.
                 let lines = told.lines.iter().take(1).cloned().collect();
-                done.push(Asked { kind: AuditKind::Apply, told: UserReport { lines, ..told } });
+                done.push(PathOutcome { kind: AuditKind::Apply, told: UserReport { lines, ..told } });
             }
-            OneAnswer::Discard => {
+            PathAnswer::Discard => {
                 let told = changes::discard(view, std::slice::from_ref(path), "placet undo", &shown);
-                done.push(Asked { kind: AuditKind::Discard, told });
+                done.push(PathOutcome { kind: AuditKind::Discard, told });
             }
-            OneAnswer::Keep => {}
-            OneAnswer::KeepRest => break,
+            PathAnswer::Keep => {}
+            PathAnswer::KeepRest => break,
         }
     }
     done
@@ -112,15 +112,15 @@ fn show(
     true
 }
 
-fn ask() -> OneAnswer {
+fn ask() -> PathAnswer {
     loop {
         let answer =
             talk::consent_alone("apply this file? yes, no, discard, or keep all that are left pending: ");
         match answer.as_deref().map(str::trim) {
-            Some("yes" | "y") => return OneAnswer::Apply,
-            Some("discard" | "d") => return OneAnswer::Discard,
-            Some("" | "no" | "n") => return OneAnswer::Keep,
-            None | Some("keep" | "k") => return OneAnswer::KeepRest,
+            Some("yes" | "y") => return PathAnswer::Apply,
+            Some("discard" | "d") => return PathAnswer::Discard,
+            Some("" | "no" | "n") => return PathAnswer::Keep,
+            None | Some("keep" | "k") => return PathAnswer::KeepRest,
             Some(_) => warn("not an answer: type `yes`, `no`, `discard` or `keep`, and Enter"),
         }
     }

@@ -1,20 +1,20 @@
 //! `placet audit`: the log checked, shown and handed on. Never writes to it.
 
 use super::args::AuditCommand;
-use super::report::{self, Failure, print_foreign, warn};
+use super::report::{self, CliError, print_foreign, warn};
 use super::start;
 use crate::app::gate::audit_places;
 use crate::audit::{AuditEntry, AuditError, entries, verify};
 
-impl From<AuditError> for Failure {
-    fn from(error: AuditError) -> Failure {
+impl From<AuditError> for CliError {
+    fn from(error: AuditError) -> CliError {
         let hint = error.hint();
-        Failure::new(error).hint(hint)
+        CliError::new(error).hint(hint)
     }
 }
 
 /// Needs no application: a log is looked at also where nothing else works.
-pub(super) fn run(command: &AuditCommand) -> Result<u8, Failure> {
+pub(super) fn run(command: &AuditCommand) -> Result<u8, CliError> {
     let places = audit_places(&start::paths());
     match command {
         AuditCommand::Verify => {
@@ -43,7 +43,7 @@ pub(super) fn run(command: &AuditCommand) -> Result<u8, Failure> {
             let mut out = String::new();
             for entry in newest {
                 let line = match json {
-                    true => serde_json::to_string(entry).map_err(Failure::new)?,
+                    true => serde_json::to_string(entry).map_err(CliError::new)?,
                     false => line(entry),
                 };
                 out.push_str(&line);
@@ -55,7 +55,7 @@ pub(super) fn run(command: &AuditCommand) -> Result<u8, Failure> {
             let text = match std::fs::read(&places.log) {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-                Err(e) => return Err(Failure::new(format!("`{}`: {e}", places.log.display()))),
+                Err(e) => return Err(CliError::new(format!("`{}`: {e}", places.log.display()))),
             };
             print_foreign(&text).map(|()| report::DONE)
         }

@@ -1,8 +1,8 @@
 //! `placet blame`: who wrote each line of a file.
 
-use super::args::{Options, Which};
+use super::args::{Options, SessionSelector};
 use super::changes::chosen;
-use super::report::{self, Failure, print, print_foreign, warn};
+use super::report::{self, CliError, print, print_foreign, warn};
 use super::start;
 use crate::serve::blame::{notes, object, range, table};
 use crate::text::sanitize;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// How it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum BlameOutputFormat {
     Table,
     Json,
 }
@@ -19,11 +19,11 @@ pub(super) enum Form {
 pub(super) fn run(
     file: &Path,
     lines: Option<&str>,
-    form: Form,
-    which: &Which,
+    form: BlameOutputFormat,
+    which: &SessionSelector,
     options: &Options,
-) -> Result<u8, Failure> {
-    let wanted = lines.map(range).transpose().map_err(Failure::usage)?;
+) -> Result<u8, CliError> {
+    let wanted = lines.map(range).transpose().map_err(CliError::usage)?;
     let app = start::app(options)?;
     let (view, workspace) = match chosen(&app, which)? {
         Some(chosen) => (chosen.view, chosen.workspace),
@@ -32,19 +32,19 @@ pub(super) fn run(
             (view.clone(), app.workspace.with_view(view))
         }
     };
-    let blame = view.blame(&resolved(&workspace, file)?).map_err(Failure::new)?;
+    let blame = view.blame(&resolved(&workspace, file)?).map_err(CliError::new)?;
     let count = blame.lines.len();
     if let Some(wanted) = wanted.as_ref().filter(|wanted| *wanted.start() > count) {
-        return Err(Failure::usage(format!("there is no line {}: the file has {count}", wanted.start())));
+        return Err(CliError::usage(format!("there is no line {}: the file has {count}", wanted.start())));
     }
     let meant = |line: &&BlameLine| wanted.as_ref().is_none_or(|wanted| wanted.contains(&line.number));
     let lines: Vec<&BlameLine> = blame.lines.iter().filter(meant).collect();
     match form {
-        Form::Json => {
+        BlameOutputFormat::Json => {
             let objects = lines.iter().map(|line| format!("{}\n", object(line)));
             print(&objects.collect::<String>())?;
         }
-        Form::Table => {
+        BlameOutputFormat::Table => {
             let rows = table(lines).into_iter().map(|row| row + "\n");
             print_foreign(&rows.collect::<String>())?;
         }
@@ -56,12 +56,12 @@ pub(super) fn run(
 }
 
 /// The file as the view knows it. A name that is no text is taken as it is: the words of tools cannot spell it.
-fn resolved(workspace: &Workspace, file: &Path) -> Result<PathBuf, Failure> {
+fn resolved(workspace: &Workspace, file: &Path) -> Result<PathBuf, CliError> {
     if let Some(words) = file.to_str() {
-        return workspace.resolve(words).map(|at| at.path).map_err(Failure::new);
+        return workspace.resolve(words).map(|at| at.path).map_err(CliError::new);
     }
     let path = workspace.cwd().join(file);
     let dir = path.parent().and_then(Path::to_str).map(|dir| workspace.resolve(dir)).transpose();
-    let dir = dir.map_err(Failure::new)?.map(|at| at.path);
+    let dir = dir.map_err(CliError::new)?.map(|at| at.path);
     Ok(dir.zip(path.file_name()).map_or(path.clone(), |(dir, name)| dir.join(name)))
 }

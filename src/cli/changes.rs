@@ -1,8 +1,8 @@
 //! `placet changes`, `apply`, `discard`, `undo` and `redo`.
 
-use super::args::{Options, Which};
+use super::args::{Options, SessionSelector};
 use super::asking;
-use super::report::{self, Failure, print, print_foreign, print_own, warn};
+use super::report::{self, CliError, print, print_foreign, print_own, warn};
 use super::start;
 use crate::agent::Agent;
 use crate::app::App;
@@ -19,26 +19,26 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// The view that is meant, and the workspace through it.
-pub(super) struct Chosen {
+pub(super) struct SelectedView {
     pub(super) name: String,
     pub(super) view: View,
     pub(super) workspace: Workspace,
 }
 
-pub(super) fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure> {
+pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<SelectedView>, CliError> {
     let (mut waiting, unread) = app.waiting_and_unread();
     let damage = app.pending_damage_here();
     if let Some(line) = changes::damage_line(&damage).or_else(|| unread.into_iter().next()) {
         let line = format!("what is pending cannot be read: {}", visible::guard(&line));
         if waiting.is_empty() {
-            return Err(Failure::new(line));
+            return Err(CliError::new(line));
         }
         warn(&format!("warning: {line}"));
     }
     if let Some(prefix) = &which.session {
         waiting.retain(|w| w.name.starts_with(prefix.as_str()));
         if waiting.is_empty() {
-            return Err(Failure::new(format!(
+            return Err(CliError::new(format!(
                 "nothing is pending in a session `{prefix}` of this directory"
             )));
         }
@@ -52,7 +52,7 @@ pub(super) fn chosen(app: &App, which: &Which) -> Result<Option<Chosen>, Failure
     }
     Ok(first.map(|w| {
         let workspace = app.workspace.with_view(w.view.clone());
-        Chosen { name: w.name, view: w.view, workspace }
+        SelectedView { name: w.name, view: w.view, workspace }
     }))
 }
 
@@ -68,7 +68,7 @@ pub(super) fn cli_label(name: &str, title: &str) -> TransactionLabel {
 }
 
 /// Writes down what was done, and tells it.
-pub(super) fn tell(app: &App, kind: AuditKind, by: &str, told: &UserReport) -> Result<u8, Failure> {
+pub(super) fn tell(app: &App, kind: AuditKind, by: &str, told: &UserReport) -> Result<u8, CliError> {
     let mut incomplete = told.incomplete;
     if told.done {
         if let Err(e) = app.gate.settled(kind, by, None, &told.lines.join("\n")) {
@@ -81,7 +81,7 @@ pub(super) fn tell(app: &App, kind: AuditKind, by: &str, told: &UserReport) -> R
     }
     let text = told.lines.join("\n");
     if told.done {
-        print_own(&(text + "\n")).map_err(|e| Failure { code: report::INCOMPLETE, ..e })?;
+        print_own(&(text + "\n")).map_err(|e| CliError { code: report::INCOMPLETE, ..e })?;
         name_waiting(told);
         Ok(match told.all_done() {
             _ if incomplete => report::INCOMPLETE,
@@ -111,9 +111,14 @@ pub(super) fn name_waiting(told: &UserReport) {
     }
 }
 
-pub(super) fn show(json: bool, as_patch: bool, which: &Which, options: &Options) -> Result<u8, Failure> {
+pub(super) fn show(
+    json: bool,
+    as_patch: bool,
+    which: &SessionSelector,
+    options: &Options,
+) -> Result<u8, CliError> {
     let app = start::app(options)?;
-    let Some(Chosen { view, workspace, .. }) = chosen(&app, which)? else {
+    let Some(SelectedView { view, workspace, .. }) = chosen(&app, which)? else {
         if json {
             print("[]\n")?;
         } else {
@@ -121,7 +126,7 @@ pub(super) fn show(json: bool, as_patch: bool, which: &Which, options: &Options)
         }
         return Ok(report::DONE);
     };
-    let set = view.changes(LayerKind::Pending).map_err(Failure::new)?;
+    let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     if as_patch {
         let (part, left_out) = without_repositories(&set);
         if left_out > 0 {
@@ -177,14 +182,14 @@ fn as_json(set: &ChangeSet, view: &View) -> String {
 }
 
 /// Paths of pending changes on the command line.
-fn resolved(workspace: &Workspace, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+fn resolved(workspace: &Workspace, paths: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let one = |path: &PathBuf| workspace.pending_path(&path.to_string_lossy());
-    paths.iter().map(one).collect::<Result<_, _>>().map_err(Failure::new)
+    paths.iter().map(one).collect::<Result<_, _>>().map_err(CliError::new)
 }
 
-pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Result<u8, Failure> {
+pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
-    let Some(Chosen { name, view, workspace }) = chosen(&app, which)? else {
+    let Some(SelectedView { name, view, workspace }) = chosen(&app, which)? else {
         warn("nothing is pending");
         return Ok(report::DONE);
     };
@@ -207,7 +212,7 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
         let code = tell(&app, asked.kind, "placet apply", &UserReport { waiting: Vec::new(), ..asked.told })?;
         incomplete |= code == report::INCOMPLETE;
     }
-    let left = view.changes(LayerKind::Pending).map_err(Failure::new)?;
+    let left = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     let stays = told.waiting.iter().any(|path| left.get(path).is_some());
     Ok(match stays || !told.losses.is_empty() {
         _ if incomplete => report::INCOMPLETE,
@@ -216,9 +221,9 @@ pub(super) fn apply(paths: &[PathBuf], which: &Which, options: &Options) -> Resu
     })
 }
 
-pub(super) fn discard(paths: &[PathBuf], which: &Which, options: &Options) -> Result<u8, Failure> {
+pub(super) fn discard(paths: &[PathBuf], which: &SessionSelector, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
-    let Some(Chosen { view, workspace, .. }) = chosen(&app, which)? else {
+    let Some(SelectedView { view, workspace, .. }) = chosen(&app, which)? else {
         warn("nothing is pending");
         return Ok(report::DONE);
     };
@@ -227,14 +232,14 @@ pub(super) fn discard(paths: &[PathBuf], which: &Which, options: &Options) -> Re
     tell(&app, AuditKind::Discard, "placet discard", &told)
 }
 
-pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<u8, Failure> {
+pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let view = app.view("undo");
     let back = match what {
         None => UndoTarget::Turns(1),
         Some(text) => match text.parse::<usize>() {
             Ok(count) => UndoTarget::Turns(count.max(1)),
-            Err(_) => UndoTarget::Path(app.workspace.pending_path(text).map_err(Failure::new)?),
+            Err(_) => UndoTarget::Path(app.workspace.pending_path(text).map_err(CliError::new)?),
         },
     };
     let shown = |path: &Path| app.workspace.shortened(path);
@@ -252,7 +257,7 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
     tell(&app, AuditKind::Undo, "placet undo", &told)
 }
 
-pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, Failure> {
+pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let shown = |path: &Path| app.workspace.shortened(path);
     let label = cli_label("redo", "placet redo");
@@ -293,7 +298,7 @@ pub(super) fn after(workspace: &Workspace, code: u8) -> u8 {
 }
 
 /// `--apply`: lands what is pending at the end of a turn. `--dry-run`: shows it and throws it away.
-pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Option<u8>, Failure> {
+pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Option<u8>, CliError> {
     let workspace = &agent.env().workspace;
     let Some(view) = workspace.view().filter(|v| v.turn().held) else { return Ok(None) };
     let shown = |path: &Path| workspace.shortened(path);
@@ -301,7 +306,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
     let unread = view.turn().unread.join("; ");
     if !unread.is_empty() && options.dry_run {
         warn(&format!("error: {}", visible::guard_line(&unread)));
-        view.discard_all(LayerKind::Pending).map_err(Failure::new)?;
+        view.discard_all(LayerKind::Pending).map_err(CliError::new)?;
         warn("nothing was changed (--dry-run)");
         return Ok(Some(if code == report::DONE { report::ERROR } else { code }));
     }
@@ -333,9 +338,9 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
         }));
     }
     if options.dry_run {
-        let set = view.changes(LayerKind::Pending).map_err(Failure::new)?;
+        let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
         list(&set, view, workspace);
-        view.discard_all(LayerKind::Pending).map_err(Failure::new)?;
+        view.discard_all(LayerKind::Pending).map_err(CliError::new)?;
         warn("nothing was changed (--dry-run)");
         return Ok(Some(code));
     }
@@ -357,10 +362,10 @@ pub(super) fn named_and_pending(
     view: &View,
     workspace: &Workspace,
     options: &Options,
-) -> Result<ChangeApproval, Failure> {
+) -> Result<ChangeApproval, CliError> {
     let mut named = resolved(workspace, &options.apply_protected)?;
     if !named.is_empty() {
-        let set = view.changes(LayerKind::Pending).map_err(Failure::new)?;
+        let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
         let classes = view.classify(&set);
         named.retain(|path| {
             let pending = !classes.goes_with(&set, path).is_empty();

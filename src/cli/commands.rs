@@ -1,7 +1,7 @@
 //! The subcommands.
 
-use super::args::{Command, ConfigCommand, McpCommand, Options, SandboxCommand, ToolCommand};
-use super::report::{self, Failure, print, print_foreign, warn};
+use super::args::{CliCommand, ConfigCommand, McpCommand, Options, SandboxCommand, ToolCommand};
+use super::report::{self, CliError, print, print_foreign, warn};
 use super::{
     audit, blame, changes, doctor, metrics, permission, provider, review, sandbox, session, start, theme,
     usage,
@@ -18,47 +18,47 @@ use std::io::Read;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub(super) fn run(command: Command, options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError> {
     match command {
-        Command::Session(command) => session::run(command, options),
-        Command::Tool(command) => tool(command, options),
-        Command::Config(command) => config(command, options),
-        Command::Permission(command) => permission::run(command, options),
-        Command::Audit(command) => audit::run(&command),
-        Command::Provider(command) => provider::run(command, options),
-        Command::Metrics { command } => metrics::run(command, options),
-        Command::Mcp(McpCommand::Serve { root }) => mcp(root, options),
-        Command::Changes { json, patch, which } => changes::show(json, patch, &which, options),
-        Command::Apply { paths, which } => changes::apply(&paths, &which, options),
-        Command::Discard { paths, which } => changes::discard(&paths, &which, options),
-        Command::Undo { what, rest } => changes::undo(what.as_deref(), rest, options),
-        Command::Redo { rest } => changes::redo(rest, options),
-        Command::Blame { file, lines, json, which } => {
-            let form = if json { blame::Form::Json } else { blame::Form::Table };
+        CliCommand::Session(command) => session::run(command, options),
+        CliCommand::Tool(command) => tool(command, options),
+        CliCommand::Config(command) => config(command, options),
+        CliCommand::Permission(command) => permission::run(command, options),
+        CliCommand::Audit(command) => audit::run(&command),
+        CliCommand::Provider(command) => provider::run(command, options),
+        CliCommand::Metrics { command } => metrics::run(command, options),
+        CliCommand::Mcp(McpCommand::Serve { root }) => mcp(root, options),
+        CliCommand::Changes { json, patch, which } => changes::show(json, patch, &which, options),
+        CliCommand::Apply { paths, which } => changes::apply(&paths, &which, options),
+        CliCommand::Discard { paths, which } => changes::discard(&paths, &which, options),
+        CliCommand::Undo { what, rest } => changes::undo(what.as_deref(), rest, options),
+        CliCommand::Redo { rest } => changes::redo(rest, options),
+        CliCommand::Blame { file, lines, json, which } => {
+            let form = if json { blame::BlameOutputFormat::Json } else { blame::BlameOutputFormat::Table };
             blame::run(&file, lines.as_deref(), form, &which, options)
         }
-        Command::Review(args) => review::run(&args, options),
-        Command::Journal(command) => super::journal::run(command, options),
-        Command::Sandbox(SandboxCommand::Run { apply, discard, network, command }) => {
-            let then = sandbox::Then::of(apply, discard);
+        CliCommand::Review(args) => review::run(&args, options),
+        CliCommand::Journal(command) => super::journal::run(command, options),
+        CliCommand::Sandbox(SandboxCommand::Run { apply, discard, network, command }) => {
+            let then = sandbox::SandboxRunAction::of(apply, discard);
             sandbox::run(&command, &network, then, options)
         }
-        Command::Theme(command) => theme::run(command, options),
-        Command::Usage { since, json } => usage::run(since.as_deref(), json, options),
-        Command::Doctor => doctor::run(options),
-        Command::Completions { shell } => {
+        CliCommand::Theme(command) => theme::run(command, options),
+        CliCommand::Usage { since, json } => usage::run(since.as_deref(), json, options),
+        CliCommand::Doctor => doctor::run(options),
+        CliCommand::Completions { shell } => {
             let mut out = Vec::new();
             clap_complete::generate(shell, &mut super::command(), "placet", &mut out);
             print(&String::from_utf8_lossy(&out)).map(|()| report::DONE)
         }
-        Command::Man => man(),
+        CliCommand::Man => man(),
     }
 }
 
-fn man() -> Result<u8, Failure> {
+fn man() -> Result<u8, CliError> {
     let mut out = Vec::new();
     let page = clap_mangen::Man::new(super::command());
-    page.render(&mut out).map_err(Failure::new)?;
+    page.render(&mut out).map_err(CliError::new)?;
     let mut text = String::from_utf8_lossy(&out).into_owned();
     text.push_str(".SH IN THE SHELL\n");
     for row in crate::repl::COMMANDS {
@@ -67,7 +67,7 @@ fn man() -> Result<u8, Failure> {
     print(&text).map(|()| report::DONE)
 }
 
-fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
+fn tool(command: ToolCommand, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     match command {
         ToolCommand::List => {
@@ -81,7 +81,7 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
         ToolCommand::Show { name } => {
             let tool = app.registry.get(&name).map_err(tool_failure)?;
             let spec = tool.spec();
-            let schema = serde_json::to_string_pretty(&spec.schema).map_err(Failure::new)?;
+            let schema = serde_json::to_string_pretty(&spec.schema).map_err(CliError::new)?;
             print(&format!("{}\n\n{}\n\n{schema}\n", spec.name, spec.description.trim()))
                 .map(|()| report::DONE)
         }
@@ -90,10 +90,10 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
             let mut text = arguments;
             if text == "-" {
                 text.clear();
-                std::io::stdin().lock().read_to_string(&mut text).map_err(Failure::new)?;
+                std::io::stdin().lock().read_to_string(&mut text).map_err(CliError::new)?;
             }
             let input = match CallInput::parse(&text) {
-                CallInput::Malformed { reason, .. } => return Err(Failure::usage(reason)),
+                CallInput::Malformed { reason, .. } => return Err(CliError::usage(reason)),
                 input => input,
             };
             let call = ToolCall { id: CallId::new("call"), name, input };
@@ -115,12 +115,12 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, Failure> {
     }
 }
 
-fn tool_failure(error: crate::tools::ToolError) -> Failure {
-    Failure { hint: error.hint.as_ref().map(ToString::to_string), ..Failure::usage(error.message) }
+fn tool_failure(error: crate::tools::ToolError) -> CliError {
+    CliError { hint: error.hint.as_ref().map(ToString::to_string), ..CliError::usage(error.message) }
 }
 
 /// The result on standard output, an error on standard error.
-fn tell_result(parts: &[Part], outcome: CallOutcome) -> Result<u8, Failure> {
+fn tell_result(parts: &[Part], outcome: CallOutcome) -> Result<u8, CliError> {
     let mut out = String::new();
     for part in parts {
         match part {
@@ -146,7 +146,7 @@ fn tell_result(parts: &[Part], outcome: CallOutcome) -> Result<u8, Failure> {
     }
 }
 
-fn config(command: ConfigCommand, options: &Options) -> Result<u8, Failure> {
+fn config(command: ConfigCommand, options: &Options) -> Result<u8, CliError> {
     match command {
         ConfigCommand::Show { origin } => {
             let app = start::app(options)?;
@@ -195,20 +195,20 @@ pub(super) fn template() -> String {
     out
 }
 
-fn init() -> Result<u8, Failure> {
+fn init() -> Result<u8, CliError> {
     let path = start::paths().user_file();
     if path.exists() {
-        return Err(Failure::new(format!("`{}` exists already", path.display()))
+        return Err(CliError::new(format!("`{}` exists already", path.display()))
             .hint("edit it, or move it away first"));
     }
     let dir = path.parent().unwrap_or(std::path::Path::new("."));
     crate::private::make_dir(dir)
         .and_then(|()| crate::private::write(&path, template().as_bytes()))
-        .map_err(|e| Failure::new(format!("`{}` cannot be written: {e}", path.display())))?;
+        .map_err(|e| CliError::new(format!("`{}` cannot be written: {e}", path.display())))?;
     print(&format!("wrote {}\n", path.display())).map(|()| report::DONE)
 }
 
-fn store_key(provider: &str, options: &Options) -> Result<u8, Failure> {
+fn store_key(provider: &str, options: &Options) -> Result<u8, CliError> {
     use std::io::IsTerminal;
     // Before anybody types a secret: a name that is misspelt would store a key that is never found.
     start::app(options)?.known_provider(provider)?;
@@ -220,34 +220,34 @@ fn store_key(provider: &str, options: &Options) -> Result<u8, Failure> {
         term::forget_input();
     }
     let mut key = String::new();
-    std::io::stdin().lock().read_to_string(&mut key).map_err(Failure::new)?;
+    std::io::stdin().lock().read_to_string(&mut key).map_err(CliError::new)?;
     let key = key.trim();
     if key.is_empty() || key.contains(char::is_whitespace) {
-        return Err(Failure::usage("a key is one word on standard input"));
+        return Err(CliError::usage("a key is one word on standard input"));
     }
     let path = start::paths().keys_file();
     app::keys::store(&path, provider, key)?;
     print(&format!("stored the key of {provider} in {}\n", path.display())).map(|()| report::DONE)
 }
 
-fn trust(options: &Options) -> Result<u8, Failure> {
+fn trust(options: &Options) -> Result<u8, CliError> {
     let cwd = start::working_directory(options)?;
     let (sources, mut store) = app::sources(&start::paths(), &cwd, IncludeProject::Yes);
     let Some(ProjectSettings { path, text, hash, .. }) = sources.project else {
-        return Err(Failure::new("there is no .placet/config.toml here"));
+        return Err(CliError::new("there is no .placet/config.toml here"));
     };
     print_foreign(&format!("# {}\n{text}\n", path.display()))?;
-    store.trust(&path, &hash).map_err(Failure::new)?;
+    store.trust(&path, &hash).map_err(CliError::new)?;
     warn("trusted as it stands above; when one byte changes, placet asks again");
     Ok(report::DONE)
 }
 
-fn mcp(root: Option<std::path::PathBuf>, options: &Options) -> Result<u8, Failure> {
+fn mcp(root: Option<std::path::PathBuf>, options: &Options) -> Result<u8, CliError> {
     let options = Options { cwd: root.or_else(|| options.cwd.clone()), ..options.clone() };
     let app = start::app(&options)?;
     let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
     let server =
         McpServer::new(Arc::clone(&app.registry), env, Arc::clone(&app.policy), Arc::clone(&app.gate));
-    start::runtime()?.block_on(server.serve()).map_err(Failure::new)?;
+    start::runtime()?.block_on(server.serve()).map_err(CliError::new)?;
     Ok(report::DONE)
 }

@@ -2,7 +2,7 @@
 
 use super::args::Options;
 use super::own_files;
-use super::report::{self, Failure, print_foreign};
+use super::report::{self, CliError, print_foreign};
 use super::start;
 use crate::app::App;
 use crate::provider::ProviderPreset;
@@ -14,7 +14,7 @@ use std::fmt::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
-pub(super) fn run(options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(options: &Options) -> Result<u8, CliError> {
     let mut out = String::new();
     let mut wrong = 0;
     let paths = start::paths();

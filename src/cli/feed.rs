@@ -12,14 +12,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A thread that passes input on. Dropped, it stops and is waited for.
-pub(super) struct Feed {
+pub(super) struct StdinForwarder {
     stop: Option<OwnedFd>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl Feed {
+impl StdinForwarder {
     /// The command's end, and the thread that writes to it.
-    pub(super) fn start() -> io::Result<(CommandInput, Feed)> {
+    pub(super) fn start() -> io::Result<(CommandInput, StdinForwarder)> {
         let (command, to) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         // Only the end that is written to must not block.
         rustix::fs::fcntl_setfl(&command, rustix::fs::OFlags::empty())?;
@@ -28,11 +28,11 @@ impl Feed {
             let _ = pass_on(&to, &stopped);
         };
         let thread = std::thread::Builder::new().name("input".into()).spawn(work)?;
-        Ok((CommandInput::Pipe(Arc::new(command)), Feed { stop: Some(stop), thread: Some(thread) }))
+        Ok((CommandInput::Pipe(Arc::new(command)), StdinForwarder { stop: Some(stop), thread: Some(thread) }))
     }
 }
 
-impl Drop for Feed {
+impl Drop for StdinForwarder {
     fn drop(&mut self) {
         // Its other end hangs up.
         drop(self.stop.take());

@@ -4,7 +4,7 @@
 //! monitor, external diffs, text conversions, and a remote's transport when objects are missing. Each of them is
 //! switched off here by name. The person's own filters (global and system configuration, such as git-lfs) stay on.
 
-use super::report::Failure;
+use super::report::CliError;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::{self, Read};
@@ -31,7 +31,7 @@ const OFF: [&str; 5] = [
 ];
 
 /// What `git diff OF...` prints in `cwd`. Changes nothing: git takes no lock.
-pub(super) fn difference(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, Failure> {
+pub(super) fn difference(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, CliError> {
     let mut command = git(cwd);
     for filter in configured_filters(cwd)? {
         for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")] {
@@ -44,12 +44,12 @@ pub(super) fn difference(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, Failure> {
     command.args(["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", "--binary", "-M"]);
     // To see whether a submodule has changes, git would run another git there, with that repository's configuration.
     command.args(["-U1000000", "--ignore-submodules=dirty", "--submodule=short"]).args(of).arg("--");
-    let done = Finished::of(&mut command, MOST)?;
+    let done = GitOutput::of(&mut command, MOST)?;
     if !done.success {
         let first = done.errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("git failed");
         let said = crate::text::sanitize::line(first).into_owned();
         return Err(
-            Failure::new(said).hint("`placet review` takes what `git diff` takes, a patch file, or -")
+            CliError::new(said).hint("`placet review` takes what `git diff` takes, a patch file, or -")
         );
     }
     Ok(done.output)
@@ -68,13 +68,13 @@ fn git(cwd: &Path) -> Command {
 }
 
 /// The names of the filters that the repository itself defines, also in files that its configuration includes.
-fn configured_filters(cwd: &Path) -> Result<BTreeSet<Vec<u8>>, Failure> {
+fn configured_filters(cwd: &Path) -> Result<BTreeSet<Vec<u8>>, CliError> {
     let list = ["config", "--null", "--name-only", "--list"];
-    let scoped = Finished::of(git(cwd).args(list).arg("--show-scope"), MOST_TEXT)?;
+    let scoped = GitOutput::of(git(cwd).args(list).arg("--show-scope"), MOST_TEXT)?;
     // A git before 2.26 knows no scopes: then the person's own filters are switched off as well.
     let (names, step) = match scoped.success {
         true => (scoped.output, 2),
-        false => (Finished::of(git(cwd).args(list), MOST_TEXT)?.output, 1),
+        false => (GitOutput::of(git(cwd).args(list), MOST_TEXT)?.output, 1),
     };
     let words: Vec<&[u8]> = names.split(|b| *b == 0).collect();
     let mut filters = BTreeSet::new();
@@ -92,7 +92,7 @@ fn configured_filters(cwd: &Path) -> Result<BTreeSet<Vec<u8>>, Failure> {
         let name = rest.get(..dot).unwrap_or_default();
         if name.contains(&b'=') {
             let name = crate::text::sanitize::line(&String::from_utf8_lossy(name)).into_owned();
-            return Err(Failure::new(format!(
+            return Err(CliError::new(format!(
                 "the filter `{name}` of this repository cannot be switched off"
             ))
             .hint("its name contains `=`: rename or remove it in `.git/config`"));
@@ -102,19 +102,19 @@ fn configured_filters(cwd: &Path) -> Result<BTreeSet<Vec<u8>>, Failure> {
     Ok(filters)
 }
 
-type Receiver = mpsc::Receiver<io::Result<Vec<u8>>>;
+type GitOutputReceiver = mpsc::Receiver<io::Result<Vec<u8>>>;
 
-struct Finished {
+struct GitOutput {
     success: bool,
     output: Vec<u8>,
     errors: String,
 }
 
-impl Finished {
-    fn of(command: &mut Command, most: u64) -> Result<Finished, Failure> {
+impl GitOutput {
+    fn of(command: &mut Command, most: u64) -> Result<GitOutput, CliError> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| {
-            Failure::new(format!("`git` cannot be started: {e}"))
+            CliError::new(format!("`git` cannot be started: {e}"))
                 .hint("name a patch file, or - for standard input")
         })?;
         let end = Instant::now() + DEADLINE;
@@ -122,31 +122,31 @@ impl Finished {
             .and_then(|output| Ok((output, reader(child.stderr.take(), MOST_TEXT)?)));
         let (output, errors) = readers.map_err(|e| {
             stop(&mut child);
-            Failure::new(format!("the output of `git` cannot be read: {e}"))
+            CliError::new(format!("the output of `git` cannot be read: {e}"))
         })?;
-        let mut wait = |from: &Receiver| -> Result<Vec<u8>, Failure> {
+        let mut wait = |from: &GitOutputReceiver| -> Result<Vec<u8>, CliError> {
             let left = end.saturating_duration_since(Instant::now());
             match from.recv_timeout(left) {
-                Ok(read) => read.map_err(Failure::new),
+                Ok(read) => read.map_err(CliError::new),
                 Err(_) => Err(overdue(&mut child)),
             }
         };
         let output = wait(&output)?;
         if output.len() as u64 > most {
             stop(&mut child);
-            return Err(Failure::new(format!("the difference has more than {most} bytes")).hint(
+            return Err(CliError::new(format!("the difference has more than {most} bytes")).hint(
                 "review a part of it: `git diff REV..REV -- PATH > part.diff; placet review part.diff`",
             ));
         }
         let errors = String::from_utf8_lossy(&wait(&errors)?).into_owned();
-        let success = child.wait().map_err(Failure::new)?.success();
-        Ok(Finished { success, output, errors })
+        let success = child.wait().map_err(CliError::new)?.success();
+        Ok(GitOutput { success, output, errors })
     }
 }
 
-fn overdue(child: &mut Child) -> Failure {
+fn overdue(child: &mut Child) -> CliError {
     stop(child);
-    Failure::new(format!("`git` did not answer within {} seconds", DEADLINE.as_secs())).hint(
+    CliError::new(format!("`git` did not answer within {} seconds", DEADLINE.as_secs())).hint(
         "a pipe in the place of a file that git reads makes it wait: look for one with `find . -type p`",
     )
 }
@@ -157,7 +157,7 @@ fn stop(child: &mut Child) {
 }
 
 /// Reads on a thread of its own, so that neither pipe can fill while the other one is read.
-fn reader(from: Option<impl Read + Send + 'static>, most: u64) -> io::Result<Receiver> {
+fn reader(from: Option<impl Read + Send + 'static>, most: u64) -> io::Result<GitOutputReceiver> {
     let (send, receive) = mpsc::channel();
     std::thread::Builder::new().name("git".into()).spawn(move || {
         let mut bytes = Vec::new();

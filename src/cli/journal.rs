@@ -1,7 +1,7 @@
 //! `placet journal`: what was applied, and what is damaged of it.
 
 use super::args::{JournalCommand, Options};
-use super::report::{self, Failure, print, print_foreign, warn};
+use super::report::{self, CliError, print, print_foreign, warn};
 use super::start;
 use crate::app::App;
 use crate::serve::changes;
@@ -9,7 +9,7 @@ use crate::workspace::{DamagedRecord, RepairOutcome, View, prune};
 use serde_json::{Value, json};
 use std::path::Path;
 
-pub(super) fn run(command: JournalCommand, options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(command: JournalCommand, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let view = app.view("journal");
     match command {
@@ -20,7 +20,7 @@ pub(super) fn run(command: JournalCommand, options: &Options) -> Result<u8, Fail
     }
 }
 
-fn list(view: &View, limit: usize, json: bool) -> Result<u8, Failure> {
+fn list(view: &View, limit: usize, json: bool) -> Result<u8, CliError> {
     if !json {
         let lines = changes::journal_lines(view.journal(), limit);
         print_foreign(&lines.iter().map(|l| format!("{l}\n")).collect::<String>())?;
@@ -30,9 +30,9 @@ fn list(view: &View, limit: usize, json: bool) -> Result<u8, Failure> {
     entries.reverse();
     entries.truncate(limit);
     let mut all: Vec<Value> =
-        entries.iter().map(serde_json::to_value).collect::<Result<_, _>>().map_err(Failure::new)?;
+        entries.iter().map(serde_json::to_value).collect::<Result<_, _>>().map_err(CliError::new)?;
     all.extend(view.journal().damage().iter().map(damaged));
-    print(&(serde_json::to_string_pretty(&all).map_err(Failure::new)? + "\n"))?;
+    print(&(serde_json::to_string_pretty(&all).map_err(CliError::new)? + "\n"))?;
     Ok(report::DONE)
 }
 
@@ -41,14 +41,14 @@ fn damaged(damage: &DamagedRecord) -> Value {
     json!({"damaged": damage.part.to_string(), "file": damage.path.to_string_lossy(), "reason": damage.fault.to_string()})
 }
 
-fn show(app: &App, view: &View, id: u64) -> Result<u8, Failure> {
+fn show(app: &App, view: &View, id: u64) -> Result<u8, CliError> {
     let entry = view.journal().entry(id);
     let entry = entry.map_err(|damage| {
-        Failure::new(damage)
+        CliError::new(damage)
             .hint("`placet journal repair` moves damaged records aside; `placet doctor` lists them")
     })?;
     let entry = entry.ok_or_else(|| {
-        Failure::new(format!("there is no transaction {id} here")).hint("`placet journal list` shows them")
+        CliError::new(format!("there is no transaction {id} here")).hint("`placet journal list` shows them")
     })?;
     let shown = |path: &Path| app.workspace.shortened(path);
     let mut lines = vec![changes::entry_line(&entry)];
@@ -57,13 +57,13 @@ fn show(app: &App, view: &View, id: u64) -> Result<u8, Failure> {
     Ok(report::DONE)
 }
 
-fn pruned(app: &App, view: &View) -> Result<u8, Failure> {
+fn pruned(app: &App, view: &View) -> Result<u8, CliError> {
     let (journals, _) = app.journals();
-    let pruned = prune(&journals, view.objects(), app.keep(), &app.needed()).map_err(Failure::new)?;
+    let pruned = prune(&journals, view.objects(), app.keep(), &app.needed()).map_err(CliError::new)?;
     if let Some(first) = pruned.stopped_by.first() {
         let count = pruned.stopped_by.len();
         let s = if count == 1 { "" } else { "s" };
-        return Err(Failure::new(format!(
+        return Err(CliError::new(format!(
             "nothing was removed, because {count} record{s} that may name stored contents cannot be read: {first}"
         ))
         .hint("`placet journal repair` moves damaged records aside; contents that only they name can then be removed"));
@@ -75,8 +75,8 @@ fn pruned(app: &App, view: &View) -> Result<u8, Failure> {
     Ok(report::DONE)
 }
 
-fn repair(app: &App) -> Result<u8, Failure> {
-    let (repaired, aside) = app.repair().map_err(Failure::new)?;
+fn repair(app: &App) -> Result<u8, CliError> {
+    let (repaired, aside) = app.repair().map_err(CliError::new)?;
     if repaired.all.is_empty() && repaired.unseen == 0 {
         print("nothing is damaged\n")?;
         return Ok(report::DONE);

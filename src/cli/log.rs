@@ -21,17 +21,17 @@ pub(super) fn start(path: &Path, verbose: u8) {
         (None, _) => "debug".into(),
     };
     let filter = EnvFilter::try_new(filter).unwrap_or_else(|_| EnvFilter::new("placet=debug"));
-    let writer = Mutex::new(Late { path: path.into(), file: None });
+    let writer = Mutex::new(LazyLogFile { path: path.into(), file: None });
     drop(tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(writer).try_init());
 }
 
 /// A file that is opened by the first line written to it.
-struct Late {
+struct LazyLogFile {
     path: PathBuf,
     file: Option<File>,
 }
 
-impl Late {
+impl LazyLogFile {
     fn open(&mut self) -> io::Result<&mut File> {
         if self.file.is_none() {
             let dir = self.path.parent().unwrap_or(Path::new("."));
@@ -45,7 +45,7 @@ impl Late {
     }
 }
 
-impl Write for Late {
+impl Write for LazyLogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.open()?.write(bytes)
     }

@@ -1,17 +1,17 @@
 //! `placet metrics`: the figures printed, served on this machine, or sent to a collector.
 
 use super::args::{MetricsCommand, Options};
-use super::report::{self, Failure, print, warn};
+use super::report::{self, CliError, print, warn};
 use super::start;
 use crate::app::gate;
 use crate::metrics::{self, prometheus};
 
-pub(super) fn run(command: Option<MetricsCommand>, options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(command: Option<MetricsCommand>, options: &Options) -> Result<u8, CliError> {
     let metrics = gate::metrics(&start::paths());
     match command {
         None => {
             let figures =
-                metrics.figures().map_err(|e| Failure::new(format!("the figures cannot be read: {e}")))?;
+                metrics.figures().map_err(|e| CliError::new(format!("the figures cannot be read: {e}")))?;
             print(&prometheus(&figures)).map(|()| report::DONE)
         }
         Some(MetricsCommand::Serve { port }) => serve(&metrics, port),
@@ -20,7 +20,7 @@ pub(super) fn run(command: Option<MetricsCommand>, options: &Options) -> Result<
 }
 
 /// Until it is stopped, as any server is.
-fn serve(metrics: &metrics::MetricsFile, port: u16) -> Result<u8, Failure> {
+fn serve(metrics: &metrics::MetricsFile, port: u16) -> Result<u8, CliError> {
     let served = start::runtime()?.block_on(async {
         let listener = tokio::net::TcpListener::bind((std::net::Ipv4Addr::LOCALHOST, port)).await?;
         warn(&format!("metrics at http://{}/metrics", listener.local_addr()?));
@@ -29,38 +29,38 @@ fn serve(metrics: &metrics::MetricsFile, port: u16) -> Result<u8, Failure> {
             stopped = tokio::signal::ctrl_c() => stopped,
         }
     });
-    served.map_err(|e| Failure::new(format!("port {port} cannot be served: {e}")))?;
+    served.map_err(|e| CliError::new(format!("port {port} cannot be served: {e}")))?;
     Ok(report::DONE)
 }
 
 #[cfg(not(feature = "otlp"))]
-fn push(_: &metrics::MetricsFile, _: &Options) -> Result<u8, Failure> {
-    Err(Failure::usage("this placet was built without the feature `otlp`")
+fn push(_: &metrics::MetricsFile, _: &Options) -> Result<u8, CliError> {
+    Err(CliError::usage("this placet was built without the feature `otlp`")
         .hint("cargo install placet --features otlp; or let a collector scrape `placet metrics serve`"))
 }
 
 #[cfg(feature = "otlp")]
-fn push(metrics: &metrics::MetricsFile, options: &Options) -> Result<u8, Failure> {
+fn push(metrics: &metrics::MetricsFile, options: &Options) -> Result<u8, CliError> {
     use crate::http::HttpClient;
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
     let app = start::app(options)?;
     let endpoint = app.config.text("metrics.otlp_endpoint").ok_or_else(|| {
-        Failure::usage("no collector is named")
+        CliError::usage("no collector is named")
             .hint("set metrics.otlp_endpoint, such as http://localhost:4318")
     })?;
     let url = format!("{}/v1/metrics", endpoint.trim_end_matches('/'));
-    let figures = metrics.figures().map_err(|e| Failure::new(format!("the figures cannot be read: {e}")))?;
+    let figures = metrics.figures().map_err(|e| CliError::new(format!("the figures cannot be read: {e}")))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let body = metrics::payload(&figures, i64::try_from(now).unwrap_or_default());
     let client = HttpClient::new(app.client());
-    let bytes = serde_json::to_vec(&body).map_err(Failure::new)?;
+    let bytes = serde_json::to_vec(&body).map_err(CliError::new)?;
     let sent = start::runtime()?.block_on(async {
         tokio::time::timeout(Duration::from_secs(10), client.post_json(&url, &[], bytes)).await
     });
-    let answer = sent.map_err(|_| Failure::new(format!("{url} did not answer within 10 seconds")))?;
-    let answer = answer.map_err(|e| Failure::new(format!("{url} cannot be reached: {e}")))?;
+    let answer = sent.map_err(|_| CliError::new(format!("{url} did not answer within 10 seconds")))?;
+    let answer = answer.map_err(|e| CliError::new(format!("{url} cannot be reached: {e}")))?;
     if !(200..300).contains(&answer.status()) {
-        return Err(Failure::new(format!("{url} answered {}", answer.status())));
+        return Err(CliError::new(format!("{url} answered {}", answer.status())));
     }
     print(&format!("sent the figures of {} tools to {url}\n", figures.tools.len())).map(|()| report::DONE)
 }

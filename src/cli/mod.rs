@@ -27,7 +27,7 @@ mod theme;
 mod usage;
 
 pub use args::Args;
-pub use report::Failure;
+pub use report::CliError;
 
 use crate::process;
 use clap::{CommandFactory, Parser};
@@ -50,7 +50,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn run(args: Args) -> Result<u8, Failure> {
+fn run(args: Args) -> Result<u8, CliError> {
     match args.command {
         None => start::conversation(args.prompt, &args.options),
         Some(command) => commands::run(command, &args.options),

@@ -5,13 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file that was open to others, with the mode that it had.
-type Tightened = Vec<(PathBuf, u32)>;
-type Failed = Vec<(PathBuf, io::Error)>;
+type TightenedFiles = Vec<(PathBuf, u32)>;
+type TightenFailures = Vec<(PathBuf, io::Error)>;
 
 /// Tightens everything below these directories, but the file of `keys`: one that others could read is refused until the
 /// person looks at it. Contents of the workspace keep their modes:
 /// they lie in directories that are shut.
-pub(super) fn tighten_all(dirs: &[&Path], keys: &Path) -> (Tightened, Failed) {
+pub(super) fn tighten_all(dirs: &[&Path], keys: &Path) -> (TightenedFiles, TightenFailures) {
     let (mut tightened, mut failed) = (Vec::new(), Vec::new());
     let mut todo: Vec<PathBuf> = dirs.iter().map(|dir| dir.to_path_buf()).collect();
     while let Some(path) = todo.pop() {

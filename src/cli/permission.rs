@@ -1,14 +1,14 @@
 //! `placet permission`: the rules, and how a command would be judged. Runs nothing.
 
 use super::args::{Options, PermissionCommand};
-use super::report::{self, Failure, print_foreign};
+use super::report::{self, CliError, print_foreign};
 use super::start;
 use crate::permission::{Access, Policy};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::sync::PoisonError;
 
-pub(super) fn run(command: PermissionCommand, options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(command: PermissionCommand, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let policy = app.policy.lock().unwrap_or_else(PoisonError::into_inner);
     match command {
@@ -16,7 +16,7 @@ pub(super) fn run(command: PermissionCommand, options: &Options) -> Result<u8, F
             let reach = Access::Run { command, cwd: app.cwd().to_path_buf(), confined: view };
             let explained = policy.explain("run_command", &reach);
             let text = if json {
-                serde_json::to_string_pretty(&explained).map_err(Failure::new)? + "\n"
+                serde_json::to_string_pretty(&explained).map_err(CliError::new)? + "\n"
             } else {
                 explained.to_string()
             };
@@ -39,12 +39,12 @@ fn as_text(policy: &Policy) -> String {
     out
 }
 
-fn as_json(policy: &Policy) -> Result<String, Failure> {
+fn as_json(policy: &Policy) -> Result<String, CliError> {
     let rules: Vec<serde_json::Value> = policy
         .rules()
         .iter()
         .map(|r| json!({"verdict": r.verdict.name(), "rule": r.text, "origin": r.origin, "reason": r.reason}))
         .collect();
     let all = json!({"mode": policy.mode().name(), "rules": rules});
-    Ok(serde_json::to_string_pretty(&all).map_err(Failure::new)? + "\n")
+    Ok(serde_json::to_string_pretty(&all).map_err(CliError::new)? + "\n")
 }

@@ -22,23 +22,23 @@ pub(super) const INCOMPLETE: u8 = 5;
 pub(super) const INTERRUPTED: u8 = 130;
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct CliError {
     pub message: String,
     pub hint: Option<String>,
     pub code: u8,
 }
 
-impl Failure {
-    pub fn new(message: impl Display) -> Failure {
-        Failure { message: message.to_string(), hint: None, code: ERROR }
+impl CliError {
+    pub fn new(message: impl Display) -> CliError {
+        CliError { message: message.to_string(), hint: None, code: ERROR }
     }
 
-    pub fn usage(message: impl Display) -> Failure {
-        Failure { code: USAGE, ..Failure::new(message) }
+    pub fn usage(message: impl Display) -> CliError {
+        CliError { code: USAGE, ..CliError::new(message) }
     }
 
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Failure {
+    pub fn hint(mut self, hint: impl Into<String>) -> CliError {
         self.hint = Some(hint.into());
         self
     }
@@ -52,29 +52,29 @@ impl Failure {
     }
 }
 
-impl From<AppError> for Failure {
-    fn from(error: AppError) -> Failure {
+impl From<AppError> for CliError {
+    fn from(error: AppError) -> CliError {
         let hint = error.hint();
         let code = if error.is_usage() { USAGE } else { ERROR };
-        Failure { message: error.to_string(), hint, code }
+        CliError { message: error.to_string(), hint, code }
     }
 }
 
-impl From<crate::repl::ReplError> for Failure {
-    fn from(error: crate::repl::ReplError) -> Failure {
+impl From<crate::repl::ReplError> for CliError {
+    fn from(error: crate::repl::ReplError) -> CliError {
         match error {
             crate::repl::ReplError::Host(e) => {
                 let code = if e.usage { USAGE } else { ERROR };
-                Failure { message: e.message, hint: e.hint, code }
+                CliError { message: e.message, hint: e.hint, code }
             }
             crate::repl::ReplError::Session(e) => e.into(),
-            other => Failure::new(other),
+            other => CliError::new(other),
         }
     }
 }
 
-impl From<SessionError> for Failure {
-    fn from(error: SessionError) -> Failure {
+impl From<SessionError> for CliError {
+    fn from(error: SessionError) -> CliError {
         let hint = match &error {
             SessionError::Missing(_) => Some("`placet session list` shows them".to_string()),
             SessionError::Ambiguous { .. } => Some("give more of its name".to_string()),
@@ -84,22 +84,22 @@ impl From<SessionError> for Failure {
             }
             _ => None,
         };
-        Failure { hint, ..Failure::new(error) }
+        CliError { hint, ..CliError::new(error) }
     }
 }
 
 /// A closed pipe is no error: the reader had enough.
-pub(super) fn written(result: io::Result<()>) -> Result<(), Failure> {
+pub(super) fn written(result: io::Result<()>) -> Result<(), CliError> {
     match result {
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        Err(e) => Err(Failure::new(format!("standard output cannot be written: {e}"))),
+        Err(e) => Err(CliError::new(format!("standard output cannot be written: {e}"))),
         Ok(()) => Ok(()),
     }
 }
 
 /// Writes all of `text` to standard output; a terminal gets nothing that it acts on, and no row that begins with what
 /// looks like the mark of placet's own lines.
-pub(super) fn print(text: &str) -> Result<(), Failure> {
+pub(super) fn print(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     let text =
         if io::stdout().is_terminal() { in_margin(&harmless(text)).into() } else { Cow::Borrowed(text) };
@@ -107,18 +107,18 @@ pub(super) fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes lines with styles that [`crate::ui::ansi::line`] made: nothing else in them acts on a terminal.
-pub(super) fn print_styled(text: &str) -> Result<(), Failure> {
+pub(super) fn print_styled(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// Like [`print`], with control characters neutralised when a person reads it.
-pub(super) fn print_foreign(text: &str) -> Result<(), Failure> {
+pub(super) fn print_foreign(text: &str) -> Result<(), CliError> {
     if io::stdout().is_terminal() { print(&visible::guard(text)) } else { print(text) }
 }
 
 /// Placet's own words about what was done, in which rendered names may be: to a person with the mark.
-pub(super) fn print_own(words: &str) -> Result<(), Failure> {
+pub(super) fn print_own(words: &str) -> Result<(), CliError> {
     match io::stdout().is_terminal() {
         true => print(&marked_within(&visible::guard(words), usize::from(term::size().0))),
         false => print(words),

@@ -1,9 +1,9 @@
 //! `placet review`: the review pane on what is pending, on a git difference, or on a patch.
 
-use super::args::{Options, Which};
-use super::changes::{Chosen, chosen, cli_label, tell};
+use super::args::{Options, SessionSelector};
+use super::changes::{SelectedView, chosen, cli_label, tell};
 use super::git_diff::{self, MOST};
-use super::report::{self, Failure, print, print_foreign, warn};
+use super::report::{self, CliError, print, print_foreign, warn};
 use super::start;
 use crate::app::App;
 use crate::repl::{TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
@@ -40,10 +40,10 @@ pub struct ReviewArgs {
     #[arg(long)]
     pub linear: bool,
     #[command(flatten)]
-    pub which: Which,
+    pub which: SessionSelector,
 }
 
-pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     if args.what.is_none()
         && !args.staged
@@ -59,7 +59,7 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, Failure> {
     let (text, binary) = without_binary_notes(text);
     let patch = match parse(&text, StripLevels::Auto) {
         Err(_) if !binary.is_empty() => PatchSet::default(),
-        other => other.map_err(|e| Failure::new(&e).hint(e.hint()))?,
+        other => other.map_err(|e| CliError::new(&e).hint(e.hint()))?,
     };
     let mut files = of_patch(&patch);
     files.extend(binary.iter().map(|name| binary_file(name)));
@@ -85,9 +85,9 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, Failure> {
 }
 
 /// What is pending: decisions are carried out, as in the shell.
-fn pending(args: &ReviewArgs, app: &App, chosen: &Chosen) -> Result<u8, Failure> {
-    let Chosen { name, view, workspace } = chosen;
-    let review = review_of(workspace, view, &[]).map_err(Failure::new)?;
+fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Result<u8, CliError> {
+    let SelectedView { name, view, workspace } = chosen;
+    let review = review_of(workspace, view, &[]).map_err(CliError::new)?;
     let Some(review) = review else {
         warn("nothing is pending");
         return Ok(report::DONE);
@@ -103,7 +103,7 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &Chosen) -> Result<u8, Failure>
     let shown = |path: &Path| workspace.shortened(path);
     let confirm = |losses: &[LargeLoss]| talk::confirm_losses(losses, &shown, talk::consent_alone);
     let carried = carry_out(workspace, view, &review, confirm, cli_label(name, "placet review"));
-    let carried = carried.map_err(Failure::new)?;
+    let carried = carried.map_err(CliError::new)?;
     let mut code = report::DONE;
     for (kind, told) in &carried.steps {
         code = code.max(tell(app, *kind, "placet review", told)?);
@@ -121,12 +121,12 @@ fn shown(
     review: Review,
     memory: PathBuf,
     blame: crate::ui::review::BlameFn,
-) -> Result<Option<(Review, ReviewOutcome)>, Failure> {
+) -> Result<Option<(Review, ReviewOutcome)>, CliError> {
     let linear = args.linear || app.config.flag("ui.linear").unwrap_or(false);
     let base = if linear { None } else { term::BaseMode::enter_any().ok() };
     let Some(base) = base else {
         if args.output.is_some() || args.json {
-            return Err(Failure::usage(
+            return Err(CliError::usage(
                 "`--output` and `--json` write what was decided, and nobody can decide here",
             )
             .hint("without them the review is printed as sentences"));
@@ -137,8 +137,8 @@ fn shown(
     let variable = |name: &str| std::env::var(name).ok();
     let depth = ColorDepth::detect(app.config.text("ui.color").unwrap_or("auto"), variable);
     let theme = app.config.text("ui.theme").unwrap_or("auto");
-    let theme = Theme::load(theme, &start::paths().config, depth, variable).map_err(Failure::new)?;
-    let keys = keymap(&app.config, "review", TABLE).map_err(Failure::usage)?;
+    let theme = Theme::load(theme, &start::paths().config, depth, variable).map_err(CliError::new)?;
+    let keys = keymap(&app.config, "review", TABLE).map_err(CliError::usage)?;
     let pictures = app.config.text("ui.pictures").unwrap_or("auto");
     let display = PictureDisplay::of(pictures, depth, variable);
     let desk = ReviewContext {
@@ -155,7 +155,7 @@ fn shown(
         }),
     };
     let mut pane = ReviewPane::new(review, desk);
-    full::run(&mut pane).map_err(|e| Failure::new(format!("the terminal failed: {e}")))?;
+    full::run(&mut pane).map_err(|e| CliError::new(format!("the terminal failed: {e}")))?;
     drop(base);
     let outcome = pane.outcome;
     Ok(Some((pane.into_review(), outcome)))
@@ -176,11 +176,11 @@ fn sentences(review: &Review) -> String {
 }
 
 /// What a review of a patch leaves: the accepted part where it was asked for, and what was said on standard output.
-fn leave(args: &ReviewArgs, review: &Review, outcome: ReviewOutcome) -> Result<u8, Failure> {
+fn leave(args: &ReviewArgs, review: &Review, outcome: ReviewOutcome) -> Result<u8, CliError> {
     if let (Some(file), ReviewOutcome::Apply { .. }) = (&args.output, outcome) {
         let (bytes, left) = accepted(&review.files);
         std::fs::write(file, bytes)
-            .map_err(|e| Failure::new(format!("`{}` was not written: {e}", file.display())))?;
+            .map_err(|e| CliError::new(format!("`{}` was not written: {e}", file.display())))?;
         warn(&format!("what you accepted is in {}", file.display()));
         if !left.is_empty() {
             warn(&format!("not in it, because only lines can be: {}", left.join(", ")));
@@ -203,26 +203,26 @@ fn is_patch(what: &str, cwd: &Path) -> bool {
 }
 
 /// The difference that is meant, and what to call it.
-fn difference(args: &ReviewArgs, cwd: &Path) -> Result<(String, Vec<u8>), Failure> {
+fn difference(args: &ReviewArgs, cwd: &Path) -> Result<(String, Vec<u8>), CliError> {
     match args.what.as_deref() {
         Some("-") => Ok(("standard input".into(), bounded(io::stdin().lock())?)),
         Some(what) if cwd.join(what).is_file() => {
             let file = std::fs::File::open(cwd.join(what));
-            let file = file.map_err(|e| Failure::new(format!("`{what}` cannot be read: {e}")))?;
+            let file = file.map_err(|e| CliError::new(format!("`{what}` cannot be read: {e}")))?;
             Ok((what.into(), bounded(file)?))
         }
-        Some(what) if what.starts_with('-') => Err(Failure::usage(format!("`{what}` is no revision"))),
+        Some(what) if what.starts_with('-') => Err(CliError::usage(format!("`{what}` is no revision"))),
         Some(what) => Ok((what.into(), git_diff::difference(cwd, &[what])?)),
         None if args.staged => Ok(("staged".into(), git_diff::difference(cwd, &["--cached"])?)),
         None => Ok(("work tree".into(), git_diff::difference(cwd, &["HEAD"])?)),
     }
 }
 
-fn bounded(from: impl Read) -> Result<Vec<u8>, Failure> {
+fn bounded(from: impl Read) -> Result<Vec<u8>, CliError> {
     let mut out = Vec::new();
-    from.take(MOST + 1).read_to_end(&mut out).map_err(Failure::new)?;
+    from.take(MOST + 1).read_to_end(&mut out).map_err(CliError::new)?;
     if out.len() as u64 > MOST {
-        return Err(Failure::new(format!("the difference has more than {MOST} bytes"))
+        return Err(CliError::new(format!("the difference has more than {MOST} bytes"))
             .hint("review a part of it: `git diff REV..REV -- PATH > part.diff; placet review part.diff`"));
     }
     Ok(out)

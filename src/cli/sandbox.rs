@@ -1,10 +1,10 @@
 //! `placet sandbox run`: one command of the person's own in the view, and what becomes of its changes.
 
 use super::args::Options;
-use super::asking::{self, Asked};
+use super::asking::{self, PathOutcome};
 use super::changes::{list, name_waiting, named_and_pending, waits};
-use super::feed::Feed;
-use super::report::{self, Failure, warn};
+use super::feed::StdinForwarder;
+use super::report::{self, CliError, warn};
 use super::start;
 use crate::app::App;
 use crate::audit::AuditKind;
@@ -24,18 +24,18 @@ use tokio_util::sync::CancellationToken;
 
 /// What happens to the effects of `sandbox run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Then {
+pub(super) enum SandboxRunAction {
     Ask,
     Apply,
     Discard,
 }
 
-impl Then {
-    pub(super) fn of(apply: bool, discard: bool) -> Then {
+impl SandboxRunAction {
+    pub(super) fn of(apply: bool, discard: bool) -> SandboxRunAction {
         match (apply, discard) {
-            (true, _) => Then::Apply,
-            (_, true) => Then::Discard,
-            _ => Then::Ask,
+            (true, _) => SandboxRunAction::Apply,
+            (_, true) => SandboxRunAction::Discard,
+            _ => SandboxRunAction::Ask,
         }
     }
 }
@@ -43,13 +43,13 @@ impl Then {
 pub(super) fn run(
     command: &[String],
     hosts: &[String],
-    then: Then,
+    then: SandboxRunAction,
     options: &Options,
-) -> Result<u8, Failure> {
+) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let (backend, sentence) = app.backend();
     if backend != crate::sandbox::SandboxBackend::Overlay {
-        return Err(Failure::new(format!("`sandbox run` needs a copy-on-write view: {sentence}"))
+        return Err(CliError::new(format!("`sandbox run` needs a copy-on-write view: {sentence}"))
             .hint("`placet doctor` says what this machine can do; see `When it cannot be had` in the guide's page on the sandbox"));
     }
     let name = app.fresh_view();
@@ -64,7 +64,7 @@ pub(super) fn run(
     };
     let runtime = start::runtime()?;
     let stop = CancellationToken::new();
-    let current = super::signals::Current::default();
+    let current = super::signals::CurrentTurn::default();
     current.set(Some(stop.clone()));
     super::signals::watch(&runtime, current.clone());
     let withheld = withheld_line(&env);
@@ -74,7 +74,7 @@ pub(super) fn run(
         (visible::VisibleStream::new(visible::VisibleMode::Output), margin)
     });
     let (input, feed) =
-        Feed::start().map_err(|e| Failure::new(format!("cannot pass standard input on: {e}")))?;
+        StdinForwarder::start().map_err(|e| CliError::new(format!("cannot pass standard input on: {e}")))?;
     let running = run_confined(&env, &line, (hosts, input), &stop, |bytes| {
         let mut out = io::stdout().lock();
         let shown = stream.as_mut().map(|(stream, margin)| margin.feed(&stream.feed_bytes(bytes)));
@@ -94,8 +94,10 @@ pub(super) fn run(
         drop(io::stdout().lock().write_all((rest + end).as_bytes()));
     }
     reset_terminal();
-    let (finished, _) = ran
-        .map_err(|e| Failure { hint: e.hint.as_ref().map(ToString::to_string), ..Failure::new(e.message) })?;
+    let (finished, _) = ran.map_err(|e| CliError {
+        hint: e.hint.as_ref().map(ToString::to_string),
+        ..CliError::new(e.message)
+    })?;
     current.set(None);
     if let Some(line) = withheld {
         warn(&format!("note: {line}"));
@@ -121,30 +123,33 @@ fn settle(
     app: &App,
     view: &View,
     workspace: &Workspace,
-    (then, options): (Then, &Options),
+    (then, options): (SandboxRunAction, &Options),
     (code, label): (u8, TransactionLabel),
-) -> Result<u8, Failure> {
+) -> Result<u8, CliError> {
     let name = label.turn.clone();
     let approval = named_and_pending(view, workspace, options)?;
-    let set = view.changes(LayerKind::Pending).map_err(Failure::new)?;
+    let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     if set.is_empty() {
         warn("it changes nothing");
         return Ok(code);
     }
     let shown = |path: &Path| workspace.shortened(path);
     list(&set, view, workspace);
-    let then = if then == Then::Ask && approval.is_none() { ask() } else { then };
+    let then = if then == SandboxRunAction::Ask && approval.is_none() { ask() } else { then };
     match then {
-        Then::Ask if approval.is_none() => {
+        SandboxRunAction::Ask if approval.is_none() => {
             waits(&name);
             Ok(report::REFUSED)
         }
-        Then::Apply | Then::Ask => {
-            let wanted =
-                ApplyRequest { approval, only_approved: then == Then::Ask, ..ApplyRequest::default() };
+        SandboxRunAction::Apply | SandboxRunAction::Ask => {
+            let wanted = ApplyRequest {
+                approval,
+                only_approved: then == SandboxRunAction::Ask,
+                ..ApplyRequest::default()
+            };
             apply(app, view, workspace, wanted, (code, label))
         }
-        Then::Discard => {
+        SandboxRunAction::Discard => {
             let told = changes::discard(view, &[], "placet undo", &shown);
             warn(&visible::guard(&told.lines.join("\n")));
             Ok(if told.done { code } else { report::ERROR })
@@ -159,21 +164,21 @@ fn apply(
     workspace: &Workspace,
     mut wanted: ApplyRequest,
     (code, label): (u8, TransactionLabel),
-) -> Result<u8, Failure> {
+) -> Result<u8, CliError> {
     if asking::can_ask() {
         asking::confirm_losses(view, workspace, &mut wanted);
     }
     let told = changes::apply(view, &wanted, label.clone(), &|path: &Path| workspace.shortened(path));
     if told.done && asking::can_ask() {
         record(app, AuditKind::Apply, &told.before_questions())?;
-        for Asked { kind, told } in asking::one_by_one(view, workspace, &told.waiting, &label) {
+        for PathOutcome { kind, told } in asking::one_by_one(view, workspace, &told.waiting, &label) {
             record(app, kind, &told)?;
         }
     } else {
         record(app, AuditKind::Apply, &told)?;
         name_waiting(&told);
     }
-    let left = view.changes(LayerKind::Pending).map_err(Failure::new)?;
+    let left = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     if told.done && !left.is_empty() {
         waits(&label.turn);
         return Ok(report::REFUSED);
@@ -182,7 +187,7 @@ fn apply(
 }
 
 /// Into the audit log, and to the person.
-fn record(app: &App, kind: AuditKind, told: &UserReport) -> Result<(), Failure> {
+fn record(app: &App, kind: AuditKind, told: &UserReport) -> Result<(), CliError> {
     let text = told.lines.join("\n");
     if told.done && !text.is_empty() {
         app.gate.settled(kind, "placet sandbox run", None, &text)?;
@@ -213,16 +218,16 @@ fn quoted(word: &str) -> String {
 }
 
 /// Asks what becomes of all of it; without a terminal it stays pending.
-fn ask() -> Then {
+fn ask() -> SandboxRunAction {
     if !asking::can_ask() {
-        return Then::Ask;
+        return SandboxRunAction::Ask;
     }
     loop {
         let answer = talk::consent_alone("apply, discard, or Enter to keep it pending? ");
         match answer.as_deref().map(str::trim) {
-            Some("apply" | "a") => return Then::Apply,
-            Some("discard" | "d") => return Then::Discard,
-            None | Some("" | "keep" | "k") => return Then::Ask,
+            Some("apply" | "a") => return SandboxRunAction::Apply,
+            Some("discard" | "d") => return SandboxRunAction::Discard,
+            None | Some("" | "keep" | "k") => return SandboxRunAction::Ask,
             Some(_) => warn("not an answer: type `apply`, `discard` or `keep`, and Enter"),
         }
     }

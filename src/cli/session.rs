@@ -1,7 +1,7 @@
 //! `placet session`: what is kept of conversations, listed, read, named, carried away and removed.
 
 use super::args::{ExportFormat, Options, SessionCommand};
-use super::report::{self, Failure, print, print_foreign, warn};
+use super::report::{self, CliError, print, print_foreign, warn};
 use super::start;
 use crate::session::{MarkdownPictures, SessionPin, SessionStore, html, markdown, pictures, to_json};
 use crate::text::{regular, visible};
@@ -10,19 +10,19 @@ use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-fn store() -> Result<SessionStore, Failure> {
+fn store() -> Result<SessionStore, CliError> {
     let (store, notes) = SessionStore::open(&start::paths().state)?;
     notes.iter().for_each(|note| warn(&format!("note: {note}")));
     Ok(store)
 }
 
-pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, CliError> {
     let store = store()?;
     match command {
         SessionCommand::List { limit, json } => {
             let rows = store.list(limit)?;
             if json {
-                return print(&(serde_json::to_string(&rows).map_err(Failure::new)? + "\n"))
+                return print(&(serde_json::to_string(&rows).map_err(CliError::new)? + "\n"))
                     .map(|()| report::DONE);
             }
             let mut out = String::new();
@@ -56,7 +56,7 @@ pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, Fail
             let row = store.find(&id)?;
             let title = crate::repl::title_of(&title.join(" "));
             if title.is_empty() {
-                return Err(Failure::usage("a title has words"));
+                return Err(CliError::usage("a title has words"));
             }
             store.rename(&row.id, &title)?;
             warn(&format!("{} is called: {title}", row.id));
@@ -85,7 +85,7 @@ fn export(
     id: &str,
     format: ExportFormat,
     output: Option<&Path>,
-) -> Result<(), Failure> {
+) -> Result<(), CliError> {
     let row = store.find(id)?;
     let loaded = store.load(&row.id)?;
     loaded.dropped.iter().for_each(|note| warn(&format!("note: {note}")));
@@ -96,7 +96,7 @@ fn export(
         ExportFormat::Html => html(&row, &loaded),
         ExportFormat::Json => {
             let pads = store.scratchpads(&row.id)?;
-            serde_json::to_string_pretty(&to_json(&row, &loaded, &pads)).map_err(Failure::new)? + "\n"
+            serde_json::to_string_pretty(&to_json(&row, &loaded, &pads)).map_err(CliError::new)? + "\n"
         }
     };
     let Some(output) = output else {
@@ -121,11 +121,11 @@ fn export(
 }
 
 /// For this person alone, as the session is; never over a file that is there.
-fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let mut options = std::fs::OpenOptions::new();
     let opened = options.write(true).create_new(true).mode(0o600).open(path);
     opened.and_then(|mut file| file.write_all(bytes)).map_err(|e| {
-        Failure::new(format!("`{}` cannot be written: {e}", path.display()))
+        CliError::new(format!("`{}` cannot be written: {e}", path.display()))
             .hint("a file that is there already is left alone")
     })
 }
@@ -133,19 +133,19 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// The largest export that is read: a session of many pictures has about 100 MB.
 const LARGEST_EXPORT: u64 = 1 << 30;
 
-fn import(store: &SessionStore, file: &Path, options: &Options) -> Result<(), Failure> {
+fn import(store: &SessionStore, file: &Path, options: &Options) -> Result<(), CliError> {
     let text = regular::read_to_string(file, LARGEST_EXPORT)
-        .map_err(|e| Failure::new(format!("`{}` cannot be read: {e}", file.display())))?;
+        .map_err(|e| CliError::new(format!("`{}` cannot be read: {e}", file.display())))?;
     let cwd = start::working_directory(options)?;
     let session = store.import(&text, &cwd).map_err(|e| {
-        Failure::new(e).hint("`placet session export ID --format json` writes what can be imported")
+        CliError::new(e).hint("`placet session export ID --format json` writes what can be imported")
     })?;
     let row = store.find(session.id().as_str())?;
     print_foreign(&format!("{}  {}\n", row.id, row.title))
 }
 
 /// Removes what the settings do not keep, or says what that would be.
-fn prune(store: &SessionStore, dry_run: DryRun, options: &Options) -> Result<(), Failure> {
+fn prune(store: &SessionStore, dry_run: DryRun, options: &Options) -> Result<(), CliError> {
     let app = start::app(options)?;
     let pruned = match dry_run {
         DryRun::Yes => app.prunable(store)?,
@@ -177,7 +177,7 @@ enum DryRun {
     No,
 }
 
-fn pin(store: &SessionStore, id: &str, pin: SessionPin) -> Result<(), Failure> {
+fn pin(store: &SessionStore, id: &str, pin: SessionPin) -> Result<(), CliError> {
     let row = store.find(id)?;
     store.pin(&row.id, pin)?;
     let told = match pin {

@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 /// The turn that runs now, if one does.
 #[derive(Clone, Default)]
-pub(super) struct Current(Arc<Mutex<Option<CancellationToken>>>);
+pub(super) struct CurrentTurn(Arc<Mutex<Option<CancellationToken>>>);
 
-impl Current {
+impl CurrentTurn {
     pub(super) fn set(&self, stop: Option<CancellationToken>) {
         *self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = stop;
     }
@@ -27,7 +27,7 @@ impl Current {
 const SAVE_WITHIN: Duration = Duration::from_millis(1500);
 
 /// Watches for SIGTERM and SIGHUP, and for SIGINT where the terminal does not turn Ctrl-C into a key.
-pub(super) fn watch(runtime: &tokio::runtime::Runtime, current: Current) {
+pub(super) fn watch(runtime: &tokio::runtime::Runtime, current: CurrentTurn) {
     let _guard = runtime.enter();
     let (Ok(mut term), Ok(mut hup), Ok(mut int)) =
         (signal(SignalKind::terminate()), signal(SignalKind::hangup()), signal(SignalKind::interrupt()))

@@ -2,8 +2,8 @@
 
 use super::args::{Options, OutputFormat};
 use super::log;
-use super::report::{self, Failure, code_for, warn, written};
-use super::signals::{self, Current};
+use super::report::{self, CliError, code_for, warn, written};
+use super::signals::{self, CurrentTurn};
 use crate::agent::{Agent, TurnStart};
 use crate::app::{self, App, IncludeProject};
 use crate::config::{AppDirs, Config, ConfigProblem, ProjectSettings, TrustStore};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// An application, with the project's file when it waits for the person's trust.
-pub(super) struct Loaded {
+pub(super) struct LoadedApp {
     pub(super) app: App,
     pub(super) untrusted: Option<(ProjectSettings, TrustStore)>,
 }
@@ -29,7 +29,7 @@ pub(super) fn paths() -> AppDirs {
 }
 
 /// Reads the settings and builds the application. Mistakes in settings are told and do not stop it.
-pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
+pub(super) fn load(options: &Options) -> Result<LoadedApp, CliError> {
     let paths = paths();
     log::start(&paths.log_file(), options.verbose);
     let cwd = working_directory(options)?;
@@ -72,7 +72,7 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
     }
     // What was typed just now is a usage error; what stands in a file is told, and the rest applies.
     if let Some(problem) = flags.problems.first() {
-        return Err(Failure { hint: problem.hint.clone(), ..Failure::usage(&problem.message) });
+        return Err(CliError { hint: problem.hint.clone(), ..CliError::usage(&problem.message) });
     }
     let untrusted = sources.project.as_ref().filter(|p| !p.trusted).map(|p| ProjectSettings {
         path: p.path.clone(),
@@ -93,7 +93,7 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
     };
     let app = App::new(config, paths, request)?;
     if options.dry_run && app.mode.load() > crate::permission::Mode::Ask {
-        return Err(Failure::usage("--dry-run changes nothing, so it goes with read or ask mode"));
+        return Err(CliError::usage("--dry-run changes nothing, so it goes with read or ask mode"));
     }
     match app.recover() {
         None => {}
@@ -104,7 +104,7 @@ pub(super) fn load(options: &Options) -> Result<Loaded, Failure> {
         warn(&format!("warning: {line}"));
     }
     tell(app.config.problems.get(told..).unwrap_or_default());
-    Ok(Loaded { app, untrusted })
+    Ok(LoadedApp { app, untrusted })
 }
 
 fn tell(problems: &[ConfigProblem]) {
@@ -112,37 +112,37 @@ fn tell(problems: &[ConfigProblem]) {
 }
 
 /// One spelling for one place: trust and sessions are kept by it.
-pub(super) fn working_directory(options: &Options) -> Result<PathBuf, Failure> {
+pub(super) fn working_directory(options: &Options) -> Result<PathBuf, CliError> {
     let here =
-        std::env::current_dir().map_err(|e| Failure::new(format!("the working directory is gone: {e}")))?;
+        std::env::current_dir().map_err(|e| CliError::new(format!("the working directory is gone: {e}")))?;
     let Some(dir) = &options.cwd else { return Ok(here) };
     let dir = here.join(dir);
     match dir.canonicalize() {
         Ok(dir) if dir.is_dir() => Ok(dir),
-        _ => Err(Failure::usage(format!("`{}` is no directory", dir.display()))),
+        _ => Err(CliError::usage(format!("`{}` is no directory", dir.display()))),
     }
 }
 
 /// The runtime beside the main thread.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
     const FILES: usize = 32;
     const MORE_THREADS: usize = 8;
     const DAY: Duration = Duration::from_secs(24 * 3600);
     let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
     crate::process::check_room(FILES, workers + MORE_THREADS)
-        .map_err(|e| Failure::new(e.to_string()).hint(e.hint()))?;
+        .map_err(|e| CliError::new(e.to_string()).hint(e.hint()))?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(workers)
         .thread_keep_alive(DAY)
         .enable_all()
         .build()
-        .map_err(|e| Failure::new(format!("no threads can be started: {e}")))?;
+        .map_err(|e| CliError::new(format!("no threads can be started: {e}")))?;
     // One thread for blocking work stays: where no other can be started later, work waits for it instead of breaking.
     drop(runtime.spawn_blocking(|| ()));
     Ok(runtime)
 }
 
-pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<u8, Failure> {
+pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<u8, CliError> {
     let loaded = load(options)?;
     if let Some(text) = &options.print {
         return print(text, loaded, options);
@@ -155,7 +155,7 @@ pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<
         };
     }
     let runtime = runtime()?;
-    let current = Current::default();
+    let current = CurrentTurn::default();
     let watching = current.clone();
     // Signals are watched from the first turn or prompt on; registering costs nothing that is felt.
     signals::watch(&runtime, watching);
@@ -165,7 +165,7 @@ pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<
         trust: loaded.untrusted,
         on_turn: Box::new(move |stop| current.set(stop)),
     };
-    repl::run(Box::new(loaded.app), &runtime, opened).map_err(Failure::from)
+    repl::run(Box::new(loaded.app), &runtime, opened).map_err(CliError::from)
 }
 
 fn resume_of(options: &Options) -> repl::ResumeTarget {
@@ -178,7 +178,7 @@ fn resume_of(options: &Options) -> repl::ResumeTarget {
 }
 
 /// One turn without a screen.
-fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
+fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
     note_untrusted(&loaded);
     let mut prompt = text.to_string();
     let piped = prompt == "-";
@@ -187,13 +187,15 @@ fn print(text: &str, loaded: Loaded, options: &Options) -> Result<u8, Failure> {
         let mut stdin = io::stdin().lock();
         stdin
             .read_to_string(&mut prompt)
-            .map_err(|e| Failure::new(format!("standard input cannot be read: {e}")))?;
+            .map_err(|e| CliError::new(format!("standard input cannot be read: {e}")))?;
     }
     if prompt.trim().is_empty() {
-        return Err(Failure::usage("the prompt is empty").hint("placet -p \"show README.md\", or pipe it in"));
+        return Err(
+            CliError::usage("the prompt is empty").hint("placet -p \"show README.md\", or pipe it in")
+        );
     }
     let runtime = runtime()?;
-    let current = Current::default();
+    let current = CurrentTurn::default();
     signals::watch(&runtime, current.clone());
     let start = begin(&loaded.app, prompt.trim_end(), !piped || options.batch);
     let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
@@ -216,7 +218,7 @@ fn leave_jobs(runtime: &tokio::runtime::Runtime, agent: &Agent) {
 }
 
 /// What is pending after a turn without a screen.
-fn settled(agent: &Agent, options: &Options, code: u8) -> Result<u8, Failure> {
+fn settled(agent: &Agent, options: &Options, code: u8) -> Result<u8, CliError> {
     let workspace = &agent.env().workspace;
     match super::changes::settle(agent, options, code)? {
         Some(code) => Ok(code),
@@ -225,15 +227,15 @@ fn settled(agent: &Agent, options: &Options, code: u8) -> Result<u8, Failure> {
 }
 
 /// Prompts line by line from a pipe, answered plainly, in one conversation.
-fn lines(loaded: Loaded, options: &Options) -> Result<u8, Failure> {
+fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
     note_untrusted(&loaded);
     let runtime = runtime()?;
-    let current = Current::default();
+    let current = CurrentTurn::default();
     signals::watch(&runtime, current.clone());
     let mut agent: Option<Agent> = None;
     let mut worst = report::DONE;
     for line in io::stdin().lock().lines() {
-        let line = line.map_err(|e| Failure::new(format!("standard input cannot be read: {e}")))?;
+        let line = line.map_err(|e| CliError::new(format!("standard input cannot be read: {e}")))?;
         if line.trim().is_empty() {
             continue;
         }
@@ -256,7 +258,7 @@ fn lines(loaded: Loaded, options: &Options) -> Result<u8, Failure> {
     Ok(worst)
 }
 
-fn note_untrusted(loaded: &Loaded) {
+fn note_untrusted(loaded: &LoadedApp) {
     if let Some((project, _)) = &loaded.untrusted {
         let left_out = loaded.app.config.untrusted.join(", ");
         warn(&format!(
@@ -268,7 +270,7 @@ fn note_untrusted(loaded: &Loaded) {
 }
 
 /// A conversation without a screen. One that cannot be saved is held all the same, and said not to be.
-fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) -> Result<Agent, Failure> {
+fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) -> Result<Agent, CliError> {
     let answerer = app.answerer(None, None)?;
     // Who would answer does not matter where nobody is asked.
     if let Some(note) = answerer.note.as_ref().filter(|_| matches!(start, TurnStart::Say(_))) {
@@ -305,18 +307,20 @@ fn open_session(
     app: &App,
     options: &Options,
     first: &str,
-) -> Result<(OpenSession, bool), Failure> {
+) -> Result<(OpenSession, bool), CliError> {
     let id = match resume_of(options) {
         repl::ResumeTarget::No => None,
         repl::ResumeTarget::Last => match store.latest(app.cwd())? {
             Some(id) => Some(id),
             None => {
-                return Err(Failure::new("there is no session of this directory to go on with"));
+                return Err(CliError::new("there is no session of this directory to go on with"));
             }
         },
         repl::ResumeTarget::Named(prefix) => Some(store.find(&prefix)?.id),
         repl::ResumeTarget::Choose => {
-            return Err(Failure::usage("--resume needs a name here").hint("`placet session list` shows them"));
+            return Err(
+                CliError::usage("--resume needs a name here").hint("`placet session list` shows them")
+            );
         }
     };
     match id {
@@ -326,18 +330,18 @@ fn open_session(
 }
 
 /// A turn that was run, and of which the end is not written yet.
-struct Turned {
+struct CliTurn {
     done: headless::HeadlessTurn,
     format: OutputFormat,
 }
 
 fn turn(
     runtime: &tokio::runtime::Runtime,
-    current: &Current,
+    current: &CurrentTurn,
     agent: &mut Agent,
     start: TurnStart,
     format: OutputFormat,
-) -> Result<Turned, Failure> {
+) -> Result<CliTurn, CliError> {
     let columns = usize::from(term::size().0);
     let reader =
         if io::stdout().is_terminal() { AnswerAudience::Person { columns } } else { AnswerAudience::Program };
@@ -351,13 +355,13 @@ fn turn(
     current.set(Some(stop.clone()));
     let done = runtime.block_on(headless::run(agent, start, how, stop, &mut io::stdout(), &mut io::stderr()));
     current.set(None);
-    Ok(Turned { done, format })
+    Ok(CliTurn { done, format })
 }
 
-impl Turned {
+impl CliTurn {
     /// Settles what is pending and writes the end of the turn. `last` ends what must have ended before that. The answer
     /// as text comes first, so that a person reads it above what was applied; JSON comes last, and says what was.
-    fn end(self, agent: &Agent, options: &Options, last: impl FnOnce()) -> Result<u8, Failure> {
+    fn end(self, agent: &Agent, options: &Options, last: impl FnOnce()) -> Result<u8, CliError> {
         let code = code_for(&self.done.ending, self.done.refused);
         if self.format == OutputFormat::Text {
             let code = ended(self.done, Vec::new(), code)?;
@@ -376,7 +380,7 @@ impl Turned {
 }
 
 /// Writes the end. Somebody who closed the pipe wants no more of it, and that is no failure.
-fn ended(done: headless::HeadlessTurn, changes: Vec<ChangeReport>, code: u8) -> Result<u8, Failure> {
+fn ended(done: headless::HeadlessTurn, changes: Vec<ChangeReport>, code: u8) -> Result<u8, CliError> {
     let output = done.end(changes, &mut io::stdout(), &mut io::stderr());
     let closed = output.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
     written(output)?;
@@ -384,7 +388,7 @@ fn ended(done: headless::HeadlessTurn, changes: Vec<ChangeReport>, code: u8) -> 
 }
 
 /// For subcommands that need the application.
-pub(super) fn app(options: &Options) -> Result<App, Failure> {
+pub(super) fn app(options: &Options) -> Result<App, CliError> {
     let loaded = load(options)?;
     note_untrusted(&loaded);
     Ok(loaded.app)

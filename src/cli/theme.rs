@@ -1,7 +1,7 @@
 //! `placet theme`: the themes there are, and a sample of one. It changes no setting.
 
 use super::args::{Options, ThemeCommand};
-use super::report::{self, Failure, print, print_styled, warn};
+use super::report::{self, CliError, print, print_styled, warn};
 use super::start;
 use crate::text::{sanitize, width};
 use crate::ui::ansi::{self, ColorDepth};
@@ -11,14 +11,14 @@ use std::io::IsTerminal;
 /// Columns of a sample that nobody looks at.
 const COLUMNS: usize = 80;
 
-pub(super) fn run(command: ThemeCommand, options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(command: ThemeCommand, options: &Options) -> Result<u8, CliError> {
     match command {
         ThemeCommand::List => list(options),
         ThemeCommand::Preview { name } => preview(name.as_deref(), options),
     }
 }
 
-fn list(options: &Options) -> Result<u8, Failure> {
+fn list(options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let chosen = app.config.text("ui.theme").unwrap_or("auto");
     let all = Theme::all(&start::paths().config);
@@ -34,7 +34,7 @@ fn list(options: &Options) -> Result<u8, Failure> {
     print(&out).map(|()| report::DONE)
 }
 
-fn preview(name: Option<&str>, options: &Options) -> Result<u8, Failure> {
+fn preview(name: Option<&str>, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let setting = app.config.text("ui.color").unwrap_or("auto");
     let variable = |name: &str| std::env::var(name).ok();
@@ -43,7 +43,7 @@ fn preview(name: Option<&str>, options: &Options) -> Result<u8, Failure> {
     let depth = if coloured { ColorDepth::detect(setting, variable) } else { ColorDepth::True };
     let name = name.or_else(|| app.config.text("ui.theme")).unwrap_or("auto");
     let theme = Theme::load(name, &start::paths().config, depth, variable)
-        .map_err(|e| Failure::usage(e).hint("`placet theme list` shows what there is"))?;
+        .map_err(|e| CliError::usage(e).hint("`placet theme list` shows what there is"))?;
     if depth == ColorDepth::None && name != theme.name {
         warn("note: without colours every theme is mono");
     }

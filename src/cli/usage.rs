@@ -1,7 +1,7 @@
 //! `placet usage`: what was spent, by day and model, over all sessions.
 
 use super::args::Options;
-use super::report::{self, Failure, print};
+use super::report::{self, CliError, print};
 use super::start;
 use crate::provider::catalog::Money;
 use crate::repl::priced;
@@ -12,11 +12,11 @@ use serde_json::json;
 /// Days that are shown without `--since`.
 const DAYS: i64 = 30;
 
-pub(super) fn run(since: Option<&str>, json: bool, options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(since: Option<&str>, json: bool, options: &Options) -> Result<u8, CliError> {
     let since = from(since)?;
     let app = start::app(options)?;
-    let (store, _) = app.store().map_err(Failure::new)?;
-    let all = store.spent(CostFilter { since, session: None }).map_err(Failure::new)?;
+    let (store, _) = app.store().map_err(CliError::new)?;
+    let all = store.spent(CostFilter { since, session: None }).map_err(CliError::new)?;
     let mut total = RequestCost::default();
     all.iter().for_each(|one| total.add(one));
     if json {
@@ -64,7 +64,7 @@ fn row(spent: &RequestCost) -> serde_json::Value {
 }
 
 /// `7d`, `12h` or a day: milliseconds since 1970.
-fn from(since: Option<&str>) -> Result<i64, Failure> {
+fn from(since: Option<&str>) -> Result<i64, CliError> {
     let now = jiff::Zoned::now();
     let hours = |count: i64| now.timestamp().as_millisecond() - count.saturating_mul(3_600_000);
     let Some(text) = since else { return Ok(hours(DAYS * 24)) };
@@ -78,6 +78,6 @@ fn from(since: Option<&str>) -> Result<i64, Failure> {
     let day =
         text.parse::<jiff::civil::Date>().ok().and_then(|day| day.to_zoned(now.time_zone().clone()).ok());
     day.map(|day| day.timestamp().as_millisecond()).ok_or_else(|| {
-        Failure::usage(format!("`{text}` is no time")).hint("--since 7d, --since 12h or --since 2026-11-01")
+        CliError::usage(format!("`{text}` is no time")).hint("--since 7d, --since 12h or --since 2026-11-01")
     })
 }

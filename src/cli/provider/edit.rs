@@ -2,7 +2,7 @@
 //! comments and blank lines too; the file is replaced in one step or not at all. No key is ever written into it.
 
 use super::super::args::Options;
-use super::super::report::{self, Failure, print, warn};
+use super::super::report::{self, CliError, print, warn};
 use super::super::start;
 use crate::app::AppError;
 use crate::provider::ProviderPreset;
@@ -12,7 +12,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-pub(super) struct New {
+pub(super) struct NewProvider {
     pub(super) name: String,
     pub(super) preset: Option<String>,
     pub(super) key_env: Option<String>,
@@ -20,22 +20,22 @@ pub(super) struct New {
     pub(super) answers: bool,
 }
 
-pub(super) fn add(new: &New, options: &Options) -> Result<u8, Failure> {
+pub(super) fn add(new: &NewProvider, options: &Options) -> Result<u8, CliError> {
     let name = new.name.as_str();
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
-        return Err(Failure::usage(format!("`{name}` is no name for a provider"))
+        return Err(CliError::usage(format!("`{name}` is no name for a provider"))
             .hint("letters, digits, `-`, `_` and `.`"));
     }
     let preset = match &new.preset {
         None => None,
         Some(like) => Some(ProviderPreset::of(like).ok_or_else(|| {
             let near = crate::text::nearest(like, ProviderPreset::all().iter().map(|p| p.name.as_str()));
-            Failure::from(AppError::Provider { name: like.clone(), near: near.map(String::from) })
+            CliError::from(AppError::Provider { name: like.clone(), near: near.map(String::from) })
         })?),
     };
     if preset.is_none_or(|p| p.base_url.is_empty()) && options.base_url.is_none() {
         return Err(
-            Failure::usage(format!("where is `{name}`?")).hint("--base-url https://..., up to its /v1")
+            CliError::usage(format!("where is `{name}`?")).hint("--base-url https://..., up to its /v1")
         );
     }
     let (path, mut document) = read()?;
@@ -46,9 +46,9 @@ pub(super) fn add(new: &New, options: &Options) -> Result<u8, Failure> {
     });
     let providers = providers
         .as_table_like_mut()
-        .ok_or_else(|| Failure::new(format!("`{}`: `providers` is no table", path.display())))?;
+        .ok_or_else(|| CliError::new(format!("`{}`: `providers` is no table", path.display())))?;
     if providers.contains_key(name) {
-        return Err(Failure::new(format!("there is a provider `{name}` already"))
+        return Err(CliError::new(format!("there is a provider `{name}` already"))
             .hint(format!("`placet provider remove {name}`, or edit {}", path.display())));
     }
     let mut table = Table::new();
@@ -78,14 +78,14 @@ pub(super) fn add(new: &New, options: &Options) -> Result<u8, Failure> {
     Ok(report::DONE)
 }
 
-pub(super) fn remove(name: &str, _: &Options) -> Result<u8, Failure> {
+pub(super) fn remove(name: &str, _: &Options) -> Result<u8, CliError> {
     let (path, mut document) = read()?;
     let removed = document
         .get_mut("providers")
         .and_then(Item::as_table_like_mut)
         .and_then(|providers| providers.remove(name));
     if removed.is_none() {
-        let failure = Failure::new(format!("there is no provider `{name}` in {}", path.display()));
+        let failure = CliError::new(format!("there is no provider `{name}` in {}", path.display()));
         return Err(match ProviderPreset::of(name) {
             Some(_) => failure.hint("it is built in, and stays"),
             None => failure.hint("`placet provider list` shows them"),
@@ -104,23 +104,23 @@ pub(super) fn remove(name: &str, _: &Options) -> Result<u8, Failure> {
 }
 
 /// The file as it is now. One that cannot be understood is left alone.
-fn read() -> Result<(PathBuf, DocumentMut), Failure> {
+fn read() -> Result<(PathBuf, DocumentMut), CliError> {
     let path = start::paths().user_file();
     let text = match regular::read_to_string(&path, regular::SETTINGS) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(e) => return Err(Failure::new(format!("`{}` cannot be read: {e}", path.display()))),
+        Err(e) => return Err(CliError::new(format!("`{}` cannot be read: {e}", path.display()))),
     };
     let document = text.parse().map_err(|e: toml_edit::TomlError| {
-        Failure::new(format!("`{}` is not valid TOML: {}", path.display(), e.message()))
+        CliError::new(format!("`{}` is not valid TOML: {}", path.display(), e.message()))
             .hint("mend it first; nothing was changed")
     })?;
     Ok((path, document))
 }
 
 /// Puts `text` in the place of the file, or leaves it was. A link stays a link.
-fn replace(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |e: std::io::Error| Failure::new(format!("`{}` cannot be written: {e}", path.display()));
+fn replace(path: &Path, text: &str) -> Result<(), CliError> {
+    let failed = |e: std::io::Error| CliError::new(format!("`{}` cannot be written: {e}", path.display()));
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let dir = target.parent().unwrap_or(Path::new("."));
     crate::private::make_dir(dir).map_err(failed)?;

@@ -1,9 +1,9 @@
 //! The tables: providers with their keys, and the models of one. A key itself is never shown.
 
 use super::super::args::Options;
-use super::super::report::{self, Failure, print, print_foreign};
+use super::super::report::{self, CliError, print, print_foreign};
 use super::super::start;
-use super::Form;
+use super::ProviderOutputFormat;
 use crate::app::App;
 use crate::app::answerer::KeyStatus;
 use crate::app::server::ConfiguredProvider;
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// Where servers are looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Look {
+pub(super) enum ServerDiscovery {
     Nowhere,
     AtThisMachine,
 }
@@ -25,7 +25,7 @@ const NEAR: Duration = Duration::from_secs(2);
 /// How long the list of models may take.
 const FAR: Duration = Duration::from_secs(30);
 
-struct Row {
+struct ProviderRow {
     server: ConfiguredProvider,
     key: (KeyStatus, String),
     own: bool,
@@ -33,16 +33,20 @@ struct Row {
     found: Option<Result<Vec<String>, ProviderError>>,
 }
 
-pub(super) fn run(look: Look, form: Form, options: &Options) -> Result<u8, Failure> {
+pub(super) fn run(
+    look: ServerDiscovery,
+    form: ProviderOutputFormat,
+    options: &Options,
+) -> Result<u8, CliError> {
     let app = super::load(options)?;
     let mut rows = rows(&app)?;
-    if look == Look::AtThisMachine {
+    if look == ServerDiscovery::AtThisMachine {
         discover(&app, &mut rows)?;
     }
     let chosen = app.chosen().unwrap_or_else(|| "offline".into());
-    if form == Form::Json {
+    if form == ProviderOutputFormat::Json {
         let all: Vec<Value> = rows.iter().map(|row| as_json(row, &chosen)).collect();
-        let text = serde_json::to_string_pretty(&all).map_err(Failure::new)?;
+        let text = serde_json::to_string_pretty(&all).map_err(CliError::new)?;
         return print(&(text + "\n")).map(|()| report::DONE);
     }
     let mut lines = vec![["  name".into(), "speaks".into(), "model".into(), "key".into(), "address".into()]];
@@ -62,7 +66,7 @@ pub(super) fn run(look: Look, form: Form, options: &Options) -> Result<u8, Failu
     print_foreign(&columns(&lines)).map(|()| report::DONE)
 }
 
-fn rows(app: &App) -> Result<Vec<Row>, Failure> {
+fn rows(app: &App) -> Result<Vec<ProviderRow>, CliError> {
     let own = app.config.names_below("providers");
     let builtin = ProviderPreset::all().iter().map(|p| p.name.clone()).filter(|name| !own.contains(name));
     let names: Vec<(String, bool)> =
@@ -72,15 +76,15 @@ fn rows(app: &App) -> Result<Vec<Row>, Failure> {
         // `--base-url` is meant for one of them and would be shown for all.
         let server = crate::app::server::of(&app.config, &name)?;
         let key = app.key_standing(&server);
-        rows.push(Row { server, key, own, found: None });
+        rows.push(ProviderRow { server, key, own, found: None });
     }
     Ok(rows)
 }
 
 /// Asks at the usual ports of this machine, and only there.
-fn discover(app: &App, rows: &mut [Row]) -> Result<(), Failure> {
-    let local = |row: &&mut Row| row.server.preset.place == ServerLocation::Local;
-    let asked: Vec<&mut Row> = rows.iter_mut().filter(local).collect();
+fn discover(app: &App, rows: &mut [ProviderRow]) -> Result<(), CliError> {
+    let local = |row: &&mut ProviderRow| row.server.preset.place == ServerLocation::Local;
+    let asked: Vec<&mut ProviderRow> = rows.iter_mut().filter(local).collect();
     let asking = asked.into_iter().map(|row| async move {
         row.found = match app.live(&row.server) {
             Ok(live) => Some(live.models(NEAR).await),
@@ -91,7 +95,7 @@ fn discover(app: &App, rows: &mut [Row]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn as_json(row: &Row, chosen: &str) -> Value {
+fn as_json(row: &ProviderRow, chosen: &str) -> Value {
     let preset = &row.server.preset;
     let mut out = json!({
         "name": row.server.name,
@@ -117,16 +121,20 @@ fn as_json(row: &Row, chosen: &str) -> Value {
     out
 }
 
-pub(super) fn models(name: Option<&str>, form: Form, options: &Options) -> Result<u8, Failure> {
+pub(super) fn models(
+    name: Option<&str>,
+    form: ProviderOutputFormat,
+    options: &Options,
+) -> Result<u8, CliError> {
     let app = super::load(options)?;
     let server = super::named(&app, name)?;
     let live = app.live(&server)?;
     let told = start::runtime()?.block_on(live.models(FAR));
-    let ids = told.map_err(|e| Failure { code: report::PROVIDER, ..Failure::new(e) })?;
-    if form == Form::Json {
+    let ids = told.map_err(|e| CliError { code: report::PROVIDER, ..CliError::new(e) })?;
+    if form == ProviderOutputFormat::Json {
         let all: Vec<Value> =
             ids.iter().map(|id| model_json(id, server.entry(id), price_of(&server, id))).collect();
-        let text = serde_json::to_string_pretty(&all).map_err(Failure::new)?;
+        let text = serde_json::to_string_pretty(&all).map_err(CliError::new)?;
         return print(&(text + "\n")).map(|()| report::DONE);
     }
     let mut lines = vec![["model".into(), "window".into(), "answer".into(), "sent".into(), "comes".into()]];

@@ -1,9 +1,9 @@
 //! `placet provider test`: tiny real calls, and what came of each.
 
 use super::super::args::Options;
-use super::super::report::{self, Failure, print, print_foreign};
+use super::super::report::{self, CliError, print, print_foreign};
 use super::super::start;
-use super::Form;
+use super::ProviderOutputFormat;
 use crate::conversation::Image;
 use crate::provider::probe::{ProbeOutcome, ProbeStep, probe};
 use serde_json::{Value, json};
@@ -13,13 +13,17 @@ use std::io::Cursor;
 /// The side of the picture that is shown, in pixels.
 const SIDE: u32 = 32;
 
-pub(super) fn test(name: Option<&str>, form: Form, options: &Options) -> Result<u8, Failure> {
+pub(super) fn test(
+    name: Option<&str>,
+    form: ProviderOutputFormat,
+    options: &Options,
+) -> Result<u8, CliError> {
     let app = super::load(options)?;
     let server = super::named(&app, name)?;
     let model = options.model.clone().or_else(|| app.config.text("model").map(String::from));
     let model = model
         .or_else(|| server.preset.default_model.clone())
-        .ok_or_else(|| Failure::from(crate::app::AppError::Model(server.name.clone())))?;
+        .ok_or_else(|| CliError::from(crate::app::AppError::Model(server.name.clone())))?;
     let live = app.live(&server)?;
     let mut model = app.model(&server, &model);
     // A model of which nobody knows whether it sees is asked.
@@ -28,15 +32,15 @@ pub(super) fn test(name: Option<&str>, form: Form, options: &Options) -> Result<
     let steps = start::runtime()?.block_on(probe(&live, &model, red()?));
     let failed = steps.iter().any(|step| matches!(step.found, ProbeOutcome::Fails(_)));
     match form {
-        Form::Json => {
+        ProviderOutputFormat::Json => {
             let all = json!({
                 "provider": server.name,
                 "model": model.name,
                 "steps": steps.iter().map(as_json).collect::<Vec<_>>(),
             });
-            print(&(serde_json::to_string_pretty(&all).map_err(Failure::new)? + "\n"))?;
+            print(&(serde_json::to_string_pretty(&all).map_err(CliError::new)? + "\n"))?;
         }
-        Form::Table => {
+        ProviderOutputFormat::Table => {
             let mut out = format!("{} with {} at {}\n", server.name, model.name, server.preset.base_url);
             for step in &steps {
                 let (word, detail) = words(&step.found);
@@ -63,9 +67,9 @@ fn as_json(step: &ProbeStep) -> Value {
 }
 
 /// A red square, which nobody takes for anything else.
-fn red() -> Result<Image, Failure> {
+fn red() -> Result<Image, CliError> {
     let pixels = image::RgbImage::from_pixel(SIDE, SIDE, image::Rgb([220, 20, 20]));
     let mut bytes = Cursor::new(Vec::new());
-    pixels.write_to(&mut bytes, image::ImageFormat::Png).map_err(Failure::new)?;
+    pixels.write_to(&mut bytes, image::ImageFormat::Png).map_err(CliError::new)?;
     Ok(Image::new("image/png", SIDE, SIDE, "red.png", bytes.into_inner().into()))
 }
