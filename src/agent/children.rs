@@ -3,7 +3,7 @@
 //! A child has a context, a ledger and a turn of its own; workspace, rules, mode, scratchpads and the gate are its
 //! parent's, so that nothing is permitted to it that is not permitted here, also when the mode changes meanwhile. What it
 //! seeks to edit it must have read itself, by content: two that change one file never overwrite each other unseen, the
-//! second is told to read again. Commands and writes of all of them take turns ([`Family::order`]), for a command
+//! second is told to read again. Commands and writes of all of them take turns ([`SubagentPool::order`]), for a command
 //! changes files without saying which. Children have no children and ask the person nothing of their own; questions of
 //! the gate go to the person, one at a time. Stopping the turn stops them all.
 

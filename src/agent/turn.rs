@@ -38,9 +38,9 @@ pub enum TurnInput {
     Cleared(CallId),
     /// The call ended: it ran, failed, was refused or was stopped.
     Ended(CallResult),
-    /// The person's answer to [`Effect::AskLoop`].
+    /// The person's answer to [`TurnEffect::AskLoop`].
     LoopAnswered(LoopAnswer),
-    /// The answer to [`Effect::Listen`]: what the person said meanwhile, if anything.
+    /// The answer to [`TurnEffect::Listen`]: what the person said meanwhile, if anything.
     Heard(Vec<Part>),
     Interrupted,
 }

@@ -7,7 +7,7 @@ use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::text::visible;
 use crate::ui::{Theme, exact, talk};
 use crate::workspace::{
-    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, LayerKind, PathChange, SelectedPart,
+    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, FileChange, LayerKind, SelectedPart,
     TransactionLabel, View, Workspace, patch,
 };
 use std::io::{self, IsTerminal};
@@ -80,7 +80,7 @@ pub(super) fn one_by_one(
 }
 
 /// The person saw this change with all that goes with it.
-fn approval_of(set: &ChangeSet, classes: &ChangeClasses, change: &PathChange) -> ChangeApproval {
+fn approval_of(set: &ChangeSet, classes: &ChangeClasses, change: &FileChange) -> ChangeApproval {
     let approval = ChangeApproval::none().shown(change);
     let all: ChangeSelection =
         set.below(&change.path).into_iter().map(|path| (path, SelectedPart::Whole)).collect();
@@ -92,7 +92,7 @@ fn approval_of(set: &ChangeSet, classes: &ChangeClasses, change: &PathChange) ->
 fn show(
     set: &ChangeSet,
     classes: &ChangeClasses,
-    change: &PathChange,
+    change: &FileChange,
     (view, workspace): (&View, &Workspace),
 ) -> bool {
     let part = set.part(|c| c.path.starts_with(&change.path));

@@ -158,7 +158,7 @@ pub(super) fn show(
 fn as_json(set: &ChangeSet, view: &View) -> String {
     let classes = view.classify(set);
     let lost = classes.lost(set);
-    let each = |change: &crate::workspace::PathChange| {
+    let each = |change: &crate::workspace::FileChange| {
         let counts = change.counts(view.objects());
         json!({
             "path": change.path.to_string_lossy(),

@@ -47,7 +47,7 @@ pub enum Note {
     PictureMissing { name: String },
     /// A result that the provider refused.
     ResultRefused { tool: String },
-    /// The conversation as text, because the provider refused it was.
+    /// The conversation as text, because the provider refused it as it was.
     PlainHistory { text: String, scope: HistoryScope },
     /// A piece of a conversation that begins with an answer.
     GoesOn,

@@ -21,7 +21,7 @@ pub struct LoadedPicture {
     pub notes: Vec<String>,
 }
 
-/// Decodes a picture of `kind` and gives it can be sent: png, jpeg, gif, webp and bmp with their own bytes,
+/// Decodes a picture of `kind` and gives it as it can be sent: png, jpeg, gif, webp and bmp with their own bytes,
 /// anything else as PNG, at most `max_bytes`.
 pub fn load(
     kind: PictureFormat,

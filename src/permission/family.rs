@@ -137,7 +137,7 @@ pub(super) fn of(segment: &CommandSegment) -> Option<String> {
     (known.is_none() && WHOLE.contains(&name)).then(|| format!("{program} *"))
 }
 
-/// True when the line holds what will not come again: a temporary path, a process id, a hash. Remembering it
+/// True when the line holds what will not come again: a temporary path, a process id, a hash. Remembering it as it
 /// stands would only fill the list.
 pub(super) fn is_passing(line: &str) -> bool {
     line.split(|c: char| c.is_whitespace() || "'\"=;|&()<>,".contains(c)).any(|word| {

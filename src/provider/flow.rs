@@ -1,4 +1,4 @@
-//! An answer stream written as one `async` block. [`Emit::send`] hands an event over and goes on only when the next
+//! An answer stream written as one `async` block. [`EventEmitter::send`] hands an event over and goes on only when the next
 //! one is wanted, so nothing runs ahead of the reader, nothing starts before the first poll, and dropping the stream
 //! drops the block with everything it holds: no task is left behind.
 

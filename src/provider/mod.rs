@@ -1,6 +1,6 @@
 //! Providers: where a request goes and an answer comes from.
 //!
-//! A wire dialect is two pure functions, [`Dialect::encode`] and [`Decoder::feed`], so it is tested byte for byte
+//! A wire dialect is two pure functions, [`WireFormat::encode`] and [`AnswerDecoder::feed`], so it is tested byte for byte
 //! without a network. Everything that fails is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
 
 pub mod catalog;

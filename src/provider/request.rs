@@ -33,7 +33,7 @@ pub struct ModelCapabilities {
     pub max_image_bytes: usize,
     /// The longest side, in pixels.
     pub max_image_side: u32,
-    /// The same where a request holds more than [`MANY_IMAGES`](Capabilities::MANY_IMAGES).
+    /// The same where a request holds more than [`MANY_IMAGES`](ModelCapabilities::MANY_IMAGES).
     pub max_side_of_many: u32,
     pub animated_gif: bool,
     pub pdf: bool,

@@ -52,7 +52,7 @@ pub(super) struct UnfinishedLine {
     pub(super) after: String,
 }
 
-/// What a handler leaves for [`Prompter::ask`], which it makes rustyline return to.
+/// What a handler leaves for [`PromptEditor::ask`], which it makes rustyline return to.
 #[derive(Default)]
 struct KeyHandlerOutcome {
     /// The line as it came back from the person's own editor.
@@ -60,7 +60,7 @@ struct KeyHandlerOutcome {
     screen: Option<(PromptScreen, UnfinishedLine)>,
 }
 
-/// What [`Prompter::ask_word`] gives when the person pressed Ctrl-C or Ctrl-D instead.
+/// What [`PromptEditor::ask_word`] gives when the person pressed Ctrl-C or Ctrl-D instead.
 pub(super) const STOPPED: &str = "\u{3}";
 
 pub(super) struct PromptEditor {

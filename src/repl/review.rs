@@ -20,7 +20,7 @@ use crate::ui::review::{
 use crate::ui::talk;
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeSelection, DiscardBackup, LargeLoss, LayerKind, LineAttribution,
-    LineStanding, PathState, SelectedPart, TransactionLabel, View, Workspace,
+    LineStatus, PathState, SelectedPart, TransactionLabel, View, Workspace,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -383,10 +383,10 @@ pub fn blamed(view: &View, path: &Path, turns: &TurnNumbers) -> Result<Vec<Strin
 
 fn words(claim: &LineAttribution, turns: &TurnNumbers) -> String {
     let who = match (&claim.standing, &claim.assent) {
-        (LineStanding::Before, _) => return String::new(),
-        (LineStanding::Outside { .. }, _) => return "you, outside".into(),
-        (LineStanding::Unknown { .. }, _) => return "?".into(),
-        (LineStanding::Pending, _) => "pending",
+        (LineStatus::Before, _) => return String::new(),
+        (LineStatus::Outside { .. }, _) => return "you, outside".into(),
+        (LineStatus::Unknown { .. }, _) => return "?".into(),
+        (LineStatus::Pending, _) => "pending",
         (_, ApprovedBy::You { .. }) => "you",
         (_, ApprovedBy::Rule { .. }) => "rule",
         (_, ApprovedBy::Mode { .. }) => "mode",

@@ -4,7 +4,7 @@
 
 use super::changes::when;
 use crate::text::{sanitize, width};
-use crate::workspace::{ApprovedBy, BlameLine, FileBlame, LineAttribution, LineStanding};
+use crate::workspace::{ApprovedBy, BlameLine, FileBlame, LineAttribution, LineStatus};
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
 
@@ -52,7 +52,7 @@ fn cells(claim: &LineAttribution) -> [String; 4] {
     };
     let what = if origin.title.is_empty() { &origin.tool } else { &origin.title };
     let consent = match claim.standing {
-        LineStanding::Pending => "pending".into(),
+        LineStatus::Pending => "pending".into(),
         _ => claim.assent.words(),
     };
     [
@@ -65,17 +65,17 @@ fn cells(claim: &LineAttribution) -> [String; 4] {
 
 fn standing(claim: &LineAttribution) -> String {
     match &claim.standing {
-        LineStanding::Before => "before placet".into(),
-        LineStanding::Workspace => "landed".into(),
-        LineStanding::Pending => "pending".into(),
-        LineStanding::Outside { after: Some(after), before: Some(before) } => {
+        LineStatus::Before => "before placet".into(),
+        LineStatus::Workspace => "landed".into(),
+        LineStatus::Pending => "pending".into(),
+        LineStatus::Outside { after: Some(after), before: Some(before) } => {
             format!("outside placet, between {after} and {before}")
         }
-        LineStanding::Outside { after: Some(after), before: None } => {
+        LineStatus::Outside { after: Some(after), before: None } => {
             format!("outside placet, after {after}")
         }
-        LineStanding::Outside { .. } => "outside placet".into(),
-        LineStanding::Unknown { why } => format!("unknown: {why}"),
+        LineStatus::Outside { .. } => "outside placet".into(),
+        LineStatus::Unknown { why } => format!("unknown: {why}"),
     }
 }
 
@@ -94,7 +94,7 @@ fn short_turn(turn: &str) -> String {
 pub fn notes(blame: &FileBlame) -> Vec<String> {
     let mut notes = blame.notes.clone();
     for line in &blame.lines {
-        if let LineStanding::Unknown { why } = &line.claim.standing
+        if let LineStatus::Unknown { why } = &line.claim.standing
             && !notes.contains(why)
         {
             notes.push(why.clone());
@@ -106,11 +106,11 @@ pub fn notes(blame: &FileBlame) -> Vec<String> {
 pub fn object(line: &BlameLine) -> Value {
     let claim = &line.claim;
     let (state, after, before, why) = match &claim.standing {
-        LineStanding::Before => ("before", None, None, None),
-        LineStanding::Workspace => ("workspace", None, None, None),
-        LineStanding::Pending => ("pending", None, None, None),
-        LineStanding::Outside { after, before } => ("outside", *after, *before, None),
-        LineStanding::Unknown { why } => ("unknown", None, None, Some(why)),
+        LineStatus::Before => ("before", None, None, None),
+        LineStatus::Workspace => ("workspace", None, None, None),
+        LineStatus::Pending => ("pending", None, None, None),
+        LineStatus::Outside { after, before } => ("outside", *after, *before, None),
+        LineStatus::Unknown { why } => ("unknown", None, None, Some(why)),
     };
     let all = [
         ("line", json!(line.number)),

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadlessFormat {
-    /// The last answer's text; `Live` shows it comes, for a person who reads along.
+    /// The last answer's text; `Live` shows it as it comes, for a person who reads along.
     Text(AnswerAudience, NoticeAudience),
     Json,
     StreamJson,
@@ -26,7 +26,7 @@ pub enum AnswerAudience {
     Program,
 }
 
-/// How a turn without a screen went. [`Done::end`] writes the end of it.
+/// How a turn without a screen went. [`HeadlessTurn::end`] writes the end of it.
 pub struct HeadlessTurn {
     pub ending: TurnEnding,
     /// A call was refused, or needed a person who is not there.
@@ -64,7 +64,7 @@ pub(super) trait TurnWriter {
     ) -> io::Result<()>;
 }
 
-/// Runs a turn. `out` gets the answer, `side` the rest; each event is flushed. The end is written by [`Done::end`].
+/// Runs a turn. `out` gets the answer, `side` the rest; each event is flushed. The end is written by [`HeadlessTurn::end`].
 pub async fn run(
     agent: &mut Agent,
     start: TurnStart,

@@ -8,7 +8,7 @@ use crate::text::{own, sanitize, visible};
 use std::io::{self, Write};
 
 /// Only the text after the last call is the answer. For a program it is held back until it is known to be that; a
-/// person sees it comes.
+/// person sees it as it comes.
 pub(super) struct TextWriter {
     reader: AnswerAudience,
     held: String,

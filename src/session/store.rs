@@ -146,7 +146,7 @@ impl SessionStore {
     }
 
     /// Reads of a session what going on with it needs: where it was summed up, what came before is read when somebody
-    /// looks at it. Pictures are without their bytes: [`Store::picture`] has them.
+    /// looks at it. Pictures are without their bytes: [`SessionStore::picture`] has them.
     pub fn take_up(&self, id: &SessionId) -> Result<LoadedSession, SessionError> {
         let mut loaded = match self.replay_from_place(id) {
             Some(replay) => replay.loaded,

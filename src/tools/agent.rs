@@ -1,6 +1,6 @@
 //! agent: a task for a sub-agent, which works in a conversation of its own and reports back.
 //!
-//! The tool only says what is to be done; who does it is the agent's floor ([`Children`]). It needs no permission itself:
+//! The tool only says what is to be done; who does it is the agent's floor (`agent`). It needs no permission itself:
 //! everything the sub-agent does goes through the same gate as here.
 
 use super::env::{SubagentReport, SubagentTask};

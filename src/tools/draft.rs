@@ -1,7 +1,7 @@
 //! A draft: files as a call would leave them, worked out in memory and written as one.
 //!
 //! Whatever takes several steps or several files (a patch, a batch of operations) does its steps here. Later steps see
-//! what earlier ones did; nothing on disk changes before [`Draft::commit`], and then all of it does or none.
+//! what earlier ones did; nothing on disk changes before [`StagedFiles::commit`], and then all of it does or none.
 
 use super::{DiffText, ToolContext, ToolError};
 use crate::permission::Permit;

@@ -1,4 +1,4 @@
-//! A call that is worked out on a [`Draft`]: what the person is shown is the draft, and the draft is what lands.
+//! A call that is worked out on a [`StagedFiles`]: what the person is shown is the draft, and the draft is what lands.
 
 use super::draft::{StagedFile, StagedFiles, StagedState, in_words};
 use super::refusal::refuse_marks;

@@ -122,7 +122,7 @@ pub trait Plan: Send {
     fn title(&self) -> String;
 
     /// Reads what it needs and works out the exact effect, so that a call that cannot succeed fails before anybody
-    /// is asked. With [`Sight::InsideOnly`] it must not read outside the workspace: consent is still to come.
+    /// is asked. With [`ReadScope::InsideOnly`] it must not read outside the workspace: consent is still to come.
     fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError>;
 
     /// Does what was previewed, or fails because the world changed since. Cancelling `ctx.cancel` ends it within a

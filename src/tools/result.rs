@@ -35,7 +35,7 @@ impl ToolOutput {
     }
 }
 
-/// See [`Output::facts`].
+/// See [`ToolOutput::facts`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum OutputFacts {
     #[default]

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub enum PaneFlow {
     Stay,
     Close,
-    /// The pane wants the terminal as the person had it: [`Pane::lent`] runs, then everything is drawn anew.
+    /// The pane wants the terminal as the person had it: [`FullScreenPane::lent`] runs, then everything is drawn anew.
     Lend,
 }
 
@@ -46,7 +46,7 @@ pub trait FullScreenPane {
         false
     }
 
-    /// True while something is worked out beside it that [`Pane::tick`] will bring.
+    /// True while something is worked out beside it that [`FullScreenPane::tick`] will bring.
     fn waits(&self) -> bool {
         false
     }

@@ -5,7 +5,7 @@ use super::classify::{ChangeClass, ChangeClasses};
 use super::node::PathState;
 use super::objects::ObjectStore;
 use super::origin::{ChangeOrigin, OriginStep};
-use super::repository::{GitHookDirs, RepositoryChange, RepositoryFate, RepositorySet};
+use super::repository::{GitHookDirs, RepositoryChange, RepositoryChangeKind, RepositorySet};
 use crate::text::{DetectedEncoding, LineDiff, regular, sanitize, visible};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -394,10 +394,10 @@ impl ChangeSet {
         let s = if files == 1 { "" } else { "s" };
         let shown = name(repository);
         let change = self.repository_changes.iter().find(|c| c.path == repository);
-        let mut lines = vec![match change.map_or(RepositoryFate::Changed, |c| c.fate) {
-            RepositoryFate::Created => format!("A {shown} (new repository, {files} file{s})"),
-            RepositoryFate::Removed => format!("! D {shown} (removed the repository, {files} file{s})"),
-            RepositoryFate::Changed => format!("M {shown} ({files} file{s} of the repository)"),
+        let mut lines = vec![match change.map_or(RepositoryChangeKind::Changed, |c| c.fate) {
+            RepositoryChangeKind::Created => format!("A {shown} (new repository, {files} file{s})"),
+            RepositoryChangeKind::Removed => format!("! D {shown} (removed the repository, {files} file{s})"),
+            RepositoryChangeKind::Changed => format!("M {shown} ({files} file{s} of the repository)"),
         }];
         let text = |text: &str| sanitize::line(text).into_owned();
         let Some(change) = change else { return lines };

@@ -101,7 +101,7 @@ pub struct TransactionLabel {
     #[serde(default)]
     pub title: String,
     /// Who let it land.
-    #[serde(default, skip_serializing_if = "Assent::is_unknown")]
+    #[serde(default, skip_serializing_if = "ApprovedBy::is_unknown")]
     pub assent: ApprovedBy,
 }
 

@@ -390,7 +390,7 @@ struct SavedLedgerEntry {
     hash: Option<String>,
     #[serde(default, skip_serializing_if = "RangeSet::is_empty")]
     lines: RangeSet,
-    #[serde(default, skip_serializing_if = "Turns::is_empty")]
+    #[serde(default, skip_serializing_if = "LinesByTurn::is_empty")]
     turns: LinesByTurn,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     windows: Vec<(usize, usize, String)>,

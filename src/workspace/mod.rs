@@ -40,14 +40,14 @@ mod window;
 pub use apply::{ApplyError, RecoveryReport, recover};
 pub use atomic::{ExpectedContent, WriteOutcome};
 pub use batch::{FileRewrite, RewriteAction};
-pub use blame::{BlameLine, FileBlame, LineAttribution, LineStatus as LineStanding};
-pub use change::{ChangeKind, ChangeSet, FileChange as PathChange};
+pub use blame::{BlameLine, FileBlame, LineAttribution, LineStatus};
+pub use change::{ChangeKind, ChangeSet, FileChange};
 pub use classify::{ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges};
 pub use damage::{DamageKind, DamagedPart, DamagedRecord};
 pub use error::{SpecialFile, WorkspaceError};
 pub use journal::{
-    AppliedChange, Journal, JournalEntry, PruneLimits, PruneReport, PruneRoots,
-    TransactionKind as JournalKind, TransactionLabel, journals_in, prune,
+    AppliedChange, Journal, JournalEntry, PruneLimits, PruneReport, PruneRoots, TransactionKind,
+    TransactionLabel, journals_in, prune,
 };
 pub use ledger::{LedgerSnapshot, LineEdit, ReadLedger, ReadStatus, SeenLines, SeenWindow, StaleRead};
 pub use line_index::LineIndex;
@@ -58,7 +58,7 @@ pub use origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, OriginStep, 
 pub use patch::{patch, patches, without_repositories};
 pub use relative::RelativePath;
 pub use repair::{RepairOutcome, RepairReport, repair};
-pub use repository::{GitFileKind, RepositoryChange, RepositoryFact, RepositoryFate, RepositorySet};
+pub use repository::{GitFileKind, RepositoryChange, RepositoryChangeKind, RepositoryFact, RepositorySet};
 pub use resolve::ResolvedPath;
 pub use text_file::{EditError, SpliceResult, TextFile};
 pub use turns::LinesByTurn;

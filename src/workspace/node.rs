@@ -178,7 +178,7 @@ pub(super) fn dir_anyway(path: &Path) -> std::io::Result<OwnedFd> {
 }
 
 /// Opens a directory to look names up in, at a path without links, also below directories that their owner may not enter.
-/// A caller that looks up a name in such a directory must hold an [`Eased`] for it.
+/// A caller that looks up a name in such a directory must hold an [`WritableDirGuard`] for it.
 pub(super) fn search_anyway(path: &Path) -> Result<OwnedFd, WorkspaceError> {
     match (super::open::search_at(path), path.parent(), path.file_name()) {
         (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {

@@ -113,7 +113,7 @@ impl ObjectStore {
         Ok(rustix::fs::stat(place.parent().unwrap_or(&self.dir))?.st_dev)
     }
 
-    /// Stores bytes. What is there already is left alone. Durable only after [`Objects::sync`].
+    /// Stores bytes. What is there already is left alone. Durable only after [`ObjectStore::sync`].
     pub fn put(&self, bytes: &[u8]) -> io::Result<Hash> {
         let hash = blake3::hash(bytes);
         if self.has_whole(hash) {

@@ -6,8 +6,8 @@ use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
 use placet::sandbox::SandboxBackend;
 use placet::workspace::{
-    ApplyOutcome, ApprovedBy, BlameLine, ChangeOrigin, ChangeSelection, JournalKind, LayerKind, LineStanding,
-    PruneLimits, PruneRoots, SelectedPart, TransactionLabel, View, prune,
+    ApplyOutcome, ApprovedBy, BlameLine, ChangeOrigin, ChangeSelection, LayerKind, LineStatus, PruneLimits,
+    PruneRoots, SelectedPart, TransactionKind, TransactionLabel, View, prune,
 };
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -104,11 +104,11 @@ fn who(line: &BlameLine) -> String {
         format!("{} in {}, {how}", origin.title, origin.turn)
     };
     match &line.claim.standing {
-        LineStanding::Before => "before".into(),
-        LineStanding::Workspace => origin(&line.claim.assent.words()),
-        LineStanding::Pending => origin("pending"),
-        LineStanding::Outside { after, before } => format!("outside {after:?} {before:?}"),
-        LineStanding::Unknown { why } => format!("unknown, {why}"),
+        LineStatus::Before => "before".into(),
+        LineStatus::Workspace => origin(&line.claim.assent.words()),
+        LineStatus::Pending => origin("pending"),
+        LineStatus::Outside { after, before } => format!("outside {after:?} {before:?}"),
+        LineStatus::Unknown { why } => format!("unknown, {why}"),
     }
 }
 
@@ -228,7 +228,7 @@ fn part_of_a_turn_taken_back_gives_its_lines_back_too() {
     let label = TransactionLabel { turn: "u".into(), ..TransactionLabel::default() };
     let plan = desk.view().plan_undo(&entries, Some(&desk.0.path("a.txt")), label).unwrap();
     let entry = desk.view().carry_out(plan).unwrap().unwrap();
-    assert_eq!((entry.kind, entry.label.assent), (JournalKind::Apply, ApprovedBy::you("undo")));
+    assert_eq!((entry.kind, entry.label.assent), (TransactionKind::Apply, ApprovedBy::you("undo")));
     assert_eq!(desk.whose("a.txt"), ["one: before"]);
     assert_eq!(desk.whose("b.txt"), ["two: b in t1, write mode"]);
 }
@@ -373,7 +373,7 @@ fn what_was_pruned_is_unknown_and_says_why() {
     let blame = desk.view().blame(&desk.0.path("a.txt")).unwrap();
     let why = "the transactions that could tell were pruned from the journal".to_string();
     assert_eq!(blame.notes, ["the journal was pruned"]);
-    assert!(blame.lines.iter().all(|l| l.claim.standing == LineStanding::Unknown { why: why.clone() }));
+    assert!(blame.lines.iter().all(|l| l.claim.standing == LineStatus::Unknown { why: why.clone() }));
 }
 
 #[test]
@@ -520,10 +520,7 @@ fn records_from_before_origins_still_open() {
     let set = again.changes(LayerKind::Pending).unwrap();
     assert_eq!((set.len(), set.changes[0].made_by().len()), (1, 0));
     let lines = again.blame(&old.0.path("a.txt")).unwrap().lines;
-    assert_eq!(
-        (lines[0].claim.standing.clone(), lines[0].claim.origin.clone()),
-        (LineStanding::Pending, None)
-    );
+    assert_eq!((lines[0].claim.standing.clone(), lines[0].claim.origin.clone()), (LineStatus::Pending, None));
 }
 
 struct Random(u64);
@@ -655,9 +652,9 @@ fn after_any_sequence_of_edits_each_line_is_its_authors() {
         for number in 1..=40 {
             played.step(number);
             let author = |line: &BlameLine| match &line.claim.standing {
-                LineStanding::Before => "before".to_string(),
-                LineStanding::Outside { .. } => "outside".to_string(),
-                LineStanding::Unknown { why } => format!("unknown: {why}"),
+                LineStatus::Before => "before".to_string(),
+                LineStatus::Outside { .. } => "outside".to_string(),
+                LineStatus::Unknown { why } => format!("unknown: {why}"),
                 _ => line.claim.origin.as_ref().unwrap().title.clone(),
             };
             let found = played.desk.lines(&played.name);

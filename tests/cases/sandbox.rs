@@ -16,7 +16,7 @@ fn upper(spec: &SandboxSpec) -> &Path {
 
 macro_rules! needs_a_sandbox {
     () => {
-        if !sandbox_or_skip(Backend::Overlay) {
+        if !sandbox_or_skip(SandboxBackend::Overlay) {
             return;
         }
     };

@@ -9,8 +9,8 @@ use crate::conversation::CallId;
 use crate::text::{sanitize, visible};
 use crate::tools::{CallPreview, DisplayDetail};
 use crate::workspace::{
-    ChangeApproval, ChangeClasses, ChangeSelection as PathChoice, ChangeSet, DiscardBackup, LayerKind,
-    PathChange, SelectedPart, View, Workspace,
+    ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup, FileChange, LayerKind,
+    SelectedPart, View, Workspace,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ impl Agent {
                 continue;
             }
             asked.insert(path.clone());
-            let only: PathChoice =
+            let only: ChangeSelection =
                 set.below(&path).into_iter().map(|path| (path, SelectedPart::Whole)).collect();
             match answer {
                 'y' => {
@@ -80,8 +80,9 @@ impl Agent {
                     let approval = ChangeApproval::none().shown(change);
                     let losses = classes.unapproved_losses(&set, &only, &approval);
                     let approval = approval.seen(&losses);
-                    if let Some(TurnDecision::Applied) =
-                        self.apply_chosen(only, PathChoice::new(), &approval, view, workspace, events).await
+                    if let Some(TurnDecision::Applied) = self
+                        .apply_chosen(only, ChangeSelection::new(), &approval, view, workspace, events)
+                        .await
                     {
                         settled = TurnDecision::Applied;
                     }
@@ -107,7 +108,7 @@ impl Agent {
         settled
     }
 
-    fn discard_one(&self, view: &View, only: &PathChoice, name: &str) -> String {
+    fn discard_one(&self, view: &View, only: &ChangeSelection, name: &str) -> String {
         let back = match view.set_aside(only) {
             Ok(DiscardBackup::Kept) => "/undo brings it back",
             Ok(DiscardBackup::TooLarge) => "too large to be kept for undo",
@@ -121,7 +122,7 @@ impl Agent {
 fn about_one(
     set: &ChangeSet,
     classes: &ChangeClasses,
-    change: &PathChange,
+    change: &FileChange,
     (view, workspace): (&View, &Workspace),
     reply: oneshot::Sender<char>,
 ) -> ChoiceQuestion {

@@ -6,8 +6,8 @@ use super::TurnDecision;
 use crate::audit::AuditKind;
 use crate::text::visible;
 use crate::workspace::{
-    ApplyError, ApplyOutcome, ApprovedBy, ChangeApproval, ChangeSelection as PathChoice, ChangeSet,
-    PathState, TransactionLabel, View, Workspace,
+    ApplyError, ApplyOutcome, ApprovedBy, ChangeApproval, ChangeSelection, ChangeSet, PathState,
+    TransactionLabel, View, Workspace,
 };
 use std::path::PathBuf;
 use tokio::sync::mpsc::UnboundedSender;
@@ -39,15 +39,15 @@ impl Agent {
     ) -> Option<TurnDecision> {
         let mut chosen = View::everything(shown);
         let special = shown.changes.iter().filter(|c| matches!(c.after, PathState::Special { .. }));
-        let special: PathChoice = special.filter_map(|c| chosen.remove_entry(&c.path)).collect();
+        let special: ChangeSelection = special.filter_map(|c| chosen.remove_entry(&c.path)).collect();
         let chosen = view.classify(shown).permitted(shown, &chosen, approval).choice;
         self.apply_chosen(chosen, special, approval, view, workspace, events).await
     }
 
     pub(super) async fn apply_chosen(
         &self,
-        chosen: PathChoice,
-        special: PathChoice,
+        chosen: ChangeSelection,
+        special: ChangeSelection,
         approval: &ChangeApproval,
         view: &View,
         workspace: &Workspace,

@@ -118,7 +118,7 @@ fn read() -> Result<(PathBuf, DocumentMut), CliError> {
     Ok((path, document))
 }
 
-/// Puts `text` in the place of the file, or leaves it was. A link stays a link.
+/// Puts `text` in the place of the file, or leaves it as it was. A link stays a link.
 fn replace(path: &Path, text: &str) -> Result<(), CliError> {
     let failed = |e: std::io::Error| CliError::new(format!("`{}` cannot be written: {e}", path.display()));
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());

@@ -1,6 +1,6 @@
 //! A command line read as a shell reads it, so that consent is given to what runs and not to what it looks like.
 //!
-//! The grammar is POSIX with the usual bash extensions. The result is no tree: it is the list of [`Segment`]s, one
+//! The grammar is POSIX with the usual bash extensions. The result is no tree: it is the list of [`CommandSegment`]s, one
 //! for each simple command that is reached anywhere in the line (pipelines, lists, subshells, branches, loops,
 //! function bodies, substitutions, here-documents), with what wrappers such as `env` or `sh -c` run below it.
 //! What cannot be read for certain (arrays, arithmetic commands, extended globs, deep nesting) is an error, never a

@@ -18,7 +18,7 @@ use std::time::Duration;
 /// How long the child may take to build its view.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
-/// Starts `sh -c` in the sandbox that the words describe (a [`Spec`]). Returns when the command is about to start; any
+/// Starts `sh -c` in the sandbox that the words describe (a [`SandboxSpec`]). Returns when the command is about to start; any
 /// failure before that is an error that says what was refused, and nothing has run.
 pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
     let mut spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;

@@ -3,8 +3,8 @@
 use super::{DisplayPathFn, named, s};
 use crate::text::sanitize;
 use crate::workspace::{
-    DamagedPart, DamagedRecord, Journal, JournalEntry, JournalKind, PathState, RepairOutcome, RepairReport,
-    View, repository_of,
+    DamagedPart, DamagedRecord, Journal, JournalEntry, PathState, RepairOutcome, RepairReport,
+    TransactionKind, View, repository_of,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -81,9 +81,9 @@ pub fn entry_paths(entry: &JournalEntry, shown: DisplayPathFn<'_>) -> Vec<String
 /// One transaction as a line: `12  2026-11-21 10:02  3 changes  add a test`.
 pub fn entry_line(entry: &JournalEntry) -> String {
     let what = match &entry.kind {
-        JournalKind::Apply => String::new(),
-        JournalKind::Undo { of } => format!("undo of {}  ", numbers(of)),
-        JournalKind::Redo { of } => format!("redo of {}  ", numbers(of)),
+        TransactionKind::Apply => String::new(),
+        TransactionKind::Undo { of } => format!("undo of {}  ", numbers(of)),
+        TransactionKind::Redo { of } => format!("redo of {}  ", numbers(of)),
     };
     let count = entry.changes.len();
     let title = sanitize::line(&entry.label.title).into_owned();

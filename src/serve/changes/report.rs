@@ -1,7 +1,7 @@
 //! The changes of a turn for a program: what each is, what it means, and whether it was applied.
 
 use crate::permission::Runner;
-use crate::workspace::{ChangeClass, ChangeClasses, ChangeSet, LayerKind, PathChange, View};
+use crate::workspace::{ChangeClass, ChangeClasses, ChangeSet, FileChange, LayerKind, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -93,7 +93,7 @@ pub fn classification(classes: &ChangeClasses, lost: &BTreeSet<&Path>, path: &Pa
 }
 
 fn report(
-    change: &PathChange,
+    change: &FileChange,
     classes: &ChangeClasses,
     lost: &BTreeSet<&Path>,
     state: ChangeState,

@@ -5,7 +5,7 @@
 //! the same sign is counted (`<U+200B x100000>`). A `<` of the text that would read as such a sign is itself written
 //! `<U+003C>`, and so are the other signs: two different texts never have the same rendering, also without colours.
 //!
-//! Text that nobody approves has two quieter manners ([`Manner`]). Both still neutralise everything that acts.
+//! Text that nobody approves has two quieter manners ([`VisibleMode`]). Both still neutralise everything that acts.
 //! Only our own painter emits ESC.
 
 mod alike;
@@ -39,13 +39,13 @@ pub const CONTINUED: char = '↪';
 pub enum VisibleMode {
     /// For everything that a person approves: the rendering can be read back, byte for byte.
     Exact,
-    /// Like [`Manner::Exact`], but blanks and tabs look as they are. For the lines around a change.
+    /// Like [`VisibleMode::Exact`], but blanks and tabs look as they are. For the lines around a change.
     Quiet,
     /// For placet's own words with rendered parts in them: only a last guard, which leaves signs and blanks as they are.
     Rendered,
     /// For answers and remarks: the joiners and selectors that emoji and several scripts need stay, and so do all blanks.
     Prose,
-    /// For the output of commands, which nobody approves: like [`Manner::Prose`], and the sequences that only choose
+    /// For the output of commands, which nobody approves: like [`VisibleMode::Prose`], and the sequences that only choose
     /// colours or erase to the end of the line are dropped: `ESC [ ... m` and `ESC [ ... K` with digits, `;` and `:`
     /// only, and `ESC ( B`.
     Output,
@@ -142,7 +142,7 @@ pub fn prose(text: &str) -> Cow<'_, str> {
     rendered(text, VisibleMode::Prose, LineBreaks::Kept)
 }
 
-/// The output of a command. See [`Manner::Output`] for what is dropped.
+/// The output of a command. See [`VisibleMode::Output`] for what is dropped.
 pub fn output(text: &str) -> Cow<'_, str> {
     rendered(text, VisibleMode::Output, LineBreaks::Kept)
 }

@@ -5,7 +5,7 @@
 //! attributes, cursor reports) and sequences that mean nothing here are swallowed whole, however they are cut into
 //! reads: what a terminal says is never typed. Several lines that arrive at once from a terminal that does not mark
 //! pastes are one all the same. A lone escape is told from the beginning of a sequence by time, which is the caller's:
-//! see [`Decoder::is_waiting`]. Bytes that type nothing are reported to readers of questions as well ([`Decoder::read`]):
+//! see [`InputDecoder::is_waiting`]. Bytes that type nothing are reported to readers of questions as well ([`InputDecoder::read`]):
 //! a key that comes together with them is not an answer.
 
 use super::control;
@@ -16,7 +16,7 @@ use memchr::memmem;
 pub const LONGEST_PASTE: usize = 10 * 1024 * 1024;
 /// An answer that goes on for longer than this is none.
 const LONGEST_ANSWER: usize = 8 * 1024;
-/// Calls of [`Decoder::settle`] after which an unfinished answer is given up.
+/// Calls of [`InputDecoder::settle`] after which an unfinished answer is given up.
 const PATIENCE: u8 = 25;
 const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
@@ -129,7 +129,7 @@ impl InputDecoder {
         out
     }
 
-    /// The same as [`Decoder::feed`], and an [`Input::Unfinished`] at the end where something has begun: a question must
+    /// The same as [`InputDecoder::feed`], and an [`TerminalInput::Unfinished`] at the end where something has begun: a question must
     /// know that something follows a key before it is known what.
     pub fn read(&mut self, bytes: &[u8]) -> Vec<InputToken> {
         let mut out = self.feed(bytes);
@@ -139,7 +139,7 @@ impl InputDecoder {
         out
     }
 
-    /// Something has begun that time decides: when nothing follows for a moment, [`Decoder::settle`] is due.
+    /// Something has begun that time decides: when nothing follows for a moment, [`InputDecoder::settle`] is due.
     pub fn is_waiting(&self) -> bool {
         self.burst.is_some() || (self.paste.is_none() && !self.rest.is_empty())
     }

@@ -47,7 +47,7 @@ impl LineInput {
     }
 
     /// Takes what was read at `at`; returns what the terminal is to show of it, and what came of it. Call
-    /// [`LineTyping::settle`] with the same time first.
+    /// [`LineInput::settle`] with the same time first.
     pub fn take(&mut self, input: &TerminalInput, at: Instant) -> (String, Option<TypedLine>) {
         let mut echo = String::new();
         match input {
@@ -84,7 +84,7 @@ impl LineInput {
         Some(self.end())
     }
 
-    /// When [`LineTyping::settle`] may have a line.
+    /// When [`LineInput::settle`] may have a line.
     pub fn due(&self) -> Option<Instant> {
         self.guard.due()
     }

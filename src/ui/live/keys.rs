@@ -1,9 +1,9 @@
 //! Keys and pastes in the pane: for the turn, for the question that is open, or for the draft.
 //!
 //! While a question is open, keys go to one of two places, and the row of keys says to which: the question, where a
-//! key answers, scrolls or does nothing, or the draft, where it is text. [`Guard`] decides which keys may answer.
+//! key answers, scrolls or does nothing, or the draft, where it is text. [`KeyGuard`] decides which keys may answer.
 //!
-//! [`Guard`]: crate::ui::input::guard::Guard
+//! [`KeyGuard`]: crate::ui::input::guard::Guard
 
 use super::question::{PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome};
 use super::{TurnPane, TurnPaneAction};
@@ -47,7 +47,7 @@ impl TurnPane {
         self.guard.follow();
     }
 
-    /// When [`Live::settle`] may have something to do.
+    /// When [`TurnPane::settle`] may have something to do.
     pub fn due(&self) -> Option<Instant> {
         self.guard.due()
     }

@@ -1,6 +1,6 @@
 //! The pane while a turn runs: what is arriving, what is running, a question if there is one, and a line to type in.
 //!
-//! State changes in [`Live::event`] and [`Live::key`]; drawing takes `&self`. Neither does any I/O.
+//! State changes in [`TurnPane::event`] and [`TurnPane::key`]; drawing takes `&self`. Neither does any I/O.
 
 mod keys;
 mod linear;

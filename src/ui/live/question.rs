@@ -127,7 +127,7 @@ impl PaneQuestion {
         }
     }
 
-    /// The rows of the question in a pane of `columns`, with at most `room` rows; and the figures for [`Open::drawn`].
+    /// The rows of the question in a pane of `columns`, with at most `room` rows; and the figures for [`PaneQuestion::drawn`].
     pub(super) fn rows(
         &self,
         theme: &Theme,

@@ -27,7 +27,7 @@ pub struct TerminalPicture {
     cell: (u32, u32),
     pub columns: u16,
     pub rows: u16,
-    /// All of it is sent: scrolling moves it and makes nothing anew.
+    /// All of it as it is sent: scrolling moves it and makes nothing anew.
     whole: Vec<u8>,
 }
 

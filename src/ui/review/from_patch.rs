@@ -6,9 +6,7 @@ use super::doc::SideText;
 use super::file::{
     PartBoundary, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
-use crate::text::patch::{
-    FilePatch, FilePatchBody as PatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted,
-};
+use crate::text::patch::{FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted};
 use crate::text::sanitize;
 use std::path::PathBuf;
 
@@ -56,13 +54,13 @@ fn one(file: &FilePatch) -> ReviewFile {
         facts.push(format!("mode {a:o} becomes {b:o}"));
     }
     let body = match &file.body {
-        PatchBody::Hunks(_) => lines(file).filter(|lines| !lines.hunks.is_empty()).map(ReviewBody::Lines),
-        PatchBody::Binary(_) => None,
+        FilePatchBody::Hunks(_) => lines(file).filter(|lines| !lines.hunks.is_empty()).map(ReviewBody::Lines),
+        FilePatchBody::Binary(_) => None,
     };
     let body = body.unwrap_or_else(|| {
         let what = match file.body {
-            PatchBody::Binary(_) => "a binary file",
-            PatchBody::Hunks(_) => "no line changes",
+            FilePatchBody::Binary(_) => "a binary file",
+            FilePatchBody::Hunks(_) => "no line changes",
         };
         let words = std::iter::once(what.to_string()).chain(facts.drain(..)).collect();
         ReviewBody::Whole(WholeChange { words, ..WholeChange::default() })

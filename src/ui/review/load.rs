@@ -7,7 +7,7 @@ use super::renames::renames;
 use crate::media::{self, sniff};
 use crate::text::{DetectedEncoding, LineDiff, sanitize, visible};
 use crate::workspace::{
-    ChangeClasses, ChangeKind, ChangeSet, GitFileKind, ObjectStore, PathChange, PathState,
+    ChangeClasses, ChangeKind, ChangeSet, FileChange, GitFileKind, ObjectStore, PathState,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -129,7 +129,7 @@ fn together(
 }
 
 /// True for what git itself writes in a repository, and for directories: there is nothing in them to read.
-fn is_gits_own(set: &ChangeSet, change: &PathChange, objects: &ObjectStore) -> bool {
+fn is_gits_own(set: &ChangeSet, change: &FileChange, objects: &ObjectStore) -> bool {
     let is_directory = |node: &PathState| node.is_directory() || node.is_absent();
     if is_directory(&change.before) && is_directory(&change.after) {
         return true;
@@ -143,7 +143,7 @@ fn is_gits_own(set: &ChangeSet, change: &PathChange, objects: &ObjectStore) -> b
 
 /// A file that is decided with others, as rows: what there is to know of it, and all of its lines as a difference.
 fn as_words(
-    change: &PathChange,
+    change: &FileChange,
     objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
@@ -166,7 +166,7 @@ fn as_words(
 
 /// A change by itself; `from` is what was at the other end of a move.
 fn one(
-    change: &PathChange,
+    change: &FileChange,
     from: Option<&PathState>,
     objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
@@ -207,8 +207,8 @@ fn one(
 
 /// A file that was renamed and changed: the lines of both ends as one difference.
 fn renamed(
-    change: &PathChange,
-    old: &PathChange,
+    change: &FileChange,
+    old: &FileChange,
     objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
@@ -227,7 +227,7 @@ fn renamed(
 }
 
 fn body(
-    change: &PathChange,
+    change: &FileChange,
     objects: &ObjectStore,
     name: &dyn Fn(&Path) -> String,
     room: &mut u64,
@@ -280,7 +280,7 @@ fn body(
     text(change, before, after, facts)
 }
 
-fn text(change: &PathChange, before: Vec<u8>, after: Vec<u8>, facts: &mut Vec<String>) -> ReviewBody {
+fn text(change: &FileChange, before: Vec<u8>, after: Vec<u8>, facts: &mut Vec<String>) -> ReviewBody {
     let file = change.path.to_string_lossy();
     let picture =
         |bytes: &[u8]| sniff(bytes.get(..64).unwrap_or(bytes), &file).and_then(|k| k.media_type()).is_some();
@@ -321,7 +321,7 @@ pub(super) fn encodings(before: &[u8], after: &[u8]) -> Option<String> {
 
 /// What is text, but not by bytes, is shown as a difference and decided as a whole; what is none, by its size. Lines that
 /// are not shown are counted.
-fn wide_text(change: &PathChange, before: &[u8], after: &[u8]) -> (Vec<String>, usize) {
+fn wide_text(change: &FileChange, before: &[u8], after: &[u8]) -> (Vec<String>, usize) {
     let decoded = |bytes: &[u8]| match bytes {
         [] => Some((String::new(), String::new())),
         _ => DetectedEncoding::of(bytes).ok().map(|d| {
@@ -343,12 +343,12 @@ fn wide_text(change: &PathChange, before: &[u8], after: &[u8]) -> (Vec<String>, 
     (words, left_out)
 }
 
-fn sizes(change: &PathChange) -> String {
+fn sizes(change: &FileChange) -> String {
     format!("no text: {} becomes {}", size(&change.before), size(&change.after))
 }
 
 /// The same of a picture, with its kind and its pixels where its head tells them.
-fn picture_sizes(change: &PathChange, before: &[u8], after: &[u8]) -> String {
+fn picture_sizes(change: &FileChange, before: &[u8], after: &[u8]) -> String {
     let file = change.path.to_string_lossy();
     let side = |node: &PathState, bytes: &[u8]| {
         let kind = sniff(bytes.get(..64).unwrap_or(bytes), &file);
@@ -374,7 +374,7 @@ fn size(node: &PathState) -> String {
     }
 }
 
-fn own_key(change: &PathChange) -> String {
+fn own_key(change: &FileChange) -> String {
     let side = |node: &PathState| serde_json::to_string(node).unwrap_or_default();
     let text = format!("{}\0{}\0{}", change.path.display(), side(&change.before), side(&change.after));
     blake3::hash(text.as_bytes()).to_hex().to_string()

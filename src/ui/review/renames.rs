@@ -3,7 +3,7 @@
 //! It is a guess that decides only what is shown beside each other and decided together, made as git makes it: more than
 //! half of the longer text is in the shorter one too. Where it guesses nothing, both files are there by themselves.
 
-use crate::workspace::{ChangeKind, ChangeSet, ObjectStore, PathChange};
+use crate::workspace::{ChangeKind, ChangeSet, FileChange, ObjectStore};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
@@ -47,7 +47,7 @@ pub(super) fn renames(set: &ChangeSet, objects: &ObjectStore) -> HashMap<PathBuf
     found
 }
 
-fn fits(change: &PathChange) -> bool {
+fn fits(change: &FileChange) -> bool {
     (1..=LARGEST).contains(&change.before.size().max(change.after.size())) && !change.raced
 }
 

@@ -68,7 +68,7 @@ impl SyntaxHighlighter {
         }
     }
 
-    /// Takes a document; nothing is worked out before [`Tint::want`]. The language is a name, a file extension or a
+    /// Takes a document; nothing is worked out before [`SyntaxHighlighter::want`]. The language is a name, a file extension or a
     /// path; where that says nothing, the first line decides.
     pub fn add(&mut self, text: Arc<str>, language_or_path: &str) -> HighlightDocId {
         self.next += 1;

@@ -16,7 +16,7 @@ pub use loss::LargeLoss;
 
 use super::change::{ChangeSet, FileChange};
 use super::node::PathState;
-use super::repository::{GitHookDirs, RepositoryChange, RepositoryFate, is_repository};
+use super::repository::{GitHookDirs, RepositoryChange, RepositoryChangeKind, is_repository};
 use super::view::{LossLimit, View};
 use crate::permission::{PathClass, ProtectedPaths, Runner};
 use links::LinkIndex;
@@ -222,7 +222,7 @@ impl<'a> ChangeClassifier<'a> {
 
 /// The repositories that `set` makes of directories in which something is that git runs or obeys from then on.
 fn completed_repositories(set: &ChangeSet) -> BTreeMap<&Path, Runner> {
-    let created = set.repository_changes.iter().filter(|change| change.fate == RepositoryFate::Created);
+    let created = set.repository_changes.iter().filter(|change| change.fate == RepositoryChangeKind::Created);
     let runner = |change: &RepositoryChange| {
         let quiet = change.facts.iter().filter(|fact| set.get(fact.file()).is_none());
         let (file, why) = quiet.filter_map(|fact| Some((fact.file(), fact.runs()?))).next()?;

@@ -14,7 +14,7 @@ mod recognise;
 
 pub(in crate::workspace) use crate::permission::is_repository;
 pub(in crate::workspace) use facts::{ContentReaders, facts_of, flat};
-pub use facts::{RepositoryChange, RepositoryChangeKind as RepositoryFate, RepositoryFact};
+pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact};
 pub use git_files::GitFileKind;
 pub(in crate::workspace) use git_places::GitDirs;
 pub(in crate::workspace) use hooks_path::GitHookDirs;

@@ -329,7 +329,7 @@ impl EffectsCollector<'_> {
         Ok(())
     }
 
-    /// Records `rel` and everything below it is in the view; `counted` as deleted.
+    /// Records `rel` and everything below it as it is in the view; `counted` as deleted.
     fn record_tree(&mut self, rel: &Path, counted: bool) -> io::Result<()> {
         let node = self.now().node(rel)?;
         if node.is_absent() {
@@ -356,7 +356,7 @@ impl EffectsCollector<'_> {
         Ok(())
     }
 
-    /// As [`Folding::record`] without keeping the content: what is deleted is never merged.
+    /// As [`EffectsCollector::record`] without keeping the content: what is deleted is never merged.
     fn record_light(&self, rel: &Path, node: PathState) -> io::Result<()> {
         let path = join(self.root(), rel);
         let mut bases = self.held.bases();

@@ -203,14 +203,14 @@ impl Layer {
 }
 
 impl FileAttrs {
-    /// As [`Attrs::give`], with the overlay's own marks left alone.
+    /// As [`FileAttrs::give`], with the overlay's own marks left alone.
     fn give_keeping_marks(&self, file: &File) -> rustix::io::Result<()> {
         let opaque = is_opaque(file);
         self.give_to_layer(file)?;
         if opaque { mark_opaque(file) } else { Ok(()) }
     }
 
-    /// As [`Attrs::give`] for a directory of a layer, which its owner must be able to read.
+    /// As [`FileAttrs::give`] for a directory of a layer, which its owner must be able to read.
     pub(super) fn give_to_layer(&self, dir: &File) -> rustix::io::Result<()> {
         self.give(dir)?;
         ease(dir)

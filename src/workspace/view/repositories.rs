@@ -8,7 +8,8 @@ use super::super::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use super::super::node::PathState;
 use super::super::open::open_regular;
 use super::super::repository::{
-    ContentReaders, GitHookDirs, RepositoryChange, RepositoryFate, RepositorySet, facts_of, is_repository,
+    ContentReaders, GitHookDirs, RepositoryChange, RepositoryChangeKind, RepositorySet, facts_of,
+    is_repository,
 };
 use super::base::BaseRecord;
 use super::fold::CommandEffects;
@@ -96,9 +97,9 @@ impl View {
         let was = had(repository) && is_repository(repository, &had);
         let is = has(repository) && is_repository(repository, &has);
         let fate = match (was, is) {
-            (false, true) => RepositoryFate::Created,
-            (true, false) => RepositoryFate::Removed,
-            _ => RepositoryFate::Changed,
+            (false, true) => RepositoryChangeKind::Created,
+            (true, false) => RepositoryChangeKind::Removed,
+            _ => RepositoryChangeKind::Changed,
         };
         let before = |path: &Path, most| self.content_before(shelf, path, most);
         let after = |path: &Path, most| self.content_after(shelf, path, most);

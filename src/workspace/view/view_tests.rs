@@ -70,7 +70,7 @@ impl ViewFixture {
 
     pub(super) fn words(&self) -> Vec<String> {
         let set = self.view.changes(LayerKind::Pending).unwrap();
-        let word = |c: &crate::workspace::PathChange| {
+        let word = |c: &crate::workspace::FileChange| {
             format!("{} {}", c.verb().letter(), c.path.strip_prefix(&self.root).unwrap().display())
         };
         set.changes.iter().map(word).collect()

@@ -1,5 +1,5 @@
 //! The Chat Completions API of OpenAI, and of the many servers that speak it: Ollama, llama.cpp, vLLM, LM Studio,
-//! OpenRouter, LiteLLM. What differs between them is data, [`Quirks`]; what they get wrong in a stream, the decoder
+//! OpenRouter, LiteLLM. What differs between them is data, [`ServerQuirks`]; what they get wrong in a stream, the decoder
 //! forgives for all of them alike.
 //!
 //! Written from the public reference (platform.openai.com: Chat completions, Streaming events) and the documented

@@ -34,7 +34,7 @@ pub(super) fn credit(env: &ToolContext, command: &[String], dir: Option<&str>, o
     }
 }
 
-/// Lines of files, by the numbers that the files have in [`Files`].
+/// Lines of files, by the numbers that the files have in [`CodexFiles`].
 pub(super) type CodexSeenLines = BTreeMap<usize, RangeSet>;
 
 /// The commands that run, also through a shell.

@@ -203,9 +203,7 @@ impl LinearTurn {
         match (asked, choice) {
             (AnyQuestion::Call(question), LinearChoice::Reply(reply)) => drop(question.reply.send(reply)),
             (AnyQuestion::Loop(question), LinearChoice::Loop(on)) => drop(question.reply.send(on)),
-            (AnyQuestion::Choice(question), LinearChoice::Own(choice)) => {
-                drop(question.reply.send(choice.key))
-            }
+            (AnyQuestion::Choice(asked), LinearChoice::Own(own)) => drop(asked.reply.send(own.key)),
             (AnyQuestion::Enquiry(question), LinearChoice::Said(said)) => drop(question.reply.send(said)),
             _ => {}
         }
