@@ -128,7 +128,7 @@ fn main() {
     store.checkpoint().unwrap();
     let size = std::fs::metadata(state.join("placet.db")).unwrap().len();
     let again = Instant::now();
-    let loaded = store.take_up(&id).unwrap();
+    let loaded = store.load_for_resume(&id).unwrap();
     let read = again.elapsed();
     let open = store.resume(&id).unwrap();
     let mut agent = Agent::new(parts(&root, open));

@@ -41,21 +41,22 @@ fn main() {
         "SELECT id, title, cwd, created, updated, entries FROM session ORDER BY updated DESC LIMIT 1000";
     report("list of 1,000 sessions", ours, "sqlite3", other(&root, "sqlite3", &[&db, rows]));
 
-    let ours = median(|| assert_eq!(store.take_up(&long).unwrap().transcript.messages().len(), 10_000));
+    let ours =
+        median(|| assert_eq!(store.load_for_resume(&long).unwrap().transcript.messages().len(), 10_000));
     let bodies = format!("SELECT body FROM entry WHERE session = '{long}' ORDER BY seq");
     report("10,000 entries taken up", ours, "sqlite3", other(&root, "sqlite3", &[&db, &bodies]));
     report("", ours, "cat", other(&root, "cat", &[&db]));
 
     let before = memory();
     let once = Instant::now();
-    let loaded = store.take_up(&pictures).unwrap();
+    let loaded = store.load_for_resume(&pictures).unwrap();
     println!(
         "pictures taken up: {:.1} ms, {:.1} MB of memory",
         once.elapsed().as_secs_f64() * 1e3,
         memory() - before
     );
     drop(loaded);
-    let ours = median(|| drop(store.take_up(&pictures).unwrap()));
+    let ours = median(|| drop(store.load_for_resume(&pictures).unwrap()));
     let cat = other(&root, "sh", &["-c", "cat blobs/*/* > /dev/null"]);
     report(&format!("{megabytes} MB of pictures taken up"), ours, "cat", cat);
     let ours = median(|| drop(store.load(&pictures).unwrap()));

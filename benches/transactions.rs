@@ -82,7 +82,7 @@ impl Bench {
         let start = Instant::now();
         let plan =
             self.view.plan_undo(&self.view.journal().to_undo(), None, TransactionLabel::default()).unwrap();
-        self.view.carry_out(plan).unwrap().unwrap();
+        self.view.execute_plan(plan).unwrap().unwrap();
         start.elapsed()
     }
 }

@@ -142,10 +142,11 @@ impl App {
         let mut rules = rules(&mut config, &ToolRegistry::native(), workspace.roots())?;
         rules = rules.into_iter().map(|rule| rule.mounted(workspace.aliases())).collect::<Result<_, _>>()?;
         rules.extend(own_files(&paths)?);
-        let hidden: Vec<String> = rules.iter().filter_map(Rule::hides).map(String::from).collect();
+        let hidden: Vec<String> =
+            rules.iter().filter_map(Rule::denied_read_pattern).map(String::from).collect();
         workspace.set_hidden(&hidden)?;
         workspace.protect(gate::protected(&mut config));
-        config.hold_down();
+        config.restrict_mode();
         let mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
         let permitted = modes::permitted(&mut config);
         if !permitted.contains(&mode) {
@@ -158,7 +159,7 @@ impl App {
         let taint = Taint::default();
         if !labels.is_off() {
             let (labels, taint, roots) = (labels.clone(), taint.clone(), workspace.roots().to_vec());
-            workspace.set_veil(Box::new(move |path| labels.of_path(path, &roots) > taint.load()));
+            workspace.set_path_filter(Box::new(move |path| labels.of_path(path, &roots) > taint.load()));
         }
         let policy = Policy::new(mode.clone(), rules, workspace.roots().to_vec()).at_home(home);
         let policy = policy.classified(labels, taint).protecting(workspace.protected());
@@ -337,7 +338,7 @@ impl AppContext for App {
         &self.workspace
     }
 
-    fn carry(&self) -> Vec<String> {
+    fn upload_mounts(&self) -> Vec<String> {
         self.mounts.push_all()
     }
 
@@ -456,13 +457,13 @@ fn rules(config: &mut Config, registry: &ToolRegistry, roots: &[PathBuf]) -> Res
                 Ok(rule) => {
                     // A rule that does not do what its examples say may be meant to forbid more than it does.
                     if let Err(e) = rule.check(&text.matching, &text.other, roots) {
-                        config.doubt(ConfigProblem::of_value(&origin, e.to_string()));
+                        config.add_permission_problem(ConfigProblem::of_value(&origin, e.to_string()));
                     }
                     out.push(rule.because(text.reason));
                 }
                 // What was typed just now is put right at once; a file may be older or newer than this program.
                 Err(e) if matches!(origin, SettingOrigin::Flag(_)) => return Err(e.into()),
-                Err(e) => config.doubt(ConfigProblem::of_value(&origin, e.to_string())),
+                Err(e) => config.add_permission_problem(ConfigProblem::of_value(&origin, e.to_string())),
             }
         }
     }

@@ -34,7 +34,7 @@ impl CallServices {
         cancel: CancellationToken,
     ) -> OutputInspector {
         let hooked = self.visit.watches(HookPoint::PostToolResponse, &call.name);
-        let let_out = self.visit.gate.secrets.lets_out(reach);
+        let let_out = self.visit.gate.secrets.allows_secrets(reach);
         if !hooked && let_out {
             return OutputInspector::nothing();
         }
@@ -128,7 +128,7 @@ impl CallServices {
     }
 
     /// What goes on after its call cannot be judged when it ends: the conversation may have another level by then.
-    pub(super) fn may_outlast(&self) -> Result<(), ToolError> {
+    pub(super) fn check_background_allowed(&self) -> Result<(), ToolError> {
         let policy = lock(&self.policy);
         if policy.labels().is_off() || policy.taint().load() == ClassificationLevel::Public {
             return Ok(());
@@ -140,7 +140,7 @@ impl CallServices {
     }
 
     /// Discards what the command changed at a lower level than the session's; the note says what.
-    pub(super) async fn held_down(
+    pub(super) async fn discard_lower_writes(
         self: Arc<Self>,
         watch: Option<PostCallCheck>,
         mut output: ToolOutput,

@@ -12,7 +12,7 @@ impl Agent {
     /// branch. The model must read again what it had seen.
     pub fn rewind(&mut self, index: usize) -> Result<(), SessionError> {
         let messages = index.min(self.transcript.len());
-        self.write_down(SessionRecord::Rewound { messages })?;
+        self.append_record(SessionRecord::Rewound { messages })?;
         self.count_branch()?;
         match &self.parts.session {
             // The summaries that hold there were not read.
@@ -25,13 +25,13 @@ impl Agent {
                 self.summaries.retain(|summary| summary.upto <= messages);
             }
         }
-        self.begin_anew_from_here();
+        self.reset_branch_state();
         Ok(())
     }
 
     /// Goes to the end of the branch whose last message is the entry `tip`. Returns what the person should know.
     pub fn go_to(&mut self, tip: i64) -> Result<Vec<String>, SessionError> {
-        self.write_down(SessionRecord::Switched { entry: tip })?;
+        self.append_record(SessionRecord::Switched { entry: tip })?;
         self.count_branch()?;
         let Some(session) = &mut self.parts.session else { return Ok(Vec::new()) };
         let loaded = session.store().load(session.id())?;
@@ -39,7 +39,7 @@ impl Agent {
             loaded.repairs.into_iter().map(|message| SessionRecord::Message { message }).collect(),
         )?;
         self.read(loaded.transcript, loaded.summaries);
-        self.begin_anew_from_here();
+        self.reset_branch_state();
         Ok(loaded.dropped)
     }
 
@@ -59,11 +59,11 @@ impl Agent {
         }
     }
 
-    fn begin_anew_from_here(&mut self) {
+    fn reset_branch_state(&mut self) {
         self.not_summed_up = None;
-        self.context.begin_anew();
+        self.context.reset_rejected();
         lock(&self.parts.env.ledger).drop_all();
         self.save_ledger();
-        self.recall();
+        self.restore_reported();
     }
 }

@@ -121,7 +121,7 @@ impl TurnCalls {
         let taken = lock(&shared.cleared).get_mut(&id).and_then(|c| Some((c.call.clone(), c.ready.take()?)));
         let Some((call, ready)) = taken else { return };
         tokio::spawn(async move {
-            let output = Arc::clone(&shared).carry_out(&call, ready, cancel).await;
+            let output = Arc::clone(&shared).run_approved(&call, ready, cancel).await;
             lock(&shared.cleared).remove(&id);
             match output {
                 Ok(output) => shared.end(&call, output),
@@ -258,7 +258,7 @@ impl CallServices {
     }
 
     /// Runs what was permitted: written down before it starts, and what came of it before anybody hears.
-    async fn carry_out(
+    async fn run_approved(
         self: Arc<Self>,
         call: &ToolCall,
         ready: PreparedCall,
@@ -266,7 +266,7 @@ impl CallServices {
     ) -> Result<(ToolOutput, Option<Note>), CallRejection> {
         let PreparedCall { plan, permit, decided } = ready;
         if plan.outlasts_call() {
-            self.may_outlast().map_err(CallRejection::Error)?;
+            self.check_background_allowed().map_err(CallRejection::Error)?;
         }
         self.visit
             .write(AuditEvent { kind: AuditKind::Intent, ..decided.clone() })
@@ -291,7 +291,7 @@ impl CallServices {
             Err(e) => failed(&crashed(&e), &title),
         };
         drop(order);
-        let (output, note) = Arc::clone(&self).held_down(watch, output).await;
+        let (output, note) = Arc::clone(&self).discard_lower_writes(watch, output).await;
         let status =
             if output.outcome == CallOutcome::Done { MetricStatus::Success } else { MetricStatus::Failure };
         self.visit.count(&call.name, status, started.elapsed());
@@ -409,7 +409,7 @@ impl CallServices {
                 Err(CallRejection::Denied(ask.deny("not in this session")))
             }
             ApprovalReply::Cancel => Err(CallRejection::Stopped),
-            ApprovalReply::Nobody => Err(CallRejection::Denied(nobody(&ask))),
+            ApprovalReply::Nobody => Err(CallRejection::Denied(no_person_denial(&ask))),
         }
     }
 
@@ -486,7 +486,7 @@ fn cut(mut text: String, bytes: usize) -> String {
     text
 }
 
-fn nobody(ask: &Ask) -> Denial {
+fn no_person_denial(ask: &Ask) -> Denial {
     let hint = match &ask.flag {
         Some(flag) => format!("nobody is here to ask; it is permitted by {flag}"),
         None => "nobody is here to ask, and this is never permitted without a person".into(),

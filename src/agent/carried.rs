@@ -8,14 +8,14 @@ use crate::provider::ModelSpec;
 
 impl Agent {
     /// What of the conversation the present model cannot have; nothing where all of it goes along.
-    pub fn left_behind(&self) -> Option<String> {
+    pub fn lost_on_switch(&self) -> Option<String> {
         let sent = self.transcript.since(self.summaries.last().map_or(0, |summary| summary.upto));
-        left_behind(sent, &self.parts.model, self.parts.provider.wire())
+        lost_on_switch(sent, &self.parts.model, self.parts.provider.wire())
     }
 }
 
 /// What stays behind when `model` goes on with the conversation over `wire`; nothing where all of it goes along.
-fn left_behind(messages: &[Message], model: &ModelSpec, wire: Option<&str>) -> Option<String> {
+fn lost_on_switch(messages: &[Message], model: &ModelSpec, wire: Option<&str>) -> Option<String> {
     let answers = messages.iter().filter(|message| match message {
         Message::Assistant(answer) => {
             let mut proofs = answer.blocks.iter().filter_map(proof_of);
@@ -100,13 +100,16 @@ mod tests {
             let capabilities = ModelCapabilities { vision, ..ModelCapabilities::default() };
             ModelSpec { name: name.into(), window: 1000, capabilities }
         };
-        assert_eq!(left_behind(&messages, &model("one", true), None), None);
+        assert_eq!(lost_on_switch(&messages, &model("one", true), None), None);
         let reasoning = "the reasoning of 1 answer stays behind, which only its own model can read";
-        assert_eq!(left_behind(&messages, &model("two", true), None).as_deref(), Some(reasoning));
+        assert_eq!(lost_on_switch(&messages, &model("two", true), None).as_deref(), Some(reasoning));
         let both = format!("{reasoning}; 1 picture is not shown to two, which takes none");
-        assert_eq!(left_behind(&messages, &model("two", false), None), Some(both));
-        assert_eq!(left_behind(&messages, &model("one", true), Some("")), None);
-        assert_eq!(left_behind(&messages, &model("one", true), Some("gemini")).as_deref(), Some(reasoning));
-        assert_eq!(left_behind(&[], &model("two", false), None), None);
+        assert_eq!(lost_on_switch(&messages, &model("two", false), None), Some(both));
+        assert_eq!(lost_on_switch(&messages, &model("one", true), Some("")), None);
+        assert_eq!(
+            lost_on_switch(&messages, &model("one", true), Some("gemini")).as_deref(),
+            Some(reasoning)
+        );
+        assert_eq!(lost_on_switch(&[], &model("two", false), None), None);
     }
 }

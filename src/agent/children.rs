@@ -100,7 +100,7 @@ impl Agent {
     }
 
     /// A request of a child, for its parent to count.
-    pub(super) fn tell_parent(&self, one: &RequestCost) {
+    pub(super) fn report_cost_to_parent(&self, one: &RequestCost) {
         if self.parts.family.is_child {
             lock(&self.parts.family.paid).push(one.clone());
         }
@@ -121,7 +121,7 @@ impl Agent {
         // Only now: whoever sums up the day in between finds it in one place at least.
         lock(&self.parts.family.paid).drain(..paid.len());
         let (total, prompt) = self.usage();
-        self.tell_usage(total, prompt, events);
+        self.report_usage(total, prompt, events);
     }
 }
 
@@ -180,7 +180,7 @@ async fn run(
         let running = child.run(TurnStart::Say(vec![Part::text(&task.text)]), sender, cancel.child_token());
         let hearing = async {
             while let Some(event) = inbox.recv().await {
-                hear(event, &name, &progress, &events, &mut log);
+                forward_event(event, &name, &progress, &events, &mut log);
             }
         };
         tokio::join!(running, hearing).0
@@ -194,7 +194,7 @@ async fn run(
 }
 
 /// What a child lives through: its calls are its parent's progress, its questions are the person's.
-fn hear(
+fn forward_event(
     event: TurnEvent,
     name: &str,
     progress: &ProgressSink,

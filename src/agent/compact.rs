@@ -194,7 +194,7 @@ impl Agent {
                 ending => CompactError::Blocked(ending),
             })?;
             self.open_request(events);
-            let heard = self.hear(request, events, cancel).await;
+            let heard = self.receive_summary(request, events, cancel).await;
             match &heard {
                 Ok(answer) => self.close_request(answer, events),
                 Err(_) => self.settle_request(events),
@@ -209,7 +209,7 @@ impl Agent {
                 }
                 Err(ProviderError::TooLong { message }) if attempts < 2 => {
                     attempts += 1;
-                    self.context.was_too_long(&message, &self.parts.model);
+                    self.context.reduce_limit(&message, &self.parts.model);
                 }
                 Err(ProviderError::Cancelled) => return Err(CompactError::Stopped),
                 Err(error) => return Err(CompactError::Failed(self.unseen(error).to_string())),
@@ -217,7 +217,7 @@ impl Agent {
         }
     }
 
-    async fn hear(
+    async fn receive_summary(
         &mut self,
         request: crate::provider::ModelRequest,
         events: &UnboundedSender<TurnEvent>,
@@ -242,12 +242,12 @@ impl Agent {
     /// Saved first; then it holds.
     pub(super) fn take(&mut self, summary: ConversationSummary) -> Result<(), SessionError> {
         let record = SessionRecord::SummedUp { summary: summary.clone() };
-        self.write_down(record)?;
+        self.append_record(record)?;
         let from = self.summaries.last().map_or(0, |before| before.upto);
         let gone = self.transcript.since(from);
         let gone = gone.get(..summary.upto.saturating_sub(from)).unwrap_or(gone);
         let out_of_view = EvictedContent::between(gone, &[]);
-        self.context.begin_anew();
+        self.context.reset_rejected();
         if from == summary.upto {
             // The same beginning in other words.
             self.summaries.pop();

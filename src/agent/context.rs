@@ -60,7 +60,7 @@ impl ModelContext {
     }
 
     /// What a request is built with besides the messages: the session's pictures, and results that were kept whole.
-    pub(super) fn draw_on(&mut self, store: Option<SessionStore>, scratchpads: Arc<Scratchpads>) {
+    pub(super) fn set_sources(&mut self, store: Option<SessionStore>, scratchpads: Arc<Scratchpads>) {
         self.pictures.read_from(store);
         self.scratchpads = Some(scratchpads);
     }
@@ -71,7 +71,7 @@ impl ModelContext {
     }
 
     /// What was sent is another list of messages from now on.
-    pub(super) fn begin_anew(&mut self) {
+    pub(super) fn reset_rejected(&mut self) {
         self.refused.begin_anew();
     }
 
@@ -85,7 +85,7 @@ impl ModelContext {
     }
 
     /// Another model: what was learned of the last one's window, and what it refused, says nothing of it.
-    pub(super) fn meet_another(&mut self) {
+    pub(super) fn reset_for_model(&mut self) {
         (self.most, self.told_window) = (None, None);
         self.refused.forget();
         self.pictures.forget_refusals();
@@ -119,7 +119,7 @@ impl ModelContext {
     }
 
     /// The server said that the last request was too long, perhaps with its figures: the next one will be smaller.
-    pub(super) fn was_too_long(&mut self, message: &str, model: &ModelSpec) {
+    pub(super) fn reduce_limit(&mut self, message: &str, model: &ModelSpec) {
         let told: Vec<u64> = figures(message).into_iter().filter(|n| *n > 500).collect();
         let smallest = told.iter().copied().min().filter(|n| *n < model.window);
         let most = match (told.iter().copied().max(), told.iter().copied().min()) {
@@ -156,7 +156,7 @@ impl ModelContext {
     /// Builds the request. `messages` is left as it is; what is cut is cut from a copy.
     pub(super) fn build(&mut self, messages: &[Message], model: &ModelSpec, max_output: u64) -> BuiltRequest {
         let mut notes = Vec::new();
-        self.refused.going_out(messages.len());
+        self.refused.request_sent(messages.len());
         let mut copy = self.refused.without(messages).into_owned();
         let unread = self.pictures.prepare(&mut copy, model, &mut notes);
         let max_output = self.output_room(model, max_output);

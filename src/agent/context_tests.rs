@@ -92,7 +92,7 @@ fn a_second_attempt_fits_a_window_that_was_not_known() {
             "maximum context length is {limit} tokens. However, you requested {} tokens",
             count(&first.request)
         );
-        context.was_too_long(if told { &message } else { "too long" }, &assumed);
+        context.reduce_limit(if told { &message } else { "too long" }, &assumed);
         let second = context.build(&messages, &assumed, 1_000);
         assert!(count(&second.request) <= limit, "{told}: {} > {limit}", count(&second.request));
     }
@@ -169,7 +169,7 @@ fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it()
     let pads = Arc::new(Scratchpads::in_memory());
     pads.put("run_command-output", crate::session::ScratchpadEntry::Text("all".into())).unwrap();
     let mut context = context();
-    context.draw_on(None, pads);
+    context.set_sources(None, pads);
     let built = context.build(&messages, &model(4_000), 1_000);
     let told: Vec<String> = built
         .request

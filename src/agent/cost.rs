@@ -113,15 +113,15 @@ impl Agent {
         self.costs.turn.add(&one);
         self.costs.session.add(&one);
         self.parts.family.meter().add(one.picos);
-        self.tell_parent(&one);
+        self.report_cost_to_parent(&one);
         if !usage.is_zero() {
             self.set_last_prompt(usage.prompt());
         }
-        if let Err(e) = self.write_down(record(&one)) {
+        if let Err(e) = self.append_record(record(&one)) {
             let words = format!("the cost of a request was not saved, and is missing from sums to come: {e}");
             drop(events.send(TurnEvent::Notice(words)));
         }
-        self.tell_usage(self.costs.session.usage, self.last_prompt(), events);
+        self.report_usage(self.costs.session.usage, self.last_prompt(), events);
     }
 
     /// One request at the prices of today. Who answered, and with which model, may be others than those that were asked.
@@ -156,7 +156,7 @@ impl Agent {
     pub(super) fn count_child(&mut self, spent: &RequestCost) {
         self.costs.turn.add(spent);
         self.costs.session.add(spent);
-        if let Err(e) = self.write_down(record(spent)) {
+        if let Err(e) = self.append_record(record(spent)) {
             tracing::warn!("the cost of a sub-agent was not saved: {e}");
         }
     }
@@ -179,14 +179,14 @@ impl Agent {
         let CostBudget { session, day } = self.parts.budget;
         for (what, limit) in [(BudgetLimit::Session, session), (BudgetLimit::Day, day)] {
             let Some(limit) = limit else { continue };
-            self.tell_unknown(events);
-            self.stay_within(what, limit, events, stop).await?;
+            self.report_unknown_price(events);
+            self.check_limit(what, limit, events, stop).await?;
         }
         Ok(())
     }
 
     /// One of the family asks at a time, and looks again when it is its turn: another may have asked meanwhile.
-    async fn stay_within(
+    async fn check_limit(
         &self,
         what: BudgetLimit,
         limit: Money,
@@ -237,7 +237,7 @@ impl Agent {
         }
     }
 
-    fn tell_unknown(&mut self, events: &UnboundedSender<TurnEvent>) {
+    fn report_unknown_price(&mut self, events: &UnboundedSender<TurnEvent>) {
         if self.costs.session.unpriced > 0 && !std::mem::replace(&mut self.costs.told_unknown, true) {
             let default = || format!("the price of {} is not known", self.parts.model.name);
             let why = self.costs.unknown.clone().unwrap_or_else(default);

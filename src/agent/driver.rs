@@ -74,7 +74,7 @@ impl Agent {
         lock(&parts.env.ledger).begin_turn(1);
         let mut context = ModelContext::new(parts.system.clone(), parts.registry.wire_specs());
         let store = parts.session.as_ref().map(|session| session.store().clone());
-        context.draw_on(store, Arc::clone(&parts.env.scratchpads));
+        context.set_sources(store, Arc::clone(&parts.env.scratchpads));
         Agent {
             points: HookState::default(),
             queue: MessageQueue::default(),
@@ -118,7 +118,7 @@ impl Agent {
                 }
             }
         }
-        self.recall_taint()?;
+        self.load_taint()?;
         self.begins = loaded.transcript.begins();
         self.transcript = loaded.transcript;
         self.summaries = loaded.summaries;
@@ -126,7 +126,7 @@ impl Agent {
         self.costs.restore(loaded.usage, &loaded.spent);
         self.parts.family.meter().begin_at(self.costs.session.picos);
         self.last_prompt = loaded.last_prompt;
-        self.recall();
+        self.restore_reported();
         let mut notes = loaded.dropped;
         self.lost_jobs = lost_jobs(self.transcript.since(self.summaries.last().map_or(0, |s| s.upto)));
         if !self.lost_jobs.is_empty() {
@@ -134,12 +134,12 @@ impl Agent {
                 "background commands of this conversation are out of reach: placet was left meanwhile".into(),
             );
         }
-        notes.extend(self.left_behind());
+        notes.extend(self.lost_on_switch());
         Ok(notes)
     }
 
     /// What the model was told stands in the transcript: saying it again would only cost tokens.
-    pub(super) fn recall(&mut self) {
+    pub(super) fn restore_reported(&mut self) {
         self.count_turn(None);
         // What was told before the last summary, and still holds, stands in it.
         let summary = self.summaries.last();
@@ -168,7 +168,12 @@ impl Agent {
     }
 
     /// Tells the figures when they are new: a provider may give the last ones twice.
-    pub(super) fn tell_usage(&mut self, total: TokenUsage, prompt: u64, events: &UnboundedSender<TurnEvent>) {
+    pub(super) fn report_usage(
+        &mut self,
+        total: TokenUsage,
+        prompt: u64,
+        events: &UnboundedSender<TurnEvent>,
+    ) {
         if self.told_usage.replace(total) != Some(total) {
             let cost = self.costs.session.clone();
             let cost = (cost.unpriced < cost.requests).then(|| Money::from_picos(cost.picos));
@@ -189,7 +194,7 @@ impl Agent {
     }
 
     /// What is in `queue` for it reaches the model between two requests of a turn.
-    pub fn listen_to(&mut self, queue: &MessageQueue) {
+    pub fn set_queue(&mut self, queue: &MessageQueue) {
         self.queue = queue.clone();
     }
 
@@ -221,7 +226,7 @@ impl Agent {
     /// Another provider or model from the next request on.
     pub fn switch(&mut self, provider: Arc<dyn Provider>, model: ModelSpec, max_output: u64) {
         self.points.ask_for_key_again();
-        self.context.meet_another();
+        self.context.reset_for_model();
         self.parts.provider = provider;
         self.parts.model = model;
         self.parts.max_output = max_output;
@@ -235,7 +240,7 @@ impl Agent {
         events: UnboundedSender<TurnEvent>,
         stop: CancellationToken,
     ) -> TurnEnding {
-        if let Err(blocked) = self.invoked(&start, &events, &stop).await {
+        if let Err(blocked) = self.check_start_hooks(&start, &events, &stop).await {
             return blocked;
         }
         self.count_turn(Some(&start));
@@ -277,7 +282,7 @@ impl Agent {
         );
         let events_after = events.clone();
         let mut run = TurnDriver::new(self, calls, events, inputs, stop, queue);
-        let ending = run.until_ended(first, inbox).await;
+        let ending = run.run_to_end(first, inbox).await;
         self.parts.provider = asked;
         let ending = match (self.unsaved.take(), self.points.blocked.take()) {
             (Some(why), _) => TurnEnding::Unsaved(why),
@@ -308,7 +313,7 @@ impl Agent {
         let session = self.parts.session.as_ref().map(|s| s.id().to_string());
         let number = self.transcript.len();
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if let Err(e) = view.forget_unchanged() {
+        if let Err(e) = view.drop_unchanged() {
             tracing::warn!("files that were changed and changed back stay on the shelf: {e}");
         }
         let turn = TransactionLabel::turn_of(&name, number, self.branches);
@@ -345,8 +350,8 @@ impl Agent {
             }
             parts.push(Part::Note(note));
         }
-        parts.extend(self.mode_news());
-        parts.extend(self.job_news(events));
+        parts.extend(self.mode_change_note());
+        parts.extend(self.job_notes(events));
         let jobs = std::mem::take(&mut self.lost_jobs);
         if !jobs.is_empty() {
             parts.push(Part::Note(Note::JobsLost { jobs }));
@@ -355,7 +360,7 @@ impl Agent {
     }
 
     /// Background commands that have ended since the model was last told of any. The person hears of them as well.
-    pub(super) fn job_news(&self, events: &UnboundedSender<TurnEvent>) -> Vec<Part> {
+    pub(super) fn job_notes(&self, events: &UnboundedSender<TurnEvent>) -> Vec<Part> {
         if self.parts.family.is_child() {
             return Vec::new();
         }
@@ -375,7 +380,7 @@ impl Agent {
 
     /// The mode, when the model was last told another one. Part of the saved message, so that what was sent once is
     /// sent the same way ever after.
-    pub(super) fn mode_news(&mut self) -> Option<Part> {
+    pub(super) fn mode_change_note(&mut self) -> Option<Part> {
         let mode = lock(&self.parts.policy).mode();
         if self.mode_told == Some(mode) {
             return None;

@@ -44,7 +44,7 @@ impl SecretFilter {
     }
 
     /// True for a call that reads nothing but files whose secrets are let out.
-    pub(super) fn lets_out(&self, reach: &[Access]) -> bool {
+    pub(super) fn allows_secrets(&self, reach: &[Access]) -> bool {
         let mut paths = reach.iter().filter_map(Access::path).peekable();
         !self.on
             || paths.peek().is_some()
@@ -101,7 +101,7 @@ pub struct CallOrigin {
 
 impl CallInterceptors {
     /// Writes down what became of pending or applied changes; `told` is what the person was told.
-    pub fn settled(
+    pub fn log_decision(
         &self,
         kind: AuditKind,
         by: &str,
@@ -155,7 +155,7 @@ impl CallOrigin {
     }
 
     pub(super) fn watches(&self, point: HookPoint, tool: &str) -> bool {
-        self.gate.hooks.watches(point, tool)
+        self.gate.hooks.has_hook_for(point, tool)
     }
 
     /// Asks the hooks and writes down what they say. Without hooks at this point it is ALLOW, at no cost.

@@ -62,7 +62,7 @@ impl<'a> TurnDriver<'a> {
         }
     }
 
-    pub(super) async fn until_ended(
+    pub(super) async fn run_to_end(
         &mut self,
         first: TurnInput,
         mut inbox: UnboundedReceiver<TurnInput>,
@@ -74,7 +74,7 @@ impl<'a> TurnDriver<'a> {
             while let Some(effect) = effects.pop_front() {
                 match effect {
                     TurnEffect::Listen => {
-                        let parts = self.heard().await;
+                        let parts = self.take_steering_parts().await;
                         effects.extend(self.agent.turn.handle(TurnInput::Heard(parts)));
                     }
                     effect => {
@@ -103,7 +103,7 @@ impl<'a> TurnDriver<'a> {
                 event = next(&mut self.stream) => self.streamed(event).await,
                 () = sleep_until(deadline) => {
                     self.stopped_at = deadline.map(|at| at + STOP_WITHIN);
-                    self.give_up_calls();
+                    self.answer_abandoned_calls();
                     None
                 }
             };
@@ -137,33 +137,33 @@ impl<'a> TurnDriver<'a> {
 
     /// Saves before anything is done about it. What cannot be saved is not acted on: the turn stops.
     fn save(&mut self, mut message: Message) {
-        if let Err(e) = self.agent.keep_taint() {
-            self.fail_unsaved(e.to_string());
+        if let Err(e) = self.agent.save_taint() {
+            self.stop_after_save_error(e.to_string());
             return;
         }
         self.agent.count_children(&self.events);
         if let Message::Results { results } = &mut message {
             // The person may have switched modes while the calls ran: the model hears it with the results.
             if let Some(last) = results.last_mut() {
-                last.parts.extend(self.agent.mode_news());
-                last.parts.extend(self.agent.job_news(&self.events));
+                last.parts.extend(self.agent.mode_change_note());
+                last.parts.extend(self.agent.job_notes(&self.events));
             }
         }
         if let Err(e) = self.agent.transcript.push(message.clone()) {
             tracing::error!("a message that does not fit the conversation: {e}");
-            self.fail_unsaved(e.to_string());
+            self.stop_after_save_error(e.to_string());
             return;
         }
         let is_answer = matches!(message, Message::Assistant(_));
-        if let Err(e) = self.agent.write_down(SessionRecord::Message { message }) {
-            self.fail_unsaved(e.to_string());
+        if let Err(e) = self.agent.append_record(SessionRecord::Message { message }) {
+            self.stop_after_save_error(e.to_string());
         }
         if is_answer {
             self.agent.leave_room_for_results();
         }
     }
 
-    fn fail_unsaved(&mut self, why: String) {
+    fn stop_after_save_error(&mut self, why: String) {
         self.agent.unsaved.get_or_insert(why);
         self.stop.cancel();
     }
@@ -237,14 +237,14 @@ impl<'a> TurnDriver<'a> {
                     self.agent.meter(&StreamEvent::Usage(partial.usage), &self.events);
                 }
                 self.close_stream();
-                let error = self.mendable(error);
+                let error = self.repairable_error(error);
                 Some(TurnInput::Failed(self.agent.unseen(error)))
             }
             Some(Ok(StreamEvent::Finished(answer))) => {
                 self.stream = None;
                 self.agent.context.answered();
                 self.agent.close_request(&answer, &self.events);
-                let answer = self.screened(answer).await;
+                let answer = self.apply_answer_hooks(answer).await;
                 let touches = self.agent.touches(&answer);
                 Some(TurnInput::Answered { answer, touches })
             }
@@ -278,7 +278,7 @@ impl<'a> TurnDriver<'a> {
             StreamEvent::Usage(usage) => {
                 let mut total = self.agent.costs.session.usage;
                 total += usage;
-                return self.agent.tell_usage(total, usage.prompt(), &self.events);
+                return self.agent.report_usage(total, usage.prompt(), &self.events);
             }
             StreamEvent::Finished(_) => return,
         };
@@ -286,7 +286,7 @@ impl<'a> TurnDriver<'a> {
     }
 
     /// The same error, blaming nothing where nothing is left that could be left out.
-    fn mendable(&self, error: ProviderError) -> ProviderError {
+    fn repairable_error(&self, error: ProviderError) -> ProviderError {
         let context = &self.agent.context;
         match error {
             ProviderError::BadRequest { status, message, blames } => {
@@ -313,7 +313,7 @@ impl<'a> TurnDriver<'a> {
                 for (hash, _) in &images {
                     self.agent.context.withhold(hash.clone(), reason.clone());
                     let record = SessionRecord::Withheld { hash: hash.clone(), reason: reason.clone() };
-                    if let Err(e) = self.agent.write_down(record) {
+                    if let Err(e) = self.agent.append_record(record) {
                         tracing::warn!("a withheld picture was not noted: {e}");
                     }
                 }
@@ -336,7 +336,7 @@ impl<'a> TurnDriver<'a> {
             TurnRepair::Nudge(silence) => format!("{silence}; asking once more"),
             TurnRepair::GoOn { message } => format!("the answer broke off ({message}); asking for the rest"),
             TurnRepair::Shorten { message } => {
-                self.agent.context.was_too_long(&message, &self.agent.parts.model);
+                self.agent.context.reduce_limit(&message, &self.agent.parts.model);
                 "the request was too long for the model; sending a shorter one".into()
             }
         };
@@ -359,7 +359,7 @@ impl<'a> TurnDriver<'a> {
     }
 
     /// Calls that did not stop when told to are answered for.
-    fn give_up_calls(&mut self) {
+    fn answer_abandoned_calls(&mut self) {
         for ApprovedCall { call, .. } in self.calls.abandon() {
             let result = CallResult::interrupted(&call, CallInterruption::Abandoned);
             drop(self.inputs.send(TurnInput::Ended(result)));

@@ -66,7 +66,7 @@ impl RequestImages {
             if let Some(reason) = self.why_withheld(&image.hash) {
                 *part = hidden(image, reason);
             } else if !takes(model, image) {
-                *part = untaken(model, image);
+                *part = unsupported_image(model, image);
             } else if let Some(done) = self.ready.get(&image.hash) {
                 *image = done;
             } else if image.bytes.is_empty() && self.store.is_some() {
@@ -167,7 +167,7 @@ pub(super) fn takes(model: &ModelSpec, image: &Image) -> bool {
 }
 
 /// What stands for it where it cannot.
-fn untaken(model: &ModelSpec, image: &Image) -> Part {
+fn unsupported_image(model: &ModelSpec, image: &Image) -> Part {
     let model = &model.name;
     let reason = match image.is_pdf() {
         true => format!(
@@ -278,7 +278,7 @@ mod tests {
         open.append(SessionRecord::Message { message }).unwrap();
         let gone = dir.path().join("blobs").join(&image(2).hash[..2]).join(&image(2).hash);
         std::fs::remove_file(gone).unwrap();
-        let taken = store.take_up(open.id()).unwrap().transcript.messages().to_vec();
+        let taken = store.load_for_resume(open.id()).unwrap().transcript.messages().to_vec();
         let capabilities =
             ModelCapabilities { vision: true, max_image_side: 8000, ..ModelCapabilities::default() };
         let model = ModelSpec { name: "m".into(), window: 1000, capabilities };

@@ -39,7 +39,7 @@ impl HookState {
 
 impl Agent {
     /// The hooks' word on what the agent is given to do.
-    pub(super) async fn invoked(
+    pub(super) async fn check_start_hooks(
         &self,
         start: &TurnStart,
         events: &UnboundedSender<TurnEvent>,
@@ -88,7 +88,7 @@ impl Agent {
     }
 
     /// What is in the session already; one that cannot be read is the strictest.
-    pub(super) fn recall_taint(&mut self) -> Result<(), SessionError> {
+    pub(super) fn load_taint(&mut self) -> Result<(), SessionError> {
         let Some(session) = &self.parts.session else { return Ok(()) };
         if let Some(text) = session.state(SessionStateKey::Taint)? {
             self.points.kept = ClassificationLevel::parse(&text).unwrap_or(ClassificationLevel::Restricted);
@@ -98,7 +98,7 @@ impl Agent {
     }
 
     /// Written before what was seen is: a session that is taken up again is never lower than what is in it.
-    pub(super) fn keep_taint(&mut self) -> Result<(), SessionError> {
+    pub(super) fn save_taint(&mut self) -> Result<(), SessionError> {
         let level = lock(&self.parts.policy).taint().load();
         if level == self.points.kept {
             return Ok(());
@@ -173,7 +173,7 @@ impl Agent {
             }
             HookAction::Ask(_) => {
                 let reason = ruling.says(&format!("wants a person to say yes at {}", point.name()));
-                if said_yes(&reason, shown, events, stop).await {
+                if ask_yes_no(&reason, shown, events, stop).await {
                     return Ok(());
                 }
                 Err(TurnEnding::Blocked { why: format!("{reason}, and nobody did"), hint: hint(point) })
@@ -188,7 +188,7 @@ fn hint(point: HookPoint) -> Option<String> {
 }
 
 /// Without a person, or without an answer, it is a no.
-async fn said_yes(
+async fn ask_yes_no(
     reason: &str,
     shown: String,
     events: &UnboundedSender<TurnEvent>,
@@ -246,7 +246,7 @@ impl TurnDriver<'_> {
     }
 
     /// The answer as the hooks leave it; only then it is shown, and only so it is kept.
-    pub(super) async fn screened(&mut self, mut answer: AssistantMessage) -> AssistantMessage {
+    pub(super) async fn apply_answer_hooks(&mut self, mut answer: AssistantMessage) -> AssistantMessage {
         if !self.agent.holds_output() || answer.text().is_empty() {
             return answer;
         }
@@ -260,7 +260,7 @@ impl TurnDriver<'_> {
             Ok(ruling @ HookRuling { action: HookAction::Ask(_), .. }) => {
                 let reason = ruling.says("wants a person to see the answer first");
                 let shown = ruling.redact(&answer.text());
-                let yes = said_yes(&reason, shown, &self.events, &self.stop).await;
+                let yes = ask_yes_no(&reason, shown, &self.events, &self.stop).await;
                 (!yes).then(|| format!("{reason}, and nobody said yes"))
             }
             Ok(_) => None,

@@ -90,7 +90,7 @@ pub fn is_command(text: &str) -> bool {
 impl TurnDriver<'_> {
     /// What the person wants to say before the next request. Hooks see it as they see every line; one that blocks it
     /// ends the turn, and the line goes back.
-    pub(super) async fn heard(&mut self) -> Vec<Part> {
+    pub(super) async fn take_steering_parts(&mut self) -> Vec<Part> {
         if self.stop.is_cancelled() {
             return Vec::new();
         }
@@ -100,7 +100,7 @@ impl TurnDriver<'_> {
             return Vec::new();
         }
         let start = TurnStart::Say(lines.iter().map(Part::text).collect());
-        if let Err(blocked) = self.agent.invoked(&start, &self.events, &self.stop).await {
+        if let Err(blocked) = self.agent.check_start_hooks(&start, &self.events, &self.stop).await {
             queue.give_back(lines);
             self.refuse_steering(blocked);
             return Vec::new();

@@ -35,7 +35,7 @@ impl RejectedContent {
         self.answered
     }
 
-    pub(super) fn going_out(&mut self, messages: usize) {
+    pub(super) fn request_sent(&mut self, messages: usize) {
         self.sent = messages;
     }
 
@@ -64,14 +64,14 @@ impl RejectedContent {
     }
 
     /// Where the person's last words stand.
-    fn last_words(messages: &[Message]) -> usize {
+    fn last_user_message(messages: &[Message]) -> usize {
         messages.iter().rposition(|m| matches!(m, Message::User { .. })).unwrap_or(0)
     }
 
     pub(super) fn can_leave_out(&self, messages: &[Message]) -> bool {
         !self.suspects(messages).is_empty()
             || self.plain < messages.len()
-            || self.dropped < RejectedContent::last_words(messages)
+            || self.dropped < RejectedContent::last_user_message(messages)
     }
 
     /// The request was refused for something in it: leaves out more. Says what, or nothing when there is no more.
@@ -87,7 +87,7 @@ impl RejectedContent {
             self.plain = messages.len();
             return Some("the conversation so far is sent as plain text, without pictures".into());
         }
-        let last = RejectedContent::last_words(messages);
+        let last = RejectedContent::last_user_message(messages);
         if self.dropped >= last {
             return None;
         }
@@ -240,9 +240,9 @@ mod tests {
         let ((one, first), (two, second)) = (called("1"), called("2"));
         let mut all = vec![said("go"), one, result(&first, "old\u{1}"), two, result(&second, "new")];
         let mut refused = RejectedContent::default();
-        refused.going_out(3);
+        refused.request_sent(3);
         refused.answered();
-        refused.going_out(5);
+        refused.request_sent(5);
         assert_eq!(refused.leave_out(&all).unwrap(), "the results of read_file are left out of what is sent");
         let sent = refused.without(&all).into_owned();
         assert_eq!(sent[..4], all[..4]);
@@ -258,7 +258,7 @@ mod tests {
         // What comes later is sent as it is.
         all.push(said("and now?"));
         assert_eq!(refused.without(&all).into_owned(), [plain, said("and now?")]);
-        refused.going_out(6);
+        refused.request_sent(6);
         assert!(refused.leave_out(&all).unwrap().contains("as plain text"));
         assert!(refused.leave_out(&all).unwrap().contains("before your last words"));
         let rest = plain_history("\n\nThe person:\n    and now?", HistoryScope::End);

@@ -43,7 +43,7 @@ impl Agent {
     /// What is shown now is shown in the turn that begins next, or in the last one where it goes on. A turn begins with
     /// what the person says.
     pub(super) fn count_turn(&self, start: Option<&TurnStart>) {
-        let said = self.transcript.said();
+        let said = self.transcript.user_message_count();
         let turn = if matches!(start, Some(TurnStart::Retry)) { said.max(1) } else { said + 1 };
         lock(&self.parts.env.ledger).begin_turn(u32::try_from(turn).unwrap_or(u32::MAX));
     }

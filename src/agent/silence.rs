@@ -33,7 +33,7 @@ impl EmptyAnswer {
     }
 
     /// True where asking once more may help.
-    pub(super) fn may_pass(self) -> bool {
+    pub(super) fn is_retryable(self) -> bool {
         self != EmptyAnswer::AtLimit
     }
 

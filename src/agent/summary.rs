@@ -38,7 +38,7 @@ impl Agent {
     /// Takes the last summary away: its messages are sent again. Says of how many it was; nothing where there is none.
     pub fn undo_summary(&mut self) -> Result<Option<usize>, SessionError> {
         let Some(upto) = self.summaries.last().map(|summary| summary.upto) else { return Ok(None) };
-        self.write_down(SessionRecord::SummaryUndone)?;
+        self.append_record(SessionRecord::SummaryUndone)?;
         match &self.parts.session {
             // What it stands for was not read.
             Some(session) if self.begins > 0 => {
@@ -47,8 +47,8 @@ impl Agent {
             }
             _ => drop(self.summaries.pop()),
         }
-        self.context.begin_anew();
-        self.recall();
+        self.context.reset_rejected();
+        self.restore_reported();
         self.set_last_prompt(0);
         // Otherwise the next request would begin with another one.
         self.not_summed_up = Some(self.transcript.len());

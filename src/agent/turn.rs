@@ -287,7 +287,7 @@ impl Turn {
             _ => TurnEnding::Done,
         };
         if let Some(silence) = EmptyAnswer::of(&answer).filter(|_| self.nudges > 0) {
-            return self.silent(silence);
+            return self.handle_empty_answer(silence);
         }
         if answer.blocks.is_empty() {
             self.state = TurnState::Idle;
@@ -312,8 +312,8 @@ impl Turn {
     }
 
     /// An answer that says nothing is not kept: reasoning alone is refused in a history by some servers.
-    fn silent(&mut self, silence: EmptyAnswer) -> Vec<TurnEffect> {
-        if !silence.may_pass() || self.nudged >= self.nudges {
+    fn handle_empty_answer(&mut self, silence: EmptyAnswer) -> Vec<TurnEffect> {
+        if !silence.is_retryable() || self.nudged >= self.nudges {
             self.state = TurnState::Idle;
             return vec![TurnEffect::End(TurnEnding::NoAnswer(silence))];
         }

@@ -8,7 +8,7 @@ use crate::session::{SessionError, SessionRecord};
 
 impl Agent {
     /// Writes `record` down, after what could not be written before it: all of it, or nothing.
-    pub(super) fn write_down(&mut self, record: SessionRecord) -> Result<(), SessionError> {
+    pub(super) fn append_record(&mut self, record: SessionRecord) -> Result<(), SessionError> {
         let Some(session) = &mut self.parts.session else { return Ok(()) };
         if self.unwritten.is_empty() {
             let message = matches!(record, SessionRecord::Message { .. }).then(|| record.clone());

@@ -37,7 +37,7 @@ pub(super) fn gate(
         match Hook::parse(spec(text, number, standing)) {
             Ok(hook) => hooks.push(hook),
             Err(e) if matches!(origin, SettingOrigin::Flag(_)) => return Err(AppError::Hook(e)),
-            Err(e) => config.doubt(ConfigProblem::of_value(&origin, e.to_string())),
+            Err(e) => config.add_permission_problem(ConfigProblem::of_value(&origin, e.to_string())),
         }
     }
     let programs =
@@ -64,8 +64,10 @@ fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<
             Ok(built) => {
                 shown.add(built);
             }
-            Err(e) => config
-                .doubt(ConfigProblem::of_value(&origin, format!("`{glob}` is not a pattern: {}", e.kind()))),
+            Err(e) => config.add_permission_problem(ConfigProblem::of_value(
+                &origin,
+                format!("`{glob}` is not a pattern: {}", e.kind()),
+            )),
         }
     }
     let shown = shown.build().unwrap_or_default();
@@ -106,7 +108,10 @@ pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
         Err(e) => {
             let listed = config.list("permission.protected");
             let origin = listed.iter().find(|(pattern, _)| *pattern == e.pattern).map(|(_, o)| o.clone());
-            config.doubt(ConfigProblem::of_value(&origin.unwrap_or(SettingOrigin::Default), e.to_string()));
+            config.add_permission_problem(ConfigProblem::of_value(
+                &origin.unwrap_or(SettingOrigin::Default),
+                e.to_string(),
+            ));
             // The others are good: one mistake does not open them.
             let good = |pattern: &&String| ProtectedPaths::with(&[(*pattern).clone()], programs()).is_ok();
             let own: Vec<String> = own.iter().filter(good).cloned().collect();
@@ -134,7 +139,7 @@ pub(super) fn labels(config: &mut Config) -> ClassificationRules {
                 .list("classification.paths")
                 .first()
                 .map_or(SettingOrigin::Default, |(_, o)| o.clone());
-            config.doubt(ConfigProblem::of_value(&origin, e.to_string()));
+            config.add_permission_problem(ConfigProblem::of_value(&origin, e.to_string()));
             let [_, network, provider] = levels;
             ClassificationRules::new(&[], &[], [ClassificationLevel::Restricted, network, provider])
                 .unwrap_or_default()

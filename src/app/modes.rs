@@ -10,7 +10,10 @@ fn read(config: &mut Config, key: &str, is_permission: bool) -> Vec<Mode> {
         match Mode::parse(&name) {
             Some(mode) => modes.push(mode),
             None if is_permission => {
-                config.doubt(ConfigProblem::of_value(&origin, format!("`{key}`: there is no mode `{name}`")));
+                config.add_permission_problem(ConfigProblem::of_value(
+                    &origin,
+                    format!("`{key}`: there is no mode `{name}`"),
+                ));
             }
             None => {
                 let words = format!("`{key}`: there is no mode `{name}`");

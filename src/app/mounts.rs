@@ -88,7 +88,7 @@ fn version(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-fn told(error: ScratchpadError) -> StoreError {
+fn to_store_error(error: ScratchpadError) -> StoreError {
     StoreError::Backend(error.to_string())
 }
 
@@ -98,7 +98,7 @@ impl FileStore for ScratchpadMount {
         let pads = self.now()?;
         let names = pads.list().into_iter().map(|(name, _)| name).filter(|name| name.starts_with(prefix));
         let meta = |name: String| {
-            let bytes = bytes_of(pads.get(&name).map_err(told)?);
+            let bytes = bytes_of(pads.get(&name).map_err(to_store_error)?);
             let never = jiff::Timestamp::UNIX_EPOCH;
             let (size, version) = (bytes.len() as u64, version(&bytes));
             Ok(StoreFileMeta { path: name, size, created: never, modified: never, version })
@@ -122,7 +122,7 @@ impl FileStore for ScratchpadMount {
         }
         let text = String::from_utf8(bytes.to_vec())
             .map_err(|_| StoreError::Backend(format!("`{path}` is no text, as a scratchpad must be")))?;
-        self.now()?.put(path, ScratchpadEntry::Text(text)).map_err(told)?;
+        self.now()?.put(path, ScratchpadEntry::Text(text)).map_err(to_store_error)?;
         Ok(version(bytes))
     }
 

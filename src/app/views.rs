@@ -315,7 +315,7 @@ fn tried(view: &View) -> SandboxProbe {
     let places: Vec<PathBuf> = view.layer_places().iter().filter(|dir| dir.is_dir()).cloned().collect();
     let probe = probe(&supervisor, &places);
     if let Some(dir) = &probe.layers {
-        view.lay_in(dir.clone());
+        view.set_layers_dir(dir.clone());
     }
     probe
 }

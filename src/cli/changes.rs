@@ -68,10 +68,15 @@ pub(super) fn cli_label(name: &str, title: &str) -> TransactionLabel {
 }
 
 /// Writes down what was done, and tells it.
-pub(super) fn tell(app: &App, kind: AuditKind, by: &str, told: &UserReport) -> Result<u8, CliError> {
+pub(super) fn report_outcome(
+    app: &App,
+    kind: AuditKind,
+    by: &str,
+    told: &UserReport,
+) -> Result<u8, CliError> {
     let mut incomplete = told.incomplete;
     if told.done {
-        if let Err(e) = app.gate.settled(kind, by, None, &told.lines.join("\n")) {
+        if let Err(e) = app.gate.log_decision(kind, by, None, &told.lines.join("\n")) {
             incomplete = true;
             not_audited(&e);
         }
@@ -201,15 +206,20 @@ pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Option
     let label = cli_label(&name, "placet apply");
     let told = changes::apply(&view, &wanted, label.clone(), &|path| workspace.shortened(path));
     if !asking::can_ask() || told.waiting.is_empty() {
-        return tell(&app, AuditKind::Apply, "placet apply", &told);
+        return report_outcome(&app, AuditKind::Apply, "placet apply", &told);
     }
     let first = told.before_questions();
     let mut incomplete = false;
     if !first.lines.is_empty() {
-        incomplete = tell(&app, AuditKind::Apply, "placet apply", &first)? == report::INCOMPLETE;
+        incomplete = report_outcome(&app, AuditKind::Apply, "placet apply", &first)? == report::INCOMPLETE;
     }
     for asked in asking::one_by_one(&view, &workspace, &told.waiting, &label) {
-        let code = tell(&app, asked.kind, "placet apply", &UserReport { waiting: Vec::new(), ..asked.told })?;
+        let code = report_outcome(
+            &app,
+            asked.kind,
+            "placet apply",
+            &UserReport { waiting: Vec::new(), ..asked.told },
+        )?;
         incomplete |= code == report::INCOMPLETE;
     }
     let left = view.changes(LayerKind::Pending).map_err(CliError::new)?;
@@ -229,7 +239,7 @@ pub(super) fn discard(paths: &[PathBuf], which: &SessionSelector, options: &Opti
     };
     let paths = resolved(&workspace, paths)?;
     let told = changes::discard(&view, &paths, "placet undo", &|path| workspace.shortened(path));
-    tell(&app, AuditKind::Discard, "placet discard", &told)
+    report_outcome(&app, AuditKind::Discard, "placet discard", &told)
 }
 
 pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<u8, CliError> {
@@ -249,12 +259,12 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
             Err(damage) => Some(changes::nothing_undone(&damage)),
         };
         if let Some(told) = told {
-            return tell(&app, AuditKind::Undo, "placet undo", &told);
+            return report_outcome(&app, AuditKind::Undo, "placet undo", &told);
         }
     }
     let label = cli_label("undo", "placet undo");
     let told = changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown);
-    tell(&app, AuditKind::Undo, "placet undo", &told)
+    report_outcome(&app, AuditKind::Undo, "placet undo", &told)
 }
 
 pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, CliError> {
@@ -262,7 +272,7 @@ pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, CliError> {
     let shown = |path: &Path| app.workspace.shortened(path);
     let label = cli_label("redo", "placet redo");
     let told = changes::redo_saying(&app.view("undo"), (rest, "placet redo --rest"), &label, &shown);
-    tell(&app, AuditKind::Undo, "placet redo", &told)
+    report_outcome(&app, AuditKind::Undo, "placet redo", &told)
 }
 
 pub(super) fn waits(name: &str) {
@@ -321,7 +331,8 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
         let mut incomplete = told.incomplete;
         if told.done {
             let session = agent.session().map(|s| s.id().to_string());
-            if let Err(e) = agent.gate().settled(AuditKind::Apply, "--apply", session, &told.lines.join("\n"))
+            if let Err(e) =
+                agent.gate().log_decision(AuditKind::Apply, "--apply", session, &told.lines.join("\n"))
             {
                 incomplete = true;
                 not_audited(&e);

@@ -109,7 +109,7 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, CliError> {
                 CancellationToken::new(),
             );
             let result = start::runtime()?.block_on(running);
-            let code = tell_result(&result.parts, result.outcome)?;
+            let code = print_result(&result.parts, result.outcome)?;
             Ok(changes::after(&workspace, code))
         }
     }
@@ -120,7 +120,7 @@ fn tool_failure(error: crate::tools::ToolError) -> CliError {
 }
 
 /// The result on standard output, an error on standard error.
-fn tell_result(parts: &[Part], outcome: CallOutcome) -> Result<u8, CliError> {
+fn print_result(parts: &[Part], outcome: CallOutcome) -> Result<u8, CliError> {
     let mut out = String::new();
     for part in parts {
         match part {

@@ -46,7 +46,7 @@ pub fn main() -> ExitCode {
     };
     match run(args) {
         Ok(code) => ExitCode::from(code),
-        Err(failure) => failure.tell(),
+        Err(failure) => failure.report(),
     }
 }
 
@@ -66,7 +66,7 @@ fn usage(error: &clap::Error) -> ExitCode {
     }
     match report::written(error.print()) {
         Ok(()) => ExitCode::from(report::DONE),
-        Err(failure) => failure.tell(),
+        Err(failure) => failure.report(),
     }
 }
 

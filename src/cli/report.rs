@@ -44,7 +44,7 @@ impl CliError {
     }
 
     /// Tells it on standard error, where nothing else may have been promised, and returns the code.
-    pub fn tell(&self) -> ExitCode {
+    pub fn report(&self) -> ExitCode {
         let clean = visible::guard(&self.message).into_owned();
         let hint = self.hint.as_ref().map(|hint| format!("\nhint: {hint}"));
         warn(&format!("error: {clean}{}", hint.unwrap_or_default()));

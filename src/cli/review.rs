@@ -1,12 +1,12 @@
 //! `placet review`: the review pane on what is pending, on a git difference, or on a patch.
 
 use super::args::{Options, SessionSelector};
-use super::changes::{SelectedView, chosen, cli_label, tell};
+use super::changes::{SelectedView, chosen, cli_label, report_outcome};
 use super::git_diff::{self, MOST};
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::start;
 use crate::app::App;
-use crate::repl::{TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
+use crate::repl::{TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};
 use crate::text::patch::{PatchSet, StripLevels, parse};
 use crate::ui::ansi::ColorDepth;
 use crate::ui::clipboard::Clipboard;
@@ -102,11 +102,11 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Result<u8, Cl
     }
     let shown = |path: &Path| workspace.shortened(path);
     let confirm = |losses: &[LargeLoss]| talk::confirm_losses(losses, &shown, talk::consent_alone);
-    let carried = carry_out(workspace, view, &review, confirm, cli_label(name, "placet review"));
+    let carried = apply_review(workspace, view, &review, confirm, cli_label(name, "placet review"));
     let carried = carried.map_err(CliError::new)?;
     let mut code = report::DONE;
     for (kind, told) in &carried.steps {
-        code = code.max(tell(app, *kind, "placet review", told)?);
+        code = code.max(report_outcome(app, *kind, "placet review", told)?);
     }
     if carried.outbox.is_some() {
         warn(&format!("what you rejected and said goes to the agent with your next message in {name}"));

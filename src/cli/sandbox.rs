@@ -190,7 +190,7 @@ fn apply(
 fn record(app: &App, kind: AuditKind, told: &UserReport) -> Result<(), CliError> {
     let text = told.lines.join("\n");
     if told.done && !text.is_empty() {
-        app.gate.settled(kind, "placet sandbox run", None, &text)?;
+        app.gate.log_decision(kind, "placet sandbox run", None, &text)?;
     }
     if !text.is_empty() {
         warn(&visible::guard(&text));

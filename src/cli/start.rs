@@ -82,7 +82,7 @@ pub(super) fn load(options: &Options) -> Result<LoadedApp, CliError> {
         trusted: false,
     });
     let config = Config::merge(sources);
-    tell(&config.problems);
+    print_problems(&config.problems);
     let told = config.problems.len();
     let untrusted = untrusted.filter(|_| !config.untrusted.is_empty()).map(|p| (p, trust));
     let request = app::LaunchOptions {
@@ -103,11 +103,11 @@ pub(super) fn load(options: &Options) -> Result<LoadedApp, CliError> {
     if let Some(line) = crate::serve::changes::damage_line(&app.damage_at_start()) {
         warn(&format!("warning: {line}"));
     }
-    tell(app.config.problems.get(told..).unwrap_or_default());
+    print_problems(app.config.problems.get(told..).unwrap_or_default());
     Ok(LoadedApp { app, untrusted })
 }
 
-fn tell(problems: &[ConfigProblem]) {
+fn print_problems(problems: &[ConfigProblem]) {
     problems.iter().for_each(|problem| warn(&crate::text::sanitize::block(&problem.to_string())));
 }
 
@@ -200,7 +200,7 @@ fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliErro
     let start = begin(&loaded.app, prompt.trim_end(), !piped || options.batch);
     let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
     let turn = turn(&runtime, &current, &mut agent, start, options.output_format)?;
-    turn.end(&agent, options, || leave_jobs(&runtime, &agent))
+    turn.end(&agent, options, || stop_jobs(&runtime, &agent))
 }
 
 /// What a prompt starts: what the person wrote out as a batch needs no model. Text that came through a pipe may be
@@ -213,8 +213,8 @@ fn begin(app: &App, prompt: &str, own_words: bool) -> TurnStart {
 }
 
 /// What runs in the background without a screen ends with the last turn.
-fn leave_jobs(runtime: &tokio::runtime::Runtime, agent: &Agent) {
-    runtime.block_on(agent.env().jobs.leave()).iter().for_each(|words| warn(words));
+fn stop_jobs(runtime: &tokio::runtime::Runtime, agent: &Agent) {
+    runtime.block_on(agent.env().jobs.stop_all()).iter().for_each(|words| warn(words));
 }
 
 /// What is pending after a turn without a screen.
@@ -253,7 +253,7 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
         }
     }
     if let Some(agent) = &agent {
-        leave_jobs(&runtime, agent);
+        stop_jobs(&runtime, agent);
     }
     Ok(worst)
 }
@@ -288,7 +288,7 @@ fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) 
     };
     let Some(store) = store else { return Ok(app.agent(answerer, None)?) };
     let (session, resumed) = open_session(&store, app, options, first)?;
-    let loaded = if resumed { Some(store.take_up(session.id())?) } else { None };
+    let loaded = if resumed { Some(store.load_for_resume(session.id())?) } else { None };
     let mut agent = app.agent(answerer, Some(session))?;
     if let Some(loaded) = loaded {
         for note in agent.resume(loaded)? {

@@ -60,12 +60,12 @@ impl Config {
     }
 
     /// A mistake about permissions that shows only when the values are used.
-    pub fn doubt(&mut self, problem: ConfigProblem) {
+    pub fn add_permission_problem(&mut self, problem: ConfigProblem) {
         self.take_problems(vec![problem]);
     }
 
     /// In doubt about permissions the mode is at most `read`, and is shown to be.
-    pub fn hold_down(&mut self) {
+    pub fn restrict_mode(&mut self) {
         let mode = self.text("mode").unwrap_or_default();
         if self.strict && !matches!(mode, "none" | "read") {
             self.values.insert("mode".into(), (SettingValue::Text("read".into()), SettingOrigin::Doubt));

@@ -31,7 +31,7 @@ impl CallInput {
             return CallInput::Object(Value::Object(serde_json::Map::new()));
         }
         match serde_json::from_str::<Value>(raw) {
-            Ok(value) if value.is_object() => match twice(raw) {
+            Ok(value) if value.is_object() => match duplicate_key(raw) {
                 // Which of the two was meant is anybody's guess.
                 Some(reason) => CallInput::Malformed { raw: raw.into(), reason },
                 None => CallInput::Object(value),
@@ -57,7 +57,7 @@ impl CallInput {
 }
 
 /// What is wrong where a name is given twice in one object, at any depth.
-fn twice(raw: &str) -> Option<String> {
+fn duplicate_key(raw: &str) -> Option<String> {
     serde_json::from_str::<UniqueKeys>(raw).err().map(|e| {
         let words = e.to_string();
         // Without the place that the parser adds: the words say enough.

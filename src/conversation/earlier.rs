@@ -34,7 +34,7 @@ impl MessagePrefix {
         self.count
     }
 
-    pub(super) fn said(&self) -> usize {
+    pub(super) fn user_message_count(&self) -> usize {
         self.said
     }
 

@@ -70,9 +70,9 @@ impl Transcript {
     }
 
     /// How often the person said something.
-    pub fn said(&self) -> usize {
+    pub fn user_message_count(&self) -> usize {
         let said = self.messages.iter().filter(|m| matches!(m, Message::User { .. })).count();
-        self.earlier.as_ref().map_or(0, MessagePrefix::said) + said
+        self.earlier.as_ref().map_or(0, MessagePrefix::user_message_count) + said
     }
 
     /// The conversation as the model has it: from the summary on, where there is one.
@@ -92,7 +92,7 @@ impl Transcript {
     }
 
     /// What was read of the beginning is now a part of this.
-    fn settle(&mut self) {
+    fn merge_earlier(&mut self) {
         if let Some(whole) = self.earlier.as_mut().and_then(MessagePrefix::take) {
             self.messages = whole;
             self.earlier = None;
@@ -140,7 +140,7 @@ impl Transcript {
                 }
             }
         }
-        self.settle();
+        self.merge_earlier();
         self.messages.push(message);
         Ok(())
     }
@@ -165,7 +165,7 @@ impl Transcript {
             return None;
         }
         let message = Message::Results { results };
-        self.settle();
+        self.merge_earlier();
         self.messages.push(message.clone());
         Some(message)
     }
@@ -175,14 +175,14 @@ impl Transcript {
         if index < self.begins() {
             self.messages();
         }
-        self.settle();
+        self.merge_earlier();
         let at = index.saturating_sub(self.begins());
         self.messages.split_off(at.min(self.messages.len()))
     }
 
     /// Every picture of what is here, for its bytes to be put in: they are no part of what must hold.
     pub fn pictures_mut(&mut self) -> impl Iterator<Item = &mut Image> {
-        self.settle();
+        self.merge_earlier();
         self.messages.iter_mut().flat_map(Message::pictures_mut)
     }
 }

@@ -111,7 +111,8 @@ const WORK_LEFT_OUT: &str = "[placet: the beginning of this work was left out to
 const PICTURE_LEFT_OUT: &str = "[a picture was left out to fit the context window]";
 const EMPTY_ANSWER: &str =
     "[placet: your last answer had no text and no call; go on with the task, or say why you cannot]";
-const PLAIN_HISTORY: &str = "[placet: the conversation so far, as text, because the provider refused it as it was]";
+const PLAIN_HISTORY: &str =
+    "[placet: the conversation so far, as text, because the provider refused it as it was]";
 const PLAIN_END: &str = "[placet: the provider refused the conversation before this; it is left out]";
 const MESSAGE_LOST: &str = "[placet: a message that stood here cannot be read any more]";
 

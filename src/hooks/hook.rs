@@ -148,7 +148,7 @@ impl Hook {
         self.source
     }
 
-    pub(super) fn speaks_of(&self, point: HookPoint, tool: &str) -> bool {
+    pub(super) fn applies_to(&self, point: HookPoint, tool: &str) -> bool {
         self.point == point && self.tool.as_ref().is_none_or(|glob| glob.is_match(tool))
     }
 

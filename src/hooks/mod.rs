@@ -34,8 +34,8 @@ impl HookSet {
     }
 
     /// True when some hook may have something to say about `tool` at this point; `tool` is empty where there is none.
-    pub fn watches(&self, point: HookPoint, tool: &str) -> bool {
-        self.hooks.iter().any(|hook| hook.speaks_of(point, tool))
+    pub fn has_hook_for(&self, point: HookPoint, tool: &str) -> bool {
+        self.hooks.iter().any(|hook| hook.applies_to(point, tool))
     }
 
     /// The first opinion wins; without one it is ALLOW. Redactions are no end: what they leave is shown to the next.
@@ -65,7 +65,7 @@ impl HookSet {
         let mut redactions: Vec<HookRedaction> = Vec::new();
         let mut redacting: Option<String> = None;
         for hook in self.hooks.iter().filter(|hook| hook.source() == source) {
-            if !hook.speaks_of(point, context.tool.as_deref().unwrap_or_default()) {
+            if !hook.applies_to(point, context.tool.as_deref().unwrap_or_default()) {
                 continue;
             }
             match hook.ask(point, context, &self.programs, cancel).await {

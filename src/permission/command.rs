@@ -76,14 +76,14 @@ impl Policy {
     /// The rule of this verdict that speaks of the line, or of any part of it, or of a file it names.
     pub(super) fn catching(&self, line: &ParsedCommand<'_>, verdict: RuleVerdict) -> Option<&Rule> {
         self.rules().iter().filter(|rule| rule.verdict == verdict).find(|rule| {
-            let speaks = rule.speaks_of(line.tool, line.reach);
+            let speaks = rule.applies_to(line.tool, line.reach);
             let whole =
                 speaks && (rule.is_whole() || line.segments.is_err() && rule.catches_text(line.command));
             whole
                 || line
                     .parts()
                     .into_iter()
-                    .any(|part| speaks && rule.catches(part) || self.names_guarded(rule, part))
+                    .any(|part| speaks && rule.matches_any_spelling(part) || self.names_guarded(rule, part))
         })
     }
 
@@ -103,7 +103,7 @@ impl Policy {
         let allowing = || {
             self.rules()
                 .iter()
-                .filter(|r| r.verdict == RuleVerdict::Allow && r.speaks_of(line.tool, line.reach))
+                .filter(|r| r.verdict == RuleVerdict::Allow && r.applies_to(line.tool, line.reach))
         };
         if let Some(rule) = allowing().find(|rule| rule.is_whole()) {
             return Ok(self.by_rule(rule));
@@ -146,7 +146,7 @@ impl Policy {
         let allowing = self
             .rules()
             .iter()
-            .filter(|r| r.verdict == RuleVerdict::Allow && r.speaks_of(line.tool, line.reach));
+            .filter(|r| r.verdict == RuleVerdict::Allow && r.applies_to(line.tool, line.reach));
         if let Some(rule) = allowing.into_iter().find(|rule| rule.allows(segment)) {
             return SegmentConsent::By(self.by_rule(rule));
         }
@@ -184,7 +184,7 @@ impl Policy {
     /// The built-in set: what such a command looks at must be open to reading.
     fn cover_read_only(&self, line: &ParsedCommand<'_>, segment: &CommandSegment) -> SegmentConsent {
         let Some(reads) = read_only::reads(segment) else { return SegmentConsent::Open(None) };
-        if reads.more && self.hides_something() {
+        if reads.more && self.has_denied_reads() {
             return SegmentConsent::Open(Some("it may show files that a rule hides".into()));
         }
         for path in reads.paths.into_iter().filter(|p| !danger::is_harmless_device(p)) {

@@ -61,7 +61,7 @@ impl Permit {
 
     /// What happens to the changes this call makes: settled with the consent, so that a switch of the mode while it
     /// runs changes nothing for it.
-    pub fn landing(&self) -> WritePolicy {
+    pub fn write_policy(&self) -> WritePolicy {
         self.landing
     }
 

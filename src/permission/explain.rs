@@ -77,10 +77,10 @@ impl Policy {
     ) {
         let mut rules: Vec<MatchedRule> = Vec::new();
         for rule in self.rules() {
-            let speaks = rule.speaks_of(line.tool, line.reach);
+            let speaks = rule.applies_to(line.tool, line.reach);
             let hit = match rule.verdict {
                 RuleVerdict::Allow => speaks && !segment.words.is_empty() && rule.allows(segment),
-                _ => speaks && rule.catches(segment) || self.names_guarded(rule, segment),
+                _ => speaks && rule.matches_any_spelling(segment) || self.names_guarded(rule, segment),
             };
             if hit {
                 rules.push(MatchedRule {

@@ -337,13 +337,13 @@ impl Policy {
         for path in reads.iter().chain(&writes) {
             let level = self.level_of(path);
             if level > ceiling {
-                violations.push(FlowViolation::Ceiling { target: self.told(path), level, ceiling });
+                violations.push(FlowViolation::Ceiling { target: self.display_path(path), level, ceiling });
             }
         }
         for path in &writes {
             let level = self.level_of(path);
             if level < taint {
-                violations.push(FlowViolation::File { taint, target: self.told(path), level });
+                violations.push(FlowViolation::File { taint, target: self.display_path(path), level });
             }
         }
         for one in reach {
@@ -359,7 +359,7 @@ impl Policy {
     }
 
     /// The path as people name it.
-    fn told(&self, path: &Path) -> String {
+    fn display_path(&self, path: &Path) -> String {
         let relative = self.roots().iter().find_map(|root| path.strip_prefix(root).ok());
         match relative {
             Some(relative) if relative.as_os_str().is_empty() => ".".into(),

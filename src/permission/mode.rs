@@ -39,7 +39,7 @@ impl Mode {
         }
     }
 
-    pub fn landing(self) -> WritePolicy {
+    pub fn write_policy(self) -> WritePolicy {
         match self {
             Mode::None | Mode::Read => WritePolicy::Discard,
             Mode::Ask => WritePolicy::Hold,

@@ -65,7 +65,7 @@ impl CommandPattern {
     }
 
     /// Caution about this part of a line: any spelling of it will do.
-    pub(super) fn catches(&self, segment: &CommandSegment) -> bool {
+    pub(super) fn matches_any_spelling(&self, segment: &CommandSegment) -> bool {
         let (text, source) = (segment.text(), segment.source());
         let by_name = segment.program().map(|name| {
             let rest: Vec<&str> = segment.arguments().iter().map(|w| w.shown()).collect();

@@ -191,7 +191,7 @@ impl Policy {
                 }
             }
         }
-        let (call, landing) = (call.clone(), self.landing(&reach, &flowing));
+        let (call, landing) = (call.clone(), self.write_policy(&reach, &flowing));
         let Some(asking) = asking else {
             let why = PermitReason::all(reasons).unwrap_or(PermitReason::Mode(self.mode().name()));
             self.count(&why);
@@ -219,10 +219,10 @@ impl Policy {
     }
 
     /// What a command in a classified session writes is looked at before it lands: in no mode at once.
-    fn landing(&self, reach: &[Access], flowing: &FlowCheck) -> WritePolicy {
+    fn write_policy(&self, reach: &[Access], flowing: &FlowCheck) -> WritePolicy {
         let runs = reach.iter().any(|one| matches!(one, Access::Run { .. }));
         let classified = self.taint.load().max(flowing.level) > ClassificationLevel::Public;
-        match self.mode().landing() {
+        match self.mode().write_policy() {
             WritePolicy::Apply if runs && classified && !self.labels.is_off() => WritePolicy::Hold,
             landing => landing,
         }
@@ -256,11 +256,11 @@ impl Policy {
     }
 
     /// True when a rule of the person's or the project's hides files inside the workspace.
-    pub(super) fn hides_something(&self) -> bool {
+    pub(super) fn has_denied_reads(&self) -> bool {
         let outside = |pattern: &str| {
             pattern.starts_with('/') && !self.roots.iter().any(|r| Path::new(pattern).starts_with(r))
         };
-        self.rules.iter().filter_map(Rule::hides).any(|pattern| !outside(pattern))
+        self.rules.iter().filter_map(Rule::denied_read_pattern).any(|pattern| !outside(pattern))
     }
 
     /// Unrestricted mode runs commands outside the view, whether there is one or not.

@@ -162,7 +162,7 @@ fn a_rule_that_cannot_be_read_says_what_is_wrong() {
     let rule = Rule::parse("read(.env)", RuleVerdict::Deny, "flag", &known).unwrap();
     assert!(rule.matches("search_contents", &read("/w/sub/.env"), &[PathBuf::from("/w")]));
     assert!(!rule.matches("search_contents", &read("/w/.envrc"), &[PathBuf::from("/w")]));
-    assert_eq!(rule.hides(), Some(".env"));
+    assert_eq!(rule.denied_read_pattern(), Some(".env"));
 }
 
 #[test]

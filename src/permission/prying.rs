@@ -21,7 +21,7 @@ pub(super) fn prints_environment(name: &str, words: &[ShellWord]) -> bool {
 /// True where `name` looks at what its words do not name.
 pub(super) fn reads_unnamed(name: &str, words: &[ShellWord]) -> bool {
     match name {
-        "jq" => words.iter().any(|word| word.text.as_deref().is_none_or(is_prying_filter)),
+        "jq" => words.iter().any(|word| word.text.as_deref().is_none_or(filter_reads_environment)),
         "grep" | "egrep" | "fgrep" | "zgrep" => words.iter().any(|word| has_glued_file(word, "eABCmdD")),
         "rg" => words.iter().any(|word| has_glued_file(word, "eABCmgtTMEdjr")),
         // The linker's tools read more words from `@FILE`.
@@ -31,7 +31,7 @@ pub(super) fn reads_unnamed(name: &str, words: &[ShellWord]) -> bool {
 }
 
 /// True where a filter of jq may print the environment or load a module. `.env` is a field like any other.
-fn is_prying_filter(filter: &str) -> bool {
+fn filter_reads_environment(filter: &str) -> bool {
     const PRYING: &[&str] = &["env", "ENV", "import", "include", "modulemeta", "get_search_list"];
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let mut rest = filter;
@@ -76,12 +76,12 @@ mod tests {
         for filter in
             ["env", "$ENV", "$ENV.PATH", "env.PATH", ".a|env", "\"\\(env)\"", "import \"a\" as a; .", "[env]"]
         {
-            assert!(is_prying_filter(filter), "{filter}");
+            assert!(filter_reads_environment(filter), "{filter}");
         }
         for filter in
             [".env", ".services.web.env", ".environment", ".a | .env[0]", ".imports", "envelope", "."]
         {
-            assert!(!is_prying_filter(filter), "{filter}");
+            assert!(!filter_reads_environment(filter), "{filter}");
         }
     }
 }

@@ -41,7 +41,7 @@ const SHIPPED: &str = include_str!("read_only.toml");
 static TABLE: LazyLock<ReadOnlyTable> = LazyLock::new(|| toml::from_str(SHIPPED).unwrap_or_default());
 
 /// True where an option makes `program` do more than look.
-fn is_spoilt(program: &str, words: &[ShellWord]) -> bool {
+fn has_unsafe_option(program: &str, words: &[ShellWord]) -> bool {
     let rows = TABLE.spoilt.iter().filter(|row| row.programs.iter().any(|name| name == program));
     rows.flat_map(|row| &row.options).any(|option| words.iter().any(|w| is_option(w, option)))
 }
@@ -225,7 +225,7 @@ fn talk(segment: &CommandSegment, name: &str) -> Option<CommandReads> {
         "command" => !segment.inner.is_empty(),
         _ => prying::prints_environment(name, words),
     };
-    (!spoilt && !is_spoilt(name, words)).then(CommandReads::default)
+    (!spoilt && !has_unsafe_option(name, words)).then(CommandReads::default)
 }
 
 fn look(segment: &CommandSegment, name: &str) -> Option<CommandReads> {
@@ -233,7 +233,7 @@ fn look(segment: &CommandSegment, name: &str) -> Option<CommandReads> {
     if segment.carrier != WrapperKind::None && name != "find" {
         return None;
     }
-    if is_spoilt(name, words) || prying::reads_unnamed(name, words) {
+    if has_unsafe_option(name, words) || prying::reads_unnamed(name, words) {
         return None;
     }
     let operands = || words.iter().filter(|w| !w.source.starts_with('-')).count();
@@ -400,7 +400,7 @@ fn git(segment: &CommandSegment) -> Option<CommandReads> {
     let spoilt = |w: &ShellWord| {
         w.source.starts_with("-O") || w.source.contains("%G") || w.source.contains("%(signature")
     };
-    if !reading || is_spoilt("git", rest) || rest.iter().any(spoilt) {
+    if !reading || has_unsafe_option("git", rest) || rest.iter().any(spoilt) {
         return None;
     }
     let places: Vec<ShellWord> =

@@ -138,7 +138,9 @@ impl Rule {
             Ok(segments) if self.verdict == RuleVerdict::Allow => {
                 !segments.is_empty() && segments.iter().all(|s| self.allows(s))
             }
-            Ok(segments) => segments.iter().flat_map(CommandSegment::all).any(|s| self.catches(s)),
+            Ok(segments) => {
+                segments.iter().flat_map(CommandSegment::all).any(|s| self.matches_any_spelling(s))
+            }
             Err(_) => self.catches_text(line),
         }
     }
@@ -146,7 +148,7 @@ impl Rule {
     /// True when the rule speaks of this reach of this tool. Of a command line: for an allowing rule every part of it,
     /// for others any.
     pub fn matches(&self, tool: &str, reach: &Access, roots: &[PathBuf]) -> bool {
-        if !self.speaks_of(tool, reach) {
+        if !self.applies_to(tool, reach) {
             return false;
         }
         let Some(pattern) = &self.pattern else { return true };
@@ -159,12 +161,12 @@ impl Rule {
     }
 
     /// The path pattern of a rule that forbids reading, so that walks can leave such files out unseen.
-    pub fn hides(&self) -> Option<&str> {
+    pub fn denied_read_pattern(&self) -> Option<&str> {
         let forbids = self.verdict == RuleVerdict::Deny && matches!(self.head.as_str(), "read" | "*");
         if forbids { self.pattern.as_ref().map(|p| p.raw.as_str()) } else { None }
     }
 
-    pub(super) fn speaks_of(&self, tool: &str, reach: &Access) -> bool {
+    pub(super) fn applies_to(&self, tool: &str, reach: &Access) -> bool {
         self.head == "*" || self.head == tool || self.head == reach.kind()
     }
 
@@ -179,8 +181,8 @@ impl Rule {
         itself || segment.carrier == shell::WrapperKind::Transparent && inner()
     }
 
-    pub(super) fn catches(&self, segment: &CommandSegment) -> bool {
-        self.pattern.as_ref().is_none_or(|p| p.command.catches(segment))
+    pub(super) fn matches_any_spelling(&self, segment: &CommandSegment) -> bool {
+        self.pattern.as_ref().is_none_or(|p| p.command.matches_any_spelling(segment))
     }
 
     /// For a line that cannot be read: cut at everything that could start a command.

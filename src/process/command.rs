@@ -100,7 +100,7 @@ impl ShellCommand {
             on_output(bytes);
         });
         let stopped = stopped.await;
-        let ending = started.last_words().await?;
+        let ending = started.read_exit_report().await?;
         let ending = stopped.unwrap_or(ending);
         Ok(FinishedCommand { ending, output, elapsed: start.elapsed() })
     }
@@ -147,13 +147,13 @@ impl ShellCommand {
             Some(write) => command.stdout(Stdio::from(write.try_clone()?)).stderr(Stdio::from(write)),
             None => command.stdout(Stdio::null()).stderr(Stdio::null()),
         };
-        self.furnish(&mut command);
+        self.set_environment(&mut command);
         let child = command.spawn()?;
         Ok((child, UnixStream::from_std(mine)?, [stdin, sandbox]))
     }
 
     /// An environment in which nothing waits for a person.
-    fn furnish(&self, command: &mut tokio::process::Command) {
+    fn set_environment(&self, command: &mut tokio::process::Command) {
         const NO_EDITOR: &str =
             "echo 'no editor here: pass the text with -m or -F, or use --no-edit' >&2; false";
         for (name, value) in [
@@ -253,7 +253,7 @@ impl RunningSupervisor {
         }
     }
 
-    async fn last_words(&mut self) -> Result<CommandExit, ProcessError> {
+    async fn read_exit_report(&mut self) -> Result<CommandExit, ProcessError> {
         let mut words = String::new();
         let heard = tokio::time::timeout(GRACE, self.line.read_to_string(&mut words)).await;
         let _ = tokio::time::timeout(GRACE, self.child.wait()).await;

@@ -73,7 +73,7 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
         Err(error) => (Err(format!("its output cannot be kept: {error}")), None),
     };
     let main = started.as_ref().ok().map(|started| started.pid);
-    match runtime.block_on(attend(started, log)) {
+    match runtime.block_on(wait_for_child(started, log)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             if let Some(main) = main {
@@ -151,7 +151,10 @@ impl SupervisorArgs {
     }
 }
 
-async fn attend(started: Result<ConfinedProcess, String>, log: Option<SupervisorLog>) -> std::io::Result<()> {
+async fn wait_for_child(
+    started: Result<ConfinedProcess, String>,
+    log: Option<SupervisorLog>,
+) -> std::io::Result<()> {
     let line = std::os::unix::net::UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
     line.set_nonblocking(true)?;
     let mut line = UnixStream::from_std(line)?;
@@ -184,7 +187,7 @@ async fn attend(started: Result<ConfinedProcess, String>, log: Option<Supervisor
     if let Some(keeping) = keeping {
         let _ = tokio::time::timeout(DRAIN, keeping).await;
     }
-    let said = own.and_then(last_words).unwrap_or_else(|| match reaped {
+    let said = own.and_then(read_exit_report).unwrap_or_else(|| match reaped {
         Err(error) if late.is_none() => format!("error the command cannot be waited for: {error}"),
         _ => words(late),
     });
@@ -196,7 +199,7 @@ async fn say(line: &mut UnixStream, words: &str) -> std::io::Result<()> {
 }
 
 /// What a sandbox says of its command's end. Its own end says less: nobody can signal the first of a namespace.
-fn last_words(mut from: std::os::unix::net::UnixStream) -> Option<String> {
+fn read_exit_report(mut from: std::os::unix::net::UnixStream) -> Option<String> {
     let mut said = String::new();
     from.set_nonblocking(true).ok()?;
     from.read_to_string(&mut said).ok()?;

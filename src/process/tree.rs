@@ -42,8 +42,8 @@ pub(super) async fn end_all(main: ChildPid, status: Option<WaitStatus>) -> Optio
         let below = descendants();
         for (pid, parent) in &below {
             if !polite {
-                tell(*pid, *parent, &[Signal::KILL]);
-            } else if !told.contains(pid) && tell(*pid, *parent, &[Signal::TERM, Signal::CONT]) {
+                signal_child(*pid, *parent, &[Signal::KILL]);
+            } else if !told.contains(pid) && signal_child(*pid, *parent, &[Signal::TERM, Signal::CONT]) {
                 // A stopped process hears nothing before it goes on, so CONT follows.
                 told.insert(*pid);
             }
@@ -64,7 +64,7 @@ pub(super) fn end_all_now() {
     let start = Instant::now();
     while start.elapsed() < FINAL {
         for (pid, parent) in descendants() {
-            tell(pid, parent, &[Signal::KILL]);
+            signal_child(pid, parent, &[Signal::KILL]);
         }
         match ChildPid::reap_any() {
             Ok(ReapResult::Nobody) => return,
@@ -121,7 +121,7 @@ fn descendants() -> Vec<(ChildPid, i32)> {
 /// number may belong to an unrelated process by now: the process is held first, then looked at, then told. False when
 /// it was another one, or is gone.
 #[cfg(target_os = "linux")]
-fn tell(pid: ChildPid, parent: i32, signals: &[Signal]) -> bool {
+fn signal_child(pid: ChildPid, parent: i32, signals: &[Signal]) -> bool {
     let held = match pid.open() {
         Ok(held) => Some(held),
         Err(rustix::io::Errno::SRCH) => return false,

@@ -47,6 +47,6 @@ impl Provider for DirectCallProvider {
 
     fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
         let answer = self.next(&request.messages);
-        flow(move |emit| async move { telling::tell(answer, Duration::ZERO, &cancel, &emit).await })
+        flow(move |emit| async move { telling::stream_answer(answer, Duration::ZERO, &cancel, &emit).await })
     }
 }

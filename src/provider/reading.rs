@@ -121,7 +121,7 @@ impl<'r> ResponseReader<'r> {
                 }
                 other => {
                     self.begun |= !matches!(other, StreamEvent::Usage(_));
-                    watch.tell(other).await.map_err(unstarted)?;
+                    watch.send_event(other).await.map_err(unstarted)?;
                 }
             }
         }

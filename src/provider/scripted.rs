@@ -75,7 +75,7 @@ impl Provider for ScriptedProvider {
             match next {
                 None => emit.fail(ProviderError::Protocol("the script is over".into())).await,
                 Some(ScriptedAnswer::Answer(answer)) => {
-                    telling::tell(answer, Duration::ZERO, &cancel, &emit).await
+                    telling::stream_answer(answer, Duration::ZERO, &cancel, &emit).await
                 }
                 Some(ScriptedAnswer::Events(events, end)) => {
                     for event in events {

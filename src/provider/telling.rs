@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 const PIECE: usize = 24;
 
 /// Sends `answer` piece by piece, with `pause` before each, and `Finished` at the end.
-pub(super) async fn tell(
+pub(super) async fn stream_answer(
     answer: AssistantMessage,
     pause: Duration,
     cancel: &CancellationToken,

@@ -107,7 +107,7 @@ impl<'w> AttemptWatchdog<'w> {
     }
 
     /// Hands an event to the reader, unless the answer was cancelled.
-    pub(super) async fn tell(&self, event: StreamEvent) -> Result<(), WaitInterruption> {
+    pub(super) async fn send_event(&self, event: StreamEvent) -> Result<(), WaitInterruption> {
         if self.cancel.is_cancelled() {
             return Err(WaitInterruption::Cancelled);
         }

@@ -46,10 +46,10 @@ impl Shell<'_> {
         if told.done {
             let session = self.conversation.agent.as_ref().and_then(|a| a.session());
             let session = session.map(|s| s.id().to_string());
-            if let Err(e) = self.app.gate().settled(kind, by, session, &told.lines.join("\n")) {
+            if let Err(e) = self.app.gate().log_decision(kind, by, session, &told.lines.join("\n")) {
                 self.error(&format!("this is not in the audit log: {e}"), Some(&e.hint()));
             }
-            for why in self.app.carry() {
+            for why in self.app.upload_mounts() {
                 self.error(&format!("not carried to its store: {why}"), None);
             }
         }

@@ -172,7 +172,7 @@ fn switch_to(shell: &mut Shell<'_>, provider: &str, model: Option<&str>) -> Comm
             match &mut shell.conversation.agent {
                 Some(agent) => {
                     agent.switch(answerer.provider, answerer.model, answerer.max_output);
-                    notes.extend(agent.left_behind());
+                    notes.extend(agent.lost_on_switch());
                 }
                 None => shell.answerer = Some(answerer),
             }

@@ -66,7 +66,8 @@ fn edit(shell: &mut Shell<'_>) {
     let program = shell.editor();
     let Some(agent) = &mut shell.conversation.agent else { return shell.note(NOTHING) };
     let Some(before) = agent.summary().map(|(text, _)| text.to_string()) else { return shell.note(NOTHING) };
-    let after = term::lent(|| editor::edit(&program, &before, ".md")).map_err(|e| e.to_string());
+    let after =
+        term::with_original_mode(|| editor::edit(&program, &before, ".md")).map_err(|e| e.to_string());
     let told = after.and_then(|after| match after.trim() {
         "" => Err("an empty summary says nothing; /compact undo takes it back".to_string()),
         same if same == before.trim() => Ok("the summary is as it was"),

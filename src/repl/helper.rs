@@ -64,7 +64,7 @@ impl ShellHelper {
         }
     }
 
-    pub(super) fn wear(&mut self, theme: &Theme) {
+    pub(super) fn set_theme(&mut self, theme: &Theme) {
         self.hint = theme.style("hint");
     }
 
@@ -172,7 +172,7 @@ impl Validator for ShellHelper {
             return Ok(ValidationResult::Valid(None));
         }
         if let Some(pump) = &self.pump {
-            pump.go_on();
+            pump.continue_line();
         }
         Ok(ValidationResult::Incomplete)
     }

@@ -40,7 +40,7 @@ pub trait AppContext {
     fn typed_batches(&self) -> bool;
     fn workspace(&self) -> &Workspace;
     /// Carries what landed in mounts to their stores; the sentences say what could not be.
-    fn carry(&self) -> Vec<String>;
+    fn upload_mounts(&self) -> Vec<String>;
     /// The workspace through a view in which nothing is pending: its journal is this directory's.
     fn viewed(&self) -> Workspace;
     /// The last session of this directory that left something pending, and the workspace through its view.

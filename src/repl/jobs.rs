@@ -13,11 +13,11 @@ const LINES: usize = 20;
 
 impl Shell<'_> {
     /// Tells what ends while a line is typed, above it.
-    pub(super) fn hear_of_jobs(&self, prompter: &PromptEditor) -> Option<tokio::task::JoinHandle<()>> {
+    pub(super) fn watch_jobs(&self, prompter: &PromptEditor) -> Option<tokio::task::JoinHandle<()>> {
         if self.app.jobs().list().is_empty() {
             return None;
         }
-        let (jobs, theme, tell) = (self.app.jobs().clone(), self.theme.clone(), prompter.teller()?);
+        let (jobs, theme, tell) = (self.app.jobs().clone(), self.theme.clone(), prompter.printer()?);
         let agent = self.conversation.agent.as_ref();
         let view = agent.and_then(|agent| agent.env().workspace.view()).map(|view| view.dir().to_path_buf());
         Some(self.runtime.spawn(async move {
@@ -31,8 +31,8 @@ impl Shell<'_> {
     }
 
     /// What is not to stay ends with placet, and is said to.
-    pub(super) fn leave_jobs(&self) {
-        for words in self.runtime.block_on(self.app.jobs().leave()) {
+    pub(super) fn stop_jobs(&self) {
+        for words in self.runtime.block_on(self.app.jobs().stop_all()) {
             self.note(&words);
         }
     }

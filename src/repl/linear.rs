@@ -49,7 +49,7 @@ pub(super) fn run(
     mut review: Review,
     memory: &Path,
 ) -> Result<(Review, ReviewOutcome), ReplError> {
-    for told in SavedReview::load(memory).put_on(&mut review) {
+    for told in SavedReview::load(memory).restore_into(&mut review) {
         shell.note(&told);
     }
     let outbox = SavedReview::load(memory).outbox;
@@ -62,7 +62,7 @@ pub(super) fn run(
         for line in review.spoken(stop) {
             shell.print(&[ratatui::text::Line::raw(format!("  {line}"))]);
         }
-        review.hear(stop);
+        review.mark_seen(stop);
         let answer = prompter.ask_mark(&format!("hunk {} of {}: ", at + 1, stops.len()));
         match read(&answer) {
             Some(PlainReviewAnswer::Mark(mark)) => {
@@ -101,7 +101,7 @@ pub(super) fn run(
 
 fn save(shell: &Shell<'_>, review: &Review, outbox: Option<String>, memory: &Path) {
     let before = SavedReview::load(memory);
-    if let Err(e) = SavedReview::of(review, outbox).beside(&before, review).save(memory) {
+    if let Err(e) = SavedReview::of(review, outbox).merge(&before, review).save(memory) {
         shell.error(&format!("this is not remembered: {e}"), None);
     }
 }

@@ -32,7 +32,7 @@ mod view;
 pub use command::{COMMANDS, SlashCommand};
 pub use cost::priced;
 pub use host::{AppContext, UserError};
-pub use review::{AppliedReview, TurnNumbers, blamed, carry_out, keymap, memory_of, review_of};
+pub use review::{AppliedReview, TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};
 pub use session::{title_of, when};
 
 use crate::agent::{MessageQueue, SelectedModel};
@@ -153,7 +153,7 @@ pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -
         PromptEditor::new(app.as_ref(), &theme, store.as_ref(), drafts.clone(), pastes.clone())?;
     let linear = app.config().flag("ui.linear").unwrap_or(false);
     if prompter.knows_keys() && !linear && app.config().flag("ui.extended_keys").unwrap_or(true) {
-        term::tell_keys_apart(&variable("TERM").unwrap_or_default());
+        term::request_extended_keys(&variable("TERM").unwrap_or_default());
     }
     if signals.marks() {
         prompter.mark();
@@ -197,7 +197,7 @@ pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -
         shell.note("what was typed here before and not sent is back");
     }
     let code = shell.rounds(&mut prompter, opening.prompt, left)?;
-    shell.leave_jobs();
+    shell.stop_jobs();
     drop(base);
     Ok(code)
 }
@@ -235,12 +235,12 @@ impl Shell<'_> {
             let text = match first.take().or_else(|| self.queue.next()) {
                 // What else was typed meanwhile goes on in the pane.
                 Some(text) => {
-                    self.say_again(&text);
+                    self.echo_line(&text);
                     text
                 }
                 None => match self.ask(prompter, &std::mem::take(&mut draft))? {
                     PromptOutcome::Line(text) => {
-                        if let Some(why) = self.pastes.broken(&text) {
+                        if let Some(why) = self.pastes.placeholder_error(&text) {
                             self.error(&why, Some("nothing was sent"));
                             draft = text;
                             continue;
@@ -257,8 +257,8 @@ impl Shell<'_> {
                         continue;
                     }
                     PromptOutcome::Open(PromptScreen::Review, typed) => {
-                        prompter.put_back(typed);
-                        if let Some(start) = self.go_through(prompter, "")? {
+                        prompter.restore_line(typed);
+                        if let Some(start) = self.review_pending(prompter, "")? {
                             draft = self.take_turn(prompter, start, String::new())?;
                             self.review_reported();
                         }
@@ -266,7 +266,7 @@ impl Shell<'_> {
                     }
                     PromptOutcome::Open(screen, typed) => {
                         let typed = self.open(screen, typed);
-                        prompter.put_back(typed);
+                        prompter.restore_line(typed);
                         continue;
                     }
                     PromptOutcome::Closed => return Ok(0),
@@ -286,16 +286,16 @@ impl Shell<'_> {
                         draft = self.take_turn(prompter, after, draft)?;
                     }
                 }
-                PromptInput::Say(text) => draft = self.say_or_do(prompter, &text, draft)?,
+                PromptInput::Say(text) => draft = self.send_or_run(prompter, &text, draft)?,
             }
             if std::mem::take(&mut self.rethemed) {
-                prompter.wear(&self.theme);
+                prompter.set_theme(&self.theme);
             }
             if let Some(typed) = self.typed.take() {
-                prompter.put_back(typed);
+                prompter.restore_line(typed);
             }
             if let Some(paths) = self.review.take()
-                && let Some(start) = self.go_through(prompter, &paths)?
+                && let Some(start) = self.review_pending(prompter, &paths)?
             {
                 draft = self.take_turn(prompter, start, std::mem::take(&mut draft))?;
                 self.review_reported();
@@ -310,7 +310,7 @@ impl Shell<'_> {
     }
 
     /// Operations are carried out where lines may be such; everything else is said.
-    fn say_or_do(
+    fn send_or_run(
         &mut self,
         prompter: &mut PromptEditor,
         text: &str,
@@ -338,7 +338,7 @@ impl Shell<'_> {
     }
 
     /// A line that was not typed at a prompt stands above what comes of it.
-    fn say_again(&self, text: &str) {
+    fn echo_line(&self, text: &str) {
         if self.is_linear() {
             let clean = crate::text::sanitize::line(&text.replace('\n', " / ")).into_owned();
             return self.print(&[Styled::raw(format!("you: {clean}"))]);
@@ -348,14 +348,14 @@ impl Shell<'_> {
 
     fn ask(&mut self, prompter: &mut PromptEditor, draft: &str) -> Result<PromptOutcome, ReplError> {
         self.signals.prompt();
-        let beside = [self.warm(), self.hear_of_jobs(prompter)];
+        let beside = [self.prewarm_connection(), self.watch_jobs(prompter)];
         let asked = prompter.ask(draft, self.pending(), self.level());
         beside.into_iter().flatten().for_each(|task| task.abort());
         asked
     }
 
     /// Keeps a connection to the provider open while somebody may be typing, where that is wanted.
-    fn warm(&self) -> Option<tokio::task::JoinHandle<()>> {
+    fn prewarm_connection(&self) -> Option<tokio::task::JoinHandle<()>> {
         if self.app.config().flag("network.warm") != Some(true) {
             return None;
         }
@@ -394,7 +394,7 @@ impl Shell<'_> {
 
     /// `!command`: in the person's own terminal, as if they had typed it into their shell.
     fn run_in_terminal(&self, command: &str) {
-        let status = term::lent(|| {
+        let status = term::with_original_mode(|| {
             std::process::Command::new("sh").arg("-c").arg(command).current_dir(self.app.cwd()).status()
         });
         match status {

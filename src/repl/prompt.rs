@@ -100,7 +100,7 @@ impl PromptEditor {
         for line in store.and_then(|s| s.history(lines).ok()).unwrap_or_default() {
             editor.history_mut().add_owned(pastes.collapsed(line.line))?;
         }
-        let teller = teller(&mut editor);
+        let teller = create_printer(&mut editor);
         let pump = pump(&teller, &pastes);
         if pump.is_some() {
             // Our own reader has waited, and passes on whole sequences.
@@ -116,9 +116,9 @@ impl PromptEditor {
     }
 
     /// Says lines above the one that is typed.
-    pub(super) fn teller(&self) -> Option<impl Fn(String) + Send + use<>> {
+    pub(super) fn printer(&self) -> Option<impl Fn(String) + Send + use<>> {
         let teller = self.teller.clone()?;
-        Some(move |text| tell(&teller, text))
+        Some(move |text| print_above(&teller, text))
     }
 
     /// True when keys come through a reader of our own, which knows more of them than rustyline does.
@@ -159,7 +159,7 @@ impl PromptEditor {
         pending: usize,
         level: ClassificationLevel,
     ) -> Result<PromptOutcome, ReplError> {
-        self.prompt.tell(pending, level);
+        self.prompt.set_status(pending, level);
         let fresh = || UnfinishedLine { before: draft.to_string(), after: String::new() };
         let mut draft = match self.put_back.take() {
             // What came back from a turn stands before the line that was left for it.
@@ -196,15 +196,15 @@ impl PromptEditor {
     }
 
     /// Prompt and hints look like this from the next line on.
-    pub(super) fn wear(&mut self, theme: &Theme) {
-        self.prompt.wear(theme);
+    pub(super) fn set_theme(&mut self, theme: &Theme) {
+        self.prompt.set_theme(theme);
         if let Some(helper) = self.editor.helper_mut() {
-            helper.wear(theme);
+            helper.set_theme(theme);
         }
     }
 
     /// The next line that is asked for goes on as this, with the cursor where it stood.
-    pub(super) fn put_back(&mut self, typed: UnfinishedLine) {
+    pub(super) fn restore_line(&mut self, typed: UnfinishedLine) {
         self.put_back = Some(typed);
     }
 
@@ -262,18 +262,18 @@ impl ModePrompt {
             styled: Vec::new(),
             end: "",
         };
-        prompt.tell(0, ClassificationLevel::Public);
+        prompt.set_status(0, ClassificationLevel::Public);
         prompt
     }
 
-    fn wear(&mut self, theme: &Theme) {
+    fn set_theme(&mut self, theme: &Theme) {
         self.theme = theme.clone();
         if let Some((pending, level)) = self.shown.take() {
-            self.tell(pending, level);
+            self.set_status(pending, level);
         }
     }
 
-    fn tell(&mut self, pending: usize, level: ClassificationLevel) {
+    fn set_status(&mut self, pending: usize, level: ClassificationLevel) {
         if self.shown.replace((pending, level)) == Some((pending, level)) {
             return;
         }
@@ -320,14 +320,14 @@ fn pump(teller: &Option<PromptPrinter>, pastes: &PasteStore) -> Option<PtyProxy>
     let (pastes, teller) = (pastes.clone(), teller.clone()?);
     let take = move |input: TerminalInput| {
         let why = match input {
-            TerminalInput::Paste(text) => match dropped(&text).map_or_else(|| pastes.take_in(&text), Ok) {
+            TerminalInput::Paste(text) => match dropped(&text).map_or_else(|| pastes.collapse(&text), Ok) {
                 Ok(text) => return Some(text),
                 Err(why) => why,
             },
             TerminalInput::PasteRefused(bytes) => paste::refused(bytes, TOO_LONG),
             _ => return None,
         };
-        tell(&teller, own::marked(&why));
+        print_above(&teller, own::marked(&why));
         None
     };
     PtyProxy::open(Arc::new(take)).map_err(|e| tracing::warn!("keys are read directly: {e}")).ok()
@@ -384,7 +384,9 @@ impl ConditionalEventHandler for EditLineHandler {
         term::write_all(b"\x1b[?2004l");
         // Pastes are there to be edited.
         let line = self.pastes.expanded(ctx.line());
-        let text = with_terminal(&self.pump, || term::lent(|| editor::edit(&self.program, &line, ".md")));
+        let text = with_terminal(&self.pump, || {
+            term::with_original_mode(|| editor::edit(&self.program, &line, ".md"))
+        });
         term::write_all(b"\x1b[?2004h");
         match text {
             // What is in the file counts, not how the editor ended.
@@ -416,12 +418,12 @@ struct KeyHandlerContext {
 /// Says something above the line while it is typed.
 type PromptPrinter = Arc<Mutex<dyn FnMut(String) + Send>>;
 
-fn teller(editor: &mut Editor<ShellHelper, MemHistory>) -> Option<PromptPrinter> {
+fn create_printer(editor: &mut Editor<ShellHelper, MemHistory>) -> Option<PromptPrinter> {
     let mut printer = editor.create_external_printer().ok()?;
     Some(Arc::new(Mutex::new(move |text: String| drop(printer.print(text + "\n")))))
 }
 
-fn tell(teller: &PromptPrinter, text: String) {
+fn print_above(teller: &PromptPrinter, text: String) {
     let mut teller = teller.lock().unwrap_or_else(PoisonError::into_inner);
     (*teller)(text);
 }
@@ -437,7 +439,7 @@ impl ConditionalEventHandler for PastePictureHandler {
             Err(why) => (None, why),
         };
         if let Some(teller) = &self.0 {
-            tell(teller, own::marked(&words));
+            print_above(teller, own::marked(&words));
         }
         Some(mention.map_or(Cmd::Noop, |text| Cmd::Insert(1, text)))
     }

@@ -76,7 +76,7 @@ impl Shell<'_> {
     /// Shows a screen until it closes.
     pub(super) fn show(&self, pane: &mut dyn FullScreenPane) {
         if self.is_linear() {
-            return pane.talk(&mut TerminalLineUi);
+            return pane.run_line_ui(&mut TerminalLineUi);
         }
         if let Err(e) = full::run(pane) {
             self.error(&format!("the terminal failed: {e}"), None);

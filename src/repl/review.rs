@@ -34,7 +34,7 @@ pub fn memory_of(view: &View) -> PathBuf {
 
 impl Shell<'_> {
     /// Shows what is pending at these paths. What comes back is a turn that the person wants to begin with it.
-    pub(super) fn go_through(
+    pub(super) fn review_pending(
         &mut self,
         prompter: &mut PromptEditor,
         rest: &str,
@@ -87,12 +87,12 @@ impl Shell<'_> {
         };
         let start = match outcome {
             ReviewOutcome::Left => {
-                if review.tally() != (0, 0) || review.said().next().is_some() {
+                if review.tally() != (0, 0) || review.visible_comments().next().is_some() {
                     self.hint("what you decided and said is remembered: /review goes on");
                 }
                 None
             }
-            ReviewOutcome::Apply { tell } => self.carry_out(&workspace, &view, &review, tell),
+            ReviewOutcome::Apply { tell } => self.apply_decisions(&workspace, &view, &review, tell),
         };
         if let left @ 1.. = self.pending() {
             self.note(&format!("{left} still pending"));
@@ -101,7 +101,7 @@ impl Shell<'_> {
     }
 
     /// Carries the decisions out; what comes back is the turn in which the agent is told of them.
-    fn carry_out(
+    fn apply_decisions(
         &mut self,
         workspace: &Workspace,
         view: &View,
@@ -111,7 +111,7 @@ impl Shell<'_> {
         let confirm = |losses: &[LargeLoss]| {
             talk::confirm_losses(losses, &|path: &Path| workspace.shortened(path), talk::consent)
         };
-        let carried = match carry_out(workspace, view, review, confirm, label(view, "/review")) {
+        let carried = match apply_review(workspace, view, review, confirm, label(view, "/review")) {
             Ok(carried) => carried,
             Err(e) => {
                 self.error(&format!("nothing was applied: what is pending cannot be read: {e}"), None);
@@ -213,7 +213,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
 /// Applies what was accepted, discards what was rejected, and stores what the agent should know. `confirm` asks about large
 /// losses in what was accepted; it is true where there are none. Applying is all or nothing; when it fails every decision
 /// stays remembered.
-pub fn carry_out(
+pub fn apply_review(
     workspace: &Workspace,
     view: &View,
     review: &Review,
@@ -268,7 +268,7 @@ pub fn carry_out(
     // What is still pending keeps its reviewed marks; what was decided is decided no more.
     let memory = match review_of(workspace, view, &[]) {
         Ok(Some(mut rest)) => {
-            drop(before.put_on(&mut rest));
+            drop(before.restore_into(&mut rest));
             rest.comments.retain(|c| !review.is_here(c));
             rest.reopen(|file| !review.partial || review.files.iter().any(|f| f.path == file.path));
             SavedReview::of(&rest, outbox.clone())
@@ -344,7 +344,7 @@ fn rejections(review: &Review) -> ChangeSelection {
         let part =
             match file.lines().filter(|_| file.standing() != CombinedDecision::All(ReviewDecision::Rejected))
             {
-                Some(lines) => SelectedPart::Content(Arc::new(lines.kept())),
+                Some(lines) => SelectedPart::Content(Arc::new(lines.unrejected_content())),
                 None => SelectedPart::Whole,
             };
         if let (Some(old), SelectedPart::Whole) = (&file.renamed, &part) {

@@ -61,7 +61,7 @@ impl Shell<'_> {
                 return;
             }
         };
-        self.go_back(&view, turns.into_iter().skip(from).collect(), what, others);
+        self.rewind_to(&view, turns.into_iter().skip(from).collect(), what, others);
     }
 
     fn past(&self, view: &View) -> Vec<RewindTurn> {
@@ -102,7 +102,7 @@ impl Shell<'_> {
         self.hint("/rewind N files|conversation|both goes back to before that turn");
     }
 
-    fn go_back(&mut self, view: &View, turns: Vec<RewindTurn>, what: RewindScope, rest: bool) {
+    fn rewind_to(&mut self, view: &View, turns: Vec<RewindTurn>, what: RewindScope, rest: bool) {
         let Some(index) = turns.first().map(|t| t.index) else { return };
         if what != RewindScope::Conversation {
             let mut entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();

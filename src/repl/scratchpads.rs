@@ -116,7 +116,8 @@ impl Shell<'_> {
     fn edit_scratchpad(&self, pads: &Scratchpads, name: &str) -> Result<String, String> {
         let before = text_of(pads, name)?;
         let program = self.editor();
-        let after = term::lent(|| editor::edit(&program, &before, ".txt")).map_err(|e| e.to_string())?;
+        let after = term::with_original_mode(|| editor::edit(&program, &before, ".txt"))
+            .map_err(|e| e.to_string())?;
         if after == before {
             return Ok(format!("`{name}` is as it was"));
         }

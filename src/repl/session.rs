@@ -128,20 +128,20 @@ impl Shell<'_> {
         match resume {
             ResumeTarget::No => {}
             ResumeTarget::Last => match store.latest(self.app.cwd())? {
-                Some(id) => self.take_up(&store.find(id.as_str())?)?,
+                Some(id) => self.resume_session(&store.find(id.as_str())?)?,
                 None => self.note("there is no session of this directory yet; this is a new one"),
             },
-            ResumeTarget::Named(prefix) => self.take_up(&store.find(prefix)?)?,
+            ResumeTarget::Named(prefix) => self.resume_session(&store.find(prefix)?)?,
             ResumeTarget::Choose => self.list_sessions(),
         }
         Ok(())
     }
 
     /// Goes on with a session: its conversation, its scratchpads, what the model has seen.
-    pub(super) fn take_up(&mut self, row: &SessionRow) -> Result<(), ReplError> {
+    pub(super) fn resume_session(&mut self, row: &SessionRow) -> Result<(), ReplError> {
         let Some(store) = self.store.clone() else { return Ok(()) };
         let open = store.resume(&row.id)?;
-        let loaded = store.take_up(&row.id)?;
+        let loaded = store.load_for_resume(&row.id)?;
         let messages = loaded.transcript.len();
         let mut agent = self.build(Some(open))?;
         for note in agent.resume(loaded)? {
@@ -161,7 +161,7 @@ impl Shell<'_> {
             return true;
         }
         let before = self.conversation.agent.take();
-        match self.take_up(row) {
+        match self.resume_session(row) {
             Ok(()) => true,
             Err(e) => {
                 self.error(&e.to_string(), None);

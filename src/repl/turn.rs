@@ -26,7 +26,7 @@ impl Shell<'_> {
         draft: String,
     ) -> Result<UnsentText, ReplError> {
         // Files are named by what was typed, and never by what a paste says.
-        let mentioned = attach::mentioned(&self.pastes.typed(text));
+        let mentioned = attach::mentioned(&self.pastes.expand_typed(text));
         let whole = self.pastes.expanded(text).into_owned();
         self.agent_for(&whole)?;
         let report = self.review_report();
@@ -112,7 +112,7 @@ impl Shell<'_> {
         let runtime = self.runtime;
         let (queue, drafts, pastes) = (self.queue.clone(), self.drafts.clone(), self.pastes.clone());
         let agent = self.agent_for("")?;
-        agent.listen_to(&queue);
+        agent.set_queue(&queue);
         let (usage, prompt_tokens) = agent.usage();
         let (provider, name) = (agent.provider_name(), agent.model().name.clone());
         let model = if provider == name { name } else { format!("{provider} {name}") };
@@ -140,13 +140,13 @@ impl Shell<'_> {
                 let ending = agent.run(start, events.clone(), stop.clone()).await;
                 let settled = match ending {
                     TurnEnding::Interrupted => TurnDecision::Nothing,
-                    _ => agent.settle(&events).await,
+                    _ => agent.ask_to_apply(&events).await,
                 };
                 drop(events.send(TurnEvent::Ended(ending)));
                 settled
             };
             if linear {
-                tokio::join!(working, live::speak(settings, inbox, stop.clone()))
+                tokio::join!(working, live::run_linear(settings, inbox, stop.clone()))
             } else {
                 tokio::join!(working, live::run(settings, inbox, stop.clone()))
             }

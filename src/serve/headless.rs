@@ -53,7 +53,8 @@ impl HeadlessTurn {
 
 /// What hears a turn's events and writes them down.
 pub(super) trait TurnWriter {
-    fn hear(&mut self, event: &TurnEvent, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()>;
+    fn write_event(&mut self, event: &TurnEvent, out: &mut dyn Write, side: &mut dyn Write)
+    -> io::Result<()>;
 
     fn end(
         &mut self,
@@ -91,7 +92,7 @@ pub async fn run(
                 refused = true;
             }
             if output.is_ok() {
-                output = voice.hear(&event, out, side);
+                output = voice.write_event(&event, out, side);
                 if output.is_err() {
                     // Nobody reads the answer any more: stop paying for it.
                     stop.cancel();

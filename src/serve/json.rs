@@ -159,7 +159,7 @@ struct TurnTally {
 }
 
 impl TurnTally {
-    fn hear(&mut self, event: &TurnEvent) {
+    fn count_event(&mut self, event: &TurnEvent) {
         match event {
             TurnEvent::Text(text) => self.answer.push_str(text),
             TurnEvent::CallComing { .. } | TurnEvent::CallPlanned { .. } => self.answer.clear(),
@@ -229,8 +229,8 @@ impl StreamJsonWriter {
 }
 
 impl TurnWriter for StreamJsonWriter {
-    fn hear(&mut self, event: &TurnEvent, out: &mut dyn Write, _: &mut dyn Write) -> io::Result<()> {
-        self.tally.hear(event);
+    fn write_event(&mut self, event: &TurnEvent, out: &mut dyn Write, _: &mut dyn Write) -> io::Result<()> {
+        self.tally.count_event(event);
         for line in self.start.take().into_iter().chain(self.line(event)) {
             write_line(&line, out)?;
         }
@@ -265,8 +265,8 @@ impl JsonWriter {
 }
 
 impl TurnWriter for JsonWriter {
-    fn hear(&mut self, event: &TurnEvent, _: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
-        self.tally.hear(event);
+    fn write_event(&mut self, event: &TurnEvent, _: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
+        self.tally.count_event(event);
         match event {
             TurnEvent::CallEnded { id, name, outcome, summary } => self.calls.push(CallReport {
                 id: id.to_string(),

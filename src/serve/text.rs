@@ -112,7 +112,12 @@ impl TextWriter {
 }
 
 impl TurnWriter for TextWriter {
-    fn hear(&mut self, event: &TurnEvent, out: &mut dyn Write, side: &mut dyn Write) -> io::Result<()> {
+    fn write_event(
+        &mut self,
+        event: &TurnEvent,
+        out: &mut dyn Write,
+        side: &mut dyn Write,
+    ) -> io::Result<()> {
         match event {
             TurnEvent::Text(text) => self.text(text, out),
             TurnEvent::CallComing { .. } | TurnEvent::CallPlanned { .. } => self.aside(out, side),

@@ -157,7 +157,7 @@ impl ResumePoint {
         ResumePoint {
             first,
             messages: loaded.transcript.len(),
-            said: loaded.transcript.said(),
+            said: loaded.transcript.user_message_count(),
             summary: loaded.summaries.last().cloned(),
             withheld: loaded.withheld.clone(),
             usage: loaded.usage,

@@ -15,7 +15,7 @@ const TABLES: [(&str, &str, usize); 5] = [
 ];
 
 /// Moves the damaged file (and its log) aside and returns a new database with all rows that could be read.
-pub(super) fn rescue(path: &Path) -> Result<(Connection, Vec<String>), SessionError> {
+pub(super) fn recover_database(path: &Path) -> Result<(Connection, Vec<String>), SessionError> {
     let aside = free_name(path);
     let fail = |source| SessionError::Directory { path: path.into(), source };
     std::fs::rename(path, &aside).map_err(fail)?;

@@ -58,7 +58,7 @@ impl SessionStore {
             crate::private::tighten(&dir.join(format!("placet.db{ending}"))).map_err(fail)?;
         }
         let (conn, mut notes) = match schema::open(&path) {
-            Err(e) if e.is_corruption() => salvage::rescue(&path)?,
+            Err(e) if e.is_corruption() => salvage::recover_database(&path)?,
             other => (other?, Vec::new()),
         };
         if emptied {
@@ -147,7 +147,7 @@ impl SessionStore {
 
     /// Reads of a session what going on with it needs: where it was summed up, what came before is read when somebody
     /// looks at it. Pictures are without their bytes: [`SessionStore::picture`] has them.
-    pub fn take_up(&self, id: &SessionId) -> Result<LoadedSession, SessionError> {
+    pub fn load_for_resume(&self, id: &SessionId) -> Result<LoadedSession, SessionError> {
         let mut loaded = match self.replay_from_place(id) {
             Some(replay) => replay.loaded,
             None => self.replay(id)?.loaded,

@@ -72,7 +72,7 @@ impl StoreMirror {
         }
         let mut synced = SyncReport::default();
         for meta in &listed {
-            if let Err(e) = self.bring(meta, &mut index, &mut synced) {
+            if let Err(e) = self.download(meta, &mut index, &mut synced) {
                 synced.left.push(e.to_string());
             }
         }
@@ -131,7 +131,7 @@ impl StoreMirror {
         Ok(synced)
     }
 
-    fn bring(
+    fn download(
         &self,
         meta: &StoreFileMeta,
         index: &mut MirrorIndex,

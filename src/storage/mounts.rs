@@ -121,15 +121,15 @@ impl StoreMounts {
     /// Carries what landed in the mounts that were used. What could not be carried stays here, is told, and is tried
     /// again next time.
     pub fn push(&self) -> Vec<String> {
-        self.carry(|mount| mount.ready.get().is_some_and(Result::is_ok))
+        self.upload(|mount| mount.ready.get().is_some_and(Result::is_ok))
     }
 
     /// The same for all of them: after what was pending landed, or was undone, perhaps by another process.
     pub fn push_all(&self) -> Vec<String> {
-        self.carry(|_| true)
+        self.upload(|_| true)
     }
 
-    fn carry(&self, wanted: impl Fn(&StoreMount) -> bool) -> Vec<String> {
+    fn upload(&self, wanted: impl Fn(&StoreMount) -> bool) -> Vec<String> {
         let mut told = Vec::new();
         for mount in self.0.iter().filter(|mount| wanted(mount)) {
             let MountBacking::Mirrored(mirror) = &mount.place else { continue };

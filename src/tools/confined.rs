@@ -94,7 +94,7 @@ pub(super) async fn enter(
             let home = confining.home.as_deref().filter(|home| sandbox::mounted_below(home).is_empty());
             let command = match pace {
                 RunMode::Foreground => view.begin(shelf, home).await,
-                RunMode::Background => view.begin_apart(shelf, home).await,
+                RunMode::Background => view.begin_background(shelf, home).await,
             };
             let command = command.map_err(failed)?;
             Some(command.made_by(writer.origin.clone()))
@@ -184,22 +184,26 @@ fn masks(workspace: &Workspace, more: &[PathBuf]) -> Vec<PathBuf> {
 
 impl SandboxedRun {
     /// The command and all it started are dead: its effects are folded, and in write mode applied.
-    pub(super) async fn leave(
+    pub(super) async fn finish(
         mut self,
         ctx: &RunContext,
         ending: CommandExit,
     ) -> Result<EffectsSummary, ToolError> {
         let withheld = std::mem::take(&mut self.withheld);
-        Ok(with_withheld(self.settle(ctx, ending).await?, &withheld))
+        Ok(with_withheld(self.collect_effects(ctx, ending).await?, &withheld))
     }
 
-    async fn settle(self, ctx: &RunContext, ending: CommandExit) -> Result<EffectsSummary, ToolError> {
+    async fn collect_effects(
+        self,
+        ctx: &RunContext,
+        ending: CommandExit,
+    ) -> Result<EffectsSummary, ToolError> {
         let SandboxedRun { view, command, before, writer, .. } = self;
         let Some(command) = command else {
             return compared(ctx, view, before.unwrap_or_default(), writer).await;
         };
         if ending == CommandExit::Cancelled {
-            return Ok(thrown_away());
+            return Ok(discarded_summary());
         }
         let (workspace, brake) = (ctx.env.workspace.clone(), ctx.env.commands.brake);
         let settled = tokio::task::spawn_blocking(move || {
@@ -210,7 +214,7 @@ impl SandboxedRun {
                 WritePolicy::Apply => {
                     let mut turn = view.turn().clone();
                     let label = TransactionLabel { assent: writer.assent, ..turn.label.clone() };
-                    let applied = view.apply_braked(&effects.paths, brake, &mut turn, label);
+                    let applied = view.apply_within_limit(&effects.paths, brake, &mut turn, label);
                     *view.turn() = turn;
                     match applied {
                         Ok(Ok(ApplyOutcome::Landed(entry))) if entry.shortfalls.is_empty() => {
@@ -244,17 +248,17 @@ impl SandboxedRun {
 impl SandboxedRun {
     /// The same for a background command: its effects are pending, whatever the mode is by now. `suffix` names its
     /// versions of files that others changed as well.
-    pub(super) async fn leave_apart(
+    pub(super) async fn finish_background(
         mut self,
         workspace: Workspace,
         ending: CommandExit,
         suffix: String,
     ) -> Result<EffectsSummary, ToolError> {
         let withheld = std::mem::take(&mut self.withheld);
-        Ok(with_withheld(self.settle_apart(workspace, ending, suffix).await?, &withheld))
+        Ok(with_withheld(self.collect_background_effects(workspace, ending, suffix).await?, &withheld))
     }
 
-    async fn settle_apart(
+    async fn collect_background_effects(
         self,
         workspace: Workspace,
         ending: CommandExit,
@@ -270,10 +274,10 @@ impl SandboxedRun {
             });
         }
         if !matches!(ending, CommandExit::Exit(_) | CommandExit::Signal(_)) {
-            return Ok(thrown_away());
+            return Ok(discarded_summary());
         }
         let settled = tokio::task::spawn_blocking(move || {
-            let effects = view.finish_apart(command, &suffix, &|path| workspace.is_hidden(path))?;
+            let effects = view.finish_background(command, &suffix, &|path| workspace.is_hidden(path))?;
             let fate = if effects.is_empty() {
                 EffectsOutcome::None
             } else {
@@ -320,7 +324,7 @@ fn with_withheld(mut told: EffectsSummary, withheld: &[String]) -> EffectsSummar
 }
 
 /// A transaction that was stopped did nothing.
-fn thrown_away() -> EffectsSummary {
+fn discarded_summary() -> EffectsSummary {
     EffectsSummary {
         for_model: "\n[whatever it had changed was thrown away]".into(),
         for_person: " (its effects were thrown away)".into(),

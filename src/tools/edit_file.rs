@@ -275,7 +275,7 @@ impl EditPlan {
     ) -> ReadStatus {
         let index = std::cell::OnceCell::new();
         let lines = |range: &Range<usize>| file.part(index.get_or_init(|| file.index()).bytes_of(range));
-        env.ledger().standing(&self.at.path, file.bytes(), hash, targets, lines)
+        env.ledger().read_status(&self.at.path, file.bytes(), hash, targets, lines)
     }
 
     /// May these lines be replaced? `Some` tells what somebody else changed elsewhere.
@@ -310,7 +310,7 @@ impl EditPlan {
             message.push_str(", which changed since you read it");
             if change.old.is_some() {
                 message.push_str(&format!(". The changes:\n{diff}"));
-                env.ledger().told(&self.at.path, file.bytes(), hash, &change.carried, &shown);
+                env.ledger().record_shown_change(&self.at.path, file.bytes(), hash, &change.carried, &shown);
             }
         }
         let Some(near) = near else {
@@ -319,7 +319,7 @@ impl EditPlan {
         };
         let what = if near.only_blanks { "differs only in blanks" } else { "is most like it" };
         message.push_str(&format!("\nline {} and on {what}; {}", near.start + 1, near.report.trim_end()));
-        env.ledger().saw(&self.at.path, file.bytes(), hash, near.shown);
+        env.ledger().record_read(&self.at.path, file.bytes(), hash, near.shown);
         ToolError::hint(message, "copy the text exactly as it follows the `│`")
     }
 
@@ -355,7 +355,7 @@ impl EditPlan {
         let mut ledger = env.ledger();
         ledger.wrote(&self.at.path, (&work.after, written.hash), &work.effect.edits, &work.known);
         let shown = shown_to_model(&work.effect);
-        ledger.saw_all(&self.at.path, &work.after, written.hash, &shown);
+        ledger.record_read_ranges(&self.at.path, &work.after, written.hash, &shown);
         drop(ledger);
         let line = if written.held { format!("{line} · pending") } else { line };
         Ok(self.report(env, &work, &line, written.in_place))

@@ -91,7 +91,7 @@ impl HitCollector {
     pub(super) fn finish(self, budget: WalkBudget) -> SearchResults {
         let mut pile = self.pile.into_inner().unwrap_or_else(PoisonError::into_inner);
         pile.files.sort_unstable_by(|a, b| a.relative.cmp(&b.relative));
-        let late = (!pile.stopped.is_empty() && budget.is_spent()).then(|| budget.spent_on(pile.stopped));
+        let late = (!pile.stopped.is_empty() && budget.is_expired()).then(|| budget.timeout_in(pile.stopped));
         let skipped = SkippedEntries { kernel: pile.kernel, late, ..SkippedEntries::default() };
         SearchResults { files: pile.files, binary: pile.binary, skipped }
     }

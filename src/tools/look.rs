@@ -200,7 +200,7 @@ pub(super) fn with_gaps(mut output: ToolOutput, skipped: &SkippedEntries) -> Too
 /// Everything of a file counts as read.
 pub(super) fn credit_all(env: &ToolContext, at: &ResolvedPath, file: &TextFile, hash: Hash) {
     let bytes: &Arc<Vec<u8>> = file.bytes();
-    env.ledger().saw(&at.path, bytes, hash, 0..file.line_count());
+    env.ledger().record_read(&at.path, bytes, hash, 0..file.line_count());
 }
 
 /// What stands before paths below `at` as they are shown: nothing for the working directory.

@@ -3,7 +3,7 @@
 use super::draft::{StagedFiles, in_words};
 use super::edit_file::UnreadPolicy;
 use super::refusal::{bad_text, never_read};
-use super::write_file::{appended, dressed};
+use super::write_file::{appended, encode_like};
 use super::{CallFailure, ToolContext, ToolError};
 use crate::text::RangeSet;
 use crate::workspace::{OpenConsent, ReadStatus, ResolvedPath, TextFile, WorkspaceError};
@@ -99,7 +99,7 @@ impl FileOperation {
                 }
                 let bytes = match (old.and_then(|old| TextFile::new(old).ok()), form) {
                     (Some(old), WriteEncoding::OfTheFile) => {
-                        dressed(content, &old).map_err(|e| bad_text(&e))?
+                        encode_like(content, &old).map_err(|e| bad_text(&e))?
                     }
                     _ => content.clone().into_bytes(),
                 };
@@ -205,7 +205,7 @@ fn allowed(
     let Ok(file) = TextFile::new(bytes.clone()) else { return Ok(()) };
     let index = file.index();
     let lines = |range: &std::ops::Range<usize>| file.part(index.bytes_of(range));
-    match env.ledger().standing(&at.path, bytes, hash, &[], lines) {
+    match env.ledger().read_status(&at.path, bytes, hash, &[], lines) {
         ReadStatus::Never if unread == UnreadPolicy::Refuse && !bytes.is_empty() => {
             Err(never_read(&at.written))
         }
@@ -222,6 +222,6 @@ fn allowed(
 fn saw(env: &ToolContext, draft: &StagedFiles, at: &ResolvedPath) {
     let Some((bytes, hash)) = draft.original(at) else { return };
     if let Ok(file) = TextFile::new(bytes.clone()) {
-        env.ledger().saw_all(&at.path, bytes, hash, &RangeSet::of(0..file.line_count()));
+        env.ledger().record_read_ranges(&at.path, bytes, hash, &RangeSet::of(0..file.line_count()));
     }
 }

@@ -52,7 +52,8 @@ pub(super) fn judge(
     }
     let hash: Hash = blake3::hash(bytes);
     let path = env.workspace.shown(&at.path);
-    let standing = env.ledger().standing(&at.path, bytes, hash, &targets, |l| file.part(index.bytes_of(l)));
+    let standing =
+        env.ledger().read_status(&at.path, bytes, hash, &targets, |l| file.part(index.bytes_of(l)));
     match standing {
         ReadStatus::Seen => Ok(LedgerVerdict::Fine),
         ReadStatus::Never | ReadStatus::Part { .. } if targets.is_empty() => Ok(LedgerVerdict::Fine),
@@ -83,5 +84,5 @@ pub(super) fn told_near(env: &ToolContext, at: &ResolvedPath, bytes: &Arc<Vec<u8
     let hash = blake3::hash(bytes);
     let index = file.index();
     let known = env.ledger().seen_now(&at.path, bytes, hash, |l| file.part(index.bytes_of(l)));
-    env.ledger().told(&at.path, bytes, hash, &known, &RangeSet::of(lines));
+    env.ledger().record_shown_change(&at.path, bytes, hash, &known, &RangeSet::of(lines));
 }

@@ -248,7 +248,7 @@ impl ReadPlan {
         let total = file.line_count();
         let first = self.args.offset.unwrap_or(0);
         if total == 0 {
-            env.ledger().saw(&self.at.path, file.bytes(), hash, 0..0);
+            env.ledger().record_read(&self.at.path, file.bytes(), hash, 0..0);
             let note = format!("the file is empty: {} bytes", file.bytes().len());
             return Ok(self.done(self.title.clone(), "", &[note]));
         }
@@ -363,7 +363,7 @@ impl ReadPlan {
     /// Records lines as seen, if the model really gets to see them.
     fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, output: &ToolOutput, env: &ToolContext) {
         if self.shows(output, env) {
-            env.ledger().saw_all(&self.at.path, file.bytes(), hash, lines);
+            env.ledger().record_read_ranges(&self.at.path, file.bytes(), hash, lines);
         }
     }
 

@@ -80,7 +80,7 @@ impl ReadPlan {
         notes.extend(self.notes(&file, &page, all, env));
         let output = self.done(self.line(env, &page.lines), &page.text, &notes);
         if self.shows(&output, env) {
-            env.ledger().saw_window(path, page.lines, shown);
+            env.ledger().record_window(path, page.lines, shown);
         }
         Ok(output)
     }
@@ -112,7 +112,7 @@ impl ReadPlan {
                 found += 1;
                 let whole = page::rows(&mut text, number, &String::from_utf8_lossy(plain), 1);
                 if !whole && self.args.scratchpad.is_none() {
-                    env.ledger().saw_window(&self.at.path, number - 1..number, &line);
+                    env.ledger().record_window(&self.at.path, number - 1..number, &line);
                 }
             }
         }

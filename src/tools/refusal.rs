@@ -105,7 +105,7 @@ pub(super) fn changed(
         .because(CallFailure::Unread);
     }
     let (diff, shown) = since_read(change, file);
-    env.ledger().told(&at.path, file.bytes(), hash, &change.carried, &shown);
+    env.ledger().record_shown_change(&at.path, file.bytes(), hash, &change.carried, &shown);
     ToolError::hint(
         format!("`{path}` changed since you read it. The changes:\n{}", diff.trim_end()),
         "you have now seen them: repeat the call on what is there now, no new read is needed",

@@ -203,7 +203,7 @@ impl Plan for RunPlan {
                 return failed(&title, &ToolError::new("nobody has consented to this command"));
             }
             let view = ctx.env.workspace.view();
-            let writer = view.map_or_else(|| permit.landing().into(), |view| view.writer(&permit));
+            let writer = view.map_or_else(|| permit.write_policy().into(), |view| view.writer(&permit));
             match self.execute(writer, &ctx).await {
                 Ok(output) => output,
                 Err(error) => failed(&title, &error),
@@ -246,14 +246,14 @@ impl RunPlan {
             }
         };
         if self.pace == RunMode::Background {
-            return self.let_go(command, confined, ctx).await;
+            return self.start_job(command, confined, ctx).await;
         }
         let progress = ctx.progress.clone();
         let finished = command.run(&ctx.cancel, |bytes| progress.send(&String::from_utf8_lossy(bytes))).await;
         let finished = finished.map_err(|e| self.not_started(e))?;
         let effects = match confined {
             None => None,
-            Some(entered) => Some(entered.leave(ctx, finished.ending).await?),
+            Some(entered) => Some(entered.finish(ctx, finished.ending).await?),
         };
         Ok(self.report(finished, effects))
     }
@@ -266,7 +266,7 @@ impl RunPlan {
     }
 
     /// Starts it as a job. What ends at once is told like any other command: a mistake in its line, a port that is taken.
-    async fn let_go(
+    async fn start_job(
         self: Box<Self>,
         command: ShellCommand,
         entered: Option<SandboxedRun>,

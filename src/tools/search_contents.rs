@@ -174,7 +174,7 @@ pub(super) fn search_below(
     let env = &ctx.env;
     let budget = env.limits.search();
     // A file may be endless, too.
-    let stop = || ctx.cancel.is_cancelled() || budget.is_spent();
+    let stop = || ctx.cancel.is_cancelled() || budget.is_expired();
     let cancelled = || ctx.cancel.is_cancelled();
     let gatherer = HitCollector::new(search);
     let prefix = env.workspace.shown(&at.path);
@@ -314,7 +314,7 @@ fn credit(env: &ToolContext, found: &ContentMatches, view: &SearchOutput) {
                 seen.insert(*number..number + 1);
             }
         }
-        env.ledger().saw_all(&at.path, file.bytes(), hash, &seen);
+        env.ledger().record_read_ranges(&at.path, file.bytes(), hash, &seen);
     }
 }
 

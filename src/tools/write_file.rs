@@ -315,7 +315,7 @@ impl WriteRequest {
                 let edits = added_lines(&old, &after);
                 (after, Some(edits))
             }
-            (WriteContent::Text(text), _) => (dressed(text, &old).map_err(|e| bad_text(&e))?, None),
+            (WriteContent::Text(text), _) => (encode_like(text, &old).map_err(|e| bad_text(&e))?, None),
         };
         let after = Arc::new(after);
         let new = TextFile::new(after.clone()).ok();
@@ -357,7 +357,7 @@ impl WriteRequest {
         let all = 0..index.len();
         let target = if self.mode == WriteFileMode::Append { Vec::new() } else { vec![all] };
         let standing =
-            env.ledger().standing(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
+            env.ledger().read_status(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
         match standing {
             ReadStatus::Seen => Ok(()),
             ReadStatus::Never | ReadStatus::Part { .. } if self.unread == UnreadPolicy::Allow => Ok(()),
@@ -400,7 +400,7 @@ impl WriteRequest {
                 ledger.wrote(&self.at.path, (&work.after, hash), edits, &work.known);
             }
             (_, Ok(file)) if matches!(self.content, WriteContent::Text(_)) => {
-                ledger.saw(&self.at.path, &work.after, hash, 0..file.line_count());
+                ledger.record_read(&self.at.path, &work.after, hash, 0..file.line_count());
             }
             _ => ledger.forget(&self.at.path),
         }
@@ -408,7 +408,7 @@ impl WriteRequest {
 }
 
 /// `text` in the form of the file it replaces: its encoding, its mark, its usual line end.
-pub(super) fn dressed(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
+pub(super) fn encode_like(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
     let DetectedEncoding { encoding, mark, .. } = old.detected();
     let text = match old.line_ends().dominant() {
         Some(LineEnd::CrLf) if !text.contains("\r\n") => with_crlf(text),

@@ -47,15 +47,15 @@ pub trait FullScreenPane {
     }
 
     /// True while something is worked out beside it that [`FullScreenPane::tick`] will bring.
-    fn waits(&self) -> bool {
+    fn has_background_work(&self) -> bool {
         false
     }
 
     /// Runs with the terminal given back: an editor, for one.
-    fn lent(&mut self) {}
+    fn run_released(&mut self) {}
 
     /// The same without a screen: said line by line, answered with typed lines. Returns when it is left.
-    fn talk(&mut self, talk: &mut dyn LineUi) {
+    fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
         talk.say("this can only be shown on a screen of its own");
     }
 
@@ -85,11 +85,11 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
             guard.drawn(Instant::now());
             dirty = false;
         }
-        let wait = if pane.waits() { TICK } else { Duration::from_secs(3600) };
+        let wait = if pane.has_background_work() { TICK } else { Duration::from_secs(3600) };
         let wait = guard.due().map_or(wait, |due| wait.min(due.saturating_duration_since(Instant::now())));
         let mut taken = 0;
         let typed = keyboard.next(wait)?;
-        let mut input = match guard.settle(Instant::now()) {
+        let mut input = match guard.take_due_key(Instant::now()) {
             Some(key) if typed.is_none() => Some((TerminalInput::Key(key), GuardCheck::Meant)),
             _ => typed.map(|typed| (typed, GuardCheck::No)),
         };
@@ -135,7 +135,7 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
 /// Bytes that type nothing: a key that comes together with them is not alone.
 fn note(guard: &mut KeyGuard, input: &TerminalInput, now: Instant) {
     match input {
-        TerminalInput::Unfinished => guard.follow(),
+        TerminalInput::Unfinished => guard.cancel_pending_key(),
         _ => guard.touch(now),
     }
 }
@@ -159,7 +159,7 @@ fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: Te
             if key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL) =>
         {
             canvas.finish();
-            term::lent_full(term::suspend);
+            term::with_screen_released(term::suspend);
             let (columns, rows) = term::size();
             pane.resize(columns, rows);
             PaneStep::Anew
@@ -174,7 +174,7 @@ fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: Te
             PaneFlow::Close => PaneStep::Close,
             PaneFlow::Lend => {
                 canvas.finish();
-                term::lent_full(|| pane.lent());
+                term::with_screen_released(|| pane.run_released());
                 let (columns, rows) = term::size();
                 pane.resize(columns, rows);
                 PaneStep::Anew

@@ -103,7 +103,7 @@ impl Notifier {
     }
 
     /// Tells of `event` if it is worth it; nobody has typed since `quiet_since`.
-    pub fn hear(&self, event: &TurnEvent, quiet_since: Instant, now: Instant) {
+    pub fn on_event(&self, event: &TurnEvent, quiet_since: Instant, now: Instant) {
         let Some(text) = words(event) else { return };
         if !self.is_wanted(quiet_since, now) {
             return;

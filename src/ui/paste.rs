@@ -31,17 +31,17 @@ struct StoredPaste {
 
 impl PasteStore {
     /// What is to stand in a line for `text`; the error is that too much was pasted.
-    pub fn take_in(&self, text: &str) -> Result<String, String> {
+    pub fn collapse(&self, text: &str) -> Result<String, String> {
         self.take(text, false)
     }
 
     /// Words for `text`, however short it is.
-    pub fn put_away(&self, text: &str) -> Result<String, String> {
+    pub fn collapse_always(&self, text: &str) -> Result<String, String> {
         let known = self.take(text, false)?;
         if known.starts_with(MARK) {
             return Ok(known);
         }
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         kept.push(StoredPaste { text: known.clone(), typed: false });
         Ok(place(kept.len(), &known))
     }
@@ -52,10 +52,10 @@ impl PasteStore {
         } else {
             Cow::Borrowed(text)
         };
-        if fits(&text) && (typed || !means_more(&text) && !own::imitates(&text)) {
+        if fits(&text) && (typed || !looks_like_command(&text) && !own::imitates(&text)) {
             return Ok(text.into_owned());
         }
-        let mut kept = self.kept();
+        let mut kept = self.lock();
         if kept.iter().map(|paste| paste.text.len()).sum::<usize>() + text.len() > ALL {
             return Err(refused(text.len(), "all pastes of a session together hold 100 MB"));
         }
@@ -75,7 +75,7 @@ impl PasteStore {
 
     /// `line` with the words for every paste that stands in it whole: as it was before it was edited.
     fn folded(&self, mut line: String) -> String {
-        for (at, paste) in self.kept().iter().enumerate() {
+        for (at, paste) in self.lock().iter().enumerate() {
             // An editor's last line end is its own.
             let bare = paste.text.trim_end_matches('\n');
             if line.contains(&paste.text) {
@@ -88,16 +88,16 @@ impl PasteStore {
     }
 
     /// `line` with what was typed and put away; what was pasted stays words, for it is text and means nothing.
-    pub fn typed(&self, line: &str) -> String {
-        self.put_in(line, |paste| paste.typed)
+    pub fn expand_typed(&self, line: &str) -> String {
+        self.expand_where(line, |paste| paste.typed)
     }
 
     /// Why `line` cannot be sent: words for a paste that are not what they were.
-    pub fn broken(&self, line: &str) -> Option<String> {
+    pub fn placeholder_error(&self, line: &str) -> Option<String> {
         if line.contains(NOT_KEPT) {
             return Some("the history did not keep this paste: paste it again, or take its words out".into());
         }
-        let kept = self.kept();
+        let kept = self.lock();
         let mut rest = line;
         while let Some(at) = rest.find(MARK) {
             let mark = rest.get(at..).unwrap_or("");
@@ -115,11 +115,11 @@ impl PasteStore {
 
     /// `line` with every paste in its place. Words that name none stay as they are.
     pub fn expanded<'a>(&self, line: &'a str) -> Cow<'a, str> {
-        if line.contains(MARK) { Cow::Owned(self.put_in(line, |_| true)) } else { Cow::Borrowed(line) }
+        if line.contains(MARK) { Cow::Owned(self.expand_where(line, |_| true)) } else { Cow::Borrowed(line) }
     }
 
-    fn put_in(&self, line: &str, wanted: impl Fn(&StoredPaste) -> bool) -> String {
-        let kept = self.kept();
+    fn expand_where(&self, line: &str, wanted: impl Fn(&StoredPaste) -> bool) -> String {
+        let kept = self.lock();
         let mut out = String::new();
         let mut rest = line;
         while let Some(at) = rest.find(MARK) {
@@ -152,7 +152,7 @@ impl PasteStore {
         line.replace(MARK, NOT_KEPT)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<StoredPaste>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<StoredPaste>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -166,7 +166,7 @@ pub fn refused(bytes: usize, limit: &str) -> String {
 }
 
 /// Several lines that begin like a command, or name files: a paste of them is text and must not be read as typed.
-fn means_more(text: &str) -> bool {
+fn looks_like_command(text: &str) -> bool {
     let names = |at: usize| at == 0 || text.get(..at).is_some_and(|b| b.ends_with(char::is_whitespace));
     text.trim().contains('\n')
         && (text.trim_start().starts_with(['!', '/']) || text.match_indices('@').any(|(at, _)| names(at)))
@@ -201,11 +201,11 @@ mod tests {
     #[test]
     fn a_short_paste_stays_what_it_is_and_a_long_one_comes_back_whole() {
         let pastes = PasteStore::default();
-        assert_eq!(pastes.take_in("a\r\nb\rc").unwrap(), "a\nb\nc");
+        assert_eq!(pastes.collapse("a\r\nb\rc").unwrap(), "a\nb\nc");
         let long = "line\n".repeat(30);
-        let place = pastes.take_in(&long).unwrap();
+        let place = pastes.collapse(&long).unwrap();
         assert_eq!(place, "[Pasted text #1: 30 lines, 150 B]");
-        assert_eq!(pastes.take_in(&long).unwrap(), place, "the same text again is the same paste");
+        assert_eq!(pastes.collapse(&long).unwrap(), place, "the same text again is the same paste");
         assert_eq!(pastes.expanded(&format!("look: {place}, {place}!")), format!("look: {long}, {long}!"));
     }
 
@@ -213,7 +213,7 @@ mod tests {
     fn bytes_that_a_line_would_change_are_put_away() {
         let pastes = PasteStore::default();
         for text in ["#define A \\\n  1", "\u{1b}[31m", "nul\0", &"x".repeat(1001)] {
-            let place = pastes.take_in(text).unwrap();
+            let place = pastes.collapse(text).unwrap();
             assert!(place.starts_with(MARK), "{text:?}");
             assert_eq!(pastes.expanded(&place), text);
         }
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn words_that_only_look_like_a_paste_stay() {
         let pastes = PasteStore::default();
-        let place = pastes.take_in(&"x\n".repeat(20)).unwrap();
+        let place = pastes.collapse(&"x\n".repeat(20)).unwrap();
         for line in [
             "[Pasted text #1]",
             "[Pasted text #2: 20 lines, 40 B]",
@@ -232,15 +232,15 @@ mod tests {
             assert_eq!(pastes.expanded(line), line);
         }
         // What is in a paste is not looked at again.
-        let twice = pastes.take_in(&format!("{place}\n").repeat(12)).unwrap();
+        let twice = pastes.collapse(&format!("{place}\n").repeat(12)).unwrap();
         assert_eq!(pastes.expanded(&twice), format!("{place}\n").repeat(12));
     }
 
     #[test]
     fn the_history_keeps_what_is_not_too_long() {
         let pastes = PasteStore::default();
-        let short = pastes.take_in(&"x\n".repeat(20)).unwrap();
-        let long = pastes.take_in(&"y".repeat(300 * 1024)).unwrap();
+        let short = pastes.collapse(&"x\n".repeat(20)).unwrap();
+        let long = pastes.collapse(&"y".repeat(300 * 1024)).unwrap();
         assert_eq!(pastes.for_history(&short), "x\n".repeat(20));
         assert_eq!(
             pastes.for_history(&format!("see {long}")),

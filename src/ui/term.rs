@@ -67,7 +67,7 @@ impl BaseMode {
     fn take() -> io::Result<BaseMode> {
         let before = termios::tcgetattr(input())?;
         set(&base_of(&before))?;
-        *saved() = Some(before);
+        *lock_saved_mode() = Some(before);
         Ok(BaseMode(()))
     }
 }
@@ -126,16 +126,16 @@ pub fn forget_input() {
 }
 
 /// Runs `work` with the terminal as it was before us: for an editor, a shell command, a suspension.
-pub fn lent<T>(work: impl FnOnce() -> T) -> T {
-    let (before, now) = (saved().clone(), termios::tcgetattr(input()).ok());
+pub fn with_original_mode<T>(work: impl FnOnce() -> T) -> T {
+    let (before, now) = (lock_saved_mode().clone(), termios::tcgetattr(input()).ok());
     if let Some(before) = &before {
-        keys_as_ever();
+        disable_extended_keys();
         drop(set(before));
     }
     let out = work();
     if let (Some(_), Some(now)) = (before, now) {
         drop(set(&now));
-        keys_apart();
+        enable_extended_keys();
     }
     out
 }
@@ -149,22 +149,22 @@ pub fn is_dumb() -> bool {
 
 /// Asks the terminal to tell keys apart that are the same bytes otherwise, until it is given back. Not where sequences
 /// like these are known to be shown as text.
-pub fn tell_keys_apart(terminal: &str) {
+pub fn request_extended_keys(terminal: &str) {
     let knows =
         !terminal.is_empty() && !["dumb", "linux", "screen", "vt"].iter().any(|t| terminal.starts_with(t));
     if knows && !KEYS.swap(true, Ordering::SeqCst) {
-        keys_apart();
+        enable_extended_keys();
     }
 }
 
-fn keys_apart() {
+fn enable_extended_keys() {
     if KEYS.load(Ordering::SeqCst) {
         write_all(KEYS_ON);
     }
 }
 
 /// For whoever has the terminal for a while and knows only the old bytes.
-fn keys_as_ever() {
+fn disable_extended_keys() {
     if KEYS.load(Ordering::SeqCst) {
         write_all(KEYS_OFF);
     }
@@ -172,16 +172,16 @@ fn keys_as_ever() {
 
 /// Gives the screen back for `work` while a full-screen pane is open, and takes it again. The pane has to be drawn
 /// anew.
-pub fn lent_full<T>(work: impl FnOnce() -> T) -> T {
+pub fn with_screen_released<T>(work: impl FnOnce() -> T) -> T {
     write_all(LEAVE_FULL);
-    let out = lent(work);
+    let out = with_original_mode(work);
     write_all(ENTER_FULL);
     out
 }
 
 /// Stops this process as Ctrl-Z does in a program without its own mode; returns when it is continued.
 pub fn suspend() {
-    lent(|| {
+    with_original_mode(|| {
         if !is_dumb() {
             write_all(b"\x1b[?1004l\x1b[?2004l\x1b[?25h");
         }
@@ -248,7 +248,7 @@ fn set(mode: &Termios) -> io::Result<()> {
     Ok(termios::tcsetattr(input(), OptionalActions::Drain, mode)?)
 }
 
-fn saved() -> std::sync::MutexGuard<'static, Option<Termios>> {
+fn lock_saved_mode() -> std::sync::MutexGuard<'static, Option<Termios>> {
     SAVED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -53,7 +53,7 @@ impl Workspace {
         if let Some(view) = self.view() {
             return view.write(&at.path, bytes, before, view.writer(permit));
         }
-        if matches!(permit.landing(), WritePolicy::Hold | WritePolicy::Discard) {
+        if matches!(permit.write_policy(), WritePolicy::Hold | WritePolicy::Discard) {
             // Nowhere to hold it: nothing is written.
             return Err(WorkspaceError::ReadOnly(at.path.clone()));
         }

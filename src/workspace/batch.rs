@@ -36,7 +36,7 @@ impl Workspace {
         }
         match self.view() {
             Some(view) => view.write_all(batch, &view.writer(permit)),
-            None if matches!(permit.landing(), WritePolicy::Apply | WritePolicy::Direct) => {
+            None if matches!(permit.write_policy(), WritePolicy::Apply | WritePolicy::Direct) => {
                 self.write_each(batch, permit)
             }
             // Nowhere to hold it: nothing is written.

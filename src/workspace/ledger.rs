@@ -89,11 +89,11 @@ pub struct LineEdit {
 
 impl ReadLedger {
     /// `lines` of `content` were shown.
-    pub fn saw(&mut self, path: &Path, content: &Arc<Vec<u8>>, hash: Hash, lines: Range<usize>) {
-        self.saw_all(path, content, hash, &RangeSet::of(lines));
+    pub fn record_read(&mut self, path: &Path, content: &Arc<Vec<u8>>, hash: Hash, lines: Range<usize>) {
+        self.record_read_ranges(path, content, hash, &RangeSet::of(lines));
     }
 
-    pub fn saw_all(&mut self, path: &Path, content: &Arc<Vec<u8>>, hash: Hash, lines: &RangeSet) {
+    pub fn record_read_ranges(&mut self, path: &Path, content: &Arc<Vec<u8>>, hash: Hash, lines: &RangeSet) {
         let mut seen = lines.clone();
         if let Some(LedgerEntry { what: SeenContent::Content { hash: known, lines: before, .. }, .. }) =
             self.entries.get(path)
@@ -105,7 +105,7 @@ impl ReadLedger {
     }
 
     /// Lines of a file that is too large to be known by its whole content.
-    pub fn saw_window(&mut self, path: &Path, lines: Range<usize>, bytes: &[u8]) {
+    pub fn record_window(&mut self, path: &Path, lines: Range<usize>, bytes: &[u8]) {
         let window = SeenWindow { lines, hash: blake3::hash(bytes), turn: self.turn };
         let used = self.tick();
         match self.entries.get_mut(path) {
@@ -125,7 +125,7 @@ impl ReadLedger {
     }
 
     /// How the present content, and the target lines in it, stand. `line_bytes` gives the bytes of lines.
-    pub fn standing<'a>(
+    pub fn read_status<'a>(
         &self,
         path: &Path,
         content: &[u8],
@@ -157,7 +157,7 @@ impl ReadLedger {
 
     /// A refusal showed what changed: `shown` lines of the present content count as seen, besides those that stand
     /// unchanged from before.
-    pub fn told(
+    pub fn record_shown_change(
         &mut self,
         path: &Path,
         content: &Arc<Vec<u8>>,

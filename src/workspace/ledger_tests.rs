@@ -10,7 +10,7 @@ fn content(text: &str) -> (Arc<Vec<u8>>, Hash) {
 
 fn standing(ledger: &ReadLedger, text: &str, targets: &[Range<usize>]) -> ReadStatus {
     let (bytes, hash) = content(text);
-    ledger.standing(Path::new("/f"), &bytes, hash, targets, |_| &[])
+    ledger.read_status(Path::new("/f"), &bytes, hash, targets, |_| &[])
 }
 
 #[test]
@@ -18,8 +18,8 @@ fn lines_not_shown_are_not_seen() {
     let mut ledger = ReadLedger::default();
     assert!(matches!(standing(&ledger, "a\nb\nc\n", &[]), ReadStatus::Never));
     let (bytes, hash) = content("a\nb\nc\n");
-    ledger.saw(Path::new("/f"), &bytes, hash, 0..1);
-    ledger.saw(Path::new("/f"), &bytes, hash, 2..3);
+    ledger.record_read(Path::new("/f"), &bytes, hash, 0..1);
+    ledger.record_read(Path::new("/f"), &bytes, hash, 2..3);
     assert!(matches!(standing(&ledger, "a\nb\nc\n", &[0..1, 2..3]), ReadStatus::Seen));
     let ReadStatus::Part { seen, missing } = standing(&ledger, "a\nb\nc\n", &[1..3]) else { panic!() };
     assert_eq!((seen.to_string(), missing), ("1, 3".into(), 1..2));
@@ -29,7 +29,7 @@ fn lines_not_shown_are_not_seen() {
 fn a_change_elsewhere_leaves_the_target_intact_and_one_inside_does_not() {
     let mut ledger = ReadLedger::default();
     let (bytes, hash) = content("a\nb\nc\nd\n");
-    ledger.saw(Path::new("/f"), &bytes, hash, 0..3);
+    ledger.record_read(Path::new("/f"), &bytes, hash, 0..3);
     let ReadStatus::Changed(change) = standing(&ledger, "A\nb\nc\nd\n", &[1..3]) else { panic!() };
     assert!(change.intact);
     assert_eq!(change.carried.to_string(), "2-3");
@@ -43,7 +43,7 @@ fn a_change_elsewhere_leaves_the_target_intact_and_one_inside_does_not() {
 fn our_own_writing_counts_as_seen_and_moves_the_rest_along() {
     let mut ledger = ReadLedger::default();
     let (before, hash) = content("a\nb\nc\nd\ne\n");
-    ledger.saw(Path::new("/f"), &before, hash, 1..3);
+    ledger.record_read(Path::new("/f"), &before, hash, 1..3);
     let (after, after_hash) = content("a\nB1\nB2\nc\nd\ne\n");
     let edit = LineEdit { old: 1..2, new_len: 2 };
     let known = ledger.seen_now(Path::new("/f"), &before, hash, |_| &[]);
@@ -55,8 +55,8 @@ fn our_own_writing_counts_as_seen_and_moves_the_rest_along() {
 fn what_was_saved_stands_after_it_is_restored_as_long_as_the_hash_does() {
     let mut ledger = ReadLedger::default();
     let (bytes, hash) = content("a\nb\n");
-    ledger.saw(Path::new("/f"), &bytes, hash, 0..2);
-    ledger.saw_window(Path::new("/big"), 10..12, b"x\ny\n");
+    ledger.record_read(Path::new("/f"), &bytes, hash, 0..2);
+    ledger.record_window(Path::new("/big"), 10..12, b"x\ny\n");
     let json = serde_json::to_string(&ledger.snapshot()).unwrap();
     let back = ReadLedger::restore(&serde_json::from_str(&json).unwrap());
     assert_eq!(back.snapshot(), ledger.snapshot());
@@ -68,10 +68,10 @@ fn what_was_saved_stands_after_it_is_restored_as_long_as_the_hash_does() {
 #[test]
 fn windows_into_large_files_are_known_by_their_own_lines() {
     let mut ledger = ReadLedger::default();
-    ledger.saw_window(Path::new("/f"), 10..12, b"x\ny\n");
+    ledger.record_window(Path::new("/f"), 10..12, b"x\ny\n");
     let stands = |lines: &'static [u8], target: Range<usize>| {
         let (bytes, hash) = content("whatever");
-        ledger.standing(Path::new("/f"), &bytes, hash, &[target], |_| lines)
+        ledger.read_status(Path::new("/f"), &bytes, hash, &[target], |_| lines)
     };
     assert!(matches!(stands(b"x\ny\n", 10..11), ReadStatus::Seen));
     assert!(matches!(stands(b"x\ny\n", 12..13), ReadStatus::Part { .. }));
@@ -83,7 +83,7 @@ fn contents_are_let_go_when_there_are_too_many() {
     let mut ledger = ReadLedger::default();
     for n in 0..40u8 {
         let bytes = Arc::new(vec![n; 3 << 20]);
-        ledger.saw(&PathBuf::from(format!("/{n}")), &bytes, blake3::hash(&bytes), 0..1);
+        ledger.record_read(&PathBuf::from(format!("/{n}")), &bytes, blake3::hash(&bytes), 0..1);
     }
     assert!(ledger.kept <= KEEP_ALL);
     let kept =
@@ -110,9 +110,9 @@ fn each_line_keeps_the_turn_in_which_it_was_shown_last_through_edits_and_a_resta
     let text = "a\nb\nc\nd\ne\nf\n";
     let (bytes, hash) = content(text);
     ledger.begin_turn(1);
-    ledger.saw(path, &bytes, hash, 0..4);
+    ledger.record_read(path, &bytes, hash, 0..4);
     ledger.begin_turn(2);
-    ledger.saw(path, &bytes, hash, 3..5);
+    ledger.record_read(path, &bytes, hash, 3..5);
     assert_eq!(turns(&ledger, text), "11122.");
     // Somebody else adds a line and changes another: what stands unchanged keeps its turn.
     assert_eq!(turns(&ledger, "new\na\nb\nC\nd\ne\nf\n"), ".11.22.");
@@ -131,7 +131,7 @@ fn each_line_keeps_the_turn_in_which_it_was_shown_last_through_edits_and_a_resta
     let (bytes, hash) = content(changed);
     let carried = ledger.seen_now(path, &bytes, hash, |_| &[]);
     ledger.begin_turn(4);
-    ledger.told(path, &bytes, hash, &carried, &RangeSet::of(2..3));
+    ledger.record_shown_change(path, &bytes, hash, &carried, &RangeSet::of(2..3));
     assert_eq!(turns(&ledger, changed), "134122.");
 }
 

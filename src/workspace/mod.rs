@@ -256,16 +256,16 @@ impl Workspace {
     /// True when a hidden pattern matches this canonical path or a directory above it.
     pub fn is_hidden(&self, path: &Path) -> bool {
         let hidden = self.0.hidden.read().unwrap_or_else(PoisonError::into_inner);
-        !hidden.is_empty() && hidden.iter().any(|h| self.matches_hidden(h, path)) || self.is_veiled(path)
+        !hidden.is_empty() && hidden.iter().any(|h| self.matches_hidden(h, path)) || self.is_filtered(path)
     }
 
     /// Hides more, as long as `hides` says so: what is classified higher than the session has been. Once only.
-    pub fn set_veil(&self, hides: Box<PathPredicate>) {
+    pub fn set_path_filter(&self, hides: Box<PathPredicate>) {
         // Whoever came first stays.
         let _ = self.0.veil.set(PathFilter(hides));
     }
 
-    fn is_veiled(&self, path: &Path) -> bool {
+    fn is_filtered(&self, path: &Path) -> bool {
         self.0.veil.get().is_some_and(|veil| (veil.0)(path))
     }
 

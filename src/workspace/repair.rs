@@ -4,7 +4,8 @@ use super::damage::{DamagedPart, DamagedRecord};
 use super::journal::{Journal, journals_in};
 use super::objects::ObjectStore;
 use super::view::{
-    contents_needed, keeps_pending, mend_record, mend_roots, pending_damage, roots_of, views_in, write_roots,
+    contents_needed, keeps_pending, pending_damage, rebuild_record, rebuild_roots, roots_of, views_in,
+    write_roots,
 };
 use std::fs::{self, File};
 use std::io;
@@ -190,7 +191,7 @@ fn mend_view(view: &Path, objects: &ObjectStore, aside: &Path, done: &mut Repair
 }
 
 fn found_roots(view: &Path, damage: &DamagedRecord, aside: &Path) -> RepairOutcome {
-    let Some(roots) = mend_roots(view) else { return RepairOutcome::InDoubt };
+    let Some(roots) = rebuild_roots(view) else { return RepairOutcome::InDoubt };
     let written = || {
         if damage.path.exists() {
             crate::private::make_dir(aside)?;
@@ -205,7 +206,9 @@ fn found_roots(view: &Path, damage: &DamagedRecord, aside: &Path) -> RepairOutco
 }
 
 fn made_records(view: &Path, objects: &ObjectStore, aside: &Path) -> RepairOutcome {
-    match roots_of(view).map_err(io::Error::from).and_then(|roots| mend_record(view, &roots, objects, aside))
+    match roots_of(view)
+        .map_err(io::Error::from)
+        .and_then(|roots| rebuild_record(view, &roots, objects, aside))
     {
         Ok(count) => RepairOutcome::RecordsMade(count, aside.to_path_buf()),
         Err(e) => RepairOutcome::Failed(e.to_string()),

@@ -334,12 +334,12 @@ impl WalkBudget {
         WalkBudget { since: Instant::now(), most }
     }
 
-    pub fn is_spent(&self) -> bool {
+    pub fn is_expired(&self) -> bool {
         self.since.elapsed() >= self.most
     }
 
     /// The report where these files were not searched to their end.
-    pub fn spent_on(&self, mut names: Vec<String>) -> WalkTimeout {
+    pub fn timeout_in(&self, mut names: Vec<String>) -> WalkTimeout {
         names.sort_unstable();
         names.truncate(NAMED);
         WalkTimeout { after: self.most, directories: 0, names }
@@ -385,12 +385,12 @@ impl<'a> DirWalk<'a> {
         std::thread::scope(|scope| {
             // This thread works, too, so that the walk also ends where no other can be started.
             for _ in 1..threads {
-                let work = || self.labour(&queue, &ready, visitor());
+                let work = || self.run_worker(&queue, &ready, visitor());
                 if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                     break;
                 }
             }
-            self.labour(&queue, &ready, visitor());
+            self.run_worker(&queue, &ready, visitor());
         });
         let mut queue = queue.into_inner().unwrap_or_else(PoisonError::into_inner);
         let mut skipped = std::mem::take(&mut queue.skipped);
@@ -420,7 +420,7 @@ impl<'a> DirWalk<'a> {
         WalkTimeout { after: self.budget.most, directories, names }
     }
 
-    fn labour(&self, queue: &Mutex<WalkQueue>, ready: &Condvar, mut visit: impl FnMut(&WalkEntry)) {
+    fn run_worker(&self, queue: &Mutex<WalkQueue>, ready: &Condvar, mut visit: impl FnMut(&WalkEntry)) {
         while let Some(work) = self.take(queue, ready) {
             let (more, skipped) = match work {
                 WalkTask::Batch(entries) => {
@@ -450,7 +450,7 @@ impl<'a> DirWalk<'a> {
             if (self.stop)() {
                 return None;
             }
-            if self.budget.is_spent() && (queue.busy > 0 || !queue.work.is_empty()) {
+            if self.budget.is_expired() && (queue.busy > 0 || !queue.work.is_empty()) {
                 queue.is_late = true;
                 return None;
             }

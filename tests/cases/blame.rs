@@ -73,7 +73,7 @@ impl Desk {
         let entries = self.view().journal().to_undo();
         let label = TransactionLabel { turn: "u".into(), ..TransactionLabel::default() };
         let plan = self.view().plan_undo(&entries, None, label).unwrap();
-        self.view().carry_out(plan).unwrap().unwrap();
+        self.view().execute_plan(plan).unwrap().unwrap();
     }
 
     fn redo(&self) {
@@ -82,7 +82,7 @@ impl Desk {
             .view()
             .plan_redo(&undo, TransactionLabel { turn: "r".into(), ..TransactionLabel::default() })
             .unwrap();
-        self.view().carry_out(plan).unwrap().unwrap();
+        self.view().execute_plan(plan).unwrap().unwrap();
     }
 
     #[track_caller]
@@ -227,7 +227,7 @@ fn part_of_a_turn_taken_back_gives_its_lines_back_too() {
     let entries = desk.view().journal().to_undo();
     let label = TransactionLabel { turn: "u".into(), ..TransactionLabel::default() };
     let plan = desk.view().plan_undo(&entries, Some(&desk.0.path("a.txt")), label).unwrap();
-    let entry = desk.view().carry_out(plan).unwrap().unwrap();
+    let entry = desk.view().execute_plan(plan).unwrap().unwrap();
     assert_eq!((entry.kind, entry.label.assent), (TransactionKind::Apply, ApprovedBy::you("undo")));
     assert_eq!(desk.whose("a.txt"), ["one: before"]);
     assert_eq!(desk.whose("b.txt"), ["two: b in t1, write mode"]);

@@ -29,7 +29,7 @@ fn answer(mode: Mode, reach: Access) -> &'static str {
     let policy = Policy::new(ModeCell::new(mode), Vec::new(), vec![PathBuf::from("/w")]);
     let writes = matches!(&reach, Access::Write { .. });
     match policy.decide(&CallId::new("c"), "run_command", vec![reach]) {
-        Decision::Allow(permit) if writes && permit.landing() == WritePolicy::Hold => "pending",
+        Decision::Allow(permit) if writes && permit.write_policy() == WritePolicy::Hold => "pending",
         Decision::Allow(_) => "yes",
         Decision::Ask(_) => "asks",
         Decision::Deny(_) => "refused",
@@ -92,13 +92,13 @@ fn the_table_of_modes_is_what_the_modes_do() {
             ("yes", "yes" | "pending") => "all",
             other => panic!("{mode}: {other:?}"),
         };
-        let commands = match (answer(mode, run("cargo test", true)), mode.landing()) {
+        let commands = match (answer(mode, run("cargo test", true)), mode.write_policy()) {
             ("refused", _) => "none",
             ("yes", WritePolicy::Direct) => "without a sandbox, with your rights",
             ("yes", _) => "in the view",
             other => panic!("{mode}: {other:?}"),
         };
-        let becomes = match mode.landing() {
+        let becomes = match mode.write_policy() {
             _ if mode == Mode::None => "",
             WritePolicy::Discard => "thrown away",
             WritePolicy::Hold => "kept [pending]",
@@ -124,7 +124,7 @@ fn the_table_of_protected_files_is_what_file_tools_and_commands_do() {
             other => panic!("{mode}: {other}"),
         };
         assert_eq!(row[1], tool, "{mode}");
-        let command = match mode.landing() {
+        let command = match mode.write_policy() {
             WritePolicy::Discard => "the change is thrown away",
             WritePolicy::Hold => "the change is pending",
             WritePolicy::Apply => "all changes of the command are pending",

@@ -98,11 +98,11 @@ async fn what_stays_behind_when_another_model_goes_on_is_told() {
     let picture = Image::new("image/png", 1, 1, "p.png", PNG.to_vec().into());
     let parts = vec![Part::text("think"), Part::Image(picture)];
     assert_eq!(start(&mut agent, TurnStart::Say(parts), |_, _| {}).await, TurnEnding::Done);
-    assert_eq!(agent.left_behind(), None);
+    assert_eq!(agent.lost_on_switch(), None);
     let (provider, _) = talk.provider();
     agent.switch(provider, talk.figures.model("other"), 100);
     let reasoning = "the reasoning of 1 answer stays behind, which only its own model can read";
-    assert_eq!(agent.left_behind().as_deref(), Some(reasoning));
+    assert_eq!(agent.lost_on_switch().as_deref(), Some(reasoning));
     drop(agent);
     talk.figures.vision = false;
     let store = talk.store();

@@ -4,7 +4,7 @@ use crate::support::binary::Place;
 use crate::support::pty::{Pty, shell};
 use crate::support::tool_bench::Bench;
 use placet::permission::Mode;
-use placet::repl::{carry_out, review_of};
+use placet::repl::{apply_review, review_of};
 use placet::ui::review::{Review, ReviewBody, ReviewDecision};
 use placet::workspace::{TransactionLabel, View};
 use proptest::prelude::*;
@@ -201,7 +201,8 @@ fn view(bench: &Bench) -> &View {
 
 fn carry(bench: &Bench, review: &Review) {
     let carried =
-        carry_out(&bench.env.workspace, view(bench), review, |_| true, TransactionLabel::default()).unwrap();
+        apply_review(&bench.env.workspace, view(bench), review, |_| true, TransactionLabel::default())
+            .unwrap();
     for (_, told) in carried.steps {
         assert!(told.done, "{told:?}");
     }
@@ -434,7 +435,7 @@ fn a_file_that_was_changed_and_changed_back_is_the_persons_again() {
         bench.call("edit_file", json!({"path": path, "old_string": old, "new_string": new})).done();
     }
     let view = bench.env.workspace.view().unwrap().clone();
-    view.forget_unchanged().unwrap();
+    view.drop_unchanged().unwrap();
     bench.write("a.txt", "the person's\n");
     assert!(bench.call("read_file", json!({"path": "a.txt"})).done().contains("the person's"));
     assert!(bench.call("read_file", json!({"path": "b.txt"})).done().contains('B'));

@@ -203,7 +203,7 @@ fn settled(pane: &mut dyn FullScreenPane, (columns, rows): (u16, u16)) -> Buffer
     loop {
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
         pane.draw(&mut buffer);
-        if !pane.waits() {
+        if !pane.has_background_work() {
             return buffer;
         }
         pane.tick();

@@ -326,7 +326,7 @@ async fn a_session_of_every_wire_goes_on_over_every_other_one() {
             let loaded = talk.store().load(&talk.last()).unwrap();
             let mut agent = talk.resume();
             assert_eq!(
-                agent.left_behind().unwrap(),
+                agent.lost_on_switch().unwrap(),
                 "the reasoning of 2 answers stays behind, which only its own model can read; \
                  2 pictures are not shown to its-own, which takes none",
                 "{what}"

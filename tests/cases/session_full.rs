@@ -24,7 +24,7 @@ fn make_room(talk: &Talk) {
 
 fn stored(talk: &Talk) -> LoadedSession {
     let store = talk.store();
-    let (loaded, taken) = (store.load(&talk.last()).unwrap(), store.take_up(&talk.last()).unwrap());
+    let (loaded, taken) = (store.load(&talk.last()).unwrap(), store.load_for_resume(&talk.last()).unwrap());
     assert_eq!(loaded.transcript, taken.transcript);
     loaded
 }

@@ -140,7 +140,7 @@ fn same(taken: &LoadedSession, whole: &LoadedSession) {
         summary.map_or_else(|| whole.transcript.messages().to_vec(), |s| s.over(whole.transcript.messages()));
     assert_eq!(taken.transcript.over(summary).into_owned(), sent);
     assert_eq!(taken.transcript.len(), whole.transcript.len());
-    assert_eq!(taken.transcript.said(), whole.transcript.said());
+    assert_eq!(taken.transcript.user_message_count(), whole.transcript.user_message_count());
     assert_eq!(taken.transcript.last(), whole.transcript.messages().last());
     assert_eq!(taken.withheld, whole.withheld);
     assert_eq!((taken.usage, taken.last_prompt), (whole.usage, whole.last_prompt));
@@ -172,7 +172,7 @@ proptest! {
         let mut n = 0;
         for step in &steps {
             take(&mut open, &mut n, step);
-            same(&store.take_up(open.id()).unwrap(), &store.load(open.id()).unwrap());
+            same(&store.load_for_resume(open.id()).unwrap(), &store.load(open.id()).unwrap());
         }
     }
 }
@@ -190,7 +190,7 @@ fn after_a_rewind_to_where_a_summary_ends_the_request_before_it_is_found() {
         Step::Rewound { to: 5 },
     ] {
         take(&mut open, &mut n, &step);
-        same(&store.take_up(open.id()).unwrap(), &store.load(open.id()).unwrap());
+        same(&store.load_for_resume(open.id()).unwrap(), &store.load(open.id()).unwrap());
     }
 }
 
@@ -223,7 +223,7 @@ fn what_was_summed_up_is_not_read_when_a_session_is_taken_up() {
     summed_up(&mut open, 20);
     // Five turns of five entries each come before the one whose first message is the twentieth.
     assert_eq!(spoil(&dir, open.id(), 26), 25);
-    let taken = store.take_up(open.id()).unwrap();
+    let taken = store.load_for_resume(open.id()).unwrap();
     assert_eq!((taken.dropped, taken.transcript.begins(), taken.transcript.len()), (Vec::new(), 20, 40));
     let lost = Message::User { parts: vec![Part::Note(Note::MessageLost)] };
     assert_eq!(taken.transcript.messages()[19], lost, "places do not shift");
@@ -244,11 +244,11 @@ fn a_session_without_a_place_is_read_whole_until_it_is_summed_up_again() {
             let sql = "INSERT INTO state (session, key, value) VALUES (?1, 'place', ?2)";
             conn.execute(sql, [open.id().as_str(), value]).unwrap();
         }
-        let taken = store.take_up(open.id()).unwrap();
+        let taken = store.load_for_resume(open.id()).unwrap();
         assert_eq!((taken.transcript.begins(), taken.transcript.len(), taken.dropped.len()), (0, 24, 0));
     }
     summed_up(&mut open, 16);
-    assert_eq!(store.take_up(open.id()).unwrap().transcript.begins(), 16);
+    assert_eq!(store.load_for_resume(open.id()).unwrap().transcript.begins(), 16);
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn pictures_are_read_when_they_are_asked_for() {
     let image = Image::new("image/png", 2, 1, "a.png", vec![1u8, 2, 3].into());
     let message = Message::User { parts: vec![Part::Image(image.clone())] };
     open.append(SessionRecord::Message { message }).unwrap();
-    let taken = store.take_up(open.id()).unwrap();
+    let taken = store.load_for_resume(open.id()).unwrap();
     let bare = Image { bytes: Vec::new().into(), ..image.clone() };
     assert_eq!(taken.transcript.messages(), [Message::User { parts: vec![Part::Image(bare)] }]);
     assert_eq!(store.picture(&image.hash).unwrap(), image.bytes);
@@ -344,6 +344,6 @@ async fn a_conversation_taken_up_goes_on_and_goes_back_to_before_its_place() {
     assert_eq!((agent.transcript().messages(), agent.fill().summed_up), (&whole.messages()[..20], 12));
     drop(agent);
     assert_eq!(store.load(&id).unwrap().transcript.messages(), &whole.messages()[..20]);
-    same(&store.take_up(&id).unwrap(), &store.load(&id).unwrap());
+    same(&store.load_for_resume(&id).unwrap(), &store.load(&id).unwrap());
     talk.is_lawful();
 }

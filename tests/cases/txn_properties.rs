@@ -233,7 +233,7 @@ fn case(seed: u64) {
     assert_eq!(differences(&original, &snap(&b.root)), [], "undone");
     if undone == 1 {
         let redo = b.view.journal().to_redo().unwrap();
-        b.view.carry_out(b.view.plan_redo(&redo, label()).unwrap()).unwrap();
+        b.view.execute_plan(b.view.plan_redo(&redo, label()).unwrap()).unwrap();
         assert_eq!(differences(&landed, &snap(&b.root)), [], "redone");
     }
 }

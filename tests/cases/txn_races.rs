@@ -46,7 +46,7 @@ impl Bench {
 
     pub fn undo(&self) -> bool {
         let plan = self.view.plan_undo(&self.view.journal().to_undo(), None, label());
-        plan.is_ok_and(|plan| self.view.carry_out(plan).is_ok_and(|done| done.is_some()))
+        plan.is_ok_and(|plan| self.view.execute_plan(plan).is_ok_and(|done| done.is_some()))
     }
 }
 

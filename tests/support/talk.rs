@@ -215,7 +215,7 @@ impl Talk {
 
     /// The same as a person takes it up: what is not needed is read later.
     pub fn take_up(&self) -> Agent {
-        self.resume_with(self.store().take_up(&self.last()).unwrap())
+        self.resume_with(self.store().load_for_resume(&self.last()).unwrap())
     }
 
     fn resume_with(&self, loaded: LoadedSession) -> Agent {

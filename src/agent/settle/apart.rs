@@ -45,7 +45,7 @@ impl Agent {
     }
 
     /// Asks about each path that runs later, by itself and with another key than the rest.
-    pub(super) async fn settle_protected(
+    pub(super) async fn approve_protected(
         &self,
         view: &View,
         workspace: &Workspace,
@@ -64,7 +64,7 @@ impl Agent {
             let (reply, answer) = oneshot::channel();
             drop(events.send(TurnEvent::Choice(about_one(&set, &classes, change, (view, workspace), reply))));
             let answer = answer.await.unwrap_or('k');
-            let _still = view.hold_still().await;
+            let _still = view.lock_commands().await;
             let now = view.changes(LayerKind::Pending).ok();
             if now.and_then(|now| now.get(&path).cloned()).as_ref() != Some(change) {
                 let words = "what is pending has changed while you looked; here it is again";
@@ -114,7 +114,7 @@ impl Agent {
             Ok(DiscardBackup::TooLarge) => "too large to be kept for undo",
             Err(e) => return format!("could not be discarded: {e}"),
         };
-        self.wrote_down(AuditKind::Discard, format!("discarded: {name}; {back}"))
+        self.log_outcome(AuditKind::Discard, format!("discarded: {name}; {back}"))
     }
 }
 

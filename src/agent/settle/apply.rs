@@ -14,9 +14,9 @@ use tokio::sync::mpsc::UnboundedSender;
 
 impl Agent {
     /// `said`, and that it is not in the audit log, where it could not be written there.
-    pub(super) fn wrote_down(&self, kind: AuditKind, said: String) -> String {
+    pub(super) fn log_outcome(&self, kind: AuditKind, said: String) -> String {
         let session = self.session().map(|s| s.id().to_string());
-        match self.gate().settled(kind, "the question at the end of a turn", session, &said) {
+        match self.gate().log_decision(kind, "the question at the end of a turn", session, &said) {
             Ok(()) => self
                 .parts
                 .env
@@ -93,7 +93,7 @@ impl Agent {
                     let why = "a pipe, socket or device is never applied";
                     said.push_str(&format!("; discarded ({why}): {}", names(&dropped, workspace)));
                 }
-                (self.wrote_down(AuditKind::Apply, said), Some(TurnDecision::Applied))
+                (self.log_outcome(AuditKind::Apply, said), Some(TurnDecision::Applied))
             }
             Ok(Ok(ApplyOutcome::Nothing)) => {
                 ("there was nothing left to apply".into(), Some(TurnDecision::Nothing))

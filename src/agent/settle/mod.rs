@@ -34,22 +34,22 @@ pub enum TurnDecision {
 
 impl Agent {
     /// Asks what becomes of the changes that this turn left pending. Without an answer they stay pending.
-    pub async fn settle(&mut self, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
+    pub async fn ask_to_apply(&mut self, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
         let workspace = self.env().workspace.clone();
         let Some(view) = workspace.view().cloned() else { return TurnDecision::Nothing };
         // A background command may have ended between two turns: that is asked about as well.
-        if !view.turn().held & !view.take_late() {
+        if !view.turn().held & !view.take_background_pending() {
             return TurnDecision::Nothing;
         }
         loop {
-            if let Some(settled) = self.settle_once(&view, &workspace, events).await {
+            if let Some(settled) = self.ask_to_apply_once(&view, &workspace, events).await {
                 return settled;
             }
         }
     }
 
     /// Asks once about everything that is pending. `None` when it is to be asked again, because that has changed.
-    async fn settle_once(
+    async fn ask_to_apply_once(
         &self,
         view: &View,
         workspace: &Workspace,
@@ -71,7 +71,7 @@ impl Agent {
         let classes = view.classify(&set);
         let waiting = self.waiting(&set, &classes).len();
         if waiting == set.listed(&classes) {
-            return Some(self.settle_protected(view, workspace, TurnDecision::Kept, events).await);
+            return Some(self.approve_protected(view, workspace, TurnDecision::Kept, events).await);
         }
         let (question, answer) = about_all(&set, &classes, waiting, (view, workspace));
         drop(events.send(TurnEvent::Choice(question)));
@@ -81,7 +81,7 @@ impl Agent {
         }
         // What was shown is what is decided on: a background command may have ended under the question, and none puts
         // anything there until this is done.
-        let still = view.hold_still().await;
+        let still = view.lock_commands().await;
         if matches!(answer, 'a' | 'd') && view.changes(LayerKind::Pending).is_ok_and(|now| now != set) {
             let words = "what is pending has changed while you looked; here it is again";
             drop(events.send(TurnEvent::Notice(words.into())));
@@ -93,7 +93,7 @@ impl Agent {
                 // Without an answer they changed meanwhile and were merged: that is another question.
                 let settled = self.apply_all(&set, &approval, view, workspace, events).await?;
                 drop(still);
-                return Some(self.settle_protected(view, workspace, settled, events).await);
+                return Some(self.approve_protected(view, workspace, settled, events).await);
             }
             'r' => return Some(TurnDecision::Review),
             'd' => self.discard_all(view, &set, &classes),
@@ -109,7 +109,7 @@ impl Agent {
             Ok(DiscardBackup::TooLarge) => "too large to be kept for undo",
             Err(e) => return format!("not discarded: {e}"),
         };
-        self.wrote_down(AuditKind::Discard, format!("discarded: {}; {back}", counted(set, classes)))
+        self.log_outcome(AuditKind::Discard, format!("discarded: {}; {back}", counted(set, classes)))
     }
 
     /// The paths that are asked about one by one: in unrestricted mode none.

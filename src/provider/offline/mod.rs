@@ -53,7 +53,7 @@ impl Provider for OfflineProvider {
             let mut answer = OfflineProvider::next(&request.messages);
             answer.model.clone_from(&request.model.name);
             answer.usage = telling::estimate(&request, &answer);
-            telling::tell(answer, pause, &cancel, &emit).await;
+            telling::stream_answer(answer, pause, &cancel, &emit).await;
         })
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn take() -> Result<DeviceNodes, SandboxSetupError> {
 
 impl DeviceNodes {
     /// Puts a fresh `/dev` over the host's. No terminal is in it; `pts` is a new, empty set of them.
-    pub(super) fn furnish(self, ground: &ScratchTmpfs) -> Result<(), SandboxSetupError> {
+    pub(super) fn mount_dev(self, ground: &ScratchTmpfs) -> Result<(), SandboxSetupError> {
         let dev = Path::new("/dev");
         let still = TAME | MountAttrFlags::MOUNT_ATTR_NOEXEC;
         ground.part("dev", 0o755, still)?.attach(dev)?;

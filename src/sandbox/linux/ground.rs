@@ -15,7 +15,7 @@ const SIZE: &str = "25%";
 pub(super) struct ScratchTmpfs(OwnedFd);
 
 impl ScratchTmpfs {
-    pub(super) fn lay() -> Result<ScratchTmpfs, SandboxSetupError> {
+    pub(super) fn create() -> Result<ScratchTmpfs, SandboxSetupError> {
         let base = Path::new("/tmp");
         DetachedMount::fresh("tmpfs", &[("mode", "700"), ("size", SIZE)], TAME)?.attach(base)?;
         at(place(base, OFlags::DIRECTORY), || "open fresh memory".into()).map(ScratchTmpfs)
@@ -41,7 +41,7 @@ impl ScratchTmpfs {
         attributes: MountAttrFlags,
     ) -> Result<DetachedMount, SandboxSetupError> {
         let dir = self.dir(name, mode)?;
-        at(DetachedMount::again(&dir), || format!("mount a fresh `{name}`"))?.tamed(attributes)
+        at(DetachedMount::again(&dir), || format!("mount a fresh `{name}`"))?.with_attributes(attributes)
     }
 
     /// A new node that nobody may open.

@@ -40,7 +40,7 @@ pub(super) fn limit(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
 }
 
 /// Gives up all capabilities (root: all but its rights over files), for good.
-pub(super) fn renounce(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
+pub(super) fn drop_capabilities(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let kept = match (spec.backend, rustix::process::geteuid().is_root()) {
         (SandboxBackend::Overlay, true) => OF_ROOT,
         _ => CapabilitySet::empty(),

@@ -95,7 +95,7 @@ impl SandboxChild<'_> {
             format!("enter the working directory `{}` inside", self.spec.cwd.display())
         })?;
         harden::limit(self.spec)?;
-        harden::renounce(self.spec)?;
+        harden::drop_capabilities(self.spec)?;
         landlock::apply(self.spec)?;
         seccomp::apply(self.spec)?;
         // Giving up privileges clears it.

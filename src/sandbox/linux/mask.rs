@@ -65,13 +65,13 @@ fn cover_one(spec: &SandboxSpec, blank: &MaskSources, path: &Path) -> io::Result
     }
     // The link stays; what it leads to is what must not be seen.
     match std::fs::canonicalize(path) {
-        Ok(real) if !blinds(spec, &real) => blank.over(&place(&real, OFlags::NOFOLLOW)?),
+        Ok(real) if !is_essential(spec, &real) => blank.over(&place(&real, OFlags::NOFOLLOW)?),
         _ => Ok(()),
     }
 }
 
 /// True for a place without which nothing could run. A link to it may have been made by the command before.
-fn blinds(spec: &SandboxSpec, real: &Path) -> bool {
+fn is_essential(spec: &SandboxSpec, real: &Path) -> bool {
     let needed = spec.overlays.iter().map(|o| &o.target).chain(&spec.writable).chain(&spec.scratch);
     NEVER.iter().any(|never| Path::new(never) == real)
         || ["/usr", "/bin", "/lib", "/lib64", "/proc", "/dev", "/sys"].iter().any(|dir| real.starts_with(dir))

@@ -61,7 +61,10 @@ impl DetachedMount {
         open_tree(place, "", flags).map(DetachedMount)
     }
 
-    pub(super) fn tamed(self, attributes: MountAttrFlags) -> Result<DetachedMount, SandboxSetupError> {
+    pub(super) fn with_attributes(
+        self,
+        attributes: MountAttrFlags,
+    ) -> Result<DetachedMount, SandboxSetupError> {
         let set = raw::set_mount(&self.0, c"", MountDepth::All, u64::from(attributes.bits()));
         at(set, || "restrict a mount".into())?;
         Ok(self)

@@ -25,7 +25,7 @@ pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
     let sockets = named_sockets(&spec);
     spec.masked.extend(sockets);
     let joins = spec.backend == SandboxBackend::Overlay && spec.network == SandboxNetwork::Off;
-    let beside = match spec.beside.filter(|_| joins).map(join_beside).transpose() {
+    let beside = match spec.beside.filter(|_| joins).map(join_network).transpose() {
         Ok(joined) => joined == Some(true),
         Err(e) => {
             let why =
@@ -48,8 +48,9 @@ pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
     let (mut mine, theirs) = UnixStream::pair()?;
     let child = init::SandboxChild { spec: &spec, stdin: asked.stdin, line: &asked.line, line_out: theirs };
     let pid = raw::fork(flags, || child.run()).map_err(refused)?;
-    let ready =
-        map_ids(pid, flags).and_then(|()| handshake(&mut mine)).and_then(|listener| way_out(&spec, listener));
+    let ready = map_ids(pid, flags)
+        .and_then(|()| handshake(&mut mine))
+        .and_then(|listener| serve_proxy(&spec, listener));
     match ready {
         Ok(()) => Ok(ConfinedProcess { pid, words: Some(mine) }),
         Err(error) => {
@@ -60,12 +61,12 @@ pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
     }
 }
 
-fn join_beside(supervisor: u32) -> io::Result<bool> {
+fn join_network(supervisor: u32) -> io::Result<bool> {
     beside::join(ChildPid::checked(supervisor)?)
 }
 
 /// Serves the listener inside with connections from outside. The child was forked before: this may start a thread.
-fn way_out(spec: &SandboxSpec, listener: Option<OwnedFd>) -> io::Result<()> {
+fn serve_proxy(spec: &SandboxSpec, listener: Option<OwnedFd>) -> io::Result<()> {
     match (&spec.network, listener) {
         (SandboxNetwork::Hosts(hosts), Some(listener)) => proxy::serve(listener.into(), hosts.clone()),
         _ => Ok(()),

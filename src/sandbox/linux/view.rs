@@ -35,7 +35,7 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let mut passed = Vec::new();
     for path in spec.writable.iter().chain(&spec.scratch) {
         if let Some(copy) = DetachedMount::copy(path)? {
-            passed.push((path.clone(), copy.tamed(TAME)?));
+            passed.push((path.clone(), copy.with_attributes(TAME)?));
         }
     }
     let devices = device::take()?;
@@ -44,7 +44,7 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let still = u64::from((TAME | MountAttrFlags::MOUNT_ATTR_RDONLY).bits());
     at(raw::set_mount(CWD, c"/", MountDepth::All, still), || "make the rest read-only".into())?;
 
-    let ground = ScratchTmpfs::lay()?;
+    let ground = ScratchTmpfs::create()?;
     let blank = MaskSources::new(&ground)?;
     for dir in FRESH {
         if std::fs::symlink_metadata(dir).is_ok_and(|known| known.is_dir()) {
@@ -52,7 +52,7 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
             ground.part(&dir.replace('/', "-"), mode, TAME)?.attach(Path::new(dir))?;
         }
     }
-    devices.furnish(&ground)?;
+    devices.mount_dev(&ground)?;
     processes()?;
     if let Some((path, bytes)) = resolver {
         let put =

@@ -113,7 +113,7 @@ pub fn undo_entries(
         return told;
     }
     let plan = view.plan_undo(entries, only, label);
-    carry_out(view, plan, rest, "undid", shown)
+    apply_plan(view, plan, rest, "undid", shown)
 }
 
 /// Refuses to take back anything while a transaction after `id` is damaged: it may belong to the same turn, or have
@@ -167,11 +167,11 @@ pub fn redo_saying(
     }
     match undo {
         None => UserReport::done("there is nothing to redo here"),
-        Some(undo) => carry_out(view, view.plan_redo(&undo, label.clone()), rest, "redid", shown),
+        Some(undo) => apply_plan(view, view.plan_redo(&undo, label.clone()), rest, "redid", shown),
     }
 }
 
-fn carry_out(
+fn apply_plan(
     view: &View,
     plan: std::io::Result<UndoPlan>,
     (rest, how): (bool, &str),
@@ -206,7 +206,7 @@ fn carry_out(
         return UserReport::done(format!("nothing was changed: all that is left of it is {what}"))
             .and("`undo 2` goes back one turn further");
     }
-    match view.carry_out(plan) {
+    match view.execute_plan(plan) {
         Ok(Some(entry)) => {
             let count = entry.changes.len();
             let mut told =

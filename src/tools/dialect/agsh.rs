@@ -132,7 +132,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         ),
         Arc::new(
             ForeignTool::new("execute_command", "Run a shell command with sh -c.", &nothing, execute)
-                .judged_like(|_| Some("run_command"))
+                .with_rule_name(|_| Some("run_command"))
                 .saying(|_, (), said| executed(said.output)),
         ),
     ];

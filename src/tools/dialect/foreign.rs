@@ -66,7 +66,7 @@ impl<A: JsonSchema, S> ForeignTool<A, S> {
 
     /// Rules speak of such a call as of this native tool.
     #[must_use]
-    pub(super) fn judged_like(self, native: fn(&Value) -> Option<&'static str>) -> Self {
+    pub(super) fn with_rule_name(self, native: fn(&Value) -> Option<&'static str>) -> Self {
         ForeignTool { native, ..self }
     }
 

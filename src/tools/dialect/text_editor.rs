@@ -74,7 +74,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             Some("view") => reads(input, "path", "."),
             _ => writes(input, "path"),
         })
-        .judged_like(|input| match input.get("command").and_then(serde_json::Value::as_str) {
+        .with_rule_name(|input| match input.get("command").and_then(serde_json::Value::as_str) {
             Some("view") => Some("read_file"),
             Some("create") => Some("write_file"),
             _ => Some("edit_file"),
@@ -82,7 +82,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         .saying(said)
         .failing(|args, _, _, error| failed(args, error));
     let bash = ForeignTool::new("bash", "Run a shell command.", &past, shell)
-        .judged_like(|_| Some("run_command"))
+        .with_rule_name(|_| Some("run_command"))
         .saying(|_: &TextEditorBash, _, said| ran(said));
     // The last is where results go that are too long to show.
     vec![Arc::new(editor), Arc::new(bash), Arc::new(ScratchpadTool::default())]
@@ -182,7 +182,7 @@ fn lines(
     }
     match range {
         None if shown == total => credit_all(env, at, &file, hash),
-        _ => env.ledger().saw(&at.path, file.bytes(), hash, first..shown),
+        _ => env.ledger().record_read(&at.path, file.bytes(), hash, first..shown),
     }
     if shown < last {
         let _ = writeln!(

@@ -309,7 +309,7 @@ impl Job {
     }
 
     /// What it has written since the model last read, and marks it as read.
-    pub(in super::super) fn read_on(&self) -> std::io::Result<String> {
+    pub(in super::super) fn read_new_output(&self) -> std::io::Result<String> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let (text, at) = self.text_from(read.read)?;
         *read = ReadPosition { read: at, asked: at };
@@ -318,7 +318,7 @@ impl Job {
 
     /// What it has written since the model last asked: with what came along when it began, which may be just what is
     /// waited for.
-    pub(in super::super) fn look_on(&self) -> std::io::Result<String> {
+    pub(in super::super) fn peek_output(&self) -> std::io::Result<String> {
         let asked = self.read.lock().unwrap_or_else(PoisonError::into_inner).asked;
         Ok(self.text_from(asked)?.0)
     }
@@ -382,7 +382,7 @@ async fn settled(
 ) -> Result<EffectsSummary, ToolError> {
     match entered {
         None => Ok(EffectsSummary::default()),
-        Some(entered) => entered.leave_apart(workspace, ending, format!("job-{number}")).await,
+        Some(entered) => entered.finish_background(workspace, ending, format!("job-{number}")).await,
     }
 }
 

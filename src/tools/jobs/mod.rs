@@ -148,7 +148,7 @@ impl JobRegistry {
     }
 
     /// Ends what runs and is not to stay, and waits for that. What the person should know: a line for each.
-    pub async fn leave(&self) -> Vec<String> {
+    pub async fn stop_all(&self) -> Vec<String> {
         let mut told = Vec::new();
         for job in self.running() {
             match job.stays() {

@@ -171,8 +171,8 @@ impl Plan for JobPlan {
 
 impl JobPlan {
     fn read(&self, job: &Job) -> std::io::Result<String> {
-        let Some(lines) = self.args.lines else { return job.read_on() };
-        drop(job.read_on()?);
+        let Some(lines) = self.args.lines else { return job.read_new_output() };
+        drop(job.read_new_output()?);
         let (text, before) = job.last_lines(lines)?;
         Ok(if before > 0 { format!("[{before} lines before these]\n{text}") } else { text })
     }
@@ -189,7 +189,7 @@ impl JobPlan {
                 () = job.ended() => return JobWaitOutcome::Not,
                 _ = look.tick(), if self.args.until.is_some() => {
                     let until = self.args.until.as_deref().unwrap_or_default();
-                    if job.look_on().is_ok_and(|text| text.contains(until)) {
+                    if job.peek_output().is_ok_and(|text| text.contains(until)) {
                         return JobWaitOutcome::Heard;
                     }
                 }

@@ -145,7 +145,7 @@ impl InputDecoder {
     }
 
     /// Nothing followed for a moment: an escape was the key itself. An answer may take a second.
-    pub fn settle(&mut self) -> Option<InputToken> {
+    pub fn flush_timeout(&mut self) -> Option<InputToken> {
         if !self.is_waiting() {
             return None;
         }

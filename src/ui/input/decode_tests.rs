@@ -12,7 +12,7 @@ fn all(bytes: &[u8]) -> Vec<TerminalInput> {
     let mut decoder = InputDecoder::default();
     let mut out = inputs(decoder.feed(bytes));
     for _ in 0..=PATIENCE {
-        out.extend(inputs(decoder.settle().into_iter().collect()));
+        out.extend(inputs(decoder.flush_timeout().into_iter().collect()));
     }
     out
 }
@@ -112,9 +112,9 @@ fn an_answer_that_never_ends_is_given_up_and_typing_goes_on() {
     let mut decoder = InputDecoder::default();
     assert_eq!(decoder.feed(b"\x1b]11;rgb:"), []);
     for _ in 1..PATIENCE {
-        assert_eq!(decoder.settle(), None);
+        assert_eq!(decoder.flush_timeout(), None);
     }
-    assert!(decoder.settle().is_some_and(|token| token.input.is_none()));
+    assert!(decoder.flush_timeout().is_some_and(|token| token.input.is_none()));
     assert_eq!(inputs(decoder.feed(b"a")), [key(KeyCode::Char('a'), KeyModifiers::NONE)]);
     // However long it is.
     let mut decoder = InputDecoder::default();
@@ -155,7 +155,7 @@ fn lines_that_come_at_once_are_a_paste_where_none_is_marked() {
     decoder.feed(burst);
     decoder.feed(b"the rest\r");
     let whole = String::from_utf8_lossy(burst).into_owned() + "the rest\r";
-    assert_eq!(decoder.settle().and_then(|t| t.input), Some(TerminalInput::Paste(whole)));
+    assert_eq!(decoder.flush_timeout().and_then(|t| t.input), Some(TerminalInput::Paste(whole)));
     // Held keys and a line typed ahead are keys.
     assert_eq!(all(b"\r\r\r\r\r").len(), 5);
     assert_eq!(all(b"ls\rls\r").len(), 6);

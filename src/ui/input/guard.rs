@@ -54,7 +54,7 @@ struct KeyConfirmation {
 
 impl KeyGuard {
     /// Another question is open: it has not been seen.
-    pub fn ask(&mut self) {
+    pub fn reset(&mut self) {
         (self.drawn, self.held, self.confirmation) = (None, None, None);
     }
 
@@ -74,7 +74,7 @@ impl KeyGuard {
 
     /// Bytes have come whose meaning is not known yet. The key before them was not alone; the time of quiet begins when
     /// it is known what they are, or Esc, which begins every sequence, would never answer.
-    pub fn follow(&mut self) {
+    pub fn cancel_pending_key(&mut self) {
         self.held = None;
     }
 
@@ -108,7 +108,7 @@ impl KeyGuard {
     }
 
     /// The key that answers, once nothing has followed it.
-    pub fn settle(&mut self, now: Instant) -> Option<KeyEvent> {
+    pub fn take_due_key(&mut self, now: Instant) -> Option<KeyEvent> {
         self.held.take_if(|(_, until)| *until <= now).map(|(key, _)| key)
     }
 
@@ -123,7 +123,7 @@ impl KeyGuard {
     }
 
     /// Nothing has to be pressed again.
-    pub fn calm(&mut self) {
+    pub fn clear_confirmation(&mut self) {
         self.confirmation = None;
     }
 

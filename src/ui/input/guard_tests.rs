@@ -43,11 +43,11 @@ fn key(c: char) -> KeyEvent {
 fn play(case: &KeyGuardCase) -> Vec<(u64, char)> {
     let start = Instant::now();
     let mut guard = KeyGuard::default();
-    guard.ask();
+    guard.reset();
     let mut out = Vec::new();
     for millis in 0..3_000 {
         let now = start + Duration::from_millis(millis);
-        if let Some(KeyEvent { code: KeyCode::Char(c), .. }) = guard.settle(now) {
+        if let Some(KeyEvent { code: KeyCode::Char(c), .. }) = guard.take_due_key(now) {
             out.push((millis, c));
         }
         if millis == case.drawn {
@@ -75,14 +75,14 @@ fn confirmed(drawn: u64, again: &[u64]) -> bool {
     let start = Instant::now();
     let at = |millis| start + Duration::from_millis(millis);
     let mut guard = KeyGuard::default();
-    guard.ask();
+    guard.reset();
     guard.drawn(at(0));
     guard.press(key('a'), KeyRole::Answer, at(600));
-    assert_eq!(guard.settle(at(650)), Some(key('a')));
+    assert_eq!(guard.take_due_key(at(650)), Some(key('a')));
     guard.confirm();
     let mut confirmed = false;
     for millis in 650..3_000 {
-        confirmed |= guard.settle(at(millis)).is_some();
+        confirmed |= guard.take_due_key(at(millis)).is_some();
         if millis == drawn {
             guard.drawn(at(millis));
         }
@@ -124,15 +124,15 @@ fn a_line_of_text_ends_with_an_enter_that_comes_alone() {
         (600, 700, Some(720), false),
     ] {
         let mut guard = KeyGuard::default();
-        guard.ask();
+        guard.reset();
         guard.drawn(at(0));
         guard.touch(at(typed));
         guard.press(key('\r'), KeyRole::EndOfText, at(enter));
         if let Some(after) = after {
-            assert_eq!(guard.settle(at(after)), None);
+            assert_eq!(guard.take_due_key(at(after)), None);
             guard.touch(at(after));
         }
-        assert_eq!(guard.settle(at(2_000)).is_some(), ends, "{typed} {enter} {after:?}");
+        assert_eq!(guard.take_due_key(at(2_000)).is_some(), ends, "{typed} {enter} {after:?}");
     }
 }
 
@@ -140,10 +140,10 @@ fn a_line_of_text_ends_with_an_enter_that_comes_alone() {
 fn answers(key: KeyEvent, role: KeyRole) -> bool {
     let start = Instant::now();
     let mut guard = KeyGuard::default();
-    guard.ask();
+    guard.reset();
     guard.drawn(start);
     guard.press(key, role, start + Duration::from_secs(1));
-    guard.settle(start + Duration::from_secs(2)).is_some()
+    guard.take_due_key(start + Duration::from_secs(2)).is_some()
 }
 
 #[test]
@@ -168,14 +168,14 @@ fn what_follows_a_key_is_no_answer_before_it_is_known_what_it_is() {
     let start = Instant::now();
     let at = |millis| start + Duration::from_millis(millis);
     let mut guard = KeyGuard::default();
-    guard.ask();
+    guard.reset();
     guard.drawn(at(0));
     guard.press(key('a'), KeyRole::Answer, at(600));
-    guard.follow();
-    assert_eq!(guard.settle(at(700)), None);
+    guard.cancel_pending_key();
+    assert_eq!(guard.take_due_key(at(700)), None);
     // The beginning of a sequence is no key yet: the Esc that it turns out to be answers.
     let esc = KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE);
-    guard.follow();
+    guard.cancel_pending_key();
     guard.press(esc, KeyRole::Answer, at(1_240));
-    assert_eq!(guard.settle(at(1_300)), Some(esc));
+    assert_eq!(guard.take_due_key(at(1_300)), Some(esc));
 }

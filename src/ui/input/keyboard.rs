@@ -47,7 +47,7 @@ impl BlockingKeyReader {
             let terminal = term::input();
             let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.resizes, PollFlags::IN)];
             match rustix::event::poll(&mut fds, Some(&timespec(wait))) {
-                Ok(0) if settles && wait == MOMENT => self.tokens.extend(self.decoder.settle()),
+                Ok(0) if settles && wait == MOMENT => self.tokens.extend(self.decoder.flush_timeout()),
                 Ok(0) if left.is_zero() => return Ok(None),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(e) => return Err(e.into()),

@@ -69,7 +69,7 @@ fn listen(stopped: &OwnedFd, sender: &UnboundedSender<(InputToken, Instant)>) ->
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
         match rustix::event::poll(&mut fds, wait(&decoder).as_ref()) {
             Ok(0) => {
-                open = send(decoder.settle().into_iter().collect());
+                open = send(decoder.flush_timeout().into_iter().collect());
                 continue;
             }
             Ok(_) => {}

@@ -126,7 +126,7 @@ fn next(keyboard: &mut BlockingKeyReader, typing: &mut LineInput) -> Option<(Typ
         let token = keyboard.next_token(left).ok()?;
         let now = Instant::now();
         // A key that is read now came later than an Enter whose time is over.
-        if let Some(typed) = typing.settle(now) {
+        if let Some(typed) = typing.take_due_line(now) {
             if let Some(token) = token {
                 keyboard.put_back(token);
             }

@@ -94,7 +94,7 @@ impl PtyProxy {
     }
 
     /// The line goes on after a key that might have ended it.
-    pub fn go_on(&self) {
+    pub fn continue_line(&self) {
         let mut phase = self.0.phase();
         if *phase == PtyProxyPhase::Run {
             *phase = PtyProxyPhase::GoOn;
@@ -110,7 +110,7 @@ impl PtyProxy {
             return work();
         }
         *phase = PtyProxyPhase::Pausing;
-        self.0.rouse();
+        self.0.notify();
         while *phase == PtyProxyPhase::Pausing {
             phase = self.0.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
         }
@@ -139,10 +139,10 @@ impl PtyProxyShared {
 
     fn set(&self, to: PtyProxyPhase) {
         *self.phase() = to;
-        self.rouse();
+        self.notify();
     }
 
-    fn rouse(&self) {
+    fn notify(&self) {
         self.changed.notify_all();
         let _ = rustix::io::write(&self.wake, b"!");
     }
@@ -163,7 +163,7 @@ impl PtyProxyShared {
                 None => match self.read(&mut decoder) {
                     Some(read) => tokens.extend(read),
                     None => {
-                        self.hang_up();
+                        self.close_input();
                         self.wait_for_end();
                     }
                 },
@@ -196,7 +196,7 @@ impl PtyProxyShared {
     }
 
     /// The terminal is gone: rustyline wakes, and reads the end.
-    fn hang_up(&self) {
+    fn close_input(&self) {
         if let Ok(nothing) = std::fs::File::open("/dev/null") {
             let _ = rustix::stdio::dup2_stdin(&nothing);
         }
@@ -215,7 +215,7 @@ impl PtyProxyShared {
         let terminal = term::input();
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.woken, PollFlags::IN)];
         match rustix::event::poll(&mut fds, wait(decoder).as_ref()) {
-            Ok(0) => return Some(decoder.settle().into_iter().collect()),
+            Ok(0) => return Some(decoder.flush_timeout().into_iter().collect()),
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => return Some(Vec::new()),
             Err(_) => return None,
@@ -250,7 +250,7 @@ impl PtyProxyShared {
             _ => {
                 self.write(&legacy::bytes(token));
                 if may_end_the_line(token) {
-                    self.hold();
+                    self.wait_for_rustyline();
                 }
             }
         }
@@ -258,7 +258,7 @@ impl PtyProxyShared {
 
     /// Waits until rustyline has done with the last key: the line has ended, or it goes on, or the key meant something
     /// else, which nobody says; then it has been read and a moment has passed.
-    fn hold(&self) {
+    fn wait_for_rustyline(&self) {
         let mut phase = self.phase();
         let mut read = false;
         while *phase == PtyProxyPhase::Run {

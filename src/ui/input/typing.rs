@@ -79,8 +79,8 @@ impl LineInput {
     }
 
     /// The line, once nothing has followed its Enter.
-    pub fn settle(&mut self, now: Instant) -> Option<TypedLine> {
-        self.guard.settle(now)?;
+    pub fn take_due_line(&mut self, now: Instant) -> Option<TypedLine> {
+        self.guard.take_due_key(now)?;
         Some(self.end())
     }
 

@@ -9,13 +9,13 @@ fn play(reads: &[(u64, &str)]) -> (String, Vec<TypedLine>) {
     let (mut echo, mut out) = (String::new(), Vec::new());
     for millis in 0..3_000 {
         let now = start + Duration::from_millis(millis);
-        out.extend(line.settle(now));
+        out.extend(line.take_due_line(now));
         let mut inputs = Vec::new();
         for (_, bytes) in reads.iter().filter(|(at, _)| *at == millis) {
             inputs.extend(decoder.read(bytes.as_bytes()));
         }
         if millis % 40 == 39 {
-            inputs.extend(decoder.settle());
+            inputs.extend(decoder.flush_timeout());
         }
         for input in inputs.into_iter().map(|token| token.input.unwrap_or(TerminalInput::Ignored)) {
             let (shown, typed) = line.take(&input, now);

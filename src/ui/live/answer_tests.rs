@@ -102,7 +102,7 @@ fn escape_near_another_key_stops_nothing_and_after_a_stop_nothing_is_applied() {
         b.pass(gap);
         assert_eq!(press(&mut b, second), None);
         b.pass(600);
-        assert_eq!(b.live.settle(b.now), None);
+        assert_eq!(b.live.answer_due_key(b.now), None);
         let screen = b.screen();
         assert!(screen.contains("waiting for you") && !screen.contains("stopping"), "{screen}");
         assert!(answer.try_recv().is_err());
@@ -136,13 +136,13 @@ fn the_confirming_key_counts_as_soon_as_the_first_was_drawn() {
     // Not drawn yet.
     b.key(KeyCode::Char('d'));
     b.pass(200);
-    assert_eq!(b.live.settle(b.now), None);
+    assert_eq!(b.live.answer_due_key(b.now), None);
     assert!(answer.try_recv().is_err());
     let screen = b.screen();
     assert!(screen.contains("press d again to do it") && screen.contains(KEYS), "{screen}");
     b.key(KeyCode::Char('d'));
     b.pass(200);
-    assert_eq!(b.live.settle(b.now), None);
+    assert_eq!(b.live.answer_due_key(b.now), None);
     assert_eq!(answer.try_recv(), Ok('d'));
 
     // Any other key calls it off.
@@ -179,9 +179,9 @@ fn a_terminal_that_is_gone_answers_nothing() {
     let mut b = bench();
     let mut answer = b.ask_to_apply(DisplayDetail::None);
     b.live.key(KeyEvent::new(KeyCode::Char('a'), KeyModifiers::NONE), b.now);
-    b.live.hang_up();
+    b.live.terminal_closed();
     b.pass(1_000);
-    assert_eq!(b.live.settle(b.now), None);
+    assert_eq!(b.live.answer_due_key(b.now), None);
     assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
 }
 

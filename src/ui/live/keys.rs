@@ -18,7 +18,7 @@ impl TurnPane {
     /// told above the pane.
     pub fn paste(&mut self, text: &str, now: Instant) -> Vec<Line<'static>> {
         self.guard.touch(now);
-        match self.pastes.take_in(text) {
+        match self.pastes.collapse(text) {
             Ok(text) => {
                 self.composer.insert(&text);
                 self.focus = QuestionFocus::Draft;
@@ -33,7 +33,7 @@ impl TurnPane {
     }
 
     /// The person comes back: no key answers before they had the time to look.
-    pub fn looked_away(&mut self, now: Instant) {
+    pub fn focus_returned(&mut self, now: Instant) {
         self.guard.touch(now);
     }
 
@@ -44,7 +44,7 @@ impl TurnPane {
 
     /// Bytes were read whose meaning is not known yet.
     pub fn unfinished(&mut self) {
-        self.guard.follow();
+        self.guard.cancel_pending_key();
     }
 
     /// When [`TurnPane::settle`] may have something to do.
@@ -53,12 +53,12 @@ impl TurnPane {
     }
 
     /// A key that may answer has been alone for long enough: it answers.
-    pub fn settle(&mut self, now: Instant) -> Option<TurnPaneAction> {
-        let key = self.guard.settle(now)?;
+    pub fn answer_due_key(&mut self, now: Instant) -> Option<TurnPaneAction> {
+        let key = self.guard.take_due_key(now)?;
         let answered = PaneQuestion::answer_key(&mut self.question, key);
         match &self.question {
             Some(open) if open.wants_confirmation() => self.guard.confirm(),
-            _ => self.guard.calm(),
+            _ => self.guard.clear_confirmation(),
         }
         match answered {
             QuestionOutcome::Cancelled => self.stop(),
@@ -133,7 +133,7 @@ impl TurnPane {
             QuestionKeyKind::BeginsText => {}
             QuestionKeyKind::Nothing => {
                 open.remind();
-                self.guard.calm();
+                self.guard.clear_confirmation();
             }
         }
         self.guard.touch(at);
@@ -159,9 +159,9 @@ impl TurnPane {
     }
 
     /// The terminal is gone. What is pending stays pending.
-    pub(super) fn hang_up(&mut self) {
+    pub(super) fn terminal_closed(&mut self) {
         let _ = self.stop();
-        self.guard.ask();
+        self.guard.reset();
     }
 
     /// What is typed, or the newest line that waits, reaches the model with its next request.

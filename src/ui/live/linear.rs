@@ -99,7 +99,7 @@ impl LinearTurn {
                 self.thinking.get_or_insert_default().push_str(&text);
                 if begins { vec![own::marked("thinking")] } else { Vec::new() }
             }
-            TurnEvent::CallPlanned { title, .. } => self.told("call", &title),
+            TurnEvent::CallPlanned { title, .. } => self.labelled_lines("call", &title),
             TurnEvent::CallOutput { text, .. } if self.facts.expanded => {
                 visible::output(&text).lines().map(|l| format!("output: {l}")).collect()
             }
@@ -110,7 +110,7 @@ impl LinearTurn {
                     CallOutcome::Denied => "refused",
                     CallOutcome::Interrupted => "stopped",
                 };
-                let mut out = self.told(word, &summary.line);
+                let mut out = self.labelled_lines(word, &summary.line);
                 let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
                 out.extend(plain(&cell::detail(&summary.detail, &self.theme, fold)));
                 out
@@ -121,11 +121,11 @@ impl LinearTurn {
             TurnEvent::Enquiry(question) => self.ask(AnyQuestion::Enquiry(question), now),
             TurnEvent::Retrying { attempt, of, wait, error } => {
                 let text = format!("{attempt} of {of} in {:.0} s: {error}", wait.as_secs_f64());
-                self.told("retry", &text)
+                self.labelled_lines("retry", &text)
             }
             // Said once: a clock is no news.
             TurnEvent::Silent { since } if !std::mem::replace(&mut self.silent, true) => {
-                self.told("waiting", &format!("no data for {} s; Ctrl-C stops", since.as_secs()))
+                self.labelled_lines("waiting", &format!("no data for {} s; Ctrl-C stops", since.as_secs()))
             }
             TurnEvent::Requested => {
                 self.silent = false;
@@ -148,13 +148,13 @@ impl LinearTurn {
                 out.push(foreign("you", &text.replace('\n', " / ")));
                 out
             }
-            TurnEvent::Notice(text) => self.told("note", &text),
+            TurnEvent::Notice(text) => self.labelled_lines("note", &text),
             TurnEvent::Ended(ending) => self.end(&ending, now),
             _ => Vec::new(),
         }
     }
 
-    fn told(&mut self, word: &str, text: &str) -> Vec<String> {
+    fn labelled_lines(&mut self, word: &str, text: &str) -> Vec<String> {
         let mut out = self.ended_parts();
         out.push(label(word, text));
         out
@@ -202,9 +202,9 @@ impl LinearTurn {
             _ => format!(", {}", cell::tokens(&self.facts.usage)),
         };
         match ending.words() {
-            None => self.told("done", &format!("the turn, after {seconds} s{tokens}")),
+            None => self.labelled_lines("done", &format!("the turn, after {seconds} s{tokens}")),
             Some((words, hint)) => {
-                let mut out = self.told("stopped", &words);
+                let mut out = self.labelled_lines("stopped", &words);
                 out.extend(hint.map(|hint| label("hint", &hint)));
                 out
             }
@@ -275,7 +275,7 @@ impl LinearTurn {
     }
 
     /// The terminal is gone. What is pending stays pending.
-    pub(super) fn hang_up(&mut self) {
+    pub(super) fn terminal_closed(&mut self) {
         let _ = self.stop();
     }
 
@@ -316,7 +316,7 @@ impl LinearTurn {
 
     fn queue_paste(&self, text: &str) -> String {
         let text = text.trim_end_matches(['\n', '\r']);
-        match self.pastes.put_away(text) {
+        match self.pastes.collapse_always(text) {
             Ok(words) => self.enqueue(&words),
             Err(why) => label("note", &why),
         }
@@ -353,11 +353,11 @@ fn exactly(lines: &[Line<'_>]) -> Vec<String> {
 }
 
 fn plain(lines: &[Line<'_>]) -> Vec<String> {
-    lines.iter().map(|line| spoken(&line.to_string())).collect()
+    lines.iter().map(|line| without_box_drawing(&line.to_string())).collect()
 }
 
 /// Without drawn boxes, which would be read out sign by sign.
-fn spoken(text: &str) -> String {
+fn without_box_drawing(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '│' | '┃' => ':',

@@ -61,7 +61,7 @@ impl TurnPaneHarness {
         let pressed = self.live.key(KeyEvent::new(code, KeyModifiers::NONE), self.now);
         let later = self.now + Duration::from_millis(60);
         self.now = self.live.due().map_or(later, |due| due.max(later));
-        self.live.settle(self.now).or(pressed)
+        self.live.answer_due_key(self.now).or(pressed)
     }
 
     /// Keys that are read together, as a paste makes them that nothing marks.
@@ -69,7 +69,7 @@ impl TurnPaneHarness {
         let press = |code: &KeyCode| self.live.key(KeyEvent::new(*code, KeyModifiers::NONE), self.now);
         let mut out: Vec<TurnPaneAction> = keys.iter().filter_map(press).collect();
         self.pass(200);
-        out.extend(self.live.settle(self.now));
+        out.extend(self.live.answer_due_key(self.now));
         out
     }
 

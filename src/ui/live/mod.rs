@@ -11,7 +11,7 @@ mod speak;
 
 pub use rows::TurnPaneFrame;
 pub use run::{TurnPaneResult, TurnPaneSettings, run};
-pub use speak::speak;
+pub use speak::run_linear;
 
 use super::cell;
 use super::composer::Composer;
@@ -298,7 +298,7 @@ impl TurnPane {
         self.question = Some(PaneQuestion::new(asked));
         self.state = "waiting for you".into();
         self.focus = if self.composer.is_empty() { QuestionFocus::Question } else { QuestionFocus::Draft };
-        self.guard.ask();
+        self.guard.reset();
         self.end_text()
     }
 

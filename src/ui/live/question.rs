@@ -72,7 +72,7 @@ impl PaneQuestion {
     pub(super) fn drawn(&mut self, rows: usize, fits: usize) {
         (self.rows, self.fits) = (rows, fits);
         self.scroll = self.scroll.min(rows.saturating_sub(fits));
-        self.look(rows, fits);
+        self.record_seen(rows, fits);
     }
 
     pub(super) fn cancel(self) {

@@ -121,21 +121,21 @@ pub async fn run(
                 // The terminal is gone: so is the person.
                 None => {
                     keys = None;
-                    live.hang_up();
+                    live.terminal_closed();
                     stop.cancel();
                 }
             },
             // Input is taken first: what was read before then is known.
             () = answers(live.due()) => {
                 if is_idle(&keys) {
-                    if live.settle(Instant::now()) == Some(TurnPaneAction::Stop) {
+                    if live.answer_due_key(Instant::now()) == Some(TurnPaneAction::Stop) {
                         stop.cancel();
                     }
                     dirty = true;
                     next_frame = Instant::now();
                 } else {
                     // The reader is late: what waits came while the key was held.
-                    live.looked_away(Instant::now());
+                    live.focus_returned(Instant::now());
                 }
             }
             () = resized(&mut resizes) => {
@@ -146,7 +146,7 @@ pub async fn run(
             event = events.recv() => {
                 let Some(event) = event else { break TurnEnding::Interrupted };
                 let since = Instant::now();
-                notifier.hear(&event, quiet_since, since);
+                notifier.on_event(&event, quiet_since, since);
                 let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
                 for line in live.event(event, Instant::now()) {
                     let text = links.line(&line);
@@ -229,7 +229,7 @@ fn take_input(live: &mut TurnPane, input: TerminalInput, at: Instant) -> Option<
         TerminalInput::Key(key) => live.key(key, at),
         // Whoever comes back by a click has not read the question yet.
         TerminalInput::FocusGained => {
-            live.looked_away(Instant::now());
+            live.focus_returned(Instant::now());
             None
         }
         TerminalInput::FocusLost | TerminalInput::Ignored => {

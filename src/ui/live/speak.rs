@@ -13,7 +13,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
 /// Tells a turn until it ends, line by line. `stop` is cancelled when the person stops it.
-pub async fn speak(
+pub async fn run_linear(
     settings: TurnPaneSettings,
     mut events: UnboundedReceiver<TurnEvent>,
     stop: CancellationToken,
@@ -29,7 +29,7 @@ pub async fn speak(
             input = input(&mut keys) => match input {
                 Some((input, at)) => {
                     quiet_since = Instant::now();
-                    let settled = line.settle(at);
+                    let settled = line.take_due_line(at);
                     let (echo, typed) = line.take(&input, at);
                     term::write_all(echo.as_bytes());
                     for typed in settled.into_iter().chain(typed) {
@@ -39,14 +39,14 @@ pub async fn speak(
                 // The terminal is gone: so is the person.
                 None => {
                     keys = None;
-                    linear.hang_up();
+                    linear.terminal_closed();
                     stop.cancel();
                 }
             },
             () = ended(line.due()) => {
                 if keys.as_ref().is_none_or(AsyncKeyReader::is_idle) {
                     let now = Instant::now();
-                    if let Some(typed) = line.settle(now) {
+                    if let Some(typed) = line.take_due_line(now) {
                         act(&mut linear, typed, now, &mode, &modes, &stop);
                     }
                 } else {
@@ -55,7 +55,7 @@ pub async fn speak(
             }
             event = events.recv() => {
                 let Some(event) = event else { break TurnEnding::Interrupted };
-                notifier.hear(&event, quiet_since, Instant::now());
+                notifier.on_event(&event, quiet_since, Instant::now());
                 let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
                 let said = linear.event(event, Instant::now());
                 // Placet's lines begin at the margin, also while a line is typed.

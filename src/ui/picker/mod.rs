@@ -216,7 +216,7 @@ impl<'h> Picker<'h> {
     /// Enter before the list has caught up with what was typed waits for it, so that nothing else is taken.
     fn take(&mut self) -> PaneFlow {
         let until = std::time::Instant::now() + std::time::Duration::from_millis(500);
-        while self.marked.is_empty() && self.ranked.top.is_empty() && self.waits() {
+        while self.marked.is_empty() && self.ranked.top.is_empty() && self.has_background_work() {
             self.take_ranked();
             if std::time::Instant::now() > until {
                 break;
@@ -409,7 +409,7 @@ impl FullScreenPane for Picker<'_> {
         self.select(self.selected);
     }
 
-    fn talk(&mut self, talk: &mut dyn LineUi) {
+    fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
         self.converse(talk);
     }
 
@@ -451,7 +451,7 @@ impl FullScreenPane for Picker<'_> {
         self.tint.poll() || ranked || preview
     }
 
-    fn waits(&self) -> bool {
+    fn has_background_work(&self) -> bool {
         self.feed.0.is_busy() || self.tint.is_busy()
     }
 }

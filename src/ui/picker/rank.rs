@@ -186,7 +186,7 @@ impl PickerRanker {
             if number != self.number {
                 self.begin(query, number);
             }
-            self.look();
+            self.match_items();
         }
     }
 
@@ -227,7 +227,7 @@ impl PickerRanker {
         }
     }
 
-    fn look(&mut self) {
+    fn match_items(&mut self) {
         let pattern = pattern(&self.query);
         let mut buffer = Vec::new();
         let mut told = Instant::now();
@@ -249,7 +249,7 @@ impl PickerRanker {
                 self.seen += 1;
             }
             if told.elapsed() > PART {
-                self.tell();
+                self.publish_matches();
                 told = Instant::now();
             }
         }
@@ -262,10 +262,10 @@ impl PickerRanker {
                 new.map(|item| PickerMatch { score: 0, item: Arc::new(item), at: usize::MAX }).collect();
             self.hits.extend(new);
         }
-        self.tell();
+        self.publish_matches();
     }
 
-    fn tell(&mut self) {
+    fn publish_matches(&mut self) {
         let key = |hit: &PickerMatch| {
             (Reverse(hit.score), if hit.score == 0 { hit.item.order } else { hit.item.text.len() }, hit.at)
         };

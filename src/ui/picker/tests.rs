@@ -22,7 +22,7 @@ fn sized(mut pane: Picker<'_>, columns: u16, rows: u16) -> Picker<'_> {
 fn settle(pane: &mut Picker<'_>) {
     let until = Instant::now() + Duration::from_secs(60);
     screen(pane);
-    while pane.waits() {
+    while pane.has_background_work() {
         pane.tick();
         screen(pane);
         assert!(Instant::now() < until, "it does not settle");
@@ -164,7 +164,7 @@ fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them(
     };
     let mut pane = pane.with_preview(preview);
     pane.resize(120, 12);
-    assert!(pane.waits());
+    assert!(pane.has_background_work());
     feed.push(vec![PickerItem::new("one", "")]);
     feed.push(vec![PickerItem::new("two", "a note")]);
     feed.end();
@@ -245,7 +245,7 @@ fn without_a_screen_a_list_is_numbered_and_a_number_takes() {
         let keys = Keymap::new("picker", KEYS, &[]).unwrap();
         let mut pane = Picker::new("Files", PickerFeed::of(items()), &theme(), keys).several();
         let mut script = ScriptedLineUi::of(answers);
-        pane.talk(&mut script);
+        pane.run_line_ui(&mut script);
         (script.transcript(), pane.taken())
     };
     let (said, taken) = told(&["more", "99", "file1", "2"]);

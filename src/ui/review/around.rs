@@ -84,7 +84,7 @@ impl ReviewWorkers {
             let Some(bytes) = bytes.clone().filter(|_| !made) else { continue };
             self.pictures.insert(of, ReviewPicture { columns, drawn: None });
             let name = name.to_string();
-            self.beside(move || ReviewWorkResult::Picture {
+            self.spawn(move || ReviewWorkResult::Picture {
                 of,
                 columns,
                 drawn: display.draw(&bytes, &name, (columns, PICTURE_ROWS)),
@@ -99,7 +99,7 @@ impl ReviewWorkers {
         }
         self.blamed.insert(file, None);
         let blamer = Arc::clone(blamer);
-        self.beside(move || ReviewWorkResult::Blame { file, lines: blamer(&path) });
+        self.spawn(move || ReviewWorkResult::Blame { file, lines: blamer(&path) });
         true
     }
 
@@ -113,7 +113,7 @@ impl ReviewWorkers {
         self.blamed.remove(&file);
     }
 
-    fn beside(&mut self, work: impl FnOnce() -> ReviewWorkResult + Send + 'static) {
+    fn spawn(&mut self, work: impl FnOnce() -> ReviewWorkResult + Send + 'static) {
         let sender = self.made.0.clone();
         let started =
             std::thread::Builder::new().name("beside".into()).spawn(move || drop(sender.send(work())));

@@ -227,7 +227,7 @@ impl Review {
             "" => self.say(words.as_str()),
             unseen => self.say(format!("{words}; not on the screen: {unseen}")),
         }
-        self.keep(&words, was);
+        self.push_undo(&words, was);
         takes_back
     }
 
@@ -251,7 +251,7 @@ impl Review {
             self.say("a hunk is split above one of its lines, not above its first");
             return Vec::new();
         };
-        self.keep("split a hunk", vec![was]);
+        self.push_undo("split a hunk", vec![was]);
         self.say("split: the cursor is on the second part");
         self.lay_out();
         if let Some(row) = self.rows.of_hunk(f, h + 1) {
@@ -270,7 +270,7 @@ impl Review {
                 slot.reviewed = !slot.reviewed;
                 let on = slot.reviewed;
                 self.say(if on { "reviewed" } else { "not reviewed" });
-                self.keep("a reviewed mark", vec![was]);
+                self.push_undo("a reviewed mark", vec![was]);
                 if on {
                     self.go_to_next_hunk();
                 }
@@ -297,7 +297,7 @@ impl Review {
             }
         };
         self.say(if on { "the file is reviewed" } else { "the file is not reviewed" });
-        self.keep("a reviewed mark", vec![was]);
+        self.push_undo("a reviewed mark", vec![was]);
         vec![ReviewEffect::Remember]
     }
 }

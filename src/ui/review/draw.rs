@@ -102,7 +102,7 @@ impl Review {
             }
         }
         self.top = top;
-        self.look_at(scene);
+        self.record_seen(scene);
     }
 
     /// Goes down or up inside a row that is taller than the screen; false when the cursor should move instead.
@@ -120,7 +120,7 @@ impl Review {
             false if self.top.1 > 0 => self.top.1 = self.top.1.saturating_sub(step),
             _ => return false,
         }
-        self.look_at(scene);
+        self.record_seen(scene);
         true
     }
 
@@ -166,7 +166,7 @@ impl Review {
         if rejected > 0 {
             say(&format!(" ✗{rejected}"), "rejected");
         }
-        if let count @ 1.. = self.said().count() {
+        if let count @ 1.. = self.visible_comments().count() {
             say(&format!(" »{count}"), "comment");
         }
         if !self.filter.is_empty() {
@@ -466,7 +466,7 @@ impl Review {
             out.push(("edited     what you wrote lands in place of the agent's text".into(), "accepted"));
         }
         out.extend(self.unseen_summary().into_iter().map(|line| (line, "question")));
-        if let n @ 1.. = self.said().count() {
+        if let n @ 1.. = self.visible_comments().count() {
             let goes =
                 if pending { "with the next message to the agent" } else { "are printed when you leave" };
             out.push((format!("comments   {n}: {goes}"), "comment"));

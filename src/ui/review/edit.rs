@@ -135,8 +135,8 @@ mod tests {
         let shown = text("x", &before, &before.hunks[0]);
         assert!(shown.ends_with("-a\n+A\n b\n c\n d\n"), "{shown}");
         let after = read(&before, 0, &shown.replace("+A", "+1\n+2")).unwrap().unwrap();
-        assert_eq!(after.landed(), b"1\r\n2\r\nb\r\nc\r\nd\r\ne\r\n");
-        assert_eq!(after.kept(), b"1\r\n2\r\nb\r\nc\r\nd\r\ne\r\n");
+        assert_eq!(after.accepted_content(), b"1\r\n2\r\nb\r\nc\r\nd\r\ne\r\n");
+        assert_eq!(after.unrejected_content(), b"1\r\n2\r\nb\r\nc\r\nd\r\ne\r\n");
         assert!(after.edited);
     }
 

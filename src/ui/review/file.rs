@@ -196,16 +196,16 @@ impl ReviewLines {
     }
 
     /// The content with the accepted lines made.
-    pub fn landed(&self) -> Vec<u8> {
-        self.made(|mark| mark == ReviewDecision::Accepted)
+    pub fn accepted_content(&self) -> Vec<u8> {
+        self.content_with(|mark| mark == ReviewDecision::Accepted)
     }
 
     /// The content with all lines made but the rejected ones.
-    pub fn kept(&self) -> Vec<u8> {
-        self.made(|mark| mark != ReviewDecision::Rejected)
+    pub fn unrejected_content(&self) -> Vec<u8> {
+        self.content_with(|mark| mark != ReviewDecision::Rejected)
     }
 
-    fn made(&self, is_made: impl Fn(ReviewDecision) -> bool) -> Vec<u8> {
+    fn content_with(&self, is_made: impl Fn(ReviewDecision) -> bool) -> Vec<u8> {
         let mut out = Vec::with_capacity(self.old.bytes(0..self.old.len()).len());
         let mut at = 0;
         for hunk in &self.hunks {
@@ -313,16 +313,21 @@ impl ReviewFile {
         let (accepted, rejected, open) =
             (any(ReviewDecision::Accepted), any(ReviewDecision::Rejected), any(ReviewDecision::Open));
         match (accepted, rejected, open) {
-            (false, false, _) if lines.edited => (AppliedPart::Nothing, PendingPart::Content(lines.kept())),
+            (false, false, _) if lines.edited => {
+                (AppliedPart::Nothing, PendingPart::Content(lines.unrejected_content()))
+            }
             (false, false, _) => (AppliedPart::Nothing, PendingPart::AsItIs),
             (true, false, false) if !lines.edited => (AppliedPart::Whole, PendingPart::Nothing),
-            (true, _, false) => (AppliedPart::Content(lines.landed()), PendingPart::Nothing),
+            (true, _, false) => (AppliedPart::Content(lines.accepted_content()), PendingPart::Nothing),
             (false, true, false) => (AppliedPart::Nothing, PendingPart::Nothing),
             (true, false, true) if !lines.edited => {
-                (AppliedPart::Content(lines.landed()), PendingPart::AsItIs)
+                (AppliedPart::Content(lines.accepted_content()), PendingPart::AsItIs)
             }
-            (true, _, true) => (AppliedPart::Content(lines.landed()), PendingPart::Content(lines.kept())),
-            (false, true, true) => (AppliedPart::Nothing, PendingPart::Content(lines.kept())),
+            (true, _, true) => (
+                AppliedPart::Content(lines.accepted_content()),
+                PendingPart::Content(lines.unrejected_content()),
+            ),
+            (false, true, true) => (AppliedPart::Nothing, PendingPart::Content(lines.unrejected_content())),
         }
     }
 }

@@ -49,7 +49,7 @@ fn part_of_a_hunk_can_be_taken() {
 fn a_line_without_an_end_gets_one_when_another_comes_behind_it() {
     let mut lines = lines(b"a\r\nb", b"a\r\nb\r\nc");
     lines.hunks[0].marks = vec![ReviewDecision::Rejected, ReviewDecision::Rejected, ReviewDecision::Accepted];
-    assert_eq!(lines.landed(), b"a\r\nb\r\nc");
+    assert_eq!(lines.accepted_content(), b"a\r\nb\r\nc");
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_hunk_is_split_where_it_is_asked_and_its_halves_decide_alone() {
     assert_eq!((second.old.clone(), second.new.clone(), second.cut), (2..2, 1..3, true));
     lines.hunks = vec![first, second];
     lines.hunks[1].marks = vec![ReviewDecision::Accepted; 2];
-    assert_eq!(lines.landed(), b"a\nb\nB\nC\n");
+    assert_eq!(lines.accepted_content(), b"a\nb\nB\nC\n");
     assert!(lines.hunks[0].split(0).is_none() && lines.hunks[0].split(3).is_none());
 }
 
@@ -106,18 +106,18 @@ proptest! {
             }
             out.concat()
         };
-        prop_assert_eq!(lines.landed(), expect(&|m| m == ReviewDecision::Accepted));
-        prop_assert_eq!(lines.kept(), expect(&|m| m != ReviewDecision::Rejected));
+        prop_assert_eq!(lines.accepted_content(), expect(&|m| m == ReviewDecision::Accepted));
+        prop_assert_eq!(lines.unrejected_content(), expect(&|m| m != ReviewDecision::Rejected));
     }
 
     #[test]
     fn all_accepted_is_the_new_content_and_none_the_old(old in text(), new in text()) {
         let mut lines = lines(&old, &new);
-        prop_assert_eq!(lines.landed(), old);
-        prop_assert_eq!(lines.kept(), new.clone());
+        prop_assert_eq!(lines.accepted_content(), old);
+        prop_assert_eq!(lines.unrejected_content(), new.clone());
         for hunk in &mut lines.hunks {
             hunk.marks.fill(ReviewDecision::Accepted);
         }
-        prop_assert_eq!(lines.landed(), new);
+        prop_assert_eq!(lines.accepted_content(), new);
     }
 }

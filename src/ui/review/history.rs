@@ -47,7 +47,7 @@ pub(super) struct ReviewHistory {
 
 impl Review {
     /// Keeps what something was before a change that is said in `words`.
-    pub(super) fn keep(&mut self, words: &str, was: Vec<ReviewUndoItem>) {
+    pub(super) fn push_undo(&mut self, words: &str, was: Vec<ReviewUndoItem>) {
         let history = &mut self.history;
         history.undone.clear();
         if history.done.len() >= STEPS {

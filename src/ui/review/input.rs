@@ -105,7 +105,7 @@ impl Review {
 
     /// Something that the agent would be told.
     pub fn has_news(&self) -> bool {
-        self.said().next().is_some() || self.tally().1 > 0 || self.any_edit()
+        self.visible_comments().next().is_some() || self.tally().1 > 0 || self.any_edit()
     }
 
     pub(super) fn begin(&mut self, input: ReviewInput) -> Vec<ReviewEffect> {
@@ -219,7 +219,7 @@ impl Review {
     }
 
     pub(super) fn add_comment(&mut self, target: CommentTarget, text: String) {
-        self.keep("a comment", vec![ReviewUndoItem::Comments(self.comments.clone())]);
+        self.push_undo("a comment", vec![ReviewUndoItem::Comments(self.comments.clone())]);
         let id = self.next_comment;
         self.next_comment += 1;
         self.comments.push(ReviewComment { id, target, text });
@@ -289,7 +289,7 @@ impl Review {
             self.say("no comment here");
             return Vec::new();
         };
-        self.keep("the deletion of a comment", vec![ReviewUndoItem::Comments(self.comments.clone())]);
+        self.push_undo("the deletion of a comment", vec![ReviewUndoItem::Comments(self.comments.clone())]);
         if (n as usize) < self.comments.len() {
             self.comments.remove(n as usize);
         }

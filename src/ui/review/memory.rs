@@ -109,7 +109,7 @@ impl SavedReview {
     /// With what `before` remembers of everything that is not in `review`: a review of some paths leaves the others as
     /// they were.
     #[must_use]
-    pub fn beside(mut self, before: &SavedReview, review: &Review) -> SavedReview {
+    pub fn merge(mut self, before: &SavedReview, review: &Review) -> SavedReview {
         let mut own: BTreeSet<String> = BTreeSet::new();
         for file in &review.files {
             own.insert(file.key.clone());
@@ -151,7 +151,7 @@ impl SavedReview {
     }
 
     /// Puts what is remembered on what is there now. Returns what did not fit any more, in words.
-    pub fn put_on(&self, review: &mut Review) -> Vec<String> {
+    pub fn restore_into(&self, review: &mut Review) -> Vec<String> {
         let mut told = Vec::new();
         for file in &mut review.files {
             if let Some(edit) = self.edits.get(&file.path) {

@@ -69,7 +69,7 @@ impl<'a> ReviewPane<'a> {
     /// The pane over `review`, with what was remembered put on it.
     pub fn new(mut review: Review, desk: ReviewContext<'a>) -> ReviewPane<'a> {
         if let Some(memory) = &desk.memory {
-            let told = SavedReview::load(memory).put_on(&mut review);
+            let told = SavedReview::load(memory).restore_into(&mut review);
             if !told.is_empty() {
                 review.say(told.join("; "));
             }
@@ -131,7 +131,7 @@ impl<'a> ReviewPane<'a> {
     fn remember(&mut self) {
         let Some(file) = &self.desk.memory else { return };
         let before = SavedReview::load(file);
-        let memory = SavedReview::of(&self.review, self.desk.outbox.clone()).beside(&before, &self.review);
+        let memory = SavedReview::of(&self.review, self.desk.outbox.clone()).merge(&before, &self.review);
         if let Err(e) = memory.save(file) {
             self.review.say(format!("this is not remembered: {e}"));
         }
@@ -253,7 +253,7 @@ impl<'a> ReviewPane<'a> {
         };
         let was = std::mem::replace(slot, lines);
         self.review.seen.forget(file);
-        self.review.keep("an edited hunk", vec![ReviewUndoItem::Lines { file, was: Box::new(was) }]);
+        self.review.push_undo("an edited hunk", vec![ReviewUndoItem::Lines { file, was: Box::new(was) }]);
         self.around.forget(file);
         self.review.lay_out();
         self.inside.forget();
@@ -364,11 +364,11 @@ impl FullScreenPane for ReviewPane<'_> {
         true
     }
 
-    fn waits(&self) -> bool {
+    fn has_background_work(&self) -> bool {
         self.around.is_busy()
     }
 
-    fn lent(&mut self) {
+    fn run_released(&mut self) {
         match self.lent.take() {
             Some(EditorRequest::Edit { file, hunk }) => self.edit_hunk(file, hunk),
             Some(EditorRequest::Open { file, line }) => self.open_file(file, line),

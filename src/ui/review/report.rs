@@ -98,7 +98,7 @@ pub fn report(review: &Review) -> Option<String> {
                  Rejected parts are not in the files: do not make them again unless asked to.",
         rejected: review.files.iter().flat_map(rejected).collect(),
         edited: review.files.iter().filter_map(edited).collect(),
-        comments: review.said().map(|c| said(review, c)).collect(),
+        comments: review.visible_comments().map(|c| said(review, c)).collect(),
         undecided: review.files.iter().filter(|f| f.decided() < f.units()).map(|f| f.name.clone()).collect(),
     };
     let nothing = report.rejected.is_empty() && report.edited.is_empty() && report.comments.is_empty();
@@ -116,7 +116,7 @@ pub fn value(review: &Review) -> Value {
 /// Every comment as Markdown, for people and for other agents.
 pub fn markdown(review: &Review) -> String {
     let mut out = String::new();
-    for comment in review.said() {
+    for comment in review.visible_comments() {
         let said = said(review, comment);
         let place = match (said.line, said.last_line) {
             (Some(a), Some(b)) if b > a => format!("{}:{a}-{b}", said.path),

@@ -68,7 +68,7 @@ impl SeenRows {
 
 impl Review {
     /// Takes down what the screen shows, as it is about to be drawn.
-    pub(super) fn look_at(&mut self, scene: &DrawContext<'_>) {
+    pub(super) fn record_seen(&mut self, scene: &DrawContext<'_>) {
         let places = self.places();
         let covered = matches!(self.overlay, ReviewOverlay::Help { .. } | ReviewOverlay::Summary { .. });
         if covered || places.tree >= usize::from(self.size.0) {
@@ -115,7 +115,7 @@ impl Review {
     }
 
     /// The lines of a stop were said.
-    pub fn hear(&mut self, stop: ReviewItem) {
+    pub fn mark_seen(&mut self, stop: ReviewItem) {
         let Some(file) = self.files.get(stop.file) else { return };
         let mut units: Vec<SeenUnit> = (0..facts(file)).map(|n| SeenUnit::Fact(stop.file, n)).collect();
         if let Some((lines, hunk)) = file.lines().and_then(|lines| Some((lines, lines.hunks.get(stop.hunk)?)))

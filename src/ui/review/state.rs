@@ -293,7 +293,8 @@ impl Review {
             }
             _ => {
                 let (accepted, rejected) = self.tally();
-                let nothing = accepted + rejected == 0 && self.said().next().is_none() && !self.any_edit();
+                let nothing =
+                    accepted + rejected == 0 && self.visible_comments().next().is_none() && !self.any_edit();
                 if nothing {
                     self.say("nothing is decided yet");
                 } else {
@@ -311,7 +312,7 @@ impl Review {
     }
 
     /// The comments that are shown, and told.
-    pub fn said(&self) -> impl Iterator<Item = &ReviewComment> {
+    pub fn visible_comments(&self) -> impl Iterator<Item = &ReviewComment> {
         self.comments.iter().filter(|c| self.is_here(c))
     }
 

@@ -297,7 +297,7 @@ impl FullScreenPane for ScratchpadBrowser {
         }
     }
 
-    fn talk(&mut self, talk: &mut dyn LineUi) {
+    fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
         self.converse(talk);
     }
 

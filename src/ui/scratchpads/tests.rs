@@ -147,7 +147,7 @@ fn without_a_screen_a_word_and_a_number_ask_for_the_same() {
     ] {
         let mut pane = opened(80, 24);
         let mut script = ScriptedLineUi::of(answers);
-        pane.talk(&mut script);
+        pane.run_line_ui(&mut script);
         assert_eq!(pane.take_wish(), want, "{answers:?}: {}", script.transcript());
         assert_eq!(
             script.said[1..4],

@@ -242,7 +242,7 @@ impl FullScreenPane for TranscriptView<'_> {
         self.follow();
     }
 
-    fn talk(&mut self, talk: &mut dyn LineUi) {
+    fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
         self.converse(talk);
     }
 
@@ -295,11 +295,11 @@ impl FullScreenPane for TranscriptView<'_> {
         searched || coloured
     }
 
-    fn waits(&self) -> bool {
+    fn has_background_work(&self) -> bool {
         self.entries.is_busy() || self.scroll.search.is_busy()
     }
 
-    fn lent(&mut self) {
+    fn run_released(&mut self) {
         let Some(entry) = self.current() else { return };
         if let Err(why) = (self.hands.edit)(&entry.text()) {
             self.note = Some(why);

@@ -175,7 +175,7 @@ fn what_is_copied_is_exactly_what_was_said() {
     assert_eq!(pane.key(KeyEvent::new(KeyCode::Char('v'), KeyModifiers::NONE)), PaneFlow::Close);
     assert_eq!(pane.take_view().as_deref(), Some("src/a.rs"));
     assert_eq!(pane.key(KeyEvent::new(KeyCode::Char('e'), KeyModifiers::NONE)), PaneFlow::Lend);
-    pane.lent();
+    pane.run_released();
     assert_eq!(copied.borrow().last().unwrap(), "edit 1│fn tail() {\n2│}\n");
 }
 
@@ -244,7 +244,7 @@ fn without_a_screen_entries_are_numbered_and_told_as_a_whole() {
     let messages = talk();
     let (mut pane, copied) = opened(&messages, 80, 24);
     let mut script = ScriptedLineUi::of(&["4", "/tail", "copy 3", "99", "view 1", "view 3"]);
-    pane.talk(&mut script);
+    pane.run_line_ui(&mut script);
     insta::assert_snapshot!(script.transcript(), @"
     transcript: 2 turns, 7 entries
     1: turn 1, you: Where is the tail written?
@@ -287,7 +287,7 @@ fn a_long_conversation_is_told_from_its_end_ten_entries_at_a_time() {
     let messages: Vec<Message> = (1..=25).map(|n| Message::user(format!("line {n}"))).collect();
     let (mut pane, _) = opened(&messages, 80, 24);
     let mut script = ScriptedLineUi::of(&["back", "back", "back", "more", ""]);
-    pane.talk(&mut script);
+    pane.run_line_ui(&mut script);
     let numbers: Vec<usize> =
         script.said.iter().filter_map(|line| line.split_once(": turn")?.0.parse().ok()).collect();
     let pages: Vec<usize> = [16..26, 6..16, 1..11, 1..11, 11..21].into_iter().flatten().collect();

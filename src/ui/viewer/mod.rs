@@ -262,7 +262,7 @@ impl FullScreenPane for Viewer<'_> {
         self.scroll.pasted(&self.lines, text);
     }
 
-    fn talk(&mut self, talk: &mut dyn LineUi) {
+    fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
         self.converse(talk);
     }
 
@@ -311,7 +311,7 @@ impl FullScreenPane for Viewer<'_> {
         coloured || searched || marked || grown
     }
 
-    fn waits(&self) -> bool {
+    fn has_background_work(&self) -> bool {
         self.lines.is_busy()
             || self.scroll.search.is_busy()
             || !self.lines.text.is_whole()
@@ -319,7 +319,7 @@ impl FullScreenPane for Viewer<'_> {
             || !self.windows.is_empty()
     }
 
-    fn lent(&mut self) {
+    fn run_released(&mut self) {
         let line = self.lines.line_of(self.scroll.cursor());
         if let Err(why) = (self.hands.edit)(line + 1) {
             self.note = Some(why);

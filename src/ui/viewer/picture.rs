@@ -170,7 +170,7 @@ impl FullScreenPane for PictureViewer {
         news
     }
 
-    fn waits(&self) -> bool {
+    fn has_background_work(&self) -> bool {
         self.drawn.is_none()
     }
 }

@@ -43,7 +43,7 @@ fn opened(text: &str, line: Option<usize>, columns: u16, rows: u16) -> Viewer<'s
 fn settle(pane: &mut Viewer<'_>) {
     let until = Instant::now() + Duration::from_secs(60);
     screen(pane);
-    while pane.waits() {
+    while pane.has_background_work() {
         pane.tick();
         screen(pane);
         assert!(Instant::now() < until, "it does not settle");
@@ -181,7 +181,7 @@ fn a_line_is_gone_to_found_copied_and_edited() {
     press(&mut pane, "y:17\ny/number 44\n");
     settle(&mut pane);
     press(&mut pane, "ye");
-    pane.lent();
+    pane.run_released();
     assert_eq!(*done.borrow(), ["\tnumber 4321", "\tnumber 17", "\tnumber 44", "edit 44"]);
     press(&mut pane, ":99999\n");
     assert!(screen(&pane).contains("the last line is 5000"), "{}", screen(&pane));
@@ -238,7 +238,7 @@ fn without_a_screen_lines_are_told_with_the_turn_in_which_they_were_seen() {
     let pane = Viewer::new(ViewerText::in_memory(text.into()), "src/a.rs", Some(18), &theme(), hands().0);
     let mut pane = pane.with_seen(seen(&[(18..20, 3), (20..21, 0)]));
     let mut script = ScriptedLineUi::of(&["", "/LINE 2\t", "99", "/nowhere", "44", "", "more"]);
-    pane.talk(&mut script);
+    pane.run_line_ui(&mut script);
     let said = script.transcript();
     assert!(
         said.starts_with(

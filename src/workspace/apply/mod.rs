@@ -113,7 +113,7 @@ fn list(paths: &[PathBuf]) -> String {
 }
 
 /// Makes all of `steps`, or none. What is there now is compared with each step's `before` first.
-pub(super) fn land(
+pub(super) fn commit_steps(
     journal: &Journal,
     objects: &ObjectStore,
     label: TransactionLabel,

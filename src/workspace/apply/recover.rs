@@ -63,7 +63,7 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
         match entry.state {
             TransactionState::Staging => {
                 stage::clear(&entry, 0..entry.changes.len());
-                shut_again(&entry);
+                restore_dir_modes(&entry);
                 journal.drop_open(entry.id)?;
                 recovered.cleared.push(entry.id);
             }
@@ -73,7 +73,7 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
                     finish(objects, &entry, &mut recovered.kept)?;
                 }
                 let left = keep_displaced(objects, &entry, false);
-                shut_again(&entry);
+                restore_dir_modes(&entry);
                 if !left.is_empty() {
                     entry.state = TransactionState::Done;
                     drop(journal.save(&entry));
@@ -89,7 +89,7 @@ pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<Rec
 }
 
 /// A directory that was open for the moment of the crash gets its own mode again, unless it was to have another one.
-fn shut_again(entry: &JournalEntry) {
+fn restore_dir_modes(entry: &JournalEntry) {
     for shut in &entry.shut {
         let dressed =
             entry.changes.iter().any(|c| c.path == shut.path && entry.state != TransactionState::Staging);
@@ -130,7 +130,7 @@ fn finish(objects: &ObjectStore, entry: &JournalEntry, kept: &mut Vec<PathBuf>) 
             CommitAction::Dress => now.same_content(&change.after),
         };
         let done = match (to_do, act) {
-            (true, CommitAction::Overwrite) => over_again(objects, entry, index, &change.path),
+            (true, CommitAction::Overwrite) => rewrite_in_place(objects, entry, index, &change.path),
             (true, _) => perform(&mut OpenDirs::default(), entry, index, change, act),
             (false, _) => Ok(()),
         };
@@ -143,7 +143,7 @@ fn finish(objects: &ObjectStore, entry: &JournalEntry, kept: &mut Vec<PathBuf>) 
 }
 
 /// A file that was being written into may hold half of it; what it holds is kept, then it is written again.
-fn over_again(
+fn rewrite_in_place(
     objects: &ObjectStore,
     entry: &JournalEntry,
     index: usize,

@@ -13,7 +13,7 @@ const NEEDED: [&str; 4] = ["HEAD", "objects", "refs", "reftable"];
 const PACKED_REF: u64 = 64;
 
 /// The repositories of `set` that are not removed and that lose what git needs of them.
-pub(super) fn lost_in(set: &ChangeSet) -> impl Iterator<Item = LargeLoss> {
+pub(super) fn repository_losses(set: &ChangeSet) -> impl Iterator<Item = LargeLoss> {
     set.repositories.all().filter_map(|repository| {
         if repository.ancestors().any(|dir| set.get(dir).is_some_and(|c| removes_repository(set, c))) {
             return None;

@@ -88,7 +88,7 @@ pub(super) fn losses(
 ) -> Vec<LargeLoss> {
     let mut losses: Vec<LargeLoss> =
         set.changes.iter().filter_map(|change| removed_repository(set, change)).collect();
-    losses.extend(history::lost_in(set));
+    losses.extend(history::repository_losses(set));
     losses.extend(roots.iter().filter_map(|root| emptied(set, root)));
     let stated: BTreeSet<PathBuf> =
         paths_of(set, &losses, &|_| true).into_iter().map(Path::to_path_buf).collect();

@@ -38,7 +38,7 @@ pub(super) struct LayerSnapshot {
 
 impl View {
     /// Copies what lies above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.
-    pub(super) fn freeze(&self, depth: usize, dir: CommandDir) -> io::Result<LayerSnapshot> {
+    pub(super) fn snapshot_layers(&self, depth: usize, dir: CommandDir) -> io::Result<LayerSnapshot> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
         let mut frozen = LayerSnapshot { dir, roots: Vec::new(), at };
@@ -60,27 +60,27 @@ impl View {
 
     /// Folds what a background command did, after it and all it started have died. `suffix` names its versions of what
     /// cannot be merged. Waits for a command that runs now; not to be called on an asynchronous thread.
-    pub fn finish_apart(
+    pub fn finish_background(
         &self,
         mut command: CommandView,
         suffix: &str,
         hidden: &dyn Fn(&Path) -> bool,
     ) -> io::Result<CommandEffects> {
         let _gate = self.0.gate.clone().blocking_lock_owned();
-        let settled = self.settle_apart(&mut command, Some(suffix), hidden);
-        let mut effects = settled.map_err(|e| self.fold_failed(&mut command, e))?;
+        let settled = self.merge_background(&mut command, Some(suffix), hidden);
+        let mut effects = settled.map_err(|e| self.collect_failed(&mut command, e))?;
         effects.home = match command.home.take() {
             None => 0,
             Some((view, mut home)) => {
                 let _gate = view.0.gate.clone().blocking_lock_owned();
                 // Nothing of the home directory ever lands: what others changed there simply stays.
-                view.settle_apart(&mut home, None, hidden)?.paths.len()
+                view.merge_background(&mut home, None, hidden)?.paths.len()
             }
         };
         Ok(effects)
     }
 
-    fn settle_apart(
+    fn merge_background(
         &self,
         command: &mut CommandView,
         suffix: Option<&str>,
@@ -112,7 +112,7 @@ impl View {
                 merged: Vec::new(),
                 beside: Vec::new(),
             };
-            meeting.directory(Path::new(""), &layer::open_eased(&mount.upper)?)?;
+            meeting.directory(Path::new(""), &layer::open_readable(&mount.upper)?)?;
             merged.append(&mut meeting.merged);
             beside.append(&mut meeting.beside);
         }
@@ -213,7 +213,7 @@ impl BackgroundMerge<'_> {
     }
 
     fn leaf(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr, stat: &Stat) -> io::Result<()> {
-        let ConcurrentChange::Changed(base) = self.meanwhile(rel)? else { return Ok(()) };
+        let ConcurrentChange::Changed(base) = self.concurrent_change(rel)? else { return Ok(()) };
         let (now, own) = (self.now().node(rel)?, PathState::read(upper, name)?);
         if now == own {
             return Ok(());
@@ -266,7 +266,7 @@ impl BackgroundMerge<'_> {
 
     /// Whether others changed anything at or below `rel`.
     fn has_moved(&self, rel: &Path) -> io::Result<bool> {
-        if let ConcurrentChange::Changed(_) = self.meanwhile(rel)? {
+        if let ConcurrentChange::Changed(_) = self.concurrent_change(rel)? {
             return Ok(true);
         }
         let mut names = self.then().children(rel)?;
@@ -279,7 +279,7 @@ impl BackgroundMerge<'_> {
         Ok(false)
     }
 
-    fn meanwhile(&self, rel: &Path) -> io::Result<ConcurrentChange> {
+    fn concurrent_change(&self, rel: &Path) -> io::Result<ConcurrentChange> {
         let (then, now) = (self.then().backing(rel)?, self.now().backing(rel)?);
         let found = match &then {
             ContentLocation::Gone => PathState::Absent,
@@ -290,7 +290,7 @@ impl BackgroundMerge<'_> {
                 let moved = |s: &Stat| {
                     !is_dir(s) && (s.st_ctime, i64::try_from(s.st_ctime_nsec).unwrap_or(0)) > self.since
                 };
-                let landed = self.landed_over(&path);
+                let landed = self.state_before_apply(&path);
                 match landed {
                     Some(node) => node.clone(),
                     None if stat.is_some_and(|s| moved(&s)) => return Ok(ConcurrentChange::Changed(None)),
@@ -321,7 +321,7 @@ impl BackgroundMerge<'_> {
     }
 
     /// What lay in the workspace before something landed on it.
-    fn landed_over(&self, path: &Path) -> Option<&PathState> {
+    fn state_before_apply(&self, path: &Path) -> Option<&PathState> {
         let mut changes = self.journal.iter().flat_map(|entry| &entry.changes);
         changes.find(|change| change.path == path).map(|change| &change.before)
     }

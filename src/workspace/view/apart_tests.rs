@@ -36,7 +36,7 @@ fn bench(files: &[(&str, &str)]) -> BackgroundFixture {
 impl BackgroundFixture {
     fn begin(&self) -> CommandView {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(self.view.begin_apart(LayerKind::Pending, None)).unwrap()
+        runtime.block_on(self.view.begin_background(LayerKind::Pending, None)).unwrap()
     }
 
     /// What the command wrote: the layer gets what the overlay would have put there.
@@ -71,7 +71,7 @@ impl BackgroundFixture {
     }
 
     fn end(&self, command: CommandView) -> CommandEffects {
-        self.view.finish_apart(command, "job-1", &|_| false).unwrap()
+        self.view.finish_background(command, "job-1", &|_| false).unwrap()
     }
 
     /// A file as the view has it.

@@ -64,7 +64,7 @@ fn what_fails_after_the_commit_does_not_make_an_apply_look_undone() {
         assert_eq!(tree(&b.root).len(), 2, "{at}: {:?}", tree(&b.root));
         // All of it is stored by now.
         let plan = b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
-        b.view.carry_out(plan).unwrap().unwrap();
+        b.view.execute_plan(plan).unwrap().unwrap();
         assert_eq!(tree(&b.root), old, "{at}");
     }
 }

@@ -41,17 +41,17 @@ impl View {
         let (mut steps, mut holding, mut held) = (Vec::new(), Vec::new(), Vec::new());
         for one in batch {
             let path = &one.at.path;
-            let hold = self.must_hold(path, writer.landing)?;
+            let hold = self.must_stay_pending(path, writer.landing)?;
             held.push(hold);
             match hold {
-                false => self.landing_steps(path, one.before, &one.after, &mut steps)?,
-                true => holding.push(self.prepare_held(one, writer.origin.as_ref())?),
+                false => self.file_apply_steps(path, one.before, &one.after, &mut steps)?,
+                true => holding.push(self.prepare_pending(one, writer.origin.as_ref())?),
             }
         }
         let in_place = match steps.is_empty() {
             true => Vec::new(),
             false => {
-                let entry = self.land_steps(&first.at.path, steps, writer)?;
+                let entry = self.apply_transaction(&first.at.path, steps, writer)?;
                 entry.changes.into_iter().filter(|c| c.in_place).map(|c| c.path).collect()
             }
         };
@@ -70,7 +70,11 @@ impl View {
     }
 
     /// True when a change to this path is kept pending rather than landing.
-    pub(super) fn must_hold(&self, path: &Path, landing: WritePolicy) -> Result<bool, WorkspaceError> {
+    pub(super) fn must_stay_pending(
+        &self,
+        path: &Path,
+        landing: WritePolicy,
+    ) -> Result<bool, WorkspaceError> {
         let inside = self.locate(path).is_some();
         match landing {
             WritePolicy::Hold => Ok(inside),
@@ -82,7 +86,7 @@ impl View {
         }
     }
 
-    fn prepare_held(
+    fn prepare_pending(
         &self,
         one: &FileRewrite,
         by: Option<&Arc<ChangeOrigin>>,
@@ -95,7 +99,7 @@ impl View {
         match &one.after {
             RewriteAction::Content { bytes, attrs } => {
                 let attrs = attrs.as_ref().or_else(|| now.attrs());
-                self.stage_held((index, &rel), bytes, &now, attrs, by)
+                self.stage_pending((index, &rel), bytes, &now, attrs, by)
                     .map(StagedBatchItem::Content)
                     .map_err(fail)
             }
@@ -108,7 +112,7 @@ impl View {
             StagedBatchItem::Content(staged) => return staged.place(),
             StagedBatchItem::Gone { index, rel, now } => (index, rel, now),
         };
-        let (dir, name) = self.held_place(index, &rel, &now, by)?;
+        let (dir, name) = self.pending_dir(index, &rel, &now, by)?;
         let _eased = WritableDirGuard::of(&dir);
         match self.stack(index, 2).stat(&rel)? {
             Some(_) => Layer::whiteout(&dir, &name),

@@ -56,7 +56,7 @@ impl PendingReason {
 impl View {
     /// After a command in write mode: lands its effects unless the brake holds them back. `touched` are the paths it
     /// changed, `made` the contents this turn made, `lost` what it has taken away so far.
-    pub fn apply_braked(
+    pub fn apply_within_limit(
         &self,
         touched: &BTreeSet<PathBuf>,
         brake: LossLimit,

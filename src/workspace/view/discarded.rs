@@ -97,10 +97,10 @@ impl View {
         let pending = &self.0.pending;
         for change in leaving() {
             let Some(base) = pending.bases().get(&change.path).cloned() else { continue };
-            self.put_again(&shelf, pending, &base, StagedEntry::Keep)?;
+            self.copy_pending(&shelf, pending, &base, StagedEntry::Keep)?;
             bases.take(base, &pending.bases());
         }
-        for base in self.watched(&leaving().map(|change| change.path.clone()).collect())? {
+        for base in self.repository_records(&leaving().map(|change| change.path.clone()).collect())? {
             bases.take(base, &pending.bases());
         }
         bases.save()?;
@@ -108,7 +108,7 @@ impl View {
         let kept = self.kept_discards()?;
         let number = kept.last().map_or(1, |last| last.number + 1);
         let stays = |change: &FileChange| {
-            let bytes = self.stays(change, choice.get(&change.path)?)?;
+            let bytes = self.remaining_content(change, choice.get(&change.path)?)?;
             Some((change.path.as_os_str().as_bytes().to_vec(), blake3::hash(&bytes).to_hex().to_string()))
         };
         let stayed = leaving().filter_map(stays).collect();
@@ -129,7 +129,7 @@ impl View {
     }
 
     /// What of `change` stays pending when `part` of it is discarded.
-    fn stays(&self, change: &FileChange, part: &SelectedPart) -> Option<Vec<u8>> {
+    fn remaining_content(&self, change: &FileChange, part: &SelectedPart) -> Option<Vec<u8>> {
         match part {
             SelectedPart::Whole => None,
             SelectedPart::Hunks(gone) => self.with_part(change, |index| !gone.contains(&index)),
@@ -193,7 +193,7 @@ impl View {
     /// Those that can be brought back, oldest first.
     fn kept_discards(&self) -> Result<Vec<DiscardRecord>, DamagedRecord> {
         let mut kept = Vec::new();
-        for (number, dir) in shelves(self.dir())? {
+        for (number, dir) in discard_dirs(self.dir())? {
             kept.extend(record_of(&dir)?.map(|record| DiscardRecord { number, ..record }));
         }
         Ok(kept)
@@ -210,7 +210,7 @@ impl View {
 }
 
 /// The shelves of discards of the view that is kept in `view`, each with its number, oldest first.
-fn shelves(view: &Path) -> Result<Vec<(u64, PathBuf)>, DamagedRecord> {
+fn discard_dirs(view: &Path) -> Result<Vec<(u64, PathBuf)>, DamagedRecord> {
     let dir = view.join("discarded");
     let entries = list_records(&dir).map_err(|fault| DamagedRecord {
         part: DamagedPart::Discards,
@@ -240,7 +240,7 @@ fn record_of(dir: &Path) -> Result<Option<DiscardRecord>, DamagedRecord> {
 /// What is wrong with the discards of the view that is kept in `view`. Reads what they say about themselves, not what
 /// they changed.
 pub fn discard_damage_at_start(view: &Path) -> Vec<DamagedRecord> {
-    match shelves(view) {
+    match discard_dirs(view) {
         Err(damage) => vec![damage],
         Ok(shelves) => shelves.iter().filter_map(|(_, dir)| record_of(dir).err()).collect(),
     }
@@ -250,7 +250,7 @@ pub fn discard_damage_at_start(view: &Path) -> Vec<DamagedRecord> {
 /// and the damage of discards, which may need others. [`super::pending_damage`] has that of pending changes.
 pub fn contents_needed(view: &Path) -> (Vec<Hash>, Vec<DamagedRecord>) {
     let (mut needed, mut damage) = (Vec::new(), Vec::new());
-    let discards = shelves(view).unwrap_or_else(|unread| {
+    let discards = discard_dirs(view).unwrap_or_else(|unread| {
         damage.push(unread);
         Vec::new()
     });

@@ -115,7 +115,7 @@ impl EffectsCollector<'_> {
             let path = self.root().to_path_buf();
             self.effects.count(&path, &model, false);
             let at = self.layer()?.parent(Path::new("x"), self.root(), &|_| None)?;
-            attrs.give_to_layer(&File::from(at))?;
+            attrs.apply_to_layer(&File::from(at))?;
         }
         self.directory(Path::new(""), upper)?;
         self.join_names();
@@ -274,7 +274,7 @@ impl EffectsCollector<'_> {
             Layer::clear(&dir, name)?;
         }
         strip_marks(upper, name, kind);
-        layer::carry(upper, name, &dir, name)?;
+        layer::move_or_copy(upper, name, &dir, name)?;
         super::super::apply::fault("folded")
     }
 

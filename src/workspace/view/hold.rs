@@ -40,15 +40,15 @@ impl View {
         let writer = writer.into();
         let fail = |e: io::Error| WorkspaceError::from_io(path, e);
         self.drop_scratch().map_err(fail)?;
-        if self.must_hold(path, writer.landing)? {
-            let hash = self.hold(path, bytes, before, writer.origin.as_ref())?;
+        if self.must_stay_pending(path, writer.landing)? {
+            let hash = self.stage_write(path, bytes, before, writer.origin.as_ref())?;
             return Ok(WriteOutcome { hash, in_place: false, held: true });
         }
-        self.land_one(path, bytes, before, &writer)
+        self.apply_file(path, bytes, before, &writer)
     }
 
     /// One file into the workspace, journaled.
-    fn land_one(
+    fn apply_file(
         &self,
         path: &Path,
         bytes: &[u8],
@@ -57,14 +57,14 @@ impl View {
     ) -> Result<WriteOutcome, WorkspaceError> {
         let after = RewriteAction::Content { bytes: Arc::new(bytes.to_vec()), attrs: None };
         let mut steps: Vec<ApplyStep> = Vec::new();
-        self.landing_steps(path, before, &after, &mut steps)?;
-        let entry = self.land_steps(path, steps, writer)?;
+        self.file_apply_steps(path, before, &after, &mut steps)?;
+        let entry = self.apply_transaction(path, steps, writer)?;
         let in_place = entry.changes.iter().any(|c| c.in_place);
         Ok(WriteOutcome { hash: blake3::hash(bytes), in_place, held: false })
     }
 
     /// What one file of a batch adds to the steps of its landing: the file, and the directories it needs.
-    pub(super) fn landing_steps(
+    pub(super) fn file_apply_steps(
         &self,
         path: &Path,
         before: ExpectedContent,
@@ -97,7 +97,7 @@ impl View {
     }
 
     /// Lands the steps as one transaction; `path` is what an error without a path of its own is about.
-    pub(super) fn land_steps(
+    pub(super) fn apply_transaction(
         &self,
         path: &Path,
         mut steps: Vec<ApplyStep>,
@@ -115,7 +115,7 @@ impl View {
             })
             .collect();
         let label = TransactionLabel { assent: writer.assent.clone(), ..self.turn().label.clone() };
-        let entry = self.land(label, TransactionKind::Apply, steps);
+        let entry = self.commit_with_repositories(label, TransactionKind::Apply, steps);
         let entry = entry.map_err(|e| match e {
             ApplyError::Changed(mut paths) => {
                 WorkspaceError::Raced(paths.pop().unwrap_or_else(|| path.to_path_buf()))
@@ -129,7 +129,7 @@ impl View {
 
     /// Writes a whole file on the pending shelf. `before` is what the view must have there, as with
     /// [`super::super::Workspace::write`].
-    pub(in crate::workspace) fn hold(
+    pub(in crate::workspace) fn stage_write(
         &self,
         path: &Path,
         bytes: &[u8],
@@ -140,13 +140,13 @@ impl View {
         let (index, rel) = self.locate(path).ok_or_else(|| WorkspaceError::Outside(path.to_path_buf()))?;
         let now = self.stack(index, 0).node(&rel).map_err(fail)?;
         expect(path, before, &now)?;
-        let staged = self.stage_held((index, &rel), bytes, &now, now.attrs(), by).map_err(fail)?;
+        let staged = self.stage_pending((index, &rel), bytes, &now, now.attrs(), by).map_err(fail)?;
         staged.place().map_err(fail)?;
         Ok(blake3::hash(bytes))
     }
 
     /// Lays new content beside its place on the pending shelf, and writes down what is below it.
-    pub(super) fn stage_held(
+    pub(super) fn stage_pending(
         &self,
         (index, rel): (usize, &Path),
         bytes: &[u8],
@@ -154,14 +154,14 @@ impl View {
         attrs: Option<&FileAttrs>,
         by: Option<&Arc<ChangeOrigin>>,
     ) -> io::Result<LayerTempFile> {
-        let (dir, name) = self.held_place(index, rel, now, by)?;
+        let (dir, name) = self.pending_dir(index, rel, now, by)?;
         let _eased = WritableDirGuard::of(&dir);
-        let staged = write_beside(&dir, bytes, attrs)?;
+        let staged = write_temp_file(&dir, bytes, attrs)?;
         Ok(LayerTempFile { dir, name, staged: Some(staged) })
     }
 
     /// The directory of a path on the pending shelf, its base recorded.
-    pub(super) fn held_place(
+    pub(super) fn pending_dir(
         &self,
         index: usize,
         rel: &Path,
@@ -170,7 +170,7 @@ impl View {
     ) -> io::Result<(OwnedFd, std::ffi::OsString)> {
         self.claim()?;
         self.turn().held = true;
-        let held = self.held(LayerKind::Pending);
+        let held = self.layer_set(LayerKind::Pending);
         let layer = held.layers.get(index).ok_or_else(|| io::Error::other("no such root"))?;
         let path = join(self.root(index), rel);
         self.record_parents(index, rel, by)?;
@@ -199,7 +199,7 @@ impl View {
 
     /// Directories that a held file needs and nobody has yet are changes of their own.
     fn record_parents(&self, index: usize, rel: &Path, by: Option<&Arc<ChangeOrigin>>) -> io::Result<()> {
-        let held = self.held(LayerKind::Pending);
+        let held = self.layer_set(LayerKind::Pending);
         let mut missing: Vec<PathBuf> = Vec::new();
         for dir in rel.ancestors().skip(1).filter(|d| !d.as_os_str().is_empty()) {
             if self.stack(index, 0).stat(dir)?.is_some() {
@@ -224,13 +224,13 @@ impl View {
         if keep.is_empty() {
             self.replace_pending(Vec::new())?;
             // Nothing is on it any more: that the empty layers stay is no failure.
-            if let Err(e) = self.held(LayerKind::Pending).wipe() {
+            if let Err(e) = self.layer_set(LayerKind::Pending).wipe() {
                 tracing::warn!("an empty layer stays: {e}");
             }
             return Ok(());
         }
         let kept: BTreeSet<PathBuf> = keep.iter().map(|(base, _)| base.path.clone()).collect();
-        let watched = self.watched(&kept)?.into_iter().map(|base| (base, StagedEntry::Keep));
+        let watched = self.repository_records(&kept)?.into_iter().map(|base| (base, StagedEntry::Keep));
         let pending = &self.0.pending;
         let all = keep.into_iter().chain(watched).map(|(base, put)| (pending, base, put));
         self.replace_pending(all.collect())
@@ -238,7 +238,7 @@ impl View {
 
     /// Makes the pending shelf anew with these changes, each taken from the shelf that is named; parents come first.
     pub(super) fn replace_pending(&self, all: Vec<(&LayerSet, BaseRecord, StagedEntry)>) -> io::Result<()> {
-        let held = self.held(LayerKind::Pending);
+        let held = self.layer_set(LayerKind::Pending);
         let dir = self.dir().join("pending");
         let (fresh_dir, old_dir) = (self.dir().join("pending.new"), self.dir().join("pending.old"));
         for leftover in [&fresh_dir, &old_dir] {
@@ -250,7 +250,7 @@ impl View {
         let fresh = LayerSet::at(&fresh_dir, self.roots().len(), 1);
         let mut bases = BaseIndex::load(fresh_dir.join("base.jsonl"));
         for (from, base, put) in all {
-            self.put_again(&fresh, from, &base, put)?;
+            self.copy_pending(&fresh, from, &base, put)?;
             bases.take(base, &from.bases());
         }
         bases.save()?;
@@ -258,7 +258,7 @@ impl View {
         let cwd = rustix::fs::CWD;
         rustix::fs::renameat_with(cwd, &fresh_dir, cwd, &dir, RenameFlags::EXCHANGE)?;
         *held.bases() = BaseIndex::load(dir.join("base.jsonl"));
-        held.layers.iter().for_each(Layer::look_again);
+        held.layers.iter().for_each(Layer::recheck);
         // It is done, and an error must not say otherwise: the next time removes what is left of the old one.
         let moved =
             fault("replaced").and_then(|()| Ok(rustix::fs::renameat(cwd, &fresh_dir, cwd, &old_dir)?));
@@ -269,7 +269,7 @@ impl View {
     }
 
     /// Puts what `from` has at the path of `base` on the shelf `fresh`.
-    pub(super) fn put_again(
+    pub(super) fn copy_pending(
         &self,
         fresh: &LayerSet,
         from: &LayerSet,
@@ -283,7 +283,7 @@ impl View {
         let Some(name) = rel.file_name() else {
             // The root itself: its mode is that of the layer's own directory.
             let at = layer.open_like(self.root(index))?;
-            return Ok(node.attrs().map_or(Ok(()), |attrs| attrs.give_to_layer(&File::from(at)))?);
+            return Ok(node.attrs().map_or(Ok(()), |attrs| attrs.apply_to_layer(&File::from(at)))?);
         };
         // A record alone: a link to the workspace's own file would make it a change.
         let is_record = match from.layers.get(index) {
@@ -308,7 +308,7 @@ impl View {
         match (&node, put) {
             // Part of a file's deletion was thrown away: what stays is the file again.
             (PathState::Absent, StagedEntry::Bytes(bytes)) => {
-                let staged = write_beside(&dir, &bytes, base.node.attrs())?;
+                let staged = write_temp_file(&dir, &bytes, base.node.attrs())?;
                 Ok(rustix::fs::renameat(&dir, staged, &dir, name)?)
             }
             (PathState::Absent, _) => match self.stack(index, 2).stat(&rel)? {
@@ -317,7 +317,7 @@ impl View {
             },
             (PathState::Directory { attrs }, _) => Layer::make_dir(&dir, name, attrs, false),
             (PathState::File { attrs, .. }, StagedEntry::Bytes(bytes)) => {
-                let staged = write_beside(&dir, &bytes, Some(attrs))?;
+                let staged = write_temp_file(&dir, &bytes, Some(attrs))?;
                 Ok(rustix::fs::renameat(&dir, staged, &dir, name)?)
             }
             (_, _) => {
@@ -388,7 +388,7 @@ fn step(path: PathBuf, before: PathState, after: PathState, source: ContentSourc
     }
 }
 
-fn write_beside(dir: &OwnedFd, bytes: &[u8], attrs: Option<&FileAttrs>) -> io::Result<std::ffi::OsString> {
+fn write_temp_file(dir: &OwnedFd, bytes: &[u8], attrs: Option<&FileAttrs>) -> io::Result<std::ffi::OsString> {
     let name = super::super::atomic::fresh_name();
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mut file = File::from(rustix::fs::openat(dir, &name, flags, Mode::from_raw_mode(0o666))?);

@@ -18,21 +18,21 @@ impl Drop for ApplyGuard<'_> {
 }
 
 impl View {
-    pub(super) fn mark_landing(&self) -> io::Result<(PathBuf, ApplyGuard<'_>)> {
-        let mark = self.landing_mark();
+    pub(super) fn mark_applying(&self) -> io::Result<(PathBuf, ApplyGuard<'_>)> {
+        let mark = self.apply_marker();
         crate::private::write_quick(&mark, b"")?;
         self.0.landing.store(true, Ordering::SeqCst);
         Ok((mark, ApplyGuard(&self.0.landing)))
     }
 
     /// There as long as something lands: after a crash it may have landed and be on the shelf as well.
-    fn landing_mark(&self) -> PathBuf {
+    fn apply_marker(&self) -> PathBuf {
         self.dir().join("landing")
     }
 
     /// After a crash in the middle of [`View::apply`]: what is in the workspace already is not pending any more.
-    pub(super) fn settle_interrupted(&self) -> io::Result<()> {
-        let mark = self.landing_mark();
+    pub(super) fn recover_interrupted_apply(&self) -> io::Result<()> {
+        let mark = self.apply_marker();
         let idle = self.is_empty(LayerKind::Pending) || self.0.landing.load(Ordering::SeqCst);
         if idle || !mark.exists() || !self.journal().is_at_rest() {
             return Ok(());
@@ -42,7 +42,7 @@ impl View {
             Err(e) if e.kind() == io::ErrorKind::ResourceBusy => return Ok(()),
             other => other?,
         }
-        let bases: Vec<BaseRecord> = self.held(LayerKind::Pending).bases().iter().cloned().collect();
+        let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().cloned().collect();
         let mut keep = Vec::new();
         for base in bases {
             let Some((index, rel)) = self.locate(&base.path) else { continue };

@@ -60,7 +60,7 @@ impl Layer {
             crate::private::make_dir(&self.dir)?;
             if let Ok(model) = super::super::open::dir_at(like).map(File::from) {
                 let stat = rustix::fs::fstat(&model)?;
-                let _ = FileAttrs::of(&model, &stat).give_to_layer(&File::open(&self.dir)?);
+                let _ = FileAttrs::of(&model, &stat).apply_to_layer(&File::open(&self.dir)?);
             }
         }
         self.blank.store(false, Ordering::Release);
@@ -77,7 +77,7 @@ impl Layer {
     }
 
     /// The directory was put in place by somebody else.
-    pub(super) fn look_again(&self) {
+    pub(super) fn recheck(&self) {
         let blank = Layer::at(self.dir.clone()).is_blank();
         self.blank.store(blank, Ordering::Release);
     }
@@ -141,7 +141,7 @@ impl Layer {
                     if let Some(attrs) = like(&path) {
                         // A group that is not ours cannot be given; the directory stands in for the real one all
                         // the same.
-                        if attrs.give_to_layer(&made).is_err() {
+                        if attrs.apply_to_layer(&made).is_err() {
                             rustix::fs::fchmod(&made, Mode::from_raw_mode(attrs.mode | 0o700))?;
                         }
                     }
@@ -206,14 +206,14 @@ impl FileAttrs {
     /// As [`FileAttrs::give`], with the overlay's own marks left alone.
     fn give_keeping_marks(&self, file: &File) -> rustix::io::Result<()> {
         let opaque = is_opaque(file);
-        self.give_to_layer(file)?;
+        self.apply_to_layer(file)?;
         if opaque { mark_opaque(file) } else { Ok(()) }
     }
 
     /// As [`FileAttrs::give`] for a directory of a layer, which its owner must be able to read.
-    pub(super) fn give_to_layer(&self, dir: &File) -> rustix::io::Result<()> {
+    pub(super) fn apply_to_layer(&self, dir: &File) -> rustix::io::Result<()> {
         self.give(dir)?;
-        ease(dir)
+        make_readable(dir)
     }
 }
 
@@ -267,7 +267,7 @@ fn mark_opaque(dir: impl AsFd) -> rustix::io::Result<()> {
 }
 
 /// Moves `name` from one open directory to another; across file systems it is copied.
-pub(super) fn carry(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
+pub(super) fn move_or_copy(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
     let _eased = WritableDirGuard::of(to);
     match rustix::fs::renameat_with(from, name, to, as_name, RenameFlags::empty()) {
         Ok(()) => Ok(()),
@@ -331,24 +331,24 @@ pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
 }
 
 /// Opens a directory of a command's layer and makes it and all below it readable, whatever modes the command left there.
-pub(super) fn open_eased(path: &Path) -> io::Result<OwnedFd> {
+pub(super) fn open_readable(path: &Path) -> io::Result<OwnedFd> {
     let dir = super::super::node::dir_anyway(path)?;
-    ease_tree(&dir)?;
+    make_tree_readable(&dir)?;
     Ok(dir)
 }
 
-fn ease_tree(dir: &OwnedFd) -> io::Result<()> {
-    ease(dir)?;
+fn make_tree_readable(dir: &OwnedFd) -> io::Result<()> {
+    make_readable(dir)?;
     for name in list(dir)? {
         if entry(dir, &name)?.is_some_and(|stat| is_dir(&stat)) {
-            ease_tree(&enter(dir, &name)?)?;
+            make_tree_readable(&enter(dir, &name)?)?;
         }
     }
     Ok(())
 }
 
 /// Gives the owner of a layer's directory all rights to it where they could not read it, and notes its own mode.
-fn ease(dir: impl AsFd) -> rustix::io::Result<()> {
+fn make_readable(dir: impl AsFd) -> rustix::io::Result<()> {
     let mode = rustix::fs::fstat(&dir)?.st_mode & 0o7777;
     if mode & 0o500 == 0o500 {
         return Ok(());

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 const COMPARED: usize = 50;
 
 /// The roots of the view in `dir`, as its layers and its records agree on them. `None` when they leave a doubt.
-pub(in crate::workspace) fn mend_roots(dir: &Path) -> Option<Vec<PathBuf>> {
+pub(in crate::workspace) fn rebuild_roots(dir: &Path) -> Option<Vec<PathBuf>> {
     let shelf = dir.join("pending");
     let records = BaseIndex::load(shelf.join("base.jsonl"));
     let layers = layers(&shelf).ok()?;
@@ -54,7 +54,7 @@ fn root_of(layer: &Path, records: &BaseIndex) -> Option<PathBuf> {
 
 /// Makes the record of the view in `dir` again: the lines that can be read, and one for each file in the layers that no
 /// line speaks of. The old file is copied to `aside` first. Gives the number of records that were made.
-pub(in crate::workspace) fn mend_record(
+pub(in crate::workspace) fn rebuild_record(
     dir: &Path,
     roots: &[PathBuf],
     objects: &ObjectStore,

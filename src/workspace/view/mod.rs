@@ -32,7 +32,7 @@ pub use fold::CommandEffects;
 pub(super) use git::repository_state;
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
-pub(super) use mend::{mend_record, mend_roots};
+pub(super) use mend::{rebuild_record, rebuild_roots};
 pub(super) use roots::write_roots;
 pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of, views_in};
 pub use run::{CommandView, OverlayMount};
@@ -118,9 +118,9 @@ impl LayerSet {
         self.bases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look_again(&self) {
+    fn recheck_layers(&self) {
         self.bases().load_again();
-        self.layers.iter().for_each(Layer::look_again);
+        self.layers.iter().for_each(Layer::recheck);
     }
 
     fn save(&self) -> io::Result<()> {
@@ -241,7 +241,7 @@ impl View {
     /// Who writes with this permit.
     pub fn writer(&self, permit: &Permit) -> WriteContext {
         let origin = self.0.running.get(&permit.call().to_string());
-        WriteContext { landing: permit.landing(), origin, assent: permit.why().into() }
+        WriteContext { landing: permit.write_policy(), origin, assent: permit.why().into() }
     }
 
     pub fn turn(&self) -> MutexGuard<'_, ViewTurn> {
@@ -254,7 +254,7 @@ impl View {
     }
 
     /// Settles which of them is used; only the first word counts.
-    pub fn lay_in(&self, dir: PathBuf) {
+    pub fn set_layers_dir(&self, dir: PathBuf) {
         drop(self.0.layers.set(dir));
     }
 
@@ -301,9 +301,9 @@ impl View {
         lock.set_len(0)?;
         std::io::Write::write_all(&mut &lock, format!("{}\n", std::process::id()).as_bytes())?;
         // Whoever held it before may have changed what was read when this view was opened.
-        self.0.scratch.look_again();
-        self.0.pending.look_again();
-        self.sound()?;
+        self.0.scratch.recheck_layers();
+        self.0.pending.recheck_layers();
+        self.check_record()?;
         roots::write_roots(dir, &self.0.roots)?;
         *claim = Some(lock);
         self.sweep_others();
@@ -311,7 +311,7 @@ impl View {
     }
 
     /// Fails when the record of what is pending is damaged: what it does not name would be lost by the next change.
-    fn sound(&self) -> io::Result<()> {
+    fn check_record(&self) -> io::Result<()> {
         let dir = self.dir();
         let roots = || if keeps_pending(dir) { roots_of(dir).err() } else { None };
         match self.record_damage().or_else(roots) {
@@ -342,7 +342,7 @@ impl View {
         path.starts_with(&self.0.places.scratch)
     }
 
-    fn held(&self, shelf: LayerKind) -> &LayerSet {
+    fn layer_set(&self, shelf: LayerKind) -> &LayerSet {
         match shelf {
             LayerKind::Pending => &self.0.pending,
             LayerKind::Scratch => &self.0.scratch,
@@ -350,13 +350,13 @@ impl View {
     }
 
     /// True once after a background command has left something pending.
-    pub fn take_late(&self) -> bool {
+    pub fn take_background_pending(&self) -> bool {
         self.0.late.swap(false, std::sync::atomic::Ordering::AcqRel)
     }
 
     /// True when nothing was ever put on this shelf since it was last emptied.
     pub fn is_empty(&self, shelf: LayerKind) -> bool {
-        self.held(shelf).is_empty()
+        self.layer_set(shelf).is_empty()
     }
 
     fn root(&self, index: usize) -> &Path {
@@ -431,7 +431,7 @@ impl View {
 
     /// Throws away everything on a shelf.
     pub fn discard_all(&self, shelf: LayerKind) -> io::Result<()> {
-        self.held(shelf).wipe()
+        self.layer_set(shelf).wipe()
     }
 }
 

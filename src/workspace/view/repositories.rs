@@ -1,7 +1,7 @@
 //! The repositories of a view: which directories are one, in the workspace or in what is pending, and what a change set
 //! does to them.
 
-use super::super::apply::{ApplyError, ApplyStep, land};
+use super::super::apply::{ApplyError, ApplyStep, commit_steps};
 use super::super::change::{ChangeSet, FileChange};
 use super::super::classify::forget_links;
 use super::super::journal::{JournalEntry, TransactionKind, TransactionLabel};
@@ -45,7 +45,7 @@ impl View {
 
     fn has(&self, shelf: LayerKind, path: &Path) -> bool {
         let Some((index, rel)) = self.locate(path) else { return false };
-        self.stack(index, self.held(shelf).depth).stat(&rel).ok().flatten().is_some()
+        self.stack(index, self.layer_set(shelf).depth).stat(&rel).ok().flatten().is_some()
     }
 
     /// Adds to `set` which of its changes lie in a repository, and what they mean there.
@@ -89,7 +89,7 @@ impl View {
         changes: &[&FileChange],
         all: &RepositorySet,
     ) -> RepositoryChange {
-        let had = |path: &Path| match self.held(shelf).bases().get(path) {
+        let had = |path: &Path| match self.layer_set(shelf).bases().get(path) {
             Some(base) => !base.node.is_absent(),
             None => self.had(path),
         };
@@ -112,7 +112,7 @@ impl View {
     }
 
     fn content_before(&self, shelf: LayerKind, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
-        let node = match self.held(shelf).bases().get(path) {
+        let node = match self.layer_set(shelf).bases().get(path) {
             Some(base) => base.node.clone(),
             None => node_at(path).map_err(|e| e.to_string())?,
         };
@@ -129,7 +129,7 @@ impl View {
 
     fn content_after(&self, shelf: LayerKind, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
         let Some((index, rel)) = self.locate(path) else { return Ok(None) };
-        let real = self.stack(index, self.held(shelf).depth).real(&rel).map_err(|e| e.to_string())?;
+        let real = self.stack(index, self.layer_set(shelf).depth).real(&rel).map_err(|e| e.to_string())?;
         match real {
             Some(real) if stat_at(&real).ok().flatten().is_some() => read(&real, most).map(Some),
             _ => Ok(None),
@@ -145,7 +145,7 @@ impl View {
         since: (i64, i64),
     ) -> io::Result<()> {
         let repositories = self.repositories(shelf, effects.paths.iter().map(PathBuf::as_path));
-        let held = self.held(shelf);
+        let held = self.layer_set(shelf);
         let mut files = Vec::new();
         for repository in repositories.outermost() {
             // One that cannot be read whole is refused when it is applied.
@@ -173,8 +173,8 @@ impl View {
 
     /// The records that [`View::watch_repositories`] made for the repositories of `changed`, without those that are
     /// changes themselves. They go wherever these changes go: without them nobody knows where the repository was.
-    pub(super) fn watched(&self, changed: &BTreeSet<PathBuf>) -> io::Result<Vec<BaseRecord>> {
-        let held = self.held(LayerKind::Pending);
+    pub(super) fn repository_records(&self, changed: &BTreeSet<PathBuf>) -> io::Result<Vec<BaseRecord>> {
+        let held = self.layer_set(LayerKind::Pending);
         let mut watched: Vec<BaseRecord> =
             held.bases().iter().filter(|base| !changed.contains(&base.path)).cloned().collect();
         if !watched.is_empty() {
@@ -205,14 +205,14 @@ impl View {
     }
 
     /// Makes `steps` as one transaction that knows its repositories.
-    pub(super) fn land(
+    pub(super) fn commit_with_repositories(
         &self,
         label: TransactionLabel,
         kind: TransactionKind,
         steps: Vec<ApplyStep>,
     ) -> Result<JournalEntry, ApplyError> {
         let repositories = self.repositories_of_steps(steps.iter().map(|s| s.path.as_path()));
-        let landed = land(self.journal(), self.objects(), label, kind, steps, &repositories);
+        let landed = commit_steps(self.journal(), self.objects(), label, kind, steps, &repositories);
         // There may be links that were not there before.
         forget_links();
         landed

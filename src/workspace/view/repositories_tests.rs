@@ -47,7 +47,7 @@ fn lands(b: &ViewFixture) {
 fn a_pending_commit_lands_after_a_later_turn() {
     let b = committed();
     b.hold("more", "x\n", None);
-    b.view.forget_unchanged().unwrap();
+    b.view.drop_unchanged().unwrap();
     lands(&b);
 }
 
@@ -102,7 +102,7 @@ fn a_repository_that_moved_on_is_still_refused_and_is_no_change_of_ours() {
     for path in [".git/HEAD", ".git/packed-refs", ".git/refs/heads/side"] {
         let b = committed();
         b.hold("more", "x\n", None);
-        b.view.forget_unchanged().unwrap();
+        b.view.drop_unchanged().unwrap();
         b.view.set_aside(&only(&b, "a.txt")).unwrap();
         let words = b.words();
         b.write(path, "ref: refs/heads/other\n");

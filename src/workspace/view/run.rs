@@ -126,12 +126,12 @@ impl View {
 
     /// The same for a command in the background: others go on beside it, and it sees the view as it was when it began.
     /// [`View::finish_apart`] ends it.
-    pub async fn begin_apart(&self, shelf: LayerKind, home: Option<&Path>) -> io::Result<CommandView> {
+    pub async fn begin_background(&self, shelf: LayerKind, home: Option<&Path>) -> io::Result<CommandView> {
         self.begin_in(shelf, home, ViewSharing::Others).await
     }
 
     /// No command begins, and none that has ended puts its effects here, as long as this is held.
-    pub async fn hold_still(&self) -> OwnedMutexGuard<()> {
+    pub async fn lock_commands(&self) -> OwnedMutexGuard<()> {
         self.0.gate.clone().lock_owned().await
     }
 
@@ -172,7 +172,7 @@ impl View {
                 if self.dir() != base {
                     sweep_runs(self.dir());
                 }
-                Some(self.freeze(depth, CommandDir::make(self.dir())?)?)
+                Some(self.snapshot_layers(depth, CommandDir::make(self.dir())?)?)
             }
         };
         let since = now();
@@ -201,11 +201,11 @@ impl View {
             home = view.finish(*command, hidden)?.paths.len();
         }
         let folded = self.fold(&command, hidden);
-        Ok(CommandEffects { home, ..folded.map_err(|e| self.fold_failed(&mut command, e))? })
+        Ok(CommandEffects { home, ..folded.map_err(|e| self.collect_failed(&mut command, e))? })
     }
 
     /// What a command did could not be read, or not all of it: its layer stays, and the turn tells the person.
-    pub(super) fn fold_failed(&self, command: &mut CommandView, error: io::Error) -> io::Error {
+    pub(super) fn collect_failed(&self, command: &mut CommandView, error: io::Error) -> io::Error {
         let aside = match command.dir.keep() {
             Ok(path) => format!("what is left of it is in `{}`", path.display()),
             Err(e) => format!("it could not be kept: {e}"),
@@ -226,13 +226,13 @@ impl View {
     ) -> io::Result<CommandEffects> {
         // All of them before anything is taken from one: what cannot be read is found here.
         let uppers: io::Result<Vec<OwnedFd>> =
-            command.own_mounts().iter().map(|mount| layer::open_eased(&mount.upper)).collect();
+            command.own_mounts().iter().map(|mount| layer::open_readable(&mount.upper)).collect();
         let none = |e: io::Error| io::Error::new(e.kind(), format!("none of it is pending: {e}"));
         let mut foldings = Vec::new();
         for (index, upper) in uppers.map_err(none)?.into_iter().enumerate() {
             let mut folding = EffectsCollector {
                 view: self,
-                held: self.held(command.shelf),
+                held: self.layer_set(command.shelf),
                 index,
                 since: command.since,
                 hidden,

@@ -65,9 +65,9 @@ impl View {
             if let Some(damage) = self.record_damage() {
                 return Err(damage.into());
             }
-            self.settle_interrupted()?;
+            self.recover_interrupted_apply()?;
         }
-        let held = self.held(shelf);
+        let held = self.layer_set(shelf);
         let bases: Vec<(BaseRecord, Vec<OriginStep>)> = {
             let bases = held.bases();
             bases.iter().map(|base| (base.clone(), bases.steps(base))).collect()
@@ -206,10 +206,10 @@ impl View {
         // Whatever comes here without a word of why was chosen by the person.
         let label = TransactionLabel { assent: label.assent.clone().or_you("apply"), ..label };
         let label = self.with_origin(label, &steps);
-        let (mark, _landing) = self.mark_landing().map_err(ApplyError::Journal)?;
-        let applied = match self.land(label, kind, steps) {
+        let (mark, _landing) = self.mark_applying().map_err(ApplyError::Journal)?;
+        let applied = match self.commit_with_repositories(label, kind, steps) {
             Ok(mut entry) => {
-                let dropped = fault("drop").and_then(|()| self.drop_landed(&set, &choice, &entry));
+                let dropped = fault("drop").and_then(|()| self.drop_applied(&set, &choice, &entry));
                 crash_point();
                 if let Err(e) = dropped {
                     // While the mark is there, the next look at what is pending tells what landed from the rest.
@@ -295,7 +295,7 @@ impl View {
             if let Some(lock) = scan.lock {
                 return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
             }
-            let bases = self.held(LayerKind::Pending).bases();
+            let bases = self.layer_set(LayerKind::Pending).bases();
             let appeared = scan.state.into_iter();
             if let Some(new) = appeared.into_iter().find(|path| bases.get(path).is_none()) {
                 return Err(ApplyError::Repository(format!("`{}` is new", new.display())));
@@ -309,10 +309,15 @@ impl View {
         Ok(())
     }
 
-    fn drop_landed(&self, set: &ChangeSet, choice: &ChangeSelection, entry: &JournalEntry) -> io::Result<()> {
+    fn drop_applied(
+        &self,
+        set: &ChangeSet,
+        choice: &ChangeSelection,
+        entry: &JournalEntry,
+    ) -> io::Result<()> {
         let mut keep = Vec::new();
         for change in &set.changes {
-            let Some(base) = self.held(LayerKind::Pending).bases().get(&change.path).cloned() else {
+            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path).cloned() else {
                 continue;
             };
             match choice.get(&change.path) {
@@ -340,7 +345,7 @@ impl View {
         let all = set.discarded_with(&set.with_whole_repositories(choice.keys().cloned().collect()));
         let mut keep = Vec::new();
         for change in &set.changes {
-            let Some(base) = self.held(LayerKind::Pending).bases().get(&change.path).cloned() else {
+            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path).cloned() else {
                 continue;
             };
             match (choice.get(&change.path), all.contains(&change.path)) {
@@ -367,13 +372,14 @@ impl View {
 
     /// Forgets files that calls changed and changed back: a copy of them on the shelf would hide what the person does to
     /// them from now on.
-    pub fn forget_unchanged(&self) -> io::Result<()> {
+    pub fn drop_unchanged(&self) -> io::Result<()> {
         if self.is_empty(LayerKind::Pending) {
             return Ok(());
         }
         let changed: BTreeSet<PathBuf> = self.changes(LayerKind::Pending)?.paths();
-        let watched: BTreeSet<PathBuf> = self.watched(&changed)?.into_iter().map(|base| base.path).collect();
-        let bases: Vec<BaseRecord> = self.held(LayerKind::Pending).bases().iter().cloned().collect();
+        let watched: BTreeSet<PathBuf> =
+            self.repository_records(&changed)?.into_iter().map(|base| base.path).collect();
+        let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().cloned().collect();
         let needed = |path: &Path| changed.contains(path) || watched.contains(path);
         let is_same = |base: &BaseRecord| !needed(&base.path) && !base.node.is_directory() && !base.raced;
         if !bases.iter().any(is_same) {
@@ -390,7 +396,7 @@ impl View {
         let (mut merged, mut conflicts, mut keep) = (Vec::new(), Vec::new(), Vec::new());
         let paths: BTreeSet<PathBuf> = paths.into_iter().collect();
         for change in &set.changes {
-            let Some(base) = self.held(LayerKind::Pending).bases().get(&change.path).cloned() else {
+            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path).cloned() else {
                 continue;
             };
             if !paths.contains(&change.path) {

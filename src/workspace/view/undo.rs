@@ -354,7 +354,7 @@ impl View {
     }
 
     /// Does what was planned: all of it, or nothing.
-    pub fn carry_out(&self, plan: UndoPlan) -> Result<Option<JournalEntry>, ApplyError> {
+    pub fn execute_plan(&self, plan: UndoPlan) -> Result<Option<JournalEntry>, ApplyError> {
         if plan.steps.is_empty() {
             return Ok(None);
         }
@@ -370,7 +370,7 @@ impl View {
         }
         let how = if matches!(plan.kind, TransactionKind::Redo { .. }) { "redo" } else { "undo" };
         let label = TransactionLabel { assent: plan.label.assent.clone().or_you(how), ..plan.label };
-        self.land(label, plan.kind, plan.steps).map(Some)
+        self.commit_with_repositories(label, plan.kind, plan.steps).map(Some)
     }
 }
 

@@ -137,11 +137,11 @@ fn apply_undo_and_redo_go_there_and_back() {
     assert!(!after.contains_key(Path::new("gone")) && after.contains_key(Path::new("new/b.txt")));
     let plan = b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
     assert!(plan.left.is_empty());
-    b.view.carry_out(plan).unwrap().unwrap();
+    b.view.execute_plan(plan).unwrap().unwrap();
     assert_eq!(tree(&b.root), before);
     assert!(b.view.journal().to_undo().is_empty());
     let redo = b.view.journal().to_redo().unwrap();
-    b.view.carry_out(b.view.plan_redo(&redo, label("r")).unwrap()).unwrap().unwrap();
+    b.view.execute_plan(b.view.plan_redo(&redo, label("r")).unwrap()).unwrap().unwrap();
     assert_eq!(tree(&b.root), after);
     assert!(b.view.journal().to_redo().is_none());
     assert_eq!(b.view.journal().to_undo().len(), 1);
@@ -235,7 +235,7 @@ fn the_persons_own_change_is_merged_and_asked_about_again() {
     assert_eq!(fs::read_to_string(b.root.join("a")).unwrap(), "ONE\n2\n3\n4\nFIVE\n");
     // And undo keeps their line.
     let plan = b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
-    b.view.carry_out(plan).unwrap();
+    b.view.execute_plan(plan).unwrap();
     assert_eq!(fs::read_to_string(b.root.join("a")).unwrap(), "ONE\n2\n3\n4\n5\n");
 }
 
@@ -263,7 +263,7 @@ fn undo_keeps_later_work_and_says_what_it_leaves() {
     let plan = b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
     let left: Vec<&Path> = plan.left.iter().map(|(p, _)| p.strip_prefix(&b.root).unwrap()).collect();
     assert_eq!(left, [Path::new("a"), Path::new("new")]);
-    b.view.carry_out(plan).unwrap();
+    b.view.execute_plan(plan).unwrap();
     assert_eq!(fs::read_to_string(b.root.join("a")).unwrap(), "mine\n");
     assert!(!b.root.join("new/b").exists() && b.root.join("new/mine").exists());
 }

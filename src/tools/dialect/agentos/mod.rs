@@ -78,7 +78,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing: Arc<AgentosState> = Arc::new(());
     let read =
         ForeignTool::new("file_read", "Read file contents with optional size limits.", &nothing, plan_read)
-            .judged_like(|_| Some("read_file"))
+            .with_rule_name(|_| Some("read_file"))
             .touching(|input, ()| reads(input, "path", "."))
             .whole()
             .failing(|args: &AgentosRead, env, (), error| failure(&args.path, env, error));
@@ -88,7 +88,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         &nothing,
         plan_write,
     )
-    .judged_like(|_| Some("write_file"))
+    .with_rule_name(|_| Some("write_file"))
     .touching(|input, ()| writes(input, "path"))
     .saying(|_: &AgentosWrite, (), said| match &said.output.facts {
         OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
@@ -99,7 +99,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     .failing(|args, env, (), error| failure(&args.path, env, error));
     let list =
         ForeignTool::new("file_list", "List directory contents with file metadata.", &nothing, plan_list)
-            .judged_like(|_| Some("list_directory"))
+            .with_rule_name(|_| Some("list_directory"))
             .touching(|input, ()| reads(input, "path", "."))
             .whole()
             .failing(|args: &AgentosList, env, (), error| {
@@ -107,7 +107,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             });
     let search =
         ForeignTool::new("file_search", "Search file contents using regex patterns.", &nothing, plan_search)
-            .judged_like(|_| Some("search_contents"))
+            .with_rule_name(|_| Some("search_contents"))
             .touching(|input, ()| reads(input, "path", "."))
             .whole()
             .failing(|args: &AgentosSearch, env, (), error| {

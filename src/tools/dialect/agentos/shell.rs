@@ -30,7 +30,7 @@ struct AgentosExec {
 pub(super) fn shell_exec(nothing: &Arc<AgentosState>) -> Arc<dyn Tool> {
     let tool =
         ForeignTool::new("shell_exec", "Run a program of the allowed list, without a shell.", nothing, plan)
-            .judged_like(|_| Some("run_command"))
+            .with_rule_name(|_| Some("run_command"))
             .whole()
             .saying(|_: &AgentosExec, (), said| words(said));
     Arc::new(tool)

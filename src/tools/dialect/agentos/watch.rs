@@ -46,7 +46,7 @@ struct AgentosWatch {
 pub(super) fn file_watch(nothing: &Arc<AgentosState>) -> Arc<dyn Tool> {
     let description = "Wait for changes of a file or below a directory. Returns once changes have come and settled, or at the timeout.";
     let tool = ForeignTool::new("file_watch", description, nothing, plan)
-        .judged_like(|_| Some("read_file"))
+        .with_rule_name(|_| Some("read_file"))
         .whole()
         .touching(|_, ()| super::super::super::TouchedPaths::default());
     Arc::new(tool)

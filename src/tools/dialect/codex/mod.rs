@@ -35,7 +35,7 @@ struct CodexPatch {
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing = Arc::new(());
     let shell = ForeignTool::new("shell", "Run a program and get its output.", &nothing, plan)
-        .judged_like(|_| Some("run_command"))
+        .with_rule_name(|_| Some("run_command"))
         .saying(|args: &CodexShell, (), said| ran(args, said))
         .failing(|args, _, (), error| unread(&patch_in(&args.command)?.text, error));
     let patch = ForeignTool::new(
@@ -175,7 +175,7 @@ fn ran(args: &CodexShell, said: &FinishedCall<'_>) -> Option<String> {
     let words = format!("Exit code: {code}\nWall time: {seconds:.1} seconds\nOutput:\n{output}{effects}");
     // A longer one goes to a scratchpad, and is not shown.
     if words.len() <= said.env.limits.inline() {
-        shown::credit(said.env, &args.command, args.workdir.as_deref(), output);
+        shown::record_shown_lines(said.env, &args.command, args.workdir.as_deref(), output);
     }
     Some(words)
 }

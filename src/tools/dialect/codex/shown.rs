@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap};
 const MOST_FILES: usize = 100;
 
 /// Counts what the output of a command shows as read.
-pub(super) fn credit(env: &ToolContext, command: &[String], dir: Option<&str>, output: &str) {
+pub(super) fn record_shown_lines(env: &ToolContext, command: &[String], dir: Option<&str>, output: &str) {
     let Some(pipelines) = script(command) else { return };
     let mut files = CodexFiles::new(env, dir);
     let seen = match printed(&pipelines, &mut files) {
@@ -29,7 +29,7 @@ pub(super) fn credit(env: &ToolContext, command: &[String], dir: Option<&str>, o
     };
     for (number, lines) in seen.unwrap_or_default() {
         if let Some(CodexFile { at, file, hash, .. }) = files.known.get(number) {
-            env.ledger().saw_all(&at.path, file.bytes(), *hash, &lines);
+            env.ledger().record_read_ranges(&at.path, file.bytes(), *hash, &lines);
         }
     }
 }

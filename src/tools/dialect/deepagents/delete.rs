@@ -25,7 +25,7 @@ struct DeepagentsDelete {
 pub(super) fn delete(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let tool =
         ForeignTool::new("delete", "Delete a file. Directories are deleted with execute.", surface, plan)
-            .judged_like(|_| Some("write_file"))
+            .with_rule_name(|_| Some("write_file"))
             .touching(|input, s| s.writes(input, "file_path"))
             .failing(|args: &DeepagentsDelete, _, surface, error| match error.fault {
                 CallFailure::Missing => Some(format!("Error: '{}' not found", args.file_path)),

@@ -26,7 +26,7 @@ struct DeepagentsExecute {
 pub(super) fn execute(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Run a shell command in the working directory. Both output streams come back in the order in which they were written.";
     let tool = ForeignTool::new("execute", description, surface, plan)
-        .judged_like(|_| Some("run_command"))
+        .with_rule_name(|_| Some("run_command"))
         .whole()
         .saying(|args: &DeepagentsExecute, _, said| words(args, said));
     Arc::new(tool)

@@ -60,14 +60,14 @@ const DESCRIPTION: &str = "Search for plain text in files. Hidden and ignored fi
 pub(super) fn grep(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     if surface.is_newer() {
         let tool = ForeignTool::new("grep", DESCRIPTION, surface, plan_capped)
-            .judged_like(|_| Some("search_contents"))
+            .with_rule_name(|_| Some("search_contents"))
             .touching(|input, s| s.reads(input, "path"))
             .whole()
             .failing(|args, _, surface, error| failed(args.path.as_deref(), surface, error));
         return Arc::new(tool);
     }
     let tool = ForeignTool::new("grep", DESCRIPTION, surface, plan_grep)
-        .judged_like(|_| Some("search_contents"))
+        .with_rule_name(|_| Some("search_contents"))
         .touching(|input, s| s.reads(input, "path"))
         .whole()
         .failing(|args, _, surface, error| failed(args.path.as_deref(), surface, error));

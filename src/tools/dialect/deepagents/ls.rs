@@ -31,7 +31,7 @@ struct DeepagentsGlob {
 
 pub(super) fn ls(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let tool = ForeignTool::new("ls", "List the files of a directory.", surface, plan_ls)
-        .judged_like(|_| Some("list_directory"))
+        .with_rule_name(|_| Some("list_directory"))
         .touching(|input, s| s.reads(input, "path"))
         .whole()
         .failing(|args: &DeepagentsLs, _, surface, error| {
@@ -104,7 +104,7 @@ pub(super) fn glob(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         surface,
         plan_glob,
     )
-    .judged_like(|_| Some("find_files"))
+    .with_rule_name(|_| Some("find_files"))
     .touching(|input, s| s.reads(input, "path"))
     .whole()
     .failing(|args: &DeepagentsGlob, _, surface, error| {

@@ -102,7 +102,7 @@ fn read(
     }
     let last = first.saturating_add(usize::try_from(limit).unwrap_or(usize::MAX)).min(total);
     let DeepagentsPage { mut text, shown, seen } = DeepagentsPage::of(&file, first..last, is_newer);
-    env.ledger().saw_all(&place.at.path, file.bytes(), hash, &seen);
+    env.ledger().record_read_ranges(&place.at.path, file.bytes(), hash, &seen);
     if shown < last {
         text.push_str("[Output was truncated due to size limits. The file content is very large. Read on with offset and limit.]\n");
     }
@@ -214,7 +214,7 @@ pub(super) fn file_data(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description =
         "The stored form of a text file: its lines, when it was created and when it was modified.";
     let tool = ForeignTool::new("file_data", description, surface, plan_data)
-        .judged_like(|_| Some("read_file"))
+        .with_rule_name(|_| Some("read_file"))
         .touching(|input, s| s.reads(input, "file_path"))
         .whole()
         .failing(|args: &DeepagentsFileData, _, surface, error| failed(&args.file_path, surface, error));

@@ -67,7 +67,7 @@ pub(super) fn upload(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Write several files, given in base64. Each answers for itself: one that fails does not stop the others.";
     Arc::new(
         ForeignTool::new("upload_files", description, surface, plan_upload)
-            .judged_like(|_| Some("write_file"))
+            .with_rule_name(|_| Some("write_file"))
             .whole()
             .failing(|_, _, _, error| reason(error).map(|why| format!("Error uploading files: {why}"))),
     )
@@ -113,7 +113,7 @@ pub(super) fn download(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Read several files whole, in base64. Each answers for itself.";
     Arc::new(
         ForeignTool::new("download_files", description, surface, plan_download)
-            .judged_like(|_| Some("read_file"))
+            .with_rule_name(|_| Some("read_file"))
             .whole()
             .failing(|_, _, _, error| reason(error).map(|why| format!("Error downloading files: {why}"))),
     )

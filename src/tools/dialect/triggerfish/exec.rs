@@ -63,7 +63,7 @@ struct TriggerfishExecRun {
 
 pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
     let write = ForeignTool::new("exec.write", "Write a file in the exec workspace.", surface, plan_write)
-        .judged_like(|_| Some("write_file"))
+        .with_rule_name(|_| Some("write_file"))
         .checking(|input| missing(input, "exec.write", "path", ""))
         .saying(|args: &TriggerfishExecWrite, _, said| match &said.output.facts {
             OutputFacts::Changed { changes, .. } => {
@@ -72,7 +72,7 @@ pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
             _ => None,
         });
     let read = ForeignTool::new("exec.read", "Read a file of the exec workspace.", surface, plan_read)
-        .judged_like(|_| Some("read_file"))
+        .with_rule_name(|_| Some("read_file"))
         .failing(|args: &TriggerfishExecRead, _, _, error| {
             (error.fault == CallFailure::Missing)
                 .then(|| format!("Error: No such file or directory: {}", args.path))
@@ -83,12 +83,12 @@ pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
         surface,
         plan_run,
     )
-    .judged_like(|_| Some("run_command"))
+    .with_rule_name(|_| Some("run_command"))
     .saying(|_: &TriggerfishExecRun, _, said| words(said));
     let ls =
         ForeignTool::new("exec.ls", "List the exec workspace: name, size, isDirectory.", surface, plan_ls)
             .whole()
-            .judged_like(|_| Some("list_directory"));
+            .with_rule_name(|_| Some("list_directory"));
     vec![Arc::new(write), Arc::new(read), Arc::new(run), Arc::new(ls)]
 }
 

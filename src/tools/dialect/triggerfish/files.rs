@@ -115,7 +115,7 @@ pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
         surface,
         plan_search,
     )
-    .judged_like(|_| Some("search_contents"))
+    .with_rule_name(|_| Some("search_contents"))
     .checking(|input| {
         missing(input, "search_files", "path", "")
             .or_else(|| missing(input, "search_files", "pattern", "non-empty"))

@@ -130,7 +130,7 @@ impl PaneQuestion {
         }
         if let AnyQuestion::Enquiry(question) = &open.asked {
             let chosen = chosen_of(question, key.code);
-            return PaneQuestion::enquire(slot, key.code, chosen);
+            return PaneQuestion::answer_enquiry(slot, key.code, chosen);
         }
         if let AnyQuestion::Choice(question) = &open.asked {
             let chosen = question.choices.iter().find(|c| KeyCode::Char(c.key) == key.code).cloned();
@@ -185,7 +185,11 @@ impl PaneQuestion {
     }
 
     /// A key of the model's own question: a choice, the first letter of an answer, or Esc, which leaves it open.
-    fn enquire(slot: &mut Option<PaneQuestion>, key: KeyCode, chosen: Option<String>) -> QuestionOutcome {
+    fn answer_enquiry(
+        slot: &mut Option<PaneQuestion>,
+        key: KeyCode,
+        chosen: Option<String>,
+    ) -> QuestionOutcome {
         match (key, chosen) {
             (_, Some(words)) => PaneQuestion::answer(slot, UserReply::Words(words)),
             (KeyCode::Esc, None) => PaneQuestion::answer(slot, UserReply::Open),

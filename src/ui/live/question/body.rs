@@ -55,7 +55,7 @@ impl PaneQuestion {
     }
 
     /// Takes down what is on the screen.
-    pub(super) fn look(&mut self, total: usize, fits: usize) {
+    pub(super) fn record_seen(&mut self, total: usize, fits: usize) {
         if self.shows_why {
             return;
         }
