@@ -13,13 +13,13 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use placet::text::hunk::hunks;
 use placet::ui::ansi::ColorDepth;
-use placet::ui::full::FullScreenPane;
+use placet::ui::full_screen::FullScreenPane;
+use placet::ui::highlight::SyntaxHighlighter;
 use placet::ui::keymap::Keymap;
 use placet::ui::picture::PictureDisplay;
 use placet::ui::review::{
     Review, ReviewBody, ReviewContext, ReviewFile, ReviewLines, ReviewPane, ReviewSubject, SideText, TABLE,
 };
-use placet::ui::tint::SyntaxHighlighter;
 use placet::ui::{FullScreenPainter, Theme};
 use std::process::{Command, Stdio};
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use placet::agent::{TurnEnding, TurnEvent};
 use placet::conversation::TokenUsage;
 use placet::permission::Mode;
 use placet::ui::ansi::{self, ColorDepth};
-use placet::ui::live::{TurnPane, TurnPaneStatus};
+use placet::ui::turn_pane::{TurnPane, TurnPaneStatus};
 use placet::ui::{InlinePainter, Theme};
 use std::path::Path;
 use std::process::{Command, Stdio};

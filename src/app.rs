@@ -13,7 +13,7 @@ use crate::provider::{ProviderPreset, catalog};
 use crate::repl::{AppContext, UserError};
 use crate::session::{OpenSession, Scratchpads, SessionError, SessionStore};
 use crate::storage::{StoreError, StoreMounts};
-use crate::text::regular;
+use crate::text::regular_file;
 use crate::tools::{CommandSettings, JobRegistry, ToolContext, ToolLimits, ToolRegistry, ToolSet, is_batch};
 use crate::workspace::{Workspace, WorkspaceError};
 use std::path::{Path, PathBuf};
@@ -21,13 +21,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use thiserror::Error;
 
-pub mod answerer;
+pub mod configured_provider;
 mod damage;
-pub mod gate;
+pub mod interceptors;
 pub mod keys;
+pub mod model_selection;
 mod modes;
 mod mounts;
-pub mod server;
 mod sessions;
 mod tool_sets;
 mod views;
@@ -130,9 +130,9 @@ impl App {
     /// Mistakes in rules of the settings are added to `config.problems`; one in a flag is an error.
     pub fn new(mut config: Config, paths: AppDirs, request: LaunchOptions) -> Result<App, AppError> {
         // A mistake in these is a doubt that the rules must know of.
-        let labels = gate::labels(&mut config);
+        let labels = interceptors::labels(&mut config);
         let keys = withheld(&config);
-        let gate = gate::gate(&mut config, &paths, keys)?;
+        let gate = interceptors::gate(&mut config, &paths, keys)?;
         config.problems.extend(own_models(&paths.models_file()));
         let dialect = config.text("tools.dialect").and_then(ToolSet::parse).unwrap_or_default();
         let registry = ToolRegistry::of_dialect(dialect, &tool_sets::settings(&config));
@@ -145,7 +145,7 @@ impl App {
         let hidden: Vec<String> =
             rules.iter().filter_map(Rule::denied_read_pattern).map(String::from).collect();
         workspace.set_hidden(&hidden)?;
-        workspace.protect(gate::protected(&mut config));
+        workspace.protect(interceptors::protected(&mut config));
         config.restrict_mode();
         let mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
         let permitted = modes::permitted(&mut config);
@@ -376,7 +376,7 @@ fn own_models(path: &Path) -> Vec<ConfigProblem> {
         hint: Some("the built-in figures hold where yours cannot be read".into()),
         permission: false,
     };
-    match regular::read_to_string(path, regular::SETTINGS) {
+    match regular_file::read_to_string(path, regular_file::SETTINGS) {
         Ok(text) => catalog::install(&text).iter().map(|p| problem(p.to_string())).collect(),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Vec::new(),
         Err(e) => vec![problem(format!("cannot be read: {e}"))],
@@ -404,7 +404,7 @@ pub fn sources(paths: &AppDirs, cwd: &Path, project: IncludeProject) -> (Setting
     }
     let trust = TrustStore::open(&paths.trust_file());
     let user_file = paths.user_file();
-    let user = match regular::read_to_string(&user_file, regular::SETTINGS) {
+    let user = match regular_file::read_to_string(&user_file, regular_file::SETTINGS) {
         Ok(text) => SettingsLayer::user_file(&user_file, &text),
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => SettingsLayer::default(),
         Err(e) => unreadable(&user_file, &e),
@@ -481,7 +481,7 @@ fn own_files(paths: &AppDirs) -> Result<Vec<Rule>, RuleError> {
     let below = |dir: &Path, rest: &str| format!("{}{rest}", globset::escape(&dir.to_string_lossy()));
     let mut out = Vec::new();
     for head in ["read", "write"] {
-        let guards = gate::audit_places(paths);
+        let guards = interceptors::audit_places(paths);
         for pattern in [
             below(&paths.keys_file(), ""),
             below(&guards.key, ""),

@@ -6,12 +6,12 @@
 //! so that it does not hang on the model's memory. When summing up fails, nothing has changed: requests are shortened
 //! as they are sent ([`super::context`]), as always.
 
-use super::context::{estimate, weight};
-use super::driver::{Agent, lock};
-use super::ending::TurnEnding;
+use super::agent::{Agent, lock};
+use super::conversation::notes::newest_first;
 use super::event::TurnEvent;
-use super::notes::newest_first;
-use super::out_of_view::EvictedContent;
+use super::request::build::{estimate, weight};
+use super::request::evicted::EvictedContent;
+use super::turn::ending::TurnEnding;
 use crate::conversation::{AssistantMessage, ConversationSummary, Message, Note, Part, PinnedNoteKind};
 use crate::provider::{ProviderError, StreamEvent};
 use crate::session::{SessionError, SessionRecord};

@@ -1,6 +1,6 @@
 //! What a face hears of a turn: the screen, the pipe and the JSON stream all live on these.
 
-use super::ending::TurnEnding;
+use super::turn::ending::TurnEnding;
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
 use crate::permission::Grant;
 use crate::provider::ProviderError;

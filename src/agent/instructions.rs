@@ -1,9 +1,9 @@
 //! AGENTS.md: what projects tell agents. Found from the root of the workspace down to the directory placet works in,
 //! read again when it changes, and shown with its source.
 
-use super::notes::instructions_in;
+use super::conversation::notes::instructions_in;
 use crate::conversation::{InstructionsVersion, Note};
-use crate::text::regular;
+use crate::text::regular_file;
 use std::path::{Path, PathBuf};
 
 /// All files together; what is beyond is cut, and the cut is said.
@@ -44,7 +44,7 @@ fn read(cwd: &Path) -> (String, Vec<PathBuf>) {
     let mut out = String::new();
     let mut sources = Vec::new();
     for path in files(cwd) {
-        let text = match regular::read_to_string(&path, LARGEST) {
+        let text = match regular_file::read_to_string(&path, LARGEST) {
             Ok(text) => text,
             Err(e) => {
                 out.push_str(&format!("--- {}\n[left out: {e}]\n", path.display()));

@@ -3,11 +3,11 @@
 //! The face adds lines and takes them back; the turn takes what is to steer it. Both go through one lock, so a line is
 //! either taken back or sent, never both, and never in another order than it was written. It keeps nothing on disk.
 
-use super::driver::lock;
-use super::ending::TurnEnding;
+use super::agent::lock;
+use super::config::TurnStart;
 use super::event::TurnEvent;
-use super::parts::TurnStart;
-use super::perform::TurnDriver;
+use super::turn::ending::TurnEnding;
+use super::turn_driver::TurnDriver;
 use crate::conversation::Part;
 use std::sync::{Arc, Mutex};
 

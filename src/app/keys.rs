@@ -2,7 +2,7 @@
 
 use super::AppError;
 use crate::provider::{ApiKey, ApiKeySource, ProviderPreset};
-use crate::text::regular;
+use crate::text::regular_file;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -32,7 +32,7 @@ pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<ApiKeySour
         return Err(AppError::KeyFile { path: path.into(), mode });
     }
     let bad = |reason: String| AppError::File { path: path.into(), reason };
-    let text = regular::read_to_string(path, regular::SETTINGS).map_err(|e| bad(e.to_string()))?;
+    let text = regular_file::read_to_string(path, regular_file::SETTINGS).map_err(|e| bad(e.to_string()))?;
     // The parser's own message would quote the line, and with it the key.
     let table: toml::Table = text.parse().map_err(|_| bad("this is not valid TOML".into()))?;
     Ok(table.get(provider).and_then(toml::Value::as_str).map(|key| ApiKeySource::Value(ApiKey::new(key))))
@@ -41,7 +41,7 @@ pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<ApiKeySour
 /// Stores a key, keeping the others; the file is for its owner from the first moment.
 pub fn store(path: &Path, provider: &str, key: &str) -> Result<(), AppError> {
     let bad = |reason: String| AppError::File { path: path.into(), reason };
-    let before = match regular::read_to_string(path, regular::SETTINGS) {
+    let before = match regular_file::read_to_string(path, regular_file::SETTINGS) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(bad(e.to_string())),

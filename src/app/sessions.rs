@@ -4,7 +4,7 @@
 
 use super::App;
 use crate::session::{RetentionPolicy, SessionError, SessionRow, SessionStore};
-use crate::text::size;
+use crate::text::human_size;
 use std::time::Duration;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -47,7 +47,7 @@ impl App {
         };
         let bytes = gone.iter().map(|row| row.bytes.unsigned_abs()).sum();
         let s = if gone.len() == 1 { "" } else { "s" };
-        let (n, bytes) = (gone.len(), size::of(bytes));
+        let (n, bytes) = (gone.len(), human_size::of(bytes));
         Some(format!(
             "{n} session{s} ({bytes}) removed, as `sessions.keep_days` and `sessions.keep_bytes` say"
         ))

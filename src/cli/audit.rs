@@ -3,7 +3,7 @@
 use super::args::AuditCommand;
 use super::report::{self, CliError, print_foreign, warn};
 use super::start;
-use crate::app::gate::audit_places;
+use crate::app::interceptors::audit_places;
 use crate::audit::{AuditEntry, AuditError, entries, verify};
 
 impl From<AuditError> for CliError {

@@ -1,7 +1,7 @@
 //! `placet changes`, `apply`, `discard`, `undo` and `redo`.
 
+use super::approvals;
 use super::args::{Options, SessionSelector};
-use super::asking;
 use super::report::{self, CliError, print, print_foreign, print_own, warn};
 use super::start;
 use crate::agent::Agent;
@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::audit::{AuditError, AuditKind};
 use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
 use crate::text::visible;
-use crate::ui::{Theme, exact};
+use crate::ui::{Theme, verbatim};
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeClass, ChangeSet, LayerKind, TransactionLabel, View, Workspace, patch,
     without_repositories,
@@ -143,7 +143,7 @@ pub(super) fn show(
         let bytes = patch(&part, view.objects(), workspace.cwd());
         if io::stdout().is_terminal() {
             // A person looks at it: nothing in it may act, and nothing may hide. A pipe gets the bytes.
-            let lines = exact::diff(&bytes, &Theme::plain());
+            let lines = verbatim::diff(&bytes, &Theme::plain());
             return print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
                 .map(|()| report::DONE);
         }
@@ -200,12 +200,12 @@ pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Option
     };
     let approval = approval(resolved(&workspace, &options.apply_protected)?, options);
     let mut wanted = ApplyRequest { paths: resolved(&workspace, paths)?, approval, only_approved: false };
-    if asking::can_ask() {
-        asking::confirm_losses(&view, &workspace, &mut wanted);
+    if approvals::can_ask() {
+        approvals::confirm_losses(&view, &workspace, &mut wanted);
     }
     let label = cli_label(&name, "placet apply");
     let told = changes::apply(&view, &wanted, label.clone(), &|path| workspace.shortened(path));
-    if !asking::can_ask() || told.waiting.is_empty() {
+    if !approvals::can_ask() || told.waiting.is_empty() {
         return report_outcome(&app, AuditKind::Apply, "placet apply", &told);
     }
     let first = told.before_questions();
@@ -213,7 +213,7 @@ pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Option
     if !first.lines.is_empty() {
         incomplete = report_outcome(&app, AuditKind::Apply, "placet apply", &first)? == report::INCOMPLETE;
     }
-    for asked in asking::one_by_one(&view, &workspace, &told.waiting, &label) {
+    for asked in approvals::one_by_one(&view, &workspace, &told.waiting, &label) {
         let code = report_outcome(
             &app,
             asked.kind,

@@ -1,7 +1,7 @@
 //! `placet doctor`: what this installation is made of, and what is wrong with it. Shows no key.
 
 use super::args::Options;
-use super::own_files;
+use super::file_modes;
 use super::report::{self, CliError, print_foreign};
 use super::start;
 use crate::app::App;
@@ -159,7 +159,7 @@ fn kept(out: &mut String, app: &App) {
 /// Files of placet's own that others could read; now they cannot.
 fn modes(out: &mut String, paths: &crate::config::AppDirs) {
     let (tightened, failed) =
-        own_files::tighten_all(&[&paths.config, &paths.state, &paths.cache], &paths.keys_file());
+        file_modes::tighten_all(&[&paths.config, &paths.state, &paths.cache], &paths.keys_file());
     for (path, mode) in &tightened {
         let kind = if path.is_dir() { crate::private::DIR } else { crate::private::FILE };
         let _ = writeln!(out, "mode          {} was {mode:o}; it is {kind:o} now", visible::path(path));

@@ -3,11 +3,11 @@
 use super::args::{MetricsCommand, Options};
 use super::report::{self, CliError, print, warn};
 use super::start;
-use crate::app::gate;
+use crate::app::interceptors;
 use crate::metrics::{self, prometheus};
 
 pub(super) fn run(command: Option<MetricsCommand>, options: &Options) -> Result<u8, CliError> {
-    let metrics = gate::metrics(&start::paths());
+    let metrics = interceptors::metrics(&start::paths());
     match command {
         None => {
             let figures =

@@ -1,19 +1,18 @@
 //! The door: the command line, its subcommands, and the exit code.
 
+mod approvals;
 mod args;
-mod asking;
 mod audit;
 mod blame;
 mod changes;
 mod commands;
-mod crash;
 mod doctor;
-mod feed;
+mod file_modes;
 mod git_diff;
 mod journal;
-mod log;
+mod log_file;
 mod metrics;
-mod own_files;
+mod panic_hook;
 mod permission;
 mod provider;
 pub mod reference;
@@ -23,6 +22,7 @@ mod sandbox;
 mod session;
 mod signals;
 mod start;
+mod stdin_forwarder;
 mod theme;
 mod usage;
 
@@ -39,7 +39,7 @@ pub fn main() -> ExitCode {
     if words.next().is_some_and(|word| word == process::RUN) {
         return process::supervise(words.collect(), crate::sandbox::confine);
     }
-    crash::install();
+    panic_hook::install();
     let args = match Args::try_parse().and_then(Args::with_one_prompt) {
         Ok(args) => args,
         Err(e) => return usage(&e),

@@ -3,7 +3,7 @@
 use crate::agent::TurnEnding;
 use crate::app::AppError;
 use crate::session::SessionError;
-use crate::text::own::{MarkEscaper, marked_within};
+use crate::text::placet_mark::{MarkEscaper, marked_within};
 use crate::text::visible;
 use crate::ui::term;
 use std::borrow::Cow;
@@ -128,7 +128,7 @@ pub(super) fn print_own(words: &str) -> Result<(), CliError> {
 /// Says something on standard error: to a person with the mark of what placet says itself.
 pub(super) fn warn(words: &str) {
     // There is nobody left to tell when this fails.
-    drop(writeln!(io::stderr().lock(), "{}", crate::ui::own::for_stderr(&harmless(words))));
+    drop(writeln!(io::stderr().lock(), "{}", crate::ui::margin_mark::for_stderr(&harmless(words))));
 }
 
 /// Somebody else's text on standard error: as it is for a program, and rendered for a person.

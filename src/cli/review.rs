@@ -15,7 +15,7 @@ use crate::ui::review::{
     Review, ReviewContext, ReviewItem, ReviewOutcome, ReviewPane, ReviewSubject, TABLE, accepted,
     binary_file, markdown, of_patch, value,
 };
-use crate::ui::{Theme, full, talk, term};
+use crate::ui::{Theme, full_screen, line_ui, term};
 use crate::workspace::LargeLoss;
 use clap::Args;
 use std::io::{self, Read};
@@ -101,7 +101,7 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Result<u8, Cl
         return Ok(report::DONE);
     }
     let shown = |path: &Path| workspace.shortened(path);
-    let confirm = |losses: &[LargeLoss]| talk::confirm_losses(losses, &shown, talk::consent_alone);
+    let confirm = |losses: &[LargeLoss]| line_ui::confirm_losses(losses, &shown, line_ui::consent_alone);
     let carried = apply_review(workspace, view, &review, confirm, cli_label(name, "placet review"));
     let carried = carried.map_err(CliError::new)?;
     let mut code = report::DONE;
@@ -155,7 +155,7 @@ fn shown(
         }),
     };
     let mut pane = ReviewPane::new(review, desk);
-    full::run(&mut pane).map_err(|e| CliError::new(format!("the terminal failed: {e}")))?;
+    full_screen::run(&mut pane).map_err(|e| CliError::new(format!("the terminal failed: {e}")))?;
     drop(base);
     let outcome = pane.outcome;
     Ok(Some((pane.into_review(), outcome)))

@@ -1,21 +1,22 @@
 //! `placet sandbox run`: one command of the person's own in the view, and what becomes of its changes.
 
+use super::approvals;
+use super::approvals::PathOutcome;
 use super::args::Options;
-use super::asking::{self, PathOutcome};
 use super::changes::{list, name_waiting, named_and_pending, waits};
-use super::feed::StdinForwarder;
 use super::report::{self, CliError, warn};
 use super::start;
+use super::stdin_forwarder::StdinForwarder;
 use crate::app::App;
 use crate::audit::AuditKind;
 use crate::permission::ClassificationLevel;
 use crate::process::CommandExit;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::session::Scratchpads;
-use crate::text::own::MarkEscaper;
+use crate::text::placet_mark::MarkEscaper;
 use crate::text::visible;
 use crate::tools::{run_confined, withheld_line};
-use crate::ui::{talk, term};
+use crate::ui::{line_ui, term};
 use crate::workspace::{ApprovedBy, LayerKind, TransactionLabel, View, Workspace};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -165,13 +166,13 @@ fn apply(
     mut wanted: ApplyRequest,
     (code, label): (u8, TransactionLabel),
 ) -> Result<u8, CliError> {
-    if asking::can_ask() {
-        asking::confirm_losses(view, workspace, &mut wanted);
+    if approvals::can_ask() {
+        approvals::confirm_losses(view, workspace, &mut wanted);
     }
     let told = changes::apply(view, &wanted, label.clone(), &|path: &Path| workspace.shortened(path));
-    if told.done && asking::can_ask() {
+    if told.done && approvals::can_ask() {
         record(app, AuditKind::Apply, &told.before_questions())?;
-        for PathOutcome { kind, told } in asking::one_by_one(view, workspace, &told.waiting, &label) {
+        for PathOutcome { kind, told } in approvals::one_by_one(view, workspace, &told.waiting, &label) {
             record(app, kind, &told)?;
         }
     } else {
@@ -219,11 +220,11 @@ fn quoted(word: &str) -> String {
 
 /// Asks what becomes of all of it; without a terminal it stays pending.
 fn ask() -> SandboxRunAction {
-    if !asking::can_ask() {
+    if !approvals::can_ask() {
         return SandboxRunAction::Ask;
     }
     loop {
-        let answer = talk::consent_alone("apply, discard, or Enter to keep it pending? ");
+        let answer = line_ui::consent_alone("apply, discard, or Enter to keep it pending? ");
         match answer.as_deref().map(str::trim) {
             Some("apply" | "a") => return SandboxRunAction::Apply,
             Some("discard" | "d") => return SandboxRunAction::Discard,

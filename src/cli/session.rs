@@ -4,7 +4,7 @@ use super::args::{ExportFormat, Options, SessionCommand};
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::start;
 use crate::session::{MarkdownPictures, SessionPin, SessionStore, html, markdown, pictures, to_json};
-use crate::text::{regular, visible};
+use crate::text::{regular_file, visible};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
@@ -134,7 +134,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
 const LARGEST_EXPORT: u64 = 1 << 30;
 
 fn import(store: &SessionStore, file: &Path, options: &Options) -> Result<(), CliError> {
-    let text = regular::read_to_string(file, LARGEST_EXPORT)
+    let text = regular_file::read_to_string(file, LARGEST_EXPORT)
         .map_err(|e| CliError::new(format!("`{}` cannot be read: {e}", file.display())))?;
     let cwd = start::working_directory(options)?;
     let session = store.import(&text, &cwd).map_err(|e| {
@@ -158,7 +158,7 @@ fn prune(store: &SessionStore, dry_run: DryRun, options: &Options) -> Result<(),
             out,
             "{}  {when}  {}  {}",
             row.id,
-            crate::text::size::of(row.bytes.unsigned_abs()),
+            crate::text::human_size::of(row.bytes.unsigned_abs()),
             row.title
         );
     }

@@ -1,7 +1,7 @@
 //! Conversations: with a screen, for one turn, or line by line from a pipe.
 
 use super::args::{Options, OutputFormat};
-use super::log;
+use super::log_file;
 use super::report::{self, CliError, code_for, warn, written};
 use super::signals::{self, CurrentTurn};
 use crate::agent::{Agent, TurnStart};
@@ -31,7 +31,7 @@ pub(super) fn paths() -> AppDirs {
 /// Reads the settings and builds the application. Mistakes in settings are told and do not stop it.
 pub(super) fn load(options: &Options) -> Result<LoadedApp, CliError> {
     let paths = paths();
-    log::start(&paths.log_file(), options.verbose);
+    log_file::start(&paths.log_file(), options.verbose);
     let cwd = working_directory(options)?;
     let with = if options.no_project { IncludeProject::No } else { IncludeProject::Yes };
     let (mut sources, trust) = app::sources(&paths, &cwd, with);

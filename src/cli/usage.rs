@@ -6,7 +6,7 @@ use super::start;
 use crate::provider::catalog::Money;
 use crate::repl::priced;
 use crate::session::{CostFilter, RequestCost};
-use crate::ui::cell;
+use crate::ui::scrollback;
 use serde_json::json;
 
 /// Days that are shown without `--since`.
@@ -35,14 +35,14 @@ pub(super) fn run(since: Option<&str>, json: bool, options: &Options) -> Result<
             one.day,
             name(one),
             one.requests,
-            cell::tokens(&one.usage),
+            scrollback::tokens(&one.usage),
             priced(one)
         ));
     }
     out.push_str(&format!(
         "total: {} requests, {}, {}\n",
         total.requests,
-        cell::tokens(&total.usage),
+        scrollback::tokens(&total.usage),
         priced(&total)
     ));
     print(&out).map(|()| report::DONE)

@@ -1,9 +1,9 @@
 //! One layer: a file, the environment or the flags, as checked values with their places.
 
-use super::hook_text::HookSettings;
+use super::hook_settings::HookSettings;
 use super::key::{SettingKey, SettingKind};
 use super::problem::ConfigProblem;
-use super::rule_text::RuleSettings;
+use super::rule_settings::RuleSettings;
 use crate::text::nearest;
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! All layers together: the effective value of each key, and where it came from.
 
-use super::hook_text::HookSettings;
+use super::hook_settings::HookSettings;
 use super::key::{SettingKey, SettingKind, TrustRequirement};
 use super::layer::{SettingOrigin, SettingValue, SettingsLayer};
 use super::problem::ConfigProblem;
-use super::rule_text::RuleSettings;
+use super::rule_settings::RuleSettings;
 use super::trust::ProjectSettings;
 use std::collections::BTreeMap;
 

@@ -4,20 +4,20 @@
 //! with its place and the rest applies, except where permissions are concerned: there every doubt falls to the
 //! stricter side.
 
-mod hook_text;
+mod dirs;
+mod hook_settings;
 mod key;
 mod layer;
 mod merge;
-mod paths;
 mod problem;
-mod rule_text;
+mod rule_settings;
 mod trust;
 
-pub use hook_text::HookSettings;
+pub use dirs::AppDirs;
+pub use hook_settings::HookSettings;
 pub use key::{SettingKey, SettingKind, TrustRequirement, name_of};
 pub use layer::{SettingOrigin, SettingValue, SettingsLayer};
 pub use merge::{AuthorTrust, Config, SettingsSources};
-pub use paths::AppDirs;
 pub use problem::ConfigProblem;
-pub use rule_text::RuleSettings;
+pub use rule_settings::RuleSettings;
 pub use trust::{ProjectSettings, TrustStore};

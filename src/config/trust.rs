@@ -1,7 +1,7 @@
 //! Trust in a project's file: given once by the person, bound to the file's content.
 
 use super::layer::SettingsLayer;
-use crate::text::regular;
+use crate::text::regular_file;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
@@ -25,7 +25,7 @@ pub struct ProjectSettings {
 impl ProjectSettings {
     /// Reads the file once; its hash, its layer and the text that is shown are of the same bytes.
     pub fn read(path: &Path, trust: &TrustStore) -> io::Result<ProjectSettings> {
-        let text = regular::read_to_string(path, LARGEST)?;
+        let text = regular_file::read_to_string(path, LARGEST)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         let trusted = trust.trusts(path, &hash);
         Ok(ProjectSettings {
@@ -59,7 +59,7 @@ pub struct TrustStore {
 impl TrustStore {
     /// A store that cannot be read trusts nothing.
     pub fn open(path: &Path) -> TrustStore {
-        let trusted = regular::read(path, LARGEST)
+        let trusted = regular_file::read(path, LARGEST)
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();

@@ -5,28 +5,28 @@
 //! Knows no provider, no tool and no screen.
 
 mod call;
-mod earlier;
 mod fact;
 mod id;
 mod message;
+mod message_prefix;
 mod note;
 mod part;
-mod spec;
 mod summary;
+mod tool_spec;
 mod transcript;
 mod usage;
 mod words;
 
 pub use call::{CallInput, CallOutcome, CallResult, ToolCall};
-pub use earlier::{MessagePrefix, MessageSource};
 pub use fact::{CallFact, CallFailure};
 pub use id::{CallId, SessionId};
 pub use message::{AssistantBlock, AssistantMessage, Message, StopReason, ThinkingBlock};
+pub use message_prefix::{MessagePrefix, MessageSource};
 pub use note::{
     BlockedWrite, CallInterruption, HistoryScope, InstructionsVersion, JobEnd, Note, PinnedNoteKind,
 };
 pub use part::{Image, Part, text_of, words_of};
-pub use spec::ToolSpec;
 pub use summary::ConversationSummary;
+pub use tool_spec::ToolSpec;
 pub use transcript::{Transcript, TranscriptError};
 pub use usage::TokenUsage;

@@ -1,6 +1,6 @@
 //! The conversation so far, always in a state that a provider accepts.
 
-use super::earlier::MessagePrefix;
+use super::message_prefix::MessagePrefix;
 use super::{CallId, CallInterruption, CallResult, ConversationSummary, Image, Message};
 use std::borrow::Cow;
 use thiserror::Error;

@@ -4,10 +4,10 @@
 //! Plain HTTP to this machine goes directly and loads no certificates; everything else through the proxies of the
 //! environment. Redirects are not followed: they would carry a key to a host nobody named.
 
-use super::awake::{SleepDetector, WallClock};
-use super::cause;
+use super::error_cause;
 use super::proxy::EnvProxy;
-use crate::text::regular;
+use super::sleep_detector::{SleepDetector, WallClock};
+use crate::text::regular_file;
 use reqwest::header::HeaderValue;
 use reqwest::{Certificate, Method, StatusCode, Url};
 use std::path::PathBuf;
@@ -123,7 +123,7 @@ impl HttpClient {
         let host = host(&url);
         let failed = |message| HttpError::connection(host.clone(), message);
         let broken = |error: &reqwest::Error, message| {
-            let kind = cause::kind(error);
+            let kind = error_cause::kind(error);
             HttpError { host: host.clone(), message, kind }
         };
         let near = url.scheme() == "http" && is_loopback(&url);
@@ -144,11 +144,11 @@ impl HttpClient {
         let Some(proxy) = self.proxy(&url).filter(|_| !near) else {
             return sent
                 .map(|inner| HttpResponse { host: host.clone(), inner })
-                .map_err(|e| broken(&e, cause::of(&e)));
+                .map_err(|e| broken(&e, error_cause::of(&e)));
         };
         match sent {
-            Err(error) if !cause::wants_password(&error) => {
-                Err(broken(&error, proxy.blamed(&error, &cause::of(&error))))
+            Err(error) if !error_cause::wants_password(&error) => {
+                Err(broken(&error, proxy.blamed(&error, &error_cause::of(&error))))
             }
             Ok(inner) if inner.status() != StatusCode::PROXY_AUTHENTICATION_REQUIRED => {
                 Ok(HttpResponse { host, inner })
@@ -190,14 +190,15 @@ impl HttpClient {
             let unread = |e: &dyn std::fmt::Display| {
                 format!("the certificates in `{}` cannot be read: {e}", path.display())
             };
-            let pem = regular::read(path, LARGEST_CA_FILE).map_err(|e| unread(&e))?;
-            let certificates = Certificate::from_pem_bundle(&pem).map_err(|e| unread(&cause::of(&e)))?;
+            let pem = regular_file::read(path, LARGEST_CA_FILE).map_err(|e| unread(&e))?;
+            let certificates =
+                Certificate::from_pem_bundle(&pem).map_err(|e| unread(&error_cause::of(&e)))?;
             if certificates.is_empty() {
                 return Err(unread(&"there is none in it"));
             }
             builder = builder.tls_certs_merge(certificates);
         }
-        builder.build().map_err(|e| format!("the HTTP client cannot be built: {}", cause::of(&e)))
+        builder.build().map_err(|e| format!("the HTTP client cannot be built: {}", error_cause::of(&e)))
     }
 
     /// The proxy that a request to `url` takes.
@@ -240,8 +241,8 @@ impl HttpResponse {
     pub async fn chunk(&mut self) -> Result<Option<impl AsRef<[u8]> + use<>>, HttpError> {
         let host = &self.host;
         let failed = |e: reqwest::Error| {
-            let kind = cause::kind(&e);
-            HttpError { host: host.clone(), message: cause::of(&e.without_url()), kind }
+            let kind = error_cause::kind(&e);
+            HttpError { host: host.clone(), message: error_cause::of(&e.without_url()), kind }
         };
         self.inner.chunk().await.map_err(failed)
     }

@@ -1,17 +1,17 @@
 //! HTTP as the providers need it: one lazily built client, server-sent events as a pure parser, and error causes
 //! that name what really happened. Knows no provider and keeps no state besides the connections.
 
-mod awake;
-mod cause;
 mod client;
+mod error_cause;
 mod proxy;
 mod retry_after;
+mod sleep_detector;
 mod sse;
 
-pub use awake::{SleepDetector, WallClock};
 pub use client::{
     HttpClient, HttpClientSettings, HttpError, HttpErrorKind, HttpResponse, ProxySource, install_tls,
     readable_host,
 };
 pub use retry_after::retry_after;
+pub use sleep_detector::{SleepDetector, WallClock};
 pub use sse::{SseEvent, SseEventTooLong, SseParser};

@@ -1,7 +1,7 @@
 //! Which proxy a request takes and who named it, so that an error can say both. It follows the rules of the client
 //! below, which tells neither; it decides nothing, and what it returns never holds a password.
 
-use super::cause;
+use super::error_cause;
 use reqwest::Url;
 use std::net::IpAddr;
 
@@ -58,8 +58,8 @@ impl EnvProxy {
     /// Why a request over it failed, where `words` are the reason by themselves.
     pub(super) fn blamed(&self, error: &reqwest::Error, words: &str) -> String {
         let EnvProxy { variable, at, .. } = self;
-        let elsewhere = cause::is_tls(words) || !error.is_connect();
-        match words.strip_prefix(cause::PROXY) {
+        let elsewhere = error_cause::is_tls(words) || !error.is_connect();
+        match words.strip_prefix(error_cause::PROXY) {
             _ if elsewhere => format!("{words} (through the proxy {at}, which {variable} names)"),
             Some(rest) => format!("the proxy {at}, which {variable} names, does not let it through: {rest}"),
             None => format!("the proxy {at}, which {variable} names, cannot be reached: {words}"),

@@ -1,6 +1,6 @@
 //! Decoding within limits.
 
-use super::{MediaError, PictureFormat, form, ico, jpeg, tiff};
+use super::{MediaError, PictureFormat, ico, jpeg, tiff, unsupported};
 use ico::IcoPicture;
 use image::codecs::gif::GifDecoder;
 use image::metadata::Orientation;
@@ -74,7 +74,7 @@ fn decode_own(kind: PictureFormat, bytes: &[u8]) -> Result<DecodedPicture, Media
 /// A decoder for what may be decoded, and how the picture is turned.
 fn admitted(kind: PictureFormat, bytes: &[u8]) -> Result<(impl ImageDecoder, Orientation), MediaError> {
     let Some(format) = kind.format() else { return Err(MediaError::Unsupported(kind)) };
-    if let Some(form) = form::lacks(kind, bytes) {
+    if let Some(form) = unsupported::lacks(kind, bytes) {
         return Err(MediaError::Lacks { kind, form });
     }
     if kind == PictureFormat::Jpeg && !jpeg::is_complete(bytes) {

@@ -1,8 +1,8 @@
 //! From a file's bytes to a picture that can be sent.
 
 use super::decode::decode;
-use super::fit::{EncodeTarget, encode, shrink};
-use super::tone::eight_bit;
+use super::scale::{EncodeTarget, encode, shrink};
+use super::tone_map::eight_bit;
 use super::{MediaError, PictureFormat, ico, tiff};
 use crate::conversation::Image;
 use std::sync::Arc;

@@ -5,19 +5,19 @@
 
 mod decode;
 mod error;
-mod fit;
-mod form;
 mod ico;
 mod jpeg;
-mod kind;
 mod load;
-mod thumb;
+mod picture_format;
+mod scale;
+mod thumbnail;
 mod tiff;
-mod tone;
+mod tone_map;
+mod unsupported;
 
 pub use decode::{admit, check, size};
 pub use error::MediaError;
-pub use fit::{FittedPicture, PictureLimits, fit, to_png};
-pub use kind::{PictureFormat, is_pdf, sniff};
 pub use load::{LoadedPicture, OversizePolicy, load};
-pub use thumb::{Thumbnail, thumb};
+pub use picture_format::{PictureFormat, is_pdf, sniff};
+pub use scale::{FittedPicture, PictureLimits, fit, to_png};
+pub use thumbnail::{Thumbnail, thumb};

@@ -6,12 +6,12 @@
 mod endpoint;
 mod file;
 mod otlp;
-mod text;
+mod prometheus;
 
 pub use endpoint::serve;
 pub use file::MetricsFile;
 pub use otlp::payload;
-pub use text::prometheus;
+pub use prometheus::prometheus;
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

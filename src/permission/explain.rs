@@ -1,8 +1,8 @@
 //! How a call was judged, part by part: the answer to "why does it ask?".
 
-use super::command::{ParsedCommand, SegmentConsent};
+use super::command::CommandSegment;
+use super::command_rules::{ParsedCommand, SegmentConsent};
 use super::policy::{AccessVerdict, Policy};
-use super::shell::CommandSegment;
 use super::{Access, PermitReason, RuleVerdict};
 use serde::Serialize;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! A grant: an "always" the person gave, for this session or less.
 
 use super::Access;
+use super::command::CommandSegment;
 use super::pattern::CommandPattern;
-use super::shell::CommandSegment;
 use jiff::Timestamp;
 use std::cell::Cell;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Patterns of rules: over paths, over commands, over hosts.
 
+use super::command::{CommandSegment, SegmentKind};
 use super::read_only::is_safe_variable;
-use super::shell::{CommandSegment, SegmentKind};
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -1,10 +1,10 @@
 //! The policy: mode, rules and grants against one call's reach.
 
-use super::command::ParsedCommand;
+use super::command_rules::ParsedCommand;
 use super::{
     Access, AccessLocation, ActiveGrant, CommandDanger, Decision, Denial, Grant, GrantId, GrantLimit, Mode,
     ModeCell, Permit, PermitReason, PlanModeState, PolicyQuestion, ProtectedPaths, Rule, RuleVerdict,
-    danger_of, family,
+    danger_of, grant_pattern,
 };
 use super::{ClassificationLevel, ClassificationRules, FlowCheck, Taint, WritePolicy};
 use crate::conversation::CallId;
@@ -201,8 +201,8 @@ impl Policy {
         let why = reach.iter().map(|one| self.explain(tool, one).to_string()).collect::<String>();
         let QuestionBuilder { reasons, always, flag, typed } = asking;
         // What will not come again as it stands is offered as a pattern or once only.
-        let always =
-            always.filter(|g| !matches!(g, Grant::Command { command, .. } if family::is_passing(command)));
+        let always = always
+            .filter(|g| !matches!(g, Grant::Command { command, .. } if grant_pattern::is_passing(command)));
         let (tool, reason) = (tool.into(), reasons.join("; "));
         Decision::Ask(PolicyQuestion {
             call,

@@ -4,9 +4,10 @@
 //! without `--output`. Everything that could make a harmless program run another one counts against it: variables in
 //! front, pagers, external diffs. A word that is not certain counts against programs that take paths.
 
+use super::command;
+use super::command::{CommandSegment, SegmentKind, ShellWord, WrapperKind};
 use super::danger::GitCommand;
-use super::prying;
-use super::shell::{self, CommandSegment, SegmentKind, ShellWord, WrapperKind};
+use super::disclosure;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -223,7 +224,7 @@ fn talk(segment: &CommandSegment, name: &str) -> Option<CommandReads> {
         "read" | "local" | "getopts" => words.iter().any(|w| evaluates(w) || sets(w)),
         "printf" | "test" | "[" | "[[" => words.iter().any(|w| evaluates(w) || w.is("-v")),
         "command" => !segment.inner.is_empty(),
-        _ => prying::prints_environment(name, words),
+        _ => disclosure::prints_environment(name, words),
     };
     (!spoilt && !has_unsafe_option(name, words)).then(CommandReads::default)
 }
@@ -233,7 +234,7 @@ fn look(segment: &CommandSegment, name: &str) -> Option<CommandReads> {
     if segment.carrier != WrapperKind::None && name != "find" {
         return None;
     }
-    if has_unsafe_option(name, words) || prying::reads_unnamed(name, words) {
+    if has_unsafe_option(name, words) || disclosure::reads_unnamed(name, words) {
         return None;
     }
     let operands = || words.iter().filter(|w| !w.source.starts_with('-')).count();
@@ -334,8 +335,8 @@ fn paths(segment: &CommandSegment, words: &[ShellWord], skip: usize) -> Option<C
             None => text,
         };
         match &segment.dirs {
-            _ if path.starts_with('/') => reads.paths.push(shell::normal(Path::new(path))),
-            Some(dirs) => reads.paths.extend(dirs.iter().map(|dir| shell::join(dir, path))),
+            _ if path.starts_with('/') => reads.paths.push(command::normal(Path::new(path))),
+            Some(dirs) => reads.paths.extend(dirs.iter().map(|dir| command::join(dir, path))),
             None => return None,
         }
     }

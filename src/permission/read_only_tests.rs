@@ -1,5 +1,5 @@
 use super::*;
-use crate::permission::shell::{ShellParseContext, parse};
+use crate::permission::command::{ShellParseContext, parse};
 
 fn all_read(line: &str) -> bool {
     let segments =

@@ -5,8 +5,9 @@
 //! host.
 
 use super::Access;
+use super::command;
+use super::command::{CommandSegment, ShellParseContext};
 use super::pattern::RulePattern;
-use super::shell::{self, CommandSegment, ShellParseContext};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
@@ -127,14 +128,14 @@ impl Rule {
             "network" => pattern.matches_host(example),
             "run" | "run_command" => self.matches_line(example, root),
             "*" => {
-                self.matches_line(example, root) || pattern.matches_path(&shell::join(root, example), roots)
+                self.matches_line(example, root) || pattern.matches_path(&command::join(root, example), roots)
             }
-            _ => pattern.matches_path(&shell::join(root, example), roots),
+            _ => pattern.matches_path(&command::join(root, example), roots),
         }
     }
 
     fn matches_line(&self, line: &str, cwd: &Path) -> bool {
-        match shell::parse(line, ShellParseContext { cwd, home: None }) {
+        match command::parse(line, ShellParseContext { cwd, home: None }) {
             Ok(segments) if self.verdict == RuleVerdict::Allow => {
                 !segments.is_empty() && segments.iter().all(|s| self.allows(s))
             }
@@ -178,7 +179,7 @@ impl Rule {
     pub(super) fn allows(&self, segment: &CommandSegment) -> bool {
         let itself = self.pattern.as_ref().is_none_or(|p| p.command.allows(segment));
         let inner = || !segment.inner.is_empty() && segment.inner.iter().all(|s| self.allows(s));
-        itself || segment.carrier == shell::WrapperKind::Transparent && inner()
+        itself || segment.carrier == command::WrapperKind::Transparent && inner()
     }
 
     pub(super) fn matches_any_spelling(&self, segment: &CommandSegment) -> bool {

@@ -1,6 +1,6 @@
 //! A command, seen from placet: started, listened to, stopped.
 
-use super::input::send_pipe;
+use super::command_input::send_pipe;
 use super::{CommandInput, OutputCapture, RUN};
 use rustix::pipe::PipeFlags;
 use std::io::Write;

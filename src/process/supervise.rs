@@ -7,12 +7,12 @@
 use super::ChildPid;
 use super::background::STAY;
 use super::command::{DRAIN, PIPED};
+use super::command_input::receive_pipe;
 use super::confine::{ConfineFn, ConfineRequest, ConfinedProcess};
-use super::crash::panic_reason;
-use super::input::receive_pipe;
-use super::log::SupervisorLog;
-use super::room::check_room;
-use super::tree::{end_all, end_all_now, reap};
+use super::descendants::{end_all, end_all_now, reap};
+use super::output_log::SupervisorLog;
+use super::panic_info::panic_reason;
+use super::resource_check::check_room;
 use rustix::process::WaitStatus;
 use std::ffi::OsString;
 use std::fs::File;

@@ -2,7 +2,7 @@
 //! so that not every question waits for the same server to fail again. Only what may pass makes another answer, and
 //! only before the first word: nothing is ever said twice, and a refused key is told instead of hidden.
 
-use super::flow::flow;
+use super::event_stream::flow;
 use super::{AnswerStream, ModelRequest, ModelSpec, Provider, ProviderError, StreamEvent, WarmUpFuture};
 use futures_util::StreamExt;
 use std::sync::{Arc, Mutex, PoisonError};

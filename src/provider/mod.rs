@@ -3,43 +3,42 @@
 //! A wire dialect is two pure functions, [`WireFormat::encode`] and [`AnswerDecoder::feed`], so it is tested byte for byte
 //! without a network. Everything that fails is one [`ProviderError`]; everything that arrives is one [`StreamEvent`].
 
+mod api_key;
 pub mod catalog;
-mod dialect;
-mod direct;
+mod direct_call;
 mod endpoint;
 mod error;
+mod event_stream;
 mod fallback;
-mod flow;
-mod key;
+mod http_provider;
 mod keyring;
 mod limit;
-mod live;
+mod model_list;
 mod offline;
 mod preset;
 pub mod probe;
-mod proof;
 mod quirks;
-mod reading;
 mod record;
-mod recording;
+mod recording_format;
 mod replay;
+mod replay_stream;
 mod request;
+mod response;
 mod retry;
-mod roster;
 mod scripted;
 mod stream;
-mod telling;
-mod watch;
+mod thinking_signatures;
+mod timeout;
+mod wire;
 
+pub use api_key::{ApiKey, ApiKeySource};
 pub use catalog::ModelLimits;
-pub use dialect::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
-pub use direct::DirectCallProvider;
+pub use direct_call::DirectCallProvider;
 pub use endpoint::{AuthScheme, Endpoint};
 pub use error::{ProviderError, RejectionCause};
 pub use fallback::{FallbackEntry, FallbackProvider};
-pub use key::{ApiKey, ApiKeySource};
+pub use http_provider::{HttpProvider, HttpProviderSettings};
 pub use limit::{AnswerLimits, ExceededLimit};
-pub use live::{HttpProvider, HttpProviderSettings};
 pub use offline::{OfflineGrammarRow, OfflineProvider, grammar};
 pub use preset::{ApiKeyRequirement, ProviderPreset, ServerLocation, WireFormatKind};
 pub use quirks::{
@@ -52,6 +51,7 @@ pub use request::{ModelCapabilities, ModelRequest, ModelSpec};
 pub use retry::RetryPolicy;
 pub use scripted::{ScriptedAnswer, ScriptedProvider};
 pub use stream::{AnswerStream, StreamEvent};
+pub use wire::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
 
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;

@@ -1,7 +1,7 @@
 //! Servers that need no configuration but a name: where they are, what they speak, where their key is looked for. The
 //! table is `presets.toml`; nothing about any one server stands in the code.
 
-use super::dialect::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
+use super::wire::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
 use super::{AuthScheme, Endpoint, ServerQuirks, WireFormat};
 use serde::Deserialize;
 use std::collections::BTreeMap;

@@ -1,8 +1,8 @@
 //! `--record FILE`: another provider's answers, written down as they pass. A line that cannot be written ends the
 //! answer with an error: a recording with a hole is worse than none.
 
-use super::flow::flow;
-use super::recording::{MAGIC, RecordingHeader, RecordingLine, VERSION, canonical};
+use super::event_stream::flow;
+use super::recording_format::{MAGIC, RecordingHeader, RecordingLine, VERSION, canonical};
 use super::{AnswerStream, ModelRequest, Provider, ProviderError, StreamEvent};
 use futures_util::StreamExt;
 use serde_json::Value;

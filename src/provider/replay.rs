@@ -1,8 +1,8 @@
 //! A recording as a provider: the same requests get the same answers, event for event and without waiting. A request
 //! that is another one than was recorded is answered with a readable difference, never with a guess.
 
-use super::flow::flow;
-use super::recording::{RecordingHeader, RecordingLine, VERSION, canonical};
+use super::event_stream::flow;
+use super::recording_format::{RecordingHeader, RecordingLine, VERSION, canonical};
 use super::{AnswerStream, ModelRequest, Provider, ProviderError, StreamEvent};
 use serde_json::Value;
 use similar::TextDiff;

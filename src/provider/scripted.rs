@@ -1,8 +1,8 @@
 //! A provider that says what it was told to, for tests of the floors above: a list of answers and errors, and a record
 //! of every request.
 
-use super::flow::flow;
-use super::telling;
+use super::event_stream::flow;
+use super::replay_stream;
 use super::{AnswerStream, ModelRequest, Provider, ProviderError, StreamEvent};
 use crate::conversation::{AssistantMessage, Message};
 use std::collections::VecDeque;
@@ -75,7 +75,7 @@ impl Provider for ScriptedProvider {
             match next {
                 None => emit.fail(ProviderError::Protocol("the script is over".into())).await,
                 Some(ScriptedAnswer::Answer(answer)) => {
-                    telling::stream_answer(answer, Duration::ZERO, &cancel, &emit).await
+                    replay_stream::stream_answer(answer, Duration::ZERO, &cancel, &emit).await
                 }
                 Some(ScriptedAnswer::Events(events, end)) => {
                     for event in events {

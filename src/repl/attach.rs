@@ -1,7 +1,7 @@
 //! `@file`: a file or a picture that goes along with what is said.
 
 use super::Shell;
-use super::pictures_in::is_picture;
+use super::pasted_pictures::is_picture;
 use crate::agent::{ApprovalReply, call_once};
 use crate::conversation::{CallId, CallInput, CallOutcome, Image, Note, Part, ToolCall};
 use crate::text::visible;

@@ -1,14 +1,14 @@
 //! `/changes`, `/apply`, `/discard`, `/undo`, `/redo`, `/journal`: what is pending, and what was applied.
 
 use super::Shell;
-use super::command::CommandFollowUp;
+use super::command_table::CommandFollowUp;
 use crate::agent::overview;
 use crate::audit::AuditKind;
 use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
 use crate::text::visible;
 use crate::tools::DisplayDetail;
-use crate::ui::cell;
-use crate::ui::talk;
+use crate::ui::line_ui;
+use crate::ui::scrollback;
 use crate::workspace::{ApprovedBy, ChangeApproval, LayerKind, TransactionLabel, View, Workspace};
 use std::path::{Path, PathBuf};
 
@@ -60,10 +60,10 @@ impl Shell<'_> {
         let mut lines = told.lines.into_iter();
         let first = lines.next().unwrap_or_default();
         let mut all = match told.done {
-            true => cell::notice(&first, &self.theme),
-            false => cell::error(&first, None, &self.theme),
+            true => scrollback::notice(&first, &self.theme),
+            false => scrollback::error(&first, None, &self.theme),
         };
-        all.extend(lines.flat_map(|line| cell::under(&line, &self.theme)));
+        all.extend(lines.flat_map(|line| scrollback::under(&line, &self.theme)));
         self.print(&all);
         None
     }
@@ -71,7 +71,7 @@ impl Shell<'_> {
 
 /// Words of a command as paths of pending changes; quotes hold blanks together.
 pub(super) fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, String> {
-    let words = super::line::words(rest);
+    let words = super::prompt_input::words(rest);
     words.iter().map(|word| workspace.pending_path(word).map_err(|e| e.to_string())).collect()
 }
 
@@ -113,7 +113,7 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let mut part = set.clone();
     part.changes.retain(|c| only.iter().any(|path| c.path.starts_with(path)));
     let all = overview(&part, &view, &workspace);
-    shell.print(&cell::detail(&DisplayDetail::Changes(Box::new(all)), &shell.theme, usize::MAX));
+    shell.print(&scrollback::detail(&DisplayDetail::Changes(Box::new(all)), &shell.theme, usize::MAX));
     None
 }
 
@@ -155,7 +155,7 @@ fn with_losses(workspace: &Workspace, view: &View, wanted: &ApplyRequest) -> Cha
     let approval = wanted.approval.clone();
     let shown = |path: &Path| workspace.shortened(path);
     let losses = changes::losses_of(view, wanted, &shown);
-    if talk::confirm_losses(&losses, &shown, talk::consent) { approval.seen(&losses) } else { approval }
+    if line_ui::confirm_losses(&losses, &shown, line_ui::consent) { approval.seen(&losses) } else { approval }
 }
 
 pub(super) fn discard(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
@@ -184,7 +184,7 @@ fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
         "discard {count} change{} of {turns} turns? Type `discard` and Enter; Enter alone keeps them: ",
         if count == 1 { "" } else { "s" }
     );
-    talk::consent(&question).is_some_and(|answer| answer.trim() == "discard")
+    line_ui::consent(&question).is_some_and(|answer| answer.trim() == "discard")
 }
 
 pub(super) fn undo(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
@@ -228,10 +228,10 @@ pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
             }
             Ok(None) => shell.error(&format!("there is no transaction {id}"), Some("/journal lists them")),
             Ok(Some(entry)) => {
-                let mut lines = cell::notice(&changes::entry_line(&entry), &shell.theme);
+                let mut lines = scrollback::notice(&changes::entry_line(&entry), &shell.theme);
                 for change in &entry.changes {
                     let name = visible::path(&workspace.shortened(&change.path));
-                    lines.extend(cell::under(&format!("{} {name}", change.letter()), &shell.theme));
+                    lines.extend(scrollback::under(&format!("{} {name}", change.letter()), &shell.theme));
                 }
                 shell.print(&lines);
             }

@@ -1,12 +1,12 @@
 //! What the shell's commands do.
 
-use super::command::{COMMANDS, CommandFollowUp};
-use super::{Shell, picking, session};
+use super::command_table::{COMMANDS, CommandFollowUp};
+use super::{Shell, pickers, session};
 use crate::agent::TurnStart;
 use crate::permission::{Mode, PlanModeState};
 use crate::session::{MarkdownPictures, ScratchpadEntry, html, markdown, to_json};
 use crate::text::{sanitize, visible};
-use crate::ui::{own, term};
+use crate::ui::{margin_mark, term};
 use ratatui::text::{Line, Span};
 use std::path::Path;
 
@@ -32,7 +32,7 @@ impl Shell<'_> {
 
     /// Somebody else's text, below a line of placet's own.
     pub(super) fn quote(&self, text: &str) {
-        let line = |line: &str| Line::raw(format!("{}{line}", own::UNDER));
+        let line = |line: &str| Line::raw(format!("{}{line}", margin_mark::UNDER));
         self.print(&sanitize::block(text).lines().map(line).collect::<Vec<_>>());
     }
 }
@@ -211,7 +211,7 @@ pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
 
 pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let picked = match rest {
-        "" if !picking::is_interactive() => {
+        "" if !pickers::is_interactive() => {
             shell.list_sessions();
             return None;
         }

@@ -1,10 +1,10 @@
 //! `/context` and `/compact`: what fills the model's window, making room in it, and what the summary says that did.
 
 use super::Shell;
-use super::command::CommandFollowUp;
+use super::command_table::CommandFollowUp;
 use crate::agent::{ContextUsage, TurnStart};
 use crate::text::visible;
-use crate::ui::{cell, editor, term};
+use crate::ui::{editor, scrollback, term};
 use ratatui::text::Line;
 
 /// Cells of the bar before a share.
@@ -103,10 +103,10 @@ fn told(fill: &ContextUsage) -> Vec<String> {
         if fill.counted > 0 { "by the provider's last count" } else { "estimated; nothing was sent yet" };
     let mut lines = vec![format!(
         "{} of {} tokens, {}% ({how}); {} are kept free for the answer",
-        cell::short(used),
-        cell::short(fill.window),
+        scrollback::short(used),
+        scrollback::short(fill.window),
         percent(used),
-        cell::short(fill.answer)
+        scrollback::short(fill.answer)
     )];
     if used + fill.answer > fill.window {
         let words = "more than fits: the oldest of it is left out of each request; /compact sums it up";
@@ -121,7 +121,7 @@ fn told(fill: &ContextUsage) -> Vec<String> {
         lines.push(format!(
             "{:wide$}  {:>7}  {:>3}%  {bar:BAR$}{hint}",
             share.name,
-            cell::short(share.tokens),
+            scrollback::short(share.tokens),
             percent(share.tokens)
         ));
     }

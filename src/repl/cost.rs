@@ -1,10 +1,10 @@
 //! `/cost`: what this conversation and this day cost.
 
 use super::Shell;
-use super::command::CommandFollowUp;
+use super::command_table::CommandFollowUp;
 use crate::provider::catalog::{self, Money};
 use crate::session::{CostFilter, RequestCost};
-use crate::ui::cell;
+use crate::ui::scrollback;
 use ratatui::text::Line;
 
 /// What was paid, where any of it is known.
@@ -60,5 +60,10 @@ pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
 
 fn row(name: &str, spent: &RequestCost) -> String {
     let s = if spent.requests == 1 { "" } else { "s" };
-    format!("{name:<20} {} in {} request{s}: {}", priced(spent), spent.requests, cell::tokens(&spent.usage))
+    format!(
+        "{name:<20} {} in {} request{s}: {}",
+        priced(spent),
+        spent.requests,
+        scrollback::tokens(&spent.usage)
+    )
 }

@@ -1,11 +1,11 @@
 //! What rustyline asks while a line is typed: completions, hints, whether the line is whole.
 
-use super::command::COMMANDS;
-use super::files::PathCompletions;
-use super::host::AppContext;
+use super::app_context::AppContext;
+use super::command_table::COMMANDS;
+use super::path_completion::PathCompletions;
 use crate::session::DraftFile;
 use crate::text::visible;
-use crate::ui::input::pump::PtyProxy;
+use crate::ui::input::pty_proxy::PtyProxy;
 use crate::ui::paste::PasteStore;
 use crate::ui::{Theme, ansi};
 use ratatui::style::Style;

@@ -1,7 +1,7 @@
 //! Background commands, from the prompt: `/jobs`, word of what has ended, and what becomes of them when placet leaves.
 
 use super::Shell;
-use super::command::CommandFollowUp;
+use super::command_table::CommandFollowUp;
 use super::prompt::PromptEditor;
 use crate::text::{sanitize, visible};
 use crate::tools::Job;
@@ -23,7 +23,7 @@ impl Shell<'_> {
         Some(self.runtime.spawn(async move {
             loop {
                 for words in jobs.next_for_person(view.as_deref()).await {
-                    let lines = crate::ui::cell::notice(&words, &theme);
+                    let lines = crate::ui::scrollback::notice(&words, &theme);
                     tell(lines.iter().map(ansi::line).collect::<Vec<_>>().join("\r\n"));
                 }
             }

@@ -4,7 +4,7 @@
 //! what every screen of the shell goes by; nothing that is pressed does anything but Ctrl-C, which ends it.
 
 use super::Shell;
-use super::command::CommandFollowUp;
+use super::command_table::CommandFollowUp;
 use crate::ui::input::BlockingKeyReader;
 use crate::ui::input::decode::{InputToken, TerminalInput};
 use crate::ui::keymap::KeyChord;

@@ -1,37 +1,37 @@
 //! The conversation with the person: a prompt, a line, a turn, and again.
 
+mod app_context;
 mod attach;
+mod branches;
 mod changes;
-mod command;
+mod command_table;
 mod commands;
 mod context;
 mod cost;
-mod files;
 mod helper;
-mod host;
 mod jobs;
 mod keys;
-mod line;
-mod linear;
+mod pasted_pictures;
+mod path_completion;
 mod permission;
-mod picking;
-mod pictures_in;
+mod pickers;
+mod plain_review;
 mod prompt;
-mod reading;
+mod prompt_input;
 mod review;
 mod rewind;
 mod scratchpads;
 mod session;
-mod signals;
 mod taint;
+mod terminal_status;
 mod theme;
-mod tree;
+mod transcript;
 mod turn;
 mod view;
 
-pub use command::{COMMANDS, SlashCommand};
+pub use app_context::{AppContext, UserError};
+pub use command_table::{COMMANDS, SlashCommand};
 pub use cost::priced;
-pub use host::{AppContext, UserError};
 pub use review::{AppliedReview, TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};
 pub use session::{title_of, when};
 
@@ -40,16 +40,16 @@ use crate::config::{ProjectSettings, TrustStore};
 use crate::session::{DraftFile, InputDraft, SessionError, SessionStore};
 use crate::ui::ansi::{self, ColorDepth};
 use crate::ui::paste::PasteStore;
-use crate::ui::{Theme, ThemeError, cell, own, term};
+use crate::ui::{Theme, ThemeError, margin_mark, scrollback, term};
 use crate::workspace::Workspace;
-use line::PromptInput;
 use prompt::{PromptEditor, PromptOutcome, PromptScreen, UnfinishedLine};
+use prompt_input::PromptInput;
 use ratatui::text::Line as Styled;
 use session::ShellConversation;
-use signals::TerminalStatus;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use terminal_status::TerminalStatus;
 use thiserror::Error;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -282,7 +282,7 @@ impl Shell<'_> {
                 PromptInput::Shell(command) => self.run_in_terminal(&self.pastes.expanded(&command)),
                 PromptInput::Slash { name, rest } => {
                     let rest = self.pastes.expanded(&rest).into_owned();
-                    if let Some(after) = command::run(self, &name, &rest) {
+                    if let Some(after) = command_table::run(self, &name, &rest) {
                         draft = self.take_turn(prompter, after, draft)?;
                     }
                 }
@@ -343,7 +343,7 @@ impl Shell<'_> {
             let clean = crate::text::sanitize::line(&text.replace('\n', " / ")).into_owned();
             return self.print(&[Styled::raw(format!("you: {clean}"))]);
         }
-        self.print(&cell::said(text, &self.theme));
+        self.print(&scrollback::said(text, &self.theme));
     }
 
     fn ask(&mut self, prompter: &mut PromptEditor, draft: &str) -> Result<PromptOutcome, ReplError> {
@@ -430,7 +430,7 @@ impl Shell<'_> {
 
     /// Lines that belong together and that placet says itself.
     fn say_lines<'l>(&self, lines: impl IntoIterator<Item = Styled<'l>>) {
-        self.print(&own::block(lines, &self.theme));
+        self.print(&margin_mark::block(lines, &self.theme));
     }
 
     /// Lines that have the mark already, or are somebody else's.
@@ -438,7 +438,7 @@ impl Shell<'_> {
         let columns = usize::from(term::size().0);
         let mut out = String::new();
         for line in lines {
-            let line = own::clear_margin(line.clone(), columns);
+            let line = margin_mark::clear_margin(line.clone(), columns);
             // A dumb terminal has no styles at all, and shows what would switch them.
             out.push_str(&if term::is_dumb() { line.to_string() } else { ansi::line(&line) });
             out.push_str("\r\n");
@@ -447,14 +447,14 @@ impl Shell<'_> {
     }
 
     fn note(&self, text: &str) {
-        self.print(&cell::notice(text, &self.theme));
+        self.print(&scrollback::notice(text, &self.theme));
     }
 
     fn hint(&self, text: &str) {
-        self.print(&cell::hint(text, &self.theme));
+        self.print(&scrollback::hint(text, &self.theme));
     }
 
     fn error(&self, text: &str, hint: Option<&str>) {
-        self.print(&cell::error(text, hint, &self.theme));
+        self.print(&scrollback::error(text, hint, &self.theme));
     }
 }

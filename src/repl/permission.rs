@@ -1,7 +1,7 @@
 //! `/permission`: what is granted, which rules there are, and how a command would be judged.
 
 use super::Shell;
-use super::command::CommandFollowUp;
+use super::command_table::CommandFollowUp;
 use crate::permission::{Access, Grant, GrantId, GrantLimit, Policy, Rule, RuleVerdict};
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,19 +1,20 @@
 //! The prompt: rustyline, with the mode in it, live while text is typed.
 
 use super::ReplError;
+use super::app_context::AppContext;
 use super::helper::ShellHelper;
-use super::host::AppContext;
-use super::pictures_in::{dropped, from_clipboard};
-use super::signals::PROMPT_END;
+use super::pasted_pictures::{dropped, from_clipboard};
+use super::terminal_status::PROMPT_END;
 use crate::permission::{ClassificationLevel, Mode, ModeCell};
 use crate::session::{DraftFile, SessionStore};
 use crate::ui::input::decode::TerminalInput;
-use crate::ui::input::pump::PtyProxy;
+use crate::ui::input::pty_proxy::PtyProxy;
 use crate::ui::input::{self, LinePromptResult};
-use crate::ui::live::mode_label;
+use crate::ui::line_ui;
+use crate::ui::line_ui::{LineUi, TerminalLineUi};
 use crate::ui::paste::{self, PasteStore, TOO_LONG};
-use crate::ui::talk::{self, LineUi, TerminalLineUi};
-use crate::ui::{Theme, ansi, editor, own, term};
+use crate::ui::turn_pane::mode_label;
+use crate::ui::{Theme, ansi, editor, margin_mark, term};
 use rustyline::config::{BellStyle, Configurer};
 use rustyline::error::ReadlineError;
 use rustyline::history::{History, MemHistory};
@@ -220,7 +221,7 @@ impl PromptEditor {
 
     /// Asks for a word of its own, without history or completion meaning anything.
     pub(super) fn ask_word(&mut self, question: &str) -> String {
-        talk::consent(question).unwrap_or_else(|| STOPPED.into())
+        line_ui::consent(question).unwrap_or_else(|| STOPPED.into())
     }
 
     /// The same where the answer changes nothing yet.
@@ -280,12 +281,13 @@ impl ModePrompt {
         let waits = if pending > 0 { format!(" ±{pending}") } else { String::new() };
         let classified =
             if level > ClassificationLevel::Public { format!(" {level}") } else { String::new() };
-        self.raw =
-            Mode::ALL.map(|m| format!("{}placet [{}]{waits}{classified} > ", own::LEAD, m.letter())).to_vec();
+        self.raw = Mode::ALL
+            .map(|m| format!("{}placet [{}]{waits}{classified} > ", margin_mark::LEAD, m.letter()))
+            .to_vec();
         let styled = Mode::ALL.map(|m| {
             let span = |text: String, style: &str| ratatui::text::Span::styled(text, self.theme.style(style));
             ansi::line(&ratatui::text::Line::from(vec![
-                own::lead(&self.theme),
+                margin_mark::lead(&self.theme),
                 span("placet ".into(), "prompt"),
                 span(format!("[{}]", m.letter()), mode_label(m)),
                 span(waits.clone(), "question"),
@@ -327,7 +329,7 @@ fn pump(teller: &Option<PromptPrinter>, pastes: &PasteStore) -> Option<PtyProxy>
             TerminalInput::PasteRefused(bytes) => paste::refused(bytes, TOO_LONG),
             _ => return None,
         };
-        print_above(&teller, own::marked(&why));
+        print_above(&teller, margin_mark::marked(&why));
         None
     };
     PtyProxy::open(Arc::new(take)).map_err(|e| tracing::warn!("keys are read directly: {e}")).ok()
@@ -439,7 +441,7 @@ impl ConditionalEventHandler for PastePictureHandler {
             Err(why) => (None, why),
         };
         if let Some(teller) = &self.0 {
-            print_above(teller, own::marked(&words));
+            print_above(teller, margin_mark::marked(&words));
         }
         Some(mention.map_or(Cmd::Noop, |text| Cmd::Insert(1, text)))
     }

@@ -5,19 +5,19 @@
 
 use super::changes::{label, paths};
 use super::prompt::PromptEditor;
-use super::{ReplError, Shell, linear};
+use super::{ReplError, Shell, plain_review};
 use crate::agent::TurnStart;
 use crate::audit::AuditKind;
 use crate::config::Config;
 use crate::conversation::{Message, Part as Said};
 use crate::serve::changes::{UserReport, apply_choice};
-use crate::ui::full;
+use crate::ui::full_screen;
 use crate::ui::keymap::{KeyBinding, Keymap};
+use crate::ui::line_ui;
 use crate::ui::review::{
     self, AppliedPart, CombinedDecision, PendingPart, Review, ReviewContext, ReviewDecision, ReviewOutcome,
     ReviewPane, ReviewSubject, SavedReview, TABLE,
 };
-use crate::ui::talk;
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeSelection, DiscardBackup, LargeLoss, LayerKind, LineAttribution,
     LineStatus, PathState, SelectedPart, TransactionLabel, View, Workspace,
@@ -61,7 +61,7 @@ impl Shell<'_> {
         let keys = self.keymap("review", TABLE);
         let memory = SavedReview::load(&memory_of(&view));
         let (review, outcome) = match self.is_linear() {
-            true => linear::run(self, prompter, review, &memory_of(&view))?,
+            true => plain_review::run(self, prompter, review, &memory_of(&view))?,
             false => {
                 let (blaming, turns, board) = (view.clone(), self.turn_numbers(&view), self.clipboard());
                 let desk = ReviewContext {
@@ -77,7 +77,7 @@ impl Shell<'_> {
                     }),
                 };
                 let mut pane = ReviewPane::new(review, desk);
-                if let Err(e) = full::run(&mut pane) {
+                if let Err(e) = full_screen::run(&mut pane) {
                     self.error(&format!("the terminal failed: {e}"), Some("what you decided is remembered"));
                     return Ok(None);
                 }
@@ -109,7 +109,7 @@ impl Shell<'_> {
         tell: bool,
     ) -> Option<TurnStart> {
         let confirm = |losses: &[LargeLoss]| {
-            talk::confirm_losses(losses, &|path: &Path| workspace.shortened(path), talk::consent)
+            line_ui::confirm_losses(losses, &|path: &Path| workspace.shortened(path), line_ui::consent)
         };
         let carried = match apply_review(workspace, view, review, confirm, label(view, "/review")) {
             Ok(carried) => carried,
@@ -198,7 +198,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         let path = file.renamed.as_ref().unwrap_or(&file.path);
         let before = set.get(path).and_then(|change| change.before.hash());
         let moved_on =
-            |hash| crate::text::regular::read(path, LARGEST).is_ok_and(|now| blake3::hash(&now) != hash);
+            |hash| crate::text::regular_file::read(path, LARGEST).is_ok_and(|now| blake3::hash(&now) != hash);
         if before.is_some_and(moved_on) {
             let words = "changed in the workspace since: both changes are merged where that can be; where the same lines \
                          changed, reject those lines";

@@ -1,7 +1,7 @@
 //! Beginning, resuming and leaving conversations.
 
-use super::command::CommandFollowUp;
-use super::{ReplError, ResumeTarget, Shell, picking, tree};
+use super::command_table::CommandFollowUp;
+use super::{ReplError, ResumeTarget, Shell, branches, pickers};
 use crate::agent::Agent;
 use crate::conversation::Part;
 use crate::session::{OpenSession, SessionPin, SessionRow};
@@ -47,7 +47,7 @@ pub(super) fn short_id(id: &crate::conversation::SessionId) -> &str {
 
 /// `/title TEXT`
 pub(super) fn title(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
-    let Some((store, id)) = tree::saved(shell) else {
+    let Some((store, id)) = branches::saved(shell) else {
         shell.note("there is no saved conversation yet");
         return None;
     };
@@ -68,7 +68,7 @@ pub(super) fn title(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
 
 /// `/pin` and `/pin off`
 pub(super) fn pin(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
-    let Some((store, id)) = tree::saved(shell) else {
+    let Some((store, id)) = branches::saved(shell) else {
         shell.note("there is no saved conversation yet");
         return None;
     };
@@ -106,7 +106,7 @@ pub(super) fn search(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
             return None;
         }
     };
-    if shell.is_linear() || !picking::is_interactive() {
+    if shell.is_linear() || !pickers::is_interactive() {
         for hit in &hits {
             shell.text(&format!("{}  {}\n    {}", hit.session, hit.title, hit.marked("«", "»")));
         }

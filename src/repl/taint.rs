@@ -1,6 +1,6 @@
 //! `/taint`: how high what this conversation has seen is classified, and beginning anew below that.
 
-use super::command::CommandFollowUp;
+use super::command_table::CommandFollowUp;
 use super::prompt::PromptEditor;
 use super::{ReplError, Shell, commands};
 use crate::permission::{ClassificationLevel, Policy};

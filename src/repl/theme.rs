@@ -2,8 +2,8 @@
 //!
 //! It holds for this shell. Keeping it is a setting, and settings are the person's own file.
 
-use super::command::CommandFollowUp;
-use super::{Shell, picking};
+use super::command_table::CommandFollowUp;
+use super::{Shell, pickers};
 use crate::ui::ansi::ColorDepth;
 use crate::ui::picker::{KEYS, Picker, PickerFeed, PickerItem, PickerPreview};
 use crate::ui::{Theme, ThemeError, sample};
@@ -55,7 +55,7 @@ impl Shell<'_> {
 
 pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let name = match rest {
-        "" if !picking::is_interactive() => {
+        "" if !pickers::is_interactive() => {
             shell.list_themes();
             return None;
         }

@@ -8,8 +8,9 @@ use crate::conversation::{Note, Part};
 use crate::permission::Taint;
 use crate::session::InputDraft;
 use crate::tools::todos_in;
-use crate::ui::live::{self, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
 use crate::ui::review;
+use crate::ui::turn_pane;
+use crate::ui::turn_pane::{TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
@@ -146,9 +147,9 @@ impl Shell<'_> {
                 settled
             };
             if linear {
-                tokio::join!(working, live::run_linear(settings, inbox, stop.clone()))
+                tokio::join!(working, turn_pane::run_linear(settings, inbox, stop.clone()))
             } else {
-                tokio::join!(working, live::run(settings, inbox, stop.clone()))
+                tokio::join!(working, turn_pane::run(settings, inbox, stop.clone()))
             }
         }))
     }

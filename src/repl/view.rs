@@ -4,7 +4,7 @@
 //! learns nothing of it.
 
 use super::Shell;
-use super::command::CommandFollowUp;
+use super::command_table::CommandFollowUp;
 use crate::agent::Agent;
 use crate::media;
 use crate::text::{DetectedEncoding, TextEncoding};
@@ -40,7 +40,7 @@ enum ViewableContent {
 
 /// `src/main.rs:12`, `src/main.rs:12:5`, or a path alone.
 fn parse(rest: &str, exists: impl Fn(&str) -> bool) -> (String, Option<usize>) {
-    let path = super::line::words(rest).join(" ");
+    let path = super::prompt_input::words(rest).join(" ");
     let path = path.strip_prefix('@').unwrap_or(&path).to_string();
     let mut left = path.as_str();
     let mut line = None;
@@ -72,7 +72,7 @@ impl Shell<'_> {
     fn shows_pictures(&self) -> bool {
         !self.is_linear()
             && self.display().protocol != PictureProtocol::Words
-            && super::picking::is_interactive()
+            && super::pickers::is_interactive()
     }
 
     /// Shows a file until its screen closes, or gives the sentence that says what it is instead of text.

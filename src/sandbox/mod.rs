@@ -7,10 +7,10 @@
 //! It holds no policy: what is masked, what is writable and which hosts may be reached is the caller's word. It does
 //! not read the layers either: that is the workspace's trade.
 
-#[cfg(target_os = "linux")]
-mod cause;
 mod environment;
-mod path;
+#[cfg(target_os = "linux")]
+mod overlay_error;
+mod path_serde;
 mod probe;
 #[cfg(target_os = "linux")]
 mod proxy;
@@ -24,9 +24,9 @@ mod linux;
 pub use linux::{confine, mounted_below};
 
 #[cfg(not(target_os = "linux"))]
-mod elsewhere;
+mod other_platforms;
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{confine, mounted_below};
+pub use other_platforms::{confine, mounted_below};
 
 pub use environment::withheld_secrets;
 pub use probe::{SandboxProbe, probe};

@@ -73,7 +73,7 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
                     remarks: remarks(&said, landlock_abi),
                 };
             }
-            Err(reason) => drop(why.get_or_insert_with(|| super::cause::explain(dir, &reason))),
+            Err(reason) => drop(why.get_or_insert_with(|| super::overlay_error::explain(dir, &reason))),
         }
     }
     let why = why.unwrap_or_else(|| "there is no directory for layers".into());

@@ -1,6 +1,6 @@
 //! What a sandbox is to be: the whole of it, as a value that travels to the helper as JSON.
 
-use super::path;
+use super::path_serde;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use thiserror::Error;
@@ -28,13 +28,13 @@ pub struct SandboxSpec {
     pub overlays: Vec<OverlaySpec>,
     /// Files and directories that are there and show nothing. Missing ones are skipped. The place behind a symbolic
     /// link is masked as well, unless that would blind the command itself (its directory, `/usr` and the like).
-    #[serde(with = "path::list")]
+    #[serde(with = "path_serde::list")]
     pub masked: Vec<PathBuf>,
     /// Bound through from the host, to be read and written: passthrough directories and scratch. Missing ones are
     /// skipped.
-    #[serde(with = "path::list")]
+    #[serde(with = "path_serde::list")]
     pub writable: Vec<PathBuf>,
-    #[serde(with = "path")]
+    #[serde(with = "path_serde")]
     pub cwd: PathBuf,
     pub network: SandboxNetwork,
     /// The supervisor of a background command whose `localhost` this one shares, where neither has a way out. When that
@@ -43,7 +43,7 @@ pub struct SandboxSpec {
     pub beside: Option<u32>,
     pub limits: ResourceLimits,
     /// Told to the command as `TMPDIR` and `PLACET_SCRATCH`; writable whether or not it is in `writable`.
-    #[serde(with = "path::maybe")]
+    #[serde(with = "path_serde::maybe")]
     pub scratch: Option<PathBuf>,
     /// Environment variables that stay although they look like keys. `*` stands for anything.
     pub keep_env: Vec<String>,
@@ -53,14 +53,14 @@ pub struct SandboxSpec {
 /// and belong to this command alone: the kernel refuses them a second time. Nothing of the layer is synced to the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverlaySpec {
-    #[serde(with = "path")]
+    #[serde(with = "path_serde")]
     pub target: PathBuf,
     /// Top first; the last is usually `target` itself.
-    #[serde(with = "path::list")]
+    #[serde(with = "path_serde::list")]
     pub lowers: Vec<PathBuf>,
-    #[serde(with = "path")]
+    #[serde(with = "path_serde")]
     pub upper: PathBuf,
-    #[serde(with = "path")]
+    #[serde(with = "path_serde")]
     pub work: PathBuf,
 }
 

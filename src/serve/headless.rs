@@ -1,8 +1,8 @@
 //! One turn without a screen: the answer goes to one writer, everything else to another, and nobody is asked.
 
 use super::changes::ChangeReport;
-pub use super::text::NoticeAudience;
-use super::{json, text};
+pub use super::text_output::NoticeAudience;
+use super::{json_output, text_output};
 use crate::agent::{Agent, ApprovalReply, TurnEnding, TurnEvent, TurnStart};
 use crate::conversation::CallOutcome;
 use std::io::{self, Write};
@@ -77,10 +77,10 @@ pub async fn run(
     let (events, mut inbox) = unbounded_channel();
     let session = agent.session().map(|s| s.id().to_string());
     let mut voice: Box<dyn TurnWriter + Send> = match format {
-        HeadlessFormat::Text(reader, side) => Box::new(text::TextWriter::new(reader, side)),
-        HeadlessFormat::Json => Box::new(json::JsonWriter::new(session)),
+        HeadlessFormat::Text(reader, side) => Box::new(text_output::TextWriter::new(reader, side)),
+        HeadlessFormat::Json => Box::new(json_output::JsonWriter::new(session)),
         HeadlessFormat::StreamJson => {
-            Box::new(json::StreamJsonWriter::new(session, agent.model().name.clone()))
+            Box::new(json_output::StreamJsonWriter::new(session, agent.model().name.clone()))
         }
     };
     let mut refused = false;

@@ -3,8 +3,8 @@
 pub mod blame;
 pub mod changes;
 pub mod headless;
-mod json;
+mod json_output;
 pub mod mcp;
-mod text;
+mod text_output;
 
-pub use json::{VERSION, schema};
+pub use json_output::{VERSION, schema};

@@ -5,6 +5,8 @@
 //! Conversations are append-only. Two shells share the database; one session is open in one shell at a time.
 
 mod blob;
+mod branches;
+mod costs;
 mod draft;
 mod earlier_format;
 mod entries;
@@ -13,20 +15,20 @@ mod export;
 mod fork;
 mod history;
 mod import;
-mod kept;
 mod open;
-mod place;
 mod record;
+mod recovery;
 mod replay;
+mod resume_point;
 mod retention;
-mod salvage;
 mod schema;
 mod scratchpad;
+mod scratchpad_store;
 mod search;
-mod spent;
 mod store;
-mod tree;
 
+pub use branches::{BranchPosition, BranchTree, SessionBranch};
+pub use costs::{CostFilter, RequestCost};
 pub use draft::{DraftFile, InputDraft};
 pub use error::SessionError;
 pub use export::{MarkdownPictures, html, markdown, pictures, to_json};
@@ -40,6 +42,4 @@ pub use scratchpad::{
     check_name,
 };
 pub use search::SessionHit;
-pub use spent::{CostFilter, RequestCost};
 pub use store::{SessionPin, SessionRow, SessionStore};
-pub use tree::{BranchPosition, BranchTree, SessionBranch};

@@ -3,7 +3,7 @@
 use super::record::{SessionRecord, SessionStateKey};
 use super::scratchpad::Scratchpads;
 use super::store::{SessionStore, now};
-use super::{SessionError, blob, schema, spent};
+use super::{SessionError, blob, costs, schema};
 use crate::conversation::{Message, Note, SessionId, text_of};
 use rusqlite::{Transaction, params};
 use std::fs::{self, File, TryLockError};
@@ -148,7 +148,7 @@ fn add(
     }
     match record {
         SessionRecord::Cost { provider, model, usage, picos } => {
-            spent::add(tx, id.as_str(), (provider, model), usage, *picos)?;
+            costs::add(tx, id.as_str(), (provider, model), usage, *picos)?;
         }
         // The whole message supersedes what was kept of its beginning.
         SessionRecord::Message { .. } => {

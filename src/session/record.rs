@@ -1,6 +1,6 @@
 //! What a session is made of, entry by entry.
 
-use super::spent::RequestCost;
+use super::costs::RequestCost;
 use crate::conversation::{ConversationSummary, Message, TokenUsage, Transcript};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use super::record::{LoadedSession, SessionStateKey};
 use super::replay::SessionReplay;
-use super::{SessionError, blob, open, salvage, schema};
+use super::{SessionError, blob, open, recovery, schema};
 use crate::conversation::{CallInterruption, Message, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{BTreeSet, HashMap};
@@ -58,7 +58,7 @@ impl SessionStore {
             crate::private::tighten(&dir.join(format!("placet.db{ending}"))).map_err(fail)?;
         }
         let (conn, mut notes) = match schema::open(&path) {
-            Err(e) if e.is_corruption() => salvage::recover_database(&path)?,
+            Err(e) if e.is_corruption() => recovery::recover_database(&path)?,
             other => (other?, Vec::new()),
         };
         if emptied {

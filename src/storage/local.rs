@@ -2,7 +2,7 @@
 
 use super::memory::expected;
 use super::{FileStore, LARGEST, StoreError, StoreFileMeta, StorePrecondition, check_path, version_of};
-use crate::text::regular;
+use crate::text::regular_file;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +34,7 @@ impl LocalStore {
     }
 
     fn version(&self, at: &Path) -> Result<Option<String>, StoreError> {
-        match regular::read(at, LARGEST) {
+        match regular_file::read(at, LARGEST) {
             Ok(bytes) => Ok(Some(version_of(&bytes))),
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(e) => Err(StoreError::io(at, e)),
@@ -63,7 +63,7 @@ impl LocalStore {
 
 fn meta_of(name: &str, path: &Path) -> Result<StoreFileMeta, StoreError> {
     let fail = |e: std::io::Error| StoreError::io(path, e);
-    let bytes = regular::read(path, LARGEST).map_err(fail)?;
+    let bytes = regular_file::read(path, LARGEST).map_err(fail)?;
     let meta = std::fs::metadata(path).map_err(fail)?;
     let stamp = |time: std::io::Result<std::time::SystemTime>| {
         time.ok().and_then(|t| jiff::Timestamp::try_from(t).ok()).unwrap_or(jiff::Timestamp::UNIX_EPOCH)
@@ -90,7 +90,7 @@ impl FileStore for LocalStore {
 
     fn read(&self, path: &str) -> Result<Vec<u8>, StoreError> {
         let at = self.place(path)?;
-        regular::read(&at, LARGEST).map_err(|e| match e.kind() {
+        regular_file::read(&at, LARGEST).map_err(|e| match e.kind() {
             std::io::ErrorKind::NotFound => StoreError::Missing(path.into()),
             _ => StoreError::io(&at, e),
         })

@@ -4,7 +4,7 @@
 //! a file that changed on one side only goes to the other, one that changed on both stays as it is on both and is told.
 
 use super::{FileStore, LARGEST, StoreError, StoreFileMeta, StorePrecondition, check_path};
-use crate::text::regular;
+use crate::text::regular_file;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -100,7 +100,7 @@ impl StoreMirror {
         walk(&self.files, &self.files, &mut here, &mut synced)?;
         for path in &here {
             let at = self.files.join(path);
-            let bytes = regular::read(&at, LARGEST).map_err(|e| StoreError::io(&at, e))?;
+            let bytes = regular_file::read(&at, LARGEST).map_err(|e| StoreError::io(&at, e))?;
             let hash = blake3::hash(&bytes).to_hex().to_string();
             let known = index.get(path);
             if known.is_some_and(|known| known.hash == hash) {
@@ -187,7 +187,7 @@ impl StoreMirror {
 
     /// An index that cannot be read is none: everything is compared anew, and what differs is told.
     fn load(&self) -> MirrorIndex {
-        let text = regular::read_to_string(&self.index, LARGEST).unwrap_or_default();
+        let text = regular_file::read_to_string(&self.index, LARGEST).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
 
@@ -216,7 +216,7 @@ fn identity(dir: &Path) -> Result<String, StoreError> {
 }
 
 fn hash_of(at: &Path) -> Option<String> {
-    regular::read(at, LARGEST).ok().map(|bytes| blake3::hash(&bytes).to_hex().to_string())
+    regular_file::read(at, LARGEST).ok().map(|bytes| blake3::hash(&bytes).to_hex().to_string())
 }
 
 fn walk(root: &Path, dir: &Path, out: &mut Vec<String>, synced: &mut SyncReport) -> Result<(), StoreError> {

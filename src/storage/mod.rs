@@ -12,7 +12,7 @@ mod memory;
 mod mirror;
 mod mounts;
 #[cfg(feature = "object-storage")]
-mod object;
+mod opendal_store;
 mod sqlite;
 
 pub use composite::CompositeStore;
@@ -23,7 +23,7 @@ pub use memory::MemoryStore;
 pub use mirror::{StoreMirror, SyncReport};
 pub use mounts::{StoreMount, StoreMounts};
 #[cfg(feature = "object-storage")]
-pub use object::{ObjectStoreSettings, OpendalStore};
+pub use opendal_store::{ObjectStoreSettings, OpendalStore};
 pub use sqlite::SqliteStore;
 
 /// A file in a store. `path` is relative, with `/` between its parts.

@@ -1,23 +1,23 @@
 //! Text as such: as bytes and as lines (encodings, line ends, differences), and as what a screen shows.
 
+mod did_you_mean;
 mod diff;
 mod encoding;
+pub mod human_size;
 pub mod hunk;
 mod line_end;
-mod near;
-pub mod own;
 pub mod patch;
+pub mod placet_mark;
 mod range_set;
-pub mod regular;
+pub mod regular_file;
 pub mod sanitize;
 pub mod secret;
-pub mod size;
 pub mod visible;
 pub mod width;
-pub mod words;
+pub mod word_diff;
 
+pub use did_you_mean::nearest;
 pub use diff::{LineDiff, UnifiedDiff, for_model};
 pub use encoding::{DetectedEncoding, NotText, TextEncoding, UnencodableChar};
 pub use line_end::{LineEnd, LineEndCounts};
-pub use near::nearest;
 pub use range_set::RangeSet;

@@ -4,11 +4,11 @@
 //! are those that their issuers document, so ordinary text is left alone; `NAME=value` counts only where the name says
 //! what it holds and the value looks like one.
 
-mod files;
+mod credential_files;
 mod table;
 mod variable;
 
-pub use files::credential_files;
+pub use credential_files::credential_files;
 pub use table::matches;
 pub use variable::{WithheldReason, why_withheld};
 

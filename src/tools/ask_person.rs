@@ -3,8 +3,8 @@
 //! It changes nothing and needs no permission; what it costs is the person's time. Without a person it says so at once
 //! and the model goes on by itself.
 
-use super::env::UserReply;
-use super::input::ToolSchema;
+use super::arguments::ToolSchema;
+use super::context::UserReply;
 use super::{
     CallPreview, CallSummary, DisplayDetail, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
     ToolError, ToolOutput, TouchedPaths,

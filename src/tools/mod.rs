@@ -3,65 +3,44 @@
 //! A call becomes a [`Plan`]; the plan says its reach; the policy decides on that reach; and the very same plan
 //! runs. A plan touches nothing until it is handed a [`Permit`], which only the policy can make.
 
-mod agent;
-mod apply_patch;
+mod arguments;
 mod ask_person;
-mod confined;
-mod content;
-mod dialect;
-mod draft;
-mod draft_plan;
-mod edit_file;
-mod env;
+mod batch;
+mod blocking;
+mod command;
+mod context;
 mod error;
-mod find_files;
+mod files;
 mod hint;
-mod hits;
-mod input;
-mod jobs;
-mod list_directory;
-mod look;
-mod miss;
-mod operation;
-mod operations;
 mod output;
-mod page;
-mod patch_files;
-mod patch_standing;
-mod patch_work;
-mod read_file;
-mod read_window;
-mod refusal;
+mod patch;
 mod registry;
 mod result;
-mod run_command;
 mod scratchpad;
-mod search_contents;
-mod spans;
+mod subagent;
 mod todo;
-mod wording;
-mod work;
-mod write_file;
+mod tool_names;
+mod toolset;
 
-pub use confined::{run_confined, withheld_line};
-pub use content::named as data_kind;
-pub use dialect::{DeepagentsVersion, ToolSet, ToolSetSettings, TypestackBases, is_batch};
-pub use env::{
+pub use command::jobs::{Job, JobRegistry, JobSummary};
+#[cfg(test)]
+pub(crate) use command::run::CommandToApprove;
+pub use command::sandboxed::{run_confined, withheld_line};
+pub use context::{
     AskUser, CommandSandbox, CommandSettings, OutputInspector, ProgressSink, ReadScope, RunContext,
     SubagentReport, SubagentSpawner, SubagentTask, ToolContext, ToolLimits, UserReply, WithheldReport,
 };
 pub use error::{CallFailure, ToolError};
+pub use files::content_type::named as data_kind;
 use hint::hint;
 pub use hint::{Hint, HintPiece, HintTool};
-pub use jobs::{Job, JobRegistry, JobSummary};
 pub use registry::ToolRegistry;
 pub use result::{
     CallPreview, CallSummary, ChangeOverview, CommandResult, DiffText, DisplayDetail, EditedFile, FileDiff,
     OutputFacts, ToolOutput,
 };
-#[cfg(test)]
-pub(crate) use run_command::CommandToApprove;
 pub use todo::{TodoItem, TodoStatus, lines_of as todo_lines, list_in as todos_in};
+pub use toolset::{DeepagentsVersion, ToolSet, ToolSetSettings, TypestackBases, is_batch};
 
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};

@@ -1,8 +1,7 @@
 //! The one gate between a result and the model: kept whole in a scratchpad when it is long, and every cut is said.
 
-use super::{
-    CallSummary, CommandResult, OutputFacts, ToolContext, ToolError, ToolOutput, wording::ToolNames,
-};
+use super::tool_names::ToolNames;
+use super::{CallSummary, CommandResult, OutputFacts, ToolContext, ToolError, ToolOutput};
 use crate::conversation::{CallFact, CallOutcome, Part, text_of};
 use crate::session::ScratchpadEntry;
 

@@ -1,11 +1,18 @@
 //! All tools under their names, and the front every call comes through.
 
+use super::batch::operations;
+use super::command::jobs;
+use super::command::run;
+use super::files::{edit, find, list, read};
+use super::files::{search, write};
+use super::output;
+use super::patch::apply_patch;
+use super::tool_names::ToolNames;
 use super::{
     CallPreview, OutputDelivery, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext, ToolError,
     TouchedPaths,
 };
-use super::{agent, ask_person, jobs, scratchpad, search_contents, todo, wording::ToolNames, write_file};
-use super::{apply_patch, edit_file, find_files, list_directory, operations, output, read_file, run_command};
+use super::{ask_person, scratchpad, subagent, todo};
 use crate::conversation::{CallInput, ToolSpec};
 use crate::permission::{Access, Permit};
 use crate::session::check_name;
@@ -44,20 +51,20 @@ impl ToolRegistry {
     /// placet's own tools.
     pub fn native() -> ToolRegistry {
         ToolRegistry::of(vec![
-            Arc::new(read_file::ReadFile::default()),
-            Arc::new(edit_file::EditFile::default()),
-            Arc::new(write_file::WriteFile::default()),
+            Arc::new(read::ReadFile::default()),
+            Arc::new(edit::EditFile::default()),
+            Arc::new(write::WriteFile::default()),
             Arc::new(apply_patch::ApplyPatch::default()),
             Arc::new(operations::OperationsTool::default()),
-            Arc::new(list_directory::ListDirectory::default()),
-            Arc::new(find_files::FindFiles::default()),
-            Arc::new(search_contents::SearchContents::default()),
-            Arc::new(run_command::RunCommand::default()),
+            Arc::new(list::ListDirectory::default()),
+            Arc::new(find::FindFiles::default()),
+            Arc::new(search::SearchContents::default()),
+            Arc::new(run::RunCommand::default()),
             Arc::new(jobs::JobTool::default()),
             Arc::new(scratchpad::ScratchpadTool::default()),
             Arc::new(todo::TodoTool::default()),
             Arc::new(ask_person::AskPerson::default()),
-            Arc::new(agent::SubagentTool::default()),
+            Arc::new(subagent::SubagentTool::default()),
         ])
     }
 

@@ -1,12 +1,12 @@
 //! scratchpad: the session's named notes, results and pictures.
 
-use super::edit_file::UnreadPolicy;
-use super::input::ToolSchema;
+use super::arguments::ToolSchema;
+use super::blocking::{blocking, consent_of};
+use super::files::edit::UnreadPolicy;
+use super::files::file_page::{GUTTER, ROW};
+use super::files::read::picture_error;
+use super::files::write::{WriteContent, WritePlan};
 use super::output::size_of;
-use super::page::{GUTTER, ROW};
-use super::read_file::picture_error;
-use super::work::{blocking, consent_of};
-use super::write_file::{WriteContent, WritePlan};
 use super::{
     CallPreview, CallSummary, DisplayDetail, HintTool, OutputFacts, Plan, ReadScope, RunContext, RunFuture,
     Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,

@@ -3,7 +3,7 @@
 //! The list is replaced whole, so that there is one truth and no numbering to get wrong. It is kept in the conversation
 //! itself: the last call of it that went through says what the list is, also after a resume.
 
-use super::input::ToolSchema;
+use super::arguments::ToolSchema;
 use super::{
     CallPreview, CallSummary, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext, RunFuture, Tool,
     ToolContext, ToolError, ToolOutput, TouchedPaths,

@@ -3,7 +3,7 @@
 //! Only what is visible becomes a link, and the visible text is the target: nothing can point elsewhere than it says.
 //! In a terminal that is not known to support it, the bytes are those of [`ansi::line`].
 
-use super::{Theme, ansi, own};
+use super::{Theme, ansi, margin_mark};
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -69,7 +69,7 @@ impl LinkFinder {
         let text: String = line.spans.iter().map(|span| span.content.as_ref()).collect();
         let mut found = addresses(&text);
         let is_call = line.spans.get(1).is_some_and(|span| MARKS.contains(&span.content.as_ref()))
-            && line.spans.first().is_some_and(|span| span.content == own::LEAD);
+            && line.spans.first().is_some_and(|span| span.content == margin_mark::LEAD);
         let mut at = 0;
         for span in &line.spans {
             let (from, to) = (at, at + span.content.len());

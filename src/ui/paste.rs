@@ -5,7 +5,7 @@
 //! control characters, or a backslash before a line end, and one with a row that would look like placet's own. Line ends become `\n`, for a terminal sends `\r` for each;
 //! nothing else of a paste is ever changed, and none is ever cut: what is too long is refused.
 
-use super::own;
+use super::margin_mark;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -52,7 +52,7 @@ impl PasteStore {
         } else {
             Cow::Borrowed(text)
         };
-        if fits(&text) && (typed || !looks_like_command(&text) && !own::imitates(&text)) {
+        if fits(&text) && (typed || !looks_like_command(&text) && !margin_mark::imitates(&text)) {
             return Ok(text.into_owned());
         }
         let mut kept = self.lock();
@@ -191,7 +191,7 @@ fn number(mark: &str) -> Option<usize> {
 }
 
 fn size(bytes: usize) -> String {
-    crate::text::size::of(u64::try_from(bytes).unwrap_or(u64::MAX))
+    crate::text::human_size::of(u64::try_from(bytes).unwrap_or(u64::MAX))
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 //!
 //! It is made of the same parts as the real thing where those can be had alone. It asks and runs nothing.
 
-use super::live::mode_label;
 use super::theme::Theme;
-use super::{cell, own, syntax};
+use super::turn_pane::mode_label;
+use super::{margin_mark, scrollback, syntax};
 use crate::conversation::CallOutcome;
 use crate::permission::Mode;
 use crate::text::{sanitize, width};
@@ -24,11 +24,11 @@ pub fn sample(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
         line: "run_command cargo test".into(),
         detail: DisplayDetail::Text("42 passed".into()),
     };
-    out.extend(cell::call(CallOutcome::Done, &summary, theme, 5));
+    out.extend(scrollback::call(CallOutcome::Done, &summary, theme, 5));
     let failed = CallSummary { line: "read_file gone.txt".into(), detail: DisplayDetail::None };
-    out.extend(cell::call(CallOutcome::Failed, &failed, theme, 5));
+    out.extend(scrollback::call(CallOutcome::Failed, &failed, theme, 5));
     let denied = CallSummary { line: "run_command rm -rf /".into(), detail: DisplayDetail::None };
-    out.extend(cell::call(CallOutcome::Denied, &denied, theme, 5));
+    out.extend(scrollback::call(CallOutcome::Denied, &denied, theme, 5));
     out.push(Line::default());
     out.extend(change(theme, columns));
     out.push(Line::default());
@@ -56,7 +56,7 @@ fn heading(theme: &Theme) -> Line<'static> {
 
 fn prompt(mode: Mode, theme: &Theme) -> Line<'static> {
     Line::from(vec![
-        own::lead(theme),
+        margin_mark::lead(theme),
         span("placet ", "prompt", theme),
         span(&format!("[{}]", mode.letter()), mode_label(mode), theme),
         span(" ±2", "question", theme),
@@ -108,11 +108,11 @@ fn said(theme: &Theme) -> Vec<Line<'static>> {
         span(" no  ", "hint", theme),
     ];
     let question = [Line::from(span("Run `cargo test`?", "question", theme)), Line::from(keys)];
-    let mut out = own::block(question, theme);
-    out.push(own::line(span("⠙ working, 12 s, Esc stops", "status", theme), theme));
-    out.extend(cell::notice("a notice", theme));
-    out.push(own::line(span("a warning", "warning", theme), theme));
-    out.extend(cell::error("what failed", None, theme));
+    let mut out = margin_mark::block(question, theme);
+    out.push(margin_mark::line(span("⠙ working, 12 s, Esc stops", "status", theme), theme));
+    out.extend(scrollback::notice("a notice", theme));
+    out.push(margin_mark::line(span("a warning", "warning", theme), theme));
+    out.extend(scrollback::error("what failed", None, theme));
     out.push(Line::from(vec![
         span("a heading ", "heading", theme),
         span("code ", "code", theme),

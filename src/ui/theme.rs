@@ -5,7 +5,7 @@
 
 use super::ansi::ColorDepth;
 use super::contrast::{ContrastAdjuster, readable_shade};
-use crate::text::regular;
+use crate::text::regular_file;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -122,7 +122,7 @@ impl Theme {
             return Err(unknown(name));
         }
         let path = dir.join("themes").join(format!("{name}.toml"));
-        let own = match regular::read_to_string(&path, regular::SETTINGS) {
+        let own = match regular_file::read_to_string(&path, regular_file::SETTINGS) {
             Ok(text) => Some(text),
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
             Err(e) => {
@@ -206,7 +206,7 @@ impl Theme {
         own.sort();
         let listed = |name: &str| {
             let path = dir.join(format!("{name}.toml"));
-            let broken = match regular::read_to_string(&path, regular::SETTINGS) {
+            let broken = match regular_file::read_to_string(&path, regular_file::SETTINGS) {
                 Ok(text) => Theme::parse(name, &text, ColorDepth::True).err(),
                 Err(e) => Some(ThemeError::Bad { name: name.into(), reason: e.to_string() }),
             };

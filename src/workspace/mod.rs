@@ -5,63 +5,43 @@
 //! even when somebody swaps a directory for a link in between.
 
 mod apply;
-mod atomic;
-mod attributes;
-mod batch;
-mod blame;
-mod change;
-mod classify;
-mod damage;
+mod changes;
 mod error;
-mod ignored;
-mod journal;
-mod kernel_fs;
-mod lease;
-mod ledger;
-mod line_index;
-mod masks;
-mod needle;
-mod node;
-mod objects;
-mod open;
-mod origin;
-mod patch;
-mod relative;
-mod repair;
+mod files;
+mod history;
+mod mask_index;
 mod repository;
-mod resolve;
-mod sparse;
-mod text_file;
-mod turns;
 mod view;
-mod walk;
-mod window;
 
 pub use apply::{ApplyError, RecoveryReport, recover};
-pub use atomic::{ExpectedContent, WriteOutcome};
-pub use batch::{FileRewrite, RewriteAction};
-pub use blame::{BlameLine, FileBlame, LineAttribution, LineStatus};
-pub use change::{ChangeKind, ChangeSet, FileChange};
-pub use classify::{ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges};
-pub use damage::{DamageKind, DamagedPart, DamagedRecord};
+pub use changes::batch::{FileRewrite, RewriteAction};
+pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
+pub use changes::classify::{ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges};
+pub use changes::patch_export::{patch, patches, without_repositories};
 pub use error::{SpecialFile, WorkspaceError};
-pub use journal::{
+pub use files::atomic_write::{ExpectedContent, WriteOutcome};
+pub use files::file_window::{FileWindow, WINDOW_CHUNK};
+pub use files::ledger::{LedgerSnapshot, LineEdit, ReadLedger, ReadStatus, SeenLines, SeenWindow, StaleRead};
+pub use files::line_index::LineIndex;
+pub use files::lines_by_turn::LinesByTurn;
+pub use files::open::{OpenConsent, OpenedFile};
+pub use files::path_state::{FileAttrs, PathState};
+pub use files::relative_path::RelativePath;
+pub use files::resolve::ResolvedPath;
+pub use files::text_file::{EditError, SpliceResult, TextFile};
+pub use files::walk::{
+    DirWalk, SkippedEntries, WalkBudget, WalkDirectory, WalkEntry, WalkEntryKind, WalkFilter, WalkTimeout,
+};
+pub use history::blame::{BlameLine, FileBlame, LineAttribution, LineStatus};
+pub use history::damage::{DamageKind, DamagedPart, DamagedRecord};
+pub use history::journal::{
     AppliedChange, Journal, JournalEntry, PruneLimits, PruneReport, PruneRoots, TransactionKind,
     TransactionLabel, journals_in, prune,
 };
-pub use ledger::{LedgerSnapshot, LineEdit, ReadLedger, ReadStatus, SeenLines, SeenWindow, StaleRead};
-pub use line_index::LineIndex;
-pub use node::{FileAttrs, PathState};
-pub use objects::ObjectStore;
-pub use open::{OpenConsent, OpenedFile};
-pub use origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, OriginStep, WriteContext};
-pub use patch::{patch, patches, without_repositories};
-pub use relative::RelativePath;
-pub use repair::{RepairOutcome, RepairReport, repair};
+pub use history::objects::ObjectStore;
+pub use history::origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, OriginStep, WriteContext};
+pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use repository::{GitFileKind, RepositoryChange, RepositoryChangeKind, RepositoryFact, RepositorySet};
-pub use resolve::ResolvedPath;
-pub use text_file::{EditError, SpliceResult, TextFile};
-pub use turns::LinesByTurn;
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
     ApplyOutcome, ChangeSelection, CommandEffects, CommandView, DiscardBackup, DiscardRecord, LayerKind,
@@ -69,10 +49,6 @@ pub use view::{
     WorkspaceSnapshot, contents_needed, discard_damage_at_start, keeps_pending, pending_damage,
     pending_damage_at_start, repository_of, roots_of, views_in,
 };
-pub use walk::{
-    DirWalk, SkippedEntries, WalkBudget, WalkDirectory, WalkEntry, WalkEntryKind, WalkFilter, WalkTimeout,
-};
-pub use window::{FileWindow, WINDOW_CHUNK};
 
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};
 
@@ -102,7 +78,7 @@ struct WorkspaceInner {
     veil: std::sync::OnceLock<PathFilter>,
     /// What is protected, if it is more than the built-in list.
     protected: std::sync::OnceLock<ProtectedPaths>,
-    index: Mutex<masks::MaskIndex>,
+    index: Mutex<mask_index::MaskIndex>,
 }
 
 /// Answers for a path whether it is hidden at this moment.
@@ -301,7 +277,9 @@ impl Workspace {
     /// Where a path of a call lies, other ways to the same file included.
     fn place_of_call(&self, path: &Path) -> AccessLocation {
         match self.place_of(path) {
-            AccessLocation::Inside if classify::is_reached(path, &self.0.roots, &self.protected()) => {
+            AccessLocation::Inside
+                if changes::classify::is_reached(path, &self.0.roots, &self.protected()) =>
+            {
                 AccessLocation::Protected
             }
             place => place,
@@ -316,7 +294,8 @@ impl Workspace {
             None if self.1.as_ref().is_some_and(|view| view.is_scratch(path)) => AccessLocation::Inside,
             None => AccessLocation::Outside,
             Some(_)
-                if inside().any(|(root, rel)| classify::class_below(&protected, root, rel).asks())
+                if inside()
+                    .any(|(root, rel)| changes::classify::class_below(&protected, root, rel).asks())
                     || self.in_repository(path) =>
             {
                 AccessLocation::Protected

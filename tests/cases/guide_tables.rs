@@ -163,8 +163,8 @@ fn first_cells(page: &str, head: &str) -> BTreeSet<String> {
 fn the_tables_of_the_json_formats_are_what_the_schema_says() {
     let headless = page("guide/headless.md");
     let schema = &placet::serve::schema()["json"];
-    assert_eq!(first_cells(&headless, "| `ending` | meaning |"), values(schema, "How"));
-    assert_eq!(first_cells(&headless, "| `classification` | meaning |"), values(schema, "Classification"));
+    assert_eq!(first_cells(&headless, "| `ending` | meaning |"), values(schema, "ReportedEnding"));
+    assert_eq!(first_cells(&headless, "| `classification` | meaning |"), values(schema, "ReportedClass"));
     let fields = first_cells(&headless, "| field | |");
     let fields: BTreeSet<&str> = fields.iter().flat_map(|cell| cell.split(", ")).collect();
     let known = schema["$defs"]["ChangeReport"]["properties"].as_object().unwrap();

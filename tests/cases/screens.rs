@@ -11,7 +11,7 @@ use placet::conversation::{
 use placet::text::RangeSet;
 use placet::ui::Theme;
 use placet::ui::ansi::ColorDepth;
-use placet::ui::full::{FullScreenPane, PaneFlow};
+use placet::ui::full_screen::{FullScreenPane, PaneFlow};
 use placet::ui::keymap::{KeyBinding, Keymap};
 use placet::ui::pager;
 use placet::ui::picker::{self, Picker, PickerFeed, PickerItem, PickerPreview};

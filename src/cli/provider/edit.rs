@@ -6,7 +6,7 @@ use super::super::report::{self, CliError, print, warn};
 use super::super::start;
 use crate::app::AppError;
 use crate::provider::ProviderPreset;
-use crate::text::regular;
+use crate::text::regular_file;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,7 @@ pub(super) fn remove(name: &str, _: &Options) -> Result<u8, CliError> {
 /// The file as it is now. One that cannot be understood is left alone.
 fn read() -> Result<(PathBuf, DocumentMut), CliError> {
     let path = start::paths().user_file();
-    let text = match regular::read_to_string(&path, regular::SETTINGS) {
+    let text = match regular_file::read_to_string(&path, regular_file::SETTINGS) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(CliError::new(format!("`{}` cannot be read: {e}", path.display()))),

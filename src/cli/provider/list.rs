@@ -5,8 +5,8 @@ use super::super::report::{self, CliError, print, print_foreign};
 use super::super::start;
 use super::ProviderOutputFormat;
 use crate::app::App;
-use crate::app::answerer::KeyStatus;
-use crate::app::server::ConfiguredProvider;
+use crate::app::configured_provider::ConfiguredProvider;
+use crate::app::model_selection::KeyStatus;
 use crate::provider::catalog::{self, CatalogModel, ModelPrice, Money};
 use crate::provider::{ProviderError, ProviderPreset, ServerLocation};
 use crate::text::width;
@@ -74,7 +74,7 @@ fn rows(app: &App) -> Result<Vec<ProviderRow>, CliError> {
     let mut rows = Vec::new();
     for (name, own) in names {
         // `--base-url` is meant for one of them and would be shown for all.
-        let server = crate::app::server::of(&app.config, &name)?;
+        let server = crate::app::configured_provider::of(&app.config, &name)?;
         let key = app.key_standing(&server);
         rows.push(ProviderRow { server, key, own, found: None });
     }

@@ -3,13 +3,13 @@
 
 mod edit;
 mod list;
-mod trial;
+mod test_calls;
 
 use super::args::{Options, ProviderCommand};
 use super::report::CliError;
 use super::start;
 use crate::app::App;
-use crate::app::server::ConfiguredProvider;
+use crate::app::configured_provider::ConfiguredProvider;
 
 pub(super) fn run(command: ProviderCommand, options: &Options) -> Result<u8, CliError> {
     match command {
@@ -24,7 +24,7 @@ pub(super) fn run(command: ProviderCommand, options: &Options) -> Result<u8, Cli
         }
         ProviderCommand::Remove { name } => edit::remove(&name, options),
         ProviderCommand::Test { name, json } => {
-            trial::test(name.as_deref(), ProviderOutputFormat::of(json), options)
+            test_calls::test(name.as_deref(), ProviderOutputFormat::of(json), options)
         }
         ProviderCommand::Models { name, json } => {
             list::models(name.as_deref(), ProviderOutputFormat::of(json), options)

@@ -4,9 +4,9 @@
 //! if they were levels of grey, so that it unpacks them for all colours in the same way and converts none.
 
 mod directory;
-mod lacks;
 mod overlay;
 mod samples;
+mod unsupported;
 
 use super::decode::{DecodedPicture, MOST_BYTES, MOST_SIDE, SMALL_BUFFERS};
 use super::{MediaError, PictureFormat, jpeg};
@@ -194,7 +194,7 @@ fn admitted(bytes: &[u8]) -> Result<(TiffDirectory<'_>, TiffHeader, TiffColours)
     let directory = TiffDirectory::read(bytes).ok_or_else(|| broken("its directory is cut off"))?;
     let head =
         TiffHeader::of(&directory).ok_or_else(|| broken("its directory lacks a size or its strips"))?;
-    if let Some(form) = lacks::lacks(&directory, &head, bytes) {
+    if let Some(form) = unsupported::lacks(&directory, &head, bytes) {
         return Err(lacking(form));
     }
     let palette = match head.photometric {

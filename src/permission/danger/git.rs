@@ -2,7 +2,8 @@
 
 use super::program::CommandArgs;
 use super::{CommandDanger, DangerSeverity};
-use crate::permission::shell::{self, CommandSegment, ShellWord};
+use crate::permission::command;
+use crate::permission::command::{CommandSegment, ShellWord};
 
 /// A git command line: the subcommand and what follows it.
 pub(in crate::permission) struct GitCommand<'a> {
@@ -51,7 +52,7 @@ pub(super) fn danger(segment: &CommandSegment, args: CommandArgs<'_>) -> Option<
     let what = verb(name, CommandArgs(git.rest))?;
     let place = |dir: &std::path::PathBuf| match git.dir.map(|d| d.text.as_deref()) {
         None => dir.display().to_string(),
-        Some(Some(below)) => shell::join(dir, below).display().to_string(),
+        Some(Some(below)) => command::join(dir, below).display().to_string(),
         Some(None) => "`-C` (cannot be resolved)".into(),
     };
     let targets = match &segment.dirs {

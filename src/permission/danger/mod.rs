@@ -13,7 +13,8 @@ pub(super) use git::GitCommand;
 pub(super) use target::is_harmless_device;
 
 use super::ProtectedPaths;
-use super::shell::{self, CommandSegment, SegmentKind, ShellParseContext};
+use super::command;
+use super::command::{CommandSegment, SegmentKind, ShellParseContext};
 use std::path::{Path, PathBuf};
 
 /// What a line would destroy.
@@ -69,7 +70,7 @@ pub fn danger_of(
             CommandDanger::of("a fork bomb stops the machine", DangerSeverity::Total).typing("everything"),
         );
     }
-    let segments = match shell::parse(command, ShellParseContext { cwd, home }) {
+    let segments = match command::parse(command, ShellParseContext { cwd, home }) {
         Ok(segments) => segments,
         Err(e) => {
             return Some(CommandDanger::of(

@@ -2,10 +2,10 @@
 
 use super::target::{is_total, lost, targets, written};
 use super::{CommandDanger, DangerContext, DangerSeverity, git};
-use crate::permission::shell::{CommandSegment, ShellWord};
+use crate::permission::command::{CommandSegment, ShellWord};
 use std::path::Path;
 
-const SHELLS: &[&str] = crate::permission::shell::SHELLS;
+const SHELLS: &[&str] = crate::permission::command::SHELLS;
 const INTERPRETERS: &[&str] =
     &["python", "python3", "python2", "node", "perl", "ruby", "php", "deno", "bun", "lua"];
 
@@ -240,7 +240,7 @@ fn shell(name: &str, segment: &CommandSegment, args: CommandArgs<'_>) -> Option<
     let here = segment
         .redirects
         .iter()
-        .any(|r| r.target.text.is_none() || r.kind == crate::permission::shell::RedirectKind::Text);
+        .any(|r| r.target.text.is_none() || r.kind == crate::permission::command::RedirectKind::Text);
     if from_pipe && (!segment.fed_by.is_empty() || here) { fetched(name) } else { None }
 }
 

@@ -1,7 +1,7 @@
 //! Commands that destroy what lies elsewhere: databases, containers, clusters, clouds.
 
 use super::{CommandDanger, DangerSeverity};
-use crate::permission::shell::CommandSegment;
+use crate::permission::command::CommandSegment;
 
 /// The program, then words that must all be among the arguments, in this order.
 const TABLE: &[(&str, &[&str])] = &[

@@ -1,7 +1,8 @@
 //! What a destroyer is aimed at, as absolute paths.
 
 use super::{CommandDanger, DangerContext, DangerSeverity};
-use crate::permission::shell::{self, CommandSegment, RedirectKind, SegmentKind, ShellWord};
+use crate::permission::command;
+use crate::permission::command::{CommandSegment, RedirectKind, SegmentKind, ShellWord};
 use std::path::{Path, PathBuf};
 
 /// One operand: the path it comes to in one of the directories it may be seen from.
@@ -31,9 +32,9 @@ pub(super) fn targets(segment: &CommandSegment, word: &ShellWord) -> Vec<DangerT
         None => return unresolved(),
     };
     let one = |dir: &PathBuf| {
-        let path = shell::join(dir, base);
+        let path = command::join(dir, base);
         let shown = match glob {
-            Some(rest) => shell::join(dir, base).join(rest).display().to_string(),
+            Some(rest) => command::join(dir, base).join(rest).display().to_string(),
             None => path.display().to_string(),
         };
         // Of a partial wildcard the part before it is not itself a target.
@@ -66,7 +67,7 @@ fn cut_at_glob(text: &str, glob: bool) -> (&str, bool, Option<&str>) {
 /// True when losing `path` loses a root, the home directory or the system.
 pub(super) fn is_total(path: &Path, ground: DangerContext<'_>) -> bool {
     let shallow = path.components().count() <= 2 && path.is_absolute() && path != Path::new("/tmp");
-    let above = |kept: &Path| shell::normal(kept).starts_with(path);
+    let above = |kept: &Path| command::normal(kept).starts_with(path);
     shallow
         || above(ground.cwd) && ground.roots.is_empty()
         || ground.roots.iter().any(|r| above(r))

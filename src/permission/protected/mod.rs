@@ -4,12 +4,12 @@
 //! to it. Everything that asks, marks or refuses because of a path asks here, so that all surfaces agree. Only names
 //! are looked at; what a change does to a file is the workspace's business.
 
-mod fold;
-mod on_path;
+mod case_fold;
+mod program_dirs;
 mod table;
 
-use fold::folded;
-pub use on_path::ProgramDirs;
+use case_fold::folded;
+pub use program_dirs::ProgramDirs;
 use serde::Serialize;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};

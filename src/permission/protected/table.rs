@@ -1,6 +1,6 @@
 //! The table: patterns of paths, each with the program that runs the file.
 
-use super::fold::folded_name;
+use super::case_fold::folded_name;
 use super::{PathClass, Runner};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;

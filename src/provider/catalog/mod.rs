@@ -4,14 +4,14 @@
 //! name looks like: a wrong guess breaks requests, or tells a wrong price. What is not in the file is unknown and is
 //! said to be. The person's own `models.toml` overrules the built-in one, field by field. Asks no server.
 
-mod file;
+mod file_format;
 mod money;
 
-pub use file::{CatalogModel, CatalogProblem, ModelPrice, PriceTier};
+pub use file_format::{CatalogModel, CatalogProblem, ModelPrice, PriceTier};
 pub use money::Money;
 
 use super::{ModelCapabilities, ProviderPreset};
-use file::CatalogFile;
+use file_format::CatalogFile;
 use std::sync::OnceLock;
 
 /// The person's entries over the built-in ones; set once, before the first question.

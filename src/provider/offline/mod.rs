@@ -6,14 +6,14 @@
 
 mod grammar;
 mod pattern;
-mod report;
+mod replies;
 mod script;
 mod segment;
 
 pub use grammar::{OfflineGrammarRow, grammar};
 
-use super::flow::flow;
-use super::telling;
+use super::event_stream::flow;
+use super::replay_stream;
 use super::{AnswerStream, ModelRequest, Provider};
 use crate::conversation::{AssistantMessage, Message};
 use std::time::Duration;
@@ -52,8 +52,8 @@ impl Provider for OfflineProvider {
         flow(move |emit| async move {
             let mut answer = OfflineProvider::next(&request.messages);
             answer.model.clone_from(&request.model.name);
-            answer.usage = telling::estimate(&request, &answer);
-            telling::stream_answer(answer, pause, &cancel, &emit).await;
+            answer.usage = replay_stream::estimate(&request, &answer);
+            replay_stream::stream_answer(answer, pause, &cancel, &emit).await;
         })
     }
 }

@@ -5,7 +5,8 @@
 //! answer uses up one round and a refused edit adds two rounds at most once, so it always comes to an end.
 
 use super::grammar::{self, OfflineCall, OfflineRequest};
-use super::report::{self, CallWithResult};
+use super::replies;
+use super::replies::CallWithResult;
 use super::segment::{QuoteState, segments, takes_the_line, words};
 use crate::conversation::{
     AssistantBlock, AssistantMessage, CallFact, CallFailure, CallId, CallInput, CallOutcome, CallResult,
@@ -18,7 +19,7 @@ use std::collections::{HashSet, VecDeque};
 pub(super) fn next(messages: &[Message]) -> AssistantMessage {
     let said = messages.iter().rposition(|m| matches!(m, Message::User { .. }));
     let (Some(at), Some(Message::User { parts })) = (said, said.and_then(|at| messages.get(at))) else {
-        return say(report::not_understood());
+        return say(replies::not_understood());
     };
     let (before, since) = messages.split_at(at);
     match read(parts) {
@@ -38,13 +39,13 @@ enum OfflineRound {
 /// The rounds that a message asks for. All of it must be understood, or nothing is done. The message may hold other
 /// text besides, such as attached files: the part that is understood is the one that counts.
 fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, String> {
-    let mut error = report::not_understood();
+    let mut error = replies::not_understood();
     for text in parts.iter().filter_map(Part::as_text) {
         match read_text(text) {
             Ok(rounds) if !rounds.is_empty() => return Ok(rounds),
             Ok(_) => {}
             // The error that says most: other parts, such as notes, are not understood at all.
-            Err(other) if error == report::not_understood() => error = other,
+            Err(other) if error == replies::not_understood() => error = other,
             Err(_) => {}
         }
     }
@@ -56,10 +57,10 @@ fn read_text(text: &str) -> Result<VecDeque<OfflineRound>, String> {
     for segment in segments(text) {
         let (words, quotes) = words(segment.text);
         if quotes == QuoteState::Open && !takes_the_line(segment.text) {
-            return Err(report::open_quote(segment.text));
+            return Err(replies::open_quote(segment.text));
         }
         let Some(wish) = grammar::wish(&words) else {
-            return Err(report::misread(segment.text, &grammar::near(&words)));
+            return Err(replies::misread(segment.text, &grammar::near(&words)));
         };
         match (wish, rounds.back_mut()) {
             (OfflineRequest::Calls(mut more), Some(OfflineRound::Calls { calls, .. })) if !segment.then => {
@@ -107,11 +108,11 @@ impl<'m> RoundReplay<'m> {
                     let call = OfflineCall { tool: "scratchpad".into(), input: CallInput::Object(input) };
                     asks(vec![call], None, self.id_base(since))
                 }
-                None => say([report::all(&self.found, false), report::nothing_to_save()].concat()),
+                None => say([replies::all(&self.found, false), replies::nothing_to_save()].concat()),
             },
             Some(OfflineRound::Help) | None => {
-                let found = report::all(&self.found, self.given_up);
-                let help = if helped { report::help(grammar::grammar()) } else { String::new() };
+                let found = replies::all(&self.found, self.given_up);
+                let help = if helped { replies::help(grammar::grammar()) } else { String::new() };
                 say([found, help].concat())
             }
         }
@@ -131,7 +132,7 @@ impl<'m> RoundReplay<'m> {
         let mut reads: Vec<OfflineCall> = Vec::new();
         let mut again: Vec<OfflineCall> = Vec::new();
         let mut failed = false;
-        let automatic = answer.text() == report::reading_first();
+        let automatic = answer.text() == replies::reading_first();
         for (call, result) in answer.calls().zip(results) {
             match self.unread(call, result) {
                 Some(read) => {
@@ -154,7 +155,7 @@ impl<'m> RoundReplay<'m> {
         }
         if !again.is_empty() {
             self.rounds.push_front(OfflineRound::Calls { calls: again, needs_success: true, because: None });
-            let because = Some(report::reading_first());
+            let because = Some(replies::reading_first());
             self.rounds.push_front(OfflineRound::Calls { calls: reads, needs_success: false, because });
         } else if failed
             && let Some(OfflineRound::Calls { needs_success: true, .. } | OfflineRound::SaveThat(_)) =
@@ -204,7 +205,7 @@ impl<'m> RoundReplay<'m> {
             // An answer that only shows results is passed over for the results themselves.
             Message::Assistant(answer) => {
                 let text = answer.text();
-                (!text.trim().is_empty() && !report::is_report(&text)).then_some(text)
+                (!text.trim().is_empty() && !replies::is_report(&text)).then_some(text)
             }
             Message::User { .. } => None,
         })

@@ -5,7 +5,7 @@
 
 use super::super::environment;
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
-use super::{harden, landlock, raw, seccomp, view};
+use super::{harden, landlock, mount_view, raw, seccomp};
 use crate::process::{ChildPid, ReapResult};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustix::process::{DumpableBehavior, Signal};
@@ -78,7 +78,7 @@ impl SandboxChild<'_> {
             // The ids are mapped now. Nobody inside may look into this process: its memory and its links are the host's.
             let hidden = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
             at(hidden, || "hide the supervisor's memory".into())?;
-            view::build(self.spec)?;
+            mount_view::build(self.spec)?;
             if !has_input {
                 // The one from before is on a mount that has lost its devices, and `/dev/stdin` opens it anew.
                 let null = at(File::open("/dev/null"), || "open `/dev/null` inside".into())?;

@@ -7,7 +7,7 @@
 
 use super::super::spec::{SandboxBackend, SandboxSpec};
 use super::init::{SandboxSetupError, at};
-use super::mount::place;
+use super::mounts::place;
 use ::landlock::{
     ABI, Access, AccessFs, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetStatus, Scope,

@@ -7,19 +7,19 @@
 //! | limits, no capabilities, Landlock, seccomp | `harden`, `landlock`, `seccomp` | the child |
 //! | `sh -c`, and the reaping of all that it leaves | `init` | the child, process 1 of its namespace |
 
-mod beside;
-mod device;
-mod ground;
+mod devices;
 mod harden;
 mod init;
+mod join_netns;
 mod landlock;
-mod mask;
-mod mount;
+mod masks;
+mod mount_view;
+mod mounts;
+mod namespaces;
 mod raw;
+mod scratch_tmpfs;
 mod seccomp;
-mod start;
-mod view;
 
+pub use mount_view::mounted_below;
+pub use namespaces::confine;
 pub(super) use raw::landlock_abi;
-pub use start::confine;
-pub use view::mounted_below;

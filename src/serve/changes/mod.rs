@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 /// What to do about a damaged record.
 const REPAIR: &str = "hint: `placet doctor` lists damage, `placet journal repair` saves what can be saved";
 
-mod past;
+mod journal;
 mod report;
 mod undo;
 
-pub use past::{damage_line, entry_line, entry_paths, figures, journal_lines, repair_lines, when};
+pub use journal::{damage_line, entry_line, entry_paths, figures, journal_lines, repair_lines, when};
 pub use report::{ChangeReport, ChangeState, ReportedClass, TurnChanges, classification};
 pub use undo::{
     UndoTarget, nothing_undone, redo, redo_saying, undo, undo_discard, undo_entries, undo_saying,

@@ -1,6 +1,6 @@
 //! Undo and redo, in words.
 
-use super::past::{letter, list};
+use super::journal::{letter, list};
 use super::{DisplayPathFn, REPAIR, UserReport, failure, named, s};
 use crate::workspace::{
     DamagedRecord, JournalEntry, RestoreError, TransactionLabel, UndoPlan, View, recover,

@@ -4,7 +4,7 @@
 //! and a file is changed by all of them or by none. Lines that no hunk names are copied byte for byte; context is never
 //! written from the patch.
 
-use super::place::{ContextStyle, HunkPlacement, PrecedingHunks, place};
+use super::placement::{ContextStyle, HunkPlacement, PrecedingHunks, place};
 use super::target::{LineEquality, PatchTarget};
 use super::{
     FilePatch, FilePatchBody, FilePatchKind, HunkError, HunkErrorKind, PatchApplyError, PatchHunk, PatchLine,

@@ -4,7 +4,7 @@
 //! lines alone.
 
 use super::cursor::{PatchCursor, bare, shown};
-use super::name::whole;
+use super::file_name::whole;
 use super::{FilePatch, FilePatchBody, FilePatchKind, PatchError, PatchHunk, PatchLineKind, PatchSet, hunk};
 
 const BEGIN: &[u8] = b"*** Begin Patch";

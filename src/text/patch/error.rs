@@ -1,6 +1,6 @@
 //! Why a patch cannot be read, and why it cannot be applied, as values.
 
-use super::report::NearestMatch;
+use super::nearest_match::NearestMatch;
 use thiserror::Error;
 
 /// The input is no patch, or one that must not be guessed at. Lines are counted from 1.

@@ -1,7 +1,8 @@
 //! What stands above the hunks of a file: names, modes, what becomes of it.
 
 use super::cursor::{PatchCursor, shown};
-use super::name::{self, PatchFileName, StripLevels, common_rest, without};
+use super::file_name;
+use super::file_name::{PatchFileName, StripLevels, common_rest, without};
 use super::{FilePatchKind, PatchError};
 
 /// The header as it is written, before prefixes are taken away.
@@ -31,7 +32,7 @@ pub(super) fn read(cursor: &mut PatchCursor<'_>) -> Result<Option<FilePatchHeade
     let mut header = FilePatchHeader { line, ..FilePatchHeader::default() };
     if let Some(names) = cursor.head(0).and_then(|head| head.strip_prefix(b"diff --git ")) {
         header.is_git = true;
-        header.git = name::git_pair(names, line)?;
+        header.git = file_name::git_pair(names, line)?;
         cursor.at += 1;
         while !cursor.done() && header.extended(cursor)? {
             cursor.at += 1;
@@ -42,7 +43,7 @@ pub(super) fn read(cursor: &mut PatchCursor<'_>) -> Result<Option<FilePatchHeade
     let (old, new) = (pair || lone(b"--- "), pair || lone(b"+++ "));
     for side in [old.then_some("--- "), new.then_some("+++ ")].into_iter().flatten() {
         let text = cursor.head(0).and_then(|head| head.get(4..)).unwrap_or_default();
-        let name = Some(name::read(text, cursor.number())?);
+        let name = Some(file_name::read(text, cursor.number())?);
         if side == "--- " {
             header.old = name;
         } else {
@@ -67,13 +68,13 @@ impl FilePatchHeader {
         } else if let Some(mode) = after("deleted file mode ") {
             (self.kind, self.old_mode) = (Some(FilePatchKind::Delete), Some(read_mode(mode, line)?));
         } else if let Some(from) = after("rename from ").or(after("rename old ")) {
-            (self.kind, self.from) = (Some(FilePatchKind::Rename), Some(name::whole(from, line)?));
+            (self.kind, self.from) = (Some(FilePatchKind::Rename), Some(file_name::whole(from, line)?));
         } else if let Some(to) = after("rename to ").or(after("rename new ")) {
-            (self.kind, self.to) = (Some(FilePatchKind::Rename), Some(name::whole(to, line)?));
+            (self.kind, self.to) = (Some(FilePatchKind::Rename), Some(file_name::whole(to, line)?));
         } else if let Some(from) = after("copy from ") {
-            (self.kind, self.from) = (Some(FilePatchKind::Copy), Some(name::whole(from, line)?));
+            (self.kind, self.from) = (Some(FilePatchKind::Copy), Some(file_name::whole(from, line)?));
         } else if let Some(to) = after("copy to ") {
-            (self.kind, self.to) = (Some(FilePatchKind::Copy), Some(name::whole(to, line)?));
+            (self.kind, self.to) = (Some(FilePatchKind::Copy), Some(file_name::whole(to, line)?));
         } else if let Some(index) = after("index ") {
             self.index(index, line)?;
         } else if head.starts_with(b"Binary files ") && head.ends_with(b" differ") {

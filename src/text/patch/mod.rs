@@ -12,21 +12,21 @@ mod cursor;
 mod envelope;
 mod error;
 mod file_header;
+mod file_name;
+mod format;
 mod hunk;
-mod name;
+mod nearest_match;
 mod parse;
-mod place;
-mod report;
+mod placement;
 mod target;
-mod write;
 
 pub use apply::{Options, PatchEdit, PatchedContent, apply};
 pub use binary::BinaryPatch;
 pub use error::{HunkError, HunkErrorKind, PatchApplyError, PatchError};
-pub use name::StripLevels;
+pub use file_name::StripLevels;
+pub use format::{binary as write_binary, quoted, unified};
+pub use nearest_match::{MismatchRow, NearestMatch};
 pub use parse::parse;
-pub use report::{MismatchRow, NearestMatch};
-pub use write::{binary as write_binary, quoted, unified};
 
 /// The largest patch read, in bytes, and the most lines in one.
 pub const MOST_BYTES: usize = 64 << 20;

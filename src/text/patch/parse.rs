@@ -2,7 +2,7 @@
 
 use super::cursor::{PatchCursor, bare};
 use super::file_header::{self, FilePatchHeader};
-use super::name::StripLevels;
+use super::file_name::StripLevels;
 use super::{
     FilePatch, FilePatchBody, FilePatchKind, MOST_BYTES, PatchError, PatchHunk, PatchSet, binary, envelope,
     hunk,
@@ -153,7 +153,7 @@ fn finished(header: &FilePatchHeader, body: FilePatchBody, prefix: StripLevels, 
 
 /// GNU diff with `-N` tells a file that is not there by a time, not by its name.
 fn with_times(header: &FilePatchHeader, mut file: FilePatch) -> FilePatch {
-    let epoch = |name: &Option<super::name::PatchFileName>| name.as_ref().is_some_and(|n| n.epoch);
+    let epoch = |name: &Option<super::file_name::PatchFileName>| name.as_ref().is_some_and(|n| n.epoch);
     let [hunk] = file.hunks() else { return file };
     let adds_only = hunk.old_count == Some(0) && hunk.old_lines().next().is_none();
     let removes_only = hunk.lines.iter().all(|line| line.sign == super::PatchLineKind::Remove);

@@ -8,21 +8,21 @@
 //! Text that nobody approves has two quieter manners ([`VisibleMode`]). Both still neutralise everything that acts.
 //! Only our own painter emits ESC.
 
-mod alike;
-mod back;
-mod class;
+mod char_class;
+mod lookalikes;
 mod stream;
-mod write;
+mod unescape;
+mod writer;
 
-pub use alike::{looks_like, looks_like_own, skeleton};
-pub use back::read_back;
+pub use lookalikes::{looks_like, looks_like_own, skeleton};
 pub use stream::VisibleStream;
+pub use unescape::read_back;
 
 use std::borrow::Cow;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use write::VisibleWriter;
+use writer::VisibleWriter;
 
 /// Columns between tab stops.
 pub const TAB: usize = 4;
@@ -155,9 +155,11 @@ pub fn output_line(text: &str) -> Cow<'_, str> {
 /// Prose from which a decoder made characters that were not in it before, as Markdown does from `&#27;`. They are shown
 /// like all others, a run of the same character counted, and the signs of the first rendering stay.
 pub fn decoded(text: &str) -> Cow<'_, str> {
-    use class::CharRendering;
-    let shown = |c: char| match class::shown(c, VisibleMode::Prose) {
-        _ if matches!(c, '\n' | '\t') || class::is_joiner(c) || class::is_picture(c) => CharRendering::AsIs,
+    use char_class::CharRendering;
+    let shown = |c: char| match char_class::shown(c, VisibleMode::Prose) {
+        _ if matches!(c, '\n' | '\t') || char_class::is_joiner(c) || char_class::is_picture(c) => {
+            CharRendering::AsIs
+        }
         shown => shown,
     };
     if text.chars().all(|c| matches!(shown(c), CharRendering::AsIs | CharRendering::Mark)) {
@@ -176,10 +178,10 @@ pub fn decoded(text: &str) -> Cow<'_, str> {
             count += 1;
         }
         match kind {
-            CharRendering::Picture(picture) if count < write::PICTURES => {
+            CharRendering::Picture(picture) if count < writer::PICTURES => {
                 out.extend(std::iter::repeat_n(picture, count))
             }
-            _ => out.push_str(&write::counted(c, count)),
+            _ => out.push_str(&writer::counted(c, count)),
         }
     }
     Cow::Owned(out)
@@ -187,7 +189,7 @@ pub fn decoded(text: &str) -> Cow<'_, str> {
 
 /// `c` by its number, as a sign: `<U+25C6>`.
 pub fn written(c: char) -> String {
-    write::written(c)
+    writer::written(c)
 }
 
 /// Bytes that need not be UTF-8, exact: the ones that are not text are written `<FF>`.
@@ -209,7 +211,7 @@ pub fn pieces(
     let mut writer = VisibleWriter::new(manner, breaks);
     let mut out = Vec::new();
     if matches!(manner, VisibleMode::Exact | VisibleMode::Quiet) {
-        writer.write_out(alike::to_write(bytes, alike));
+        writer.write_out(lookalikes::to_write(bytes, alike));
     }
     writer.bytes(bytes, &mut out);
     writer.end(&mut out);
@@ -217,7 +219,7 @@ pub fn pieces(
 }
 
 fn rendered(text: &str, manner: VisibleMode, breaks: LineBreaks) -> Cow<'_, str> {
-    if class::is_plain(text, manner, breaks) {
+    if char_class::is_plain(text, manner, breaks) {
         return Cow::Borrowed(text);
     }
     Cow::Owned(joined(&pieces(text.as_bytes(), manner, breaks, &[])))

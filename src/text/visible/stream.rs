@@ -1,6 +1,6 @@
 //! Text that arrives in pieces: the rendering is the same wherever it was cut.
 
-use super::write::VisibleWriter;
+use super::writer::VisibleWriter;
 use super::{LineBreaks, VisibleMode, joined};
 
 /// Renders an answer, or the output of a command, while it arrives.

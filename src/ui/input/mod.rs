@@ -5,21 +5,21 @@
 //! [`decode`]; a terminal's own answers, early or late, are dropped there and never typed. rustyline reads through
 //! [`pump`].
 
-mod ahead;
+mod async_key_reader;
+mod blocking_key_reader;
 mod control;
 pub mod decode;
 pub mod guard;
-mod keyboard;
-mod keys;
 mod legacy;
-mod line;
-pub mod pump;
-pub mod typing;
+pub mod line_input;
+mod line_prompt;
+pub mod pty_proxy;
+mod typeahead;
 
-pub use keyboard::BlockingKeyReader;
-pub(in crate::ui) use keys::AsyncKeyReader;
-pub(in crate::ui) use line::{AnswerRisk, line};
-pub use line::{LinePromptResult, prompt};
+pub(in crate::ui) use async_key_reader::AsyncKeyReader;
+pub use blocking_key_reader::BlockingKeyReader;
+pub(in crate::ui) use line_prompt::{AnswerRisk, line};
+pub use line_prompt::{LinePromptResult, prompt};
 
 use std::time::Duration;
 

@@ -3,21 +3,21 @@
 //! Matching runs beside the drawing, so no key waits for a long list. What is taken is handed back; doing something
 //! with it is up to who opened the list.
 
+mod line_ui;
 mod rank;
-mod talk;
 
 #[cfg(test)]
 mod tests;
 
 pub use rank::{PickerFeed, PickerItem};
 
+use super::full_screen::{FullScreenPane, PaneFlow};
+use super::highlight::{HighlightDocId, SyntaxHighlighter};
+use super::line_ui::LineUi;
 use crate::text::{sanitize, visible, width};
 use crate::ui::Theme;
-use crate::ui::full::{FullScreenPane, PaneFlow};
 use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::pager::bar;
-use crate::ui::talk::LineUi;
-use crate::ui::tint::{HighlightDocId, SyntaxHighlighter};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use rank::{PickerFallback, PickerMatches};

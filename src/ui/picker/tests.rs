@@ -238,7 +238,7 @@ proptest! {
 
 #[test]
 fn without_a_screen_a_list_is_numbered_and_a_number_takes() {
-    use crate::ui::talk::script::ScriptedLineUi;
+    use crate::ui::line_ui::script::ScriptedLineUi;
     let names: Vec<String> = (1..=12).map(|n| format!("src/file{n:02}.rs")).collect();
     let items = || names.iter().map(|name| PickerItem::new(name.as_str(), "a \u{1b}note")).collect();
     let told = |answers: &[&str]| {

@@ -5,11 +5,11 @@
 //! multiplexer keeps them. It draws nothing itself: [`super::Canvas`] knows what is on the screen already.
 
 mod blocks;
-mod dots;
 mod sixel;
+mod terminal_picture;
 
 pub use blocks::half_blocks;
-pub use dots::{PlacedPicture, TerminalPicture};
+pub use terminal_picture::{PlacedPicture, TerminalPicture};
 
 use super::ansi::ColorDepth;
 use super::term;
@@ -150,8 +150,8 @@ pub fn chip(image: &Image) -> String {
         return format!(
             "{}: {} bytes, some {} tokens, pages not counted",
             sanitize::name(&image.name),
-            super::cell::short(image.size),
-            super::cell::short(image.tokens())
+            super::scrollback::short(image.size),
+            super::scrollback::short(image.tokens())
         );
     }
     // What it became is told already.
@@ -165,9 +165,9 @@ pub fn chip(image: &Image) -> String {
         sanitize::name(&image.name),
         image.width,
         image.height,
-        super::cell::short(image.bytes.len() as u64),
+        super::scrollback::short(image.bytes.len() as u64),
         sanitize::line(&made),
-        super::cell::short(image.tokens())
+        super::scrollback::short(image.tokens())
     )
 }
 

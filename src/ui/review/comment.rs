@@ -3,8 +3,8 @@
 //! A comment carries the text it was made on. When the file moves on, it goes with that text to wherever it stands now;
 //! where it stands nowhere, or at several places, the comment stays and says that it is stale.
 
-use super::doc::SideText;
 use super::file::ReviewLines;
+use super::side_text::SideText;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! A hunk written anew by the person: as text for an editor, and back, checked.
 
-use super::doc::{LineTerminator, SideText};
 use super::file::{ReviewDecision, ReviewHunk, ReviewLines};
+use super::side_text::{LineTerminator, SideText};
 
 /// Unchanged lines around the hunk, so that one sees where it is.
 const AROUND: usize = 3;

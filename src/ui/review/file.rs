@@ -3,7 +3,7 @@
 //! Decisions are by line. Accepted lines land, rejected ones are thrown away, open ones stay pending; a hunk is a run
 //! of lines with nothing unchanged in it, and decides for all of them at once.
 
-use super::doc::SideText;
+use super::side_text::SideText;
 use crate::text::hunk;
 use std::ops::Range;
 use std::path::PathBuf;

@@ -2,10 +2,10 @@
 //!
 //! A patch has parts of files only: what lies between them is not there, and line numbers are the patch's own.
 
-use super::doc::SideText;
 use super::file::{
     PartBoundary, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
+use super::side_text::SideText;
 use crate::text::patch::{FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted};
 use crate::text::sanitize;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! A change set as files under review: what has lines is taken apart, everything else is said in words and decided as
 //! one.
 
-use super::doc::SideText;
 use super::file::{PicturePair, ReviewBody, ReviewFile, ReviewLines, WholeChange};
 use super::renames::renames;
+use super::side_text::SideText;
 use crate::media::{self, sniff};
 use crate::text::{DetectedEncoding, LineDiff, sanitize, visible};
 use crate::workspace::{

@@ -4,54 +4,54 @@
 //! actions, highlights beside the drawing, and runs the person's editor.
 
 mod action;
-mod around;
 mod cells;
 mod comment;
 mod decide;
-mod doc;
 mod draw;
 mod edit;
 mod file;
 mod from_patch;
-mod go;
 mod history;
+mod inline_diff;
 mod input;
-mod inside;
+mod line_ui;
 mod load;
-mod memory;
-mod moved;
+mod moved_lines;
+mod navigation;
 mod paint;
 mod paint_line;
 mod pane;
 mod renames;
 mod report;
 mod rows;
-mod seen;
-mod spoken;
+mod saved_review;
+mod seen_rows;
+mod side_text;
 mod state;
 mod tree;
+mod workers;
 
 pub use action::{ReviewAction, TABLE};
-pub use around::BlameFn;
 pub use cells::StyledCell;
 pub use comment::{CommentTarget, DiffSide, ReviewComment};
-pub use doc::{LineTerminator, SideText};
 pub use draw::DrawContext;
 pub use file::{
     AppliedPart, CombinedDecision, PartBoundary, PendingPart, PicturePair, ReviewBody, ReviewDecision,
     ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
 pub use from_patch::{accepted, binary_file, of_patch};
-pub use inside::InlineDiffCache;
+pub use inline_diff::InlineDiffCache;
+pub use line_ui::ReviewItem;
 pub use load::pending;
-pub use memory::SavedReview;
 pub use paint::{NoAnnotations, ReviewAnnotations};
 pub use pane::{ReviewContext, ReviewOutcome, ReviewPane};
 pub use report::{markdown, report, summary, value};
-pub use spoken::ReviewItem;
+pub use saved_review::SavedReview;
+pub use side_text::{LineTerminator, SideText};
 pub use state::{Review, ReviewEffect, ReviewSubject};
+pub use workers::BlameFn;
 
 #[cfg(test)]
-mod exact_tests;
+mod fidelity_tests;
 #[cfg(test)]
 mod review_tests;

@@ -2,13 +2,13 @@
 
 use super::cells::{StyledCell, cells, window, wrap};
 use super::comment::{CommentTarget, DiffSide, ReviewComment};
-use super::doc::LineTerminator;
 use super::file::{
     CombinedDecision, PicturePair, ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange,
 };
-use super::go::ReviewQuery;
-use super::inside::InlineDiffCache;
+use super::inline_diff::InlineDiffCache;
+use super::navigation::ReviewQuery;
 use super::rows::{ReviewRow, only_blanks};
+use super::side_text::LineTerminator;
 use super::state::Review;
 use crate::text::{sanitize, width};
 use crate::ui::Theme;

@@ -3,10 +3,10 @@
 
 use super::cells::{self, StyledCell, WhitespaceMode, cells, shorten, window, wrap};
 use super::comment::DiffSide;
-use super::doc::{LineTerminator, SideText};
 use super::file::{ReviewFile, ReviewLines};
 use super::paint::{ReviewPainter, cell, place};
 use super::rows::ReviewRow;
+use super::side_text::{LineTerminator, SideText};
 use crate::text::visible::CONTINUED;
 use crate::text::{sanitize, width};
 use ratatui::style::Style;

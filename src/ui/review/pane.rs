@@ -2,19 +2,19 @@
 //! drawing, the person's editor, the clipboard, and remembering after every change.
 
 use super::action::ReviewAction;
-use super::around::{BlameFn, ReviewUpdate, ReviewWorkers};
 use super::comment::DiffSide;
 use super::draw::DrawContext;
 use super::edit;
 use super::file::{ReviewBody, ReviewFile, WholeChange};
 use super::history::ReviewUndoItem;
-use super::inside::InlineDiffCache;
-use super::memory::SavedReview;
+use super::inline_diff::InlineDiffCache;
 use super::paint::picture_columns;
 use super::rows::ReviewRow;
+use super::saved_review::SavedReview;
 use super::state::{Review, ReviewEffect};
+use super::workers::{BlameFn, ReviewUpdate, ReviewWorkers};
 use crate::text::sanitize;
-use crate::ui::full::{FullScreenPane, PaneFlow};
+use crate::ui::full_screen::{FullScreenPane, PaneFlow};
 use crate::ui::input::guard::KeyRole;
 use crate::ui::keymap::Keymap;
 use crate::ui::picture::{PictureDisplay, PlacedPicture};

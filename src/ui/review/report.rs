@@ -2,8 +2,8 @@
 //! side, line and the text it is about.
 
 use super::comment::{CommentTarget, DiffSide};
-use super::doc::LineTerminator;
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
+use super::side_text::LineTerminator;
 use super::state::Review;
 use serde::Serialize;
 use serde_json::Value;
@@ -174,7 +174,7 @@ fn rejected(file: &ReviewFile) -> Vec<ReportedRejection> {
         .collect()
 }
 
-fn texts(doc: &super::doc::SideText, lines: &[usize]) -> String {
+fn texts(doc: &super::side_text::SideText, lines: &[usize]) -> String {
     let mut out = String::new();
     for (n, line) in lines.iter().enumerate() {
         if out.len() > TEXT {

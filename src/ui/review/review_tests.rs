@@ -1,11 +1,11 @@
 //! The review by its keys: what each does that can be seen, whatever is pressed, and how it looks.
 
 use super::action::{ReviewAction, TABLE};
-use super::doc::SideText;
 use super::draw::DrawContext;
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange};
-use super::inside::InlineDiffCache;
+use super::inline_diff::InlineDiffCache;
 use super::paint::NoAnnotations;
+use super::side_text::SideText;
 use super::state::{Review, ReviewEffect, ReviewSubject};
 use crate::ui::Theme;
 use crate::ui::ansi::ColorDepth;

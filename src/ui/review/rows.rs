@@ -286,7 +286,7 @@ fn shown(lines: &ReviewLines) -> Vec<Range<usize>> {
 /// True when both sides are the same but for blanks and line ends.
 pub(super) fn only_blanks(lines: &ReviewLines, old: Range<usize>, new: Range<usize>) -> bool {
     let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    let side = |doc: &super::doc::SideText, range: Range<usize>| {
+    let side = |doc: &super::side_text::SideText, range: Range<usize>| {
         range.map(|n| solid(doc.line(n))).filter(|l| !l.is_empty()).collect::<Vec<_>>()
     };
     side(&lines.old, old) == side(&lines.new, new)

@@ -5,9 +5,9 @@ use super::comment::{ReviewComment, settle};
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};
 use super::history::ReviewHistory;
 use super::input::{ReviewInput, ReviewOverlay};
-use super::moved::MovedLines;
+use super::moved_lines::MovedLines;
 use super::rows::{ReviewLayout, ReviewRow, ReviewRows};
-use super::seen::SeenRows;
+use super::seen_rows::SeenRows;
 use super::tree::ReviewTree;
 use std::collections::BTreeSet;
 

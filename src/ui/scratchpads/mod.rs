@@ -4,18 +4,18 @@
 //! So it needs no store and no workspace.
 
 mod draw;
-mod talk;
+mod line_ui;
 
 #[cfg(test)]
 mod tests;
 
+use super::full_screen::{FullScreenPane, PaneFlow};
+use super::help_page::HelpPage;
+use super::line_ui::LineUi;
 use crate::ui::Theme;
-use crate::ui::full::{FullScreenPane, PaneFlow};
 use crate::ui::input::guard::is_plain;
 use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::pager;
-use crate::ui::reading::HelpPage;
-use crate::ui::talk::LineUi;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 

@@ -129,7 +129,7 @@ fn no_key_at_any_size_breaks_it() {
 
 #[test]
 fn without_a_screen_a_word_and_a_number_ask_for_the_same() {
-    use crate::ui::talk::script::ScriptedLineUi;
+    use crate::ui::line_ui::script::ScriptedLineUi;
     for (answers, want) in [
         (&["2"][..], Some(ScratchpadRequest::View("notes".into()))),
         (&["notes"], Some(ScratchpadRequest::View("notes".into()))),

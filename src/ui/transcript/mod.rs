@@ -3,31 +3,31 @@
 //! Entries are found by turn, by call and by words, folded and unfolded, copied exactly. It reads the messages and
 //! changes nothing; what needs the world outside (clipboard, editor) it is given.
 
+mod entries;
 mod entry;
+mod line_ui;
 mod render;
-mod source;
-mod talk;
 
 #[cfg(test)]
 mod tests;
 
+use super::full_screen::{FullScreenPane, PaneFlow};
+use super::help_page::HelpPage;
+use super::line_ui::LineUi;
+use super::margin_mark;
 use crate::conversation::Message;
 use crate::text::width;
 use crate::ui::Theme;
-use crate::ui::full::{FullScreenPane, PaneFlow};
 use crate::ui::keymap::{KeyBinding, Keymap, row};
-use crate::ui::own;
 use crate::ui::pager::{
     self, PagerPosition, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode, bar,
 };
-use crate::ui::reading::HelpPage;
-use crate::ui::talk::LineUi;
 use crossterm::event::KeyEvent;
+use entries::TranscriptEntries;
 use entry::{TranscriptContent, TranscriptEntry};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use source::TranscriptEntries;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptAction {
@@ -270,7 +270,7 @@ impl FullScreenPane for TranscriptView<'_> {
         let text = Rect { height: area.height.saturating_sub(1), ..area };
         if self.entries.all.is_empty() {
             let empty = Line::styled("nothing was said yet", self.theme.style("hint"));
-            buffer.set_line(0, 0, &own::line(empty, &self.theme), area.width);
+            buffer.set_line(0, 0, &margin_mark::line(empty, &self.theme), area.width);
         }
         self.scroll.draw(&self.entries, &self.theme, buffer, text);
         let status = self.status();

@@ -5,7 +5,7 @@
 use super::entry::{TranscriptContent, TranscriptEntry};
 use crate::conversation::{CallInput, CallOutcome, Part};
 use crate::text::{sanitize, visible, width};
-use crate::ui::{Theme, cell, markdown, own, picture};
+use crate::ui::{Theme, margin_mark, markdown, picture, scrollback};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use serde_json::Value;
@@ -42,7 +42,7 @@ pub(super) fn lines(
             let rest = out.len() - LINES;
             out.truncate(LINES);
             let more = format!("… {rest} more lines: `e` opens all of it");
-            out.push(own::line(Line::styled(more, theme.style("hint")), theme));
+            out.push(margin_mark::line(Line::styled(more, theme.style("hint")), theme));
         }
     }
     if fold == FoldState::Open || !is_small(entry) || !next.is_some_and(is_small) {
@@ -62,7 +62,7 @@ fn is_small(entry: &TranscriptEntry<'_>) -> bool {
 fn head(entry: &TranscriptEntry<'_>, fold: FoldState, theme: &Theme) -> Line<'static> {
     let sign = if fold == FoldState::Open { "▾ " } else { "▸ " };
     // Its text is somebody else's: no line of it can look like a head.
-    let mut spans = vec![own::lead(theme), Span::styled(sign, theme.style("dim"))];
+    let mut spans = vec![margin_mark::lead(theme), Span::styled(sign, theme.style("dim"))];
     let words = sanitize::line(&entry.head()).into_owned();
     let words = width::cut(&words, 400);
     match entry.what {
@@ -206,7 +206,7 @@ fn arguments(value: &Value, depth: usize, theme: &Theme, out: &mut Vec<Line<'sta
             Value::String(text) if text.trim_end_matches('\n').contains('\n') => {
                 out.push(Line::from(spans));
                 let rows = match is_patch(&name, text) {
-                    true => cell::diff_lines(text, theme),
+                    true => scrollback::diff_lines(text, theme),
                     false => {
                         indented_lines(&sanitize::block(text.trim_end_matches('\n')), theme.style("text"))
                     }

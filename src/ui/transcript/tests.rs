@@ -240,7 +240,7 @@ proptest! {
 
 #[test]
 fn without_a_screen_entries_are_numbered_and_told_as_a_whole() {
-    use crate::ui::talk::script::ScriptedLineUi;
+    use crate::ui::line_ui::script::ScriptedLineUi;
     let messages = talk();
     let (mut pane, copied) = opened(&messages, 80, 24);
     let mut script = ScriptedLineUi::of(&["4", "/tail", "copy 3", "99", "view 1", "view 3"]);
@@ -283,7 +283,7 @@ fn without_a_screen_entries_are_numbered_and_told_as_a_whole() {
 
 #[test]
 fn a_long_conversation_is_told_from_its_end_ten_entries_at_a_time() {
-    use crate::ui::talk::script::ScriptedLineUi;
+    use crate::ui::line_ui::script::ScriptedLineUi;
     let messages: Vec<Message> = (1..=25).map(|n| Message::user(format!("line {n}"))).collect();
     let (mut pane, _) = opened(&messages, 80, 24);
     let mut script = ScriptedLineUi::of(&["back", "back", "back", "more", ""]);

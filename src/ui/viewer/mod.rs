@@ -3,34 +3,34 @@
 //! It is given an open file and reads what comes into view. It opens none itself: rules about files, and what is
 //! pending, are known where it is called.
 
+mod line_ui;
 mod picture;
+mod provenance;
 mod source;
-mod talk;
 mod text;
-mod who;
 
 #[cfg(test)]
 mod tests;
 
 pub use picture::PictureViewer;
+pub use provenance::ProvenanceFn;
 pub use text::ViewerText;
-pub use who::ProvenanceFn;
 
+use super::full_screen::{FullScreenPane, PaneFlow};
+use super::help_page::HelpPage;
+use super::line_ui::LineUi;
 use crate::text::{RangeSet, width};
 use crate::ui::Theme;
-use crate::ui::full::{FullScreenPane, PaneFlow};
 use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::pager::{self, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode, bar};
-use crate::ui::reading::HelpPage;
-use crate::ui::talk::LineUi;
 use crate::workspace::{SeenLines, SeenWindow};
 use crossterm::event::KeyEvent;
+use provenance::ProvenanceState;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use source::{ProvenanceColumn, ViewerLines};
 pub(crate) use source::{exact, styled};
-use who::ProvenanceState;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewerAction {

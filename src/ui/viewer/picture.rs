@@ -5,11 +5,11 @@
 
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
-use crate::ui::full::{FullScreenPane, PaneFlow};
+use crate::ui::full_screen::{FullScreenPane, PaneFlow};
+use crate::ui::help_page::HelpPage;
 use crate::ui::keymap::Keymap;
 use crate::ui::pager::{PagerAction, bar};
 use crate::ui::picture::{PictureDisplay, PlacedPicture, RenderedPicture};
-use crate::ui::reading::HelpPage;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};

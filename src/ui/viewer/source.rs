@@ -1,12 +1,12 @@
 //! A file's blocks as styled lines with their gutter: numbers, what the model has seen, who wrote what.
 
+use super::provenance::ProvenanceState;
 use super::text::ViewerText;
-use super::who::ProvenanceState;
 use crate::text::visible::{CONTINUED, LineBreaks, VisibleMode, VisiblePieceKind, pieces};
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
+use crate::ui::highlight::{HighlightDocId, SyntaxHighlighter};
 use crate::ui::pager::{PagerPosition, PagerSource, RowFocus};
-use crate::ui::tint::{HighlightDocId, SyntaxHighlighter};
 use crate::workspace::SeenLines;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};

@@ -233,7 +233,7 @@ fn a_window_that_was_shown_is_marked_only_while_it_is_the_same() {
 
 #[test]
 fn without_a_screen_lines_are_told_with_the_turn_in_which_they_were_seen() {
-    use crate::ui::talk::script::ScriptedLineUi;
+    use crate::ui::line_ui::script::ScriptedLineUi;
     let text: String = (1..=45).map(|n| format!("line {n}\t\u{1b}[2J\n")).collect();
     let pane = Viewer::new(ViewerText::in_memory(text.into()), "src/a.rs", Some(18), &theme(), hands().0);
     let mut pane = pane.with_seen(seen(&[(18..20, 3), (20..21, 0)]));

@@ -3,12 +3,12 @@
 //! The order: files and links that go, directories that go (deepest first), directories that come, files and links that
 //! come or change, and last the modes of directories, because one of them may forbid what came before.
 
-use super::super::atomic::{ExchangeOutcome, exchange_checked};
-use super::super::journal::{AppliedChange, JournalEntry};
-use super::super::node::{PathState, WritableDirGuard, dir_anyway, open_anyway};
-use super::dirs::OpenDirs;
-use super::fault::fault;
+use super::failpoints::fault;
+use super::open_dirs::OpenDirs;
 use super::{anchor, crash_point, temp_name};
+use crate::workspace::files::atomic_write::{ExchangeOutcome, exchange_checked};
+use crate::workspace::files::path_state::{PathState, WritableDirGuard, dir_anyway, open_anyway};
+use crate::workspace::history::journal::{AppliedChange, JournalEntry};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -134,7 +134,7 @@ fn late_write(entry: &JournalEntry) -> Option<PathBuf> {
         let out = out.and_then(|dir| {
             let (file, _) = open_anyway(&*dir, &temp_name(entry, index, what), OFlags::NONBLOCK).ok()?;
             let closed = closed_soon(&file);
-            Some(closed && super::super::sparse::hash_of(&file).ok() == change.before.hash())
+            Some(closed && crate::workspace::files::sparse::hash_of(&file).ok() == change.before.hash())
         });
         if out == Some(false) {
             return Some(change.path.clone());
@@ -146,7 +146,7 @@ fn late_write(entry: &JournalEntry) -> Option<PathBuf> {
 /// Waits a moment for whoever has the file open for writing.
 fn closed_soon(file: &File) -> bool {
     for _ in 0..50 {
-        if !super::super::lease::written_elsewhere(file) {
+        if !crate::workspace::files::lease::written_elsewhere(file) {
             return true;
         }
         std::thread::sleep(std::time::Duration::from_millis(2));
@@ -286,7 +286,7 @@ fn staged(spot: &CommitTarget<'_>) -> io::Result<File> {
 }
 
 pub(super) fn copy_over(from: &mut File, to: &mut File) -> io::Result<()> {
-    super::super::sparse::copy(from, to)?;
+    crate::workspace::files::sparse::copy(from, to)?;
     to.sync_all()
 }
 

@@ -6,31 +6,31 @@
 //! no target had been touched.
 
 mod commit;
-mod dirs;
-mod fault;
-mod keep;
+mod failpoints;
+mod old_contents;
+mod open_dirs;
 mod recover;
 mod rollback;
 mod stage;
 
 #[cfg(test)]
-pub(super) use fault::fail_at;
-pub(super) use fault::fault;
+pub(super) use failpoints::fail_at;
+pub(super) use failpoints::fault;
 pub use recover::{RecoveryReport, recover};
 
 use super::Hash;
-use super::classify::LargeLoss;
-use super::damage::DamagedRecord;
-use super::journal::{
+use super::changes::classify::LargeLoss;
+use super::files::path_state::PathState;
+use super::history::damage::DamagedRecord;
+use super::history::journal::{
     AppliedChange, Journal, JournalEntry, RepositoryState, RestrictedDir, TransactionKind, TransactionLabel,
     TransactionState,
 };
-use super::node::PathState;
-use super::objects::ObjectStore;
-use super::origin::{OriginStep, OriginTable};
+use super::history::objects::ObjectStore;
+use super::history::origin::{OriginStep, OriginTable};
 use super::repository::RepositorySet;
 use super::view::node_at;
-use dirs::OpenDirs;
+use open_dirs::OpenDirs;
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io;
@@ -188,7 +188,7 @@ pub(super) fn commit_steps(
         });
     }
     crash_point();
-    let left = keep::keep_displaced(objects, &entry, true);
+    let left = old_contents::keep_displaced(objects, &entry, true);
     crash_point();
     entry.repositories = states_of(&entry);
     close(journal, &mut entry, left);

@@ -1,13 +1,13 @@
 //! After a crash: what was begun is finished, or cleared away where no target had been touched.
 
-use super::super::journal::{Journal, JournalEntry, TransactionState};
-use super::super::node::{PathState, dir_anyway};
-use super::super::objects::ObjectStore;
 use super::super::view::node_at;
 use super::commit::{CommitAction, acts, copy_over, perform};
-use super::dirs::OpenDirs;
-use super::keep::keep_displaced;
+use super::old_contents::keep_displaced;
+use super::open_dirs::OpenDirs;
 use super::{anchor, stage, temp_name};
+use crate::workspace::files::path_state::{PathState, dir_anyway};
+use crate::workspace::history::journal::{Journal, JournalEntry, TransactionState};
+use crate::workspace::history::objects::ObjectStore;
 use std::io;
 use std::path::PathBuf;
 

@@ -1,12 +1,12 @@
 //! Taking back what a transaction had done before it failed.
 
 use super::super::Hash;
-use super::super::atomic::exchange_checked;
-use super::super::journal::{AppliedChange, JournalEntry};
-use super::super::node::PathState;
-use super::super::objects::ObjectStore;
 use super::commit::{CommitAction, CommitFailure, CommitTarget, copy_over, dress, for_writing};
-use super::dirs::OpenDirs;
+use super::open_dirs::OpenDirs;
+use crate::workspace::files::atomic_write::exchange_checked;
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::history::journal::{AppliedChange, JournalEntry};
+use crate::workspace::history::objects::ObjectStore;
 use rustix::fs::{AtFlags, Mode, RenameFlags, Stat};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -77,7 +77,7 @@ fn back(
         CommitAction::Overwrite => match (change.before.hash(), change.after.hash()) {
             (Some(before), Some(after)) => {
                 let mut target = for_writing(spot)?;
-                if super::super::sparse::hash_of(&target)? != after {
+                if crate::workspace::files::sparse::hash_of(&target)? != after {
                     return Ok(());
                 }
                 write_old(objects, before, &mut target)

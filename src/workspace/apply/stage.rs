@@ -1,13 +1,15 @@
 //! Staging: every new content beside its target, complete, synced and read back.
 
-use super::super::journal::JournalEntry;
-use super::super::node::{PathState, WritableDirGuard, dir_anyway, file_anyway, open_anyway};
-use super::super::objects::ObjectStore;
-use super::dirs::OpenDirs;
-use super::fault::fault;
+use super::failpoints::fault;
+use super::open_dirs::OpenDirs;
 use super::{
     ApplyStep, ContentSource, MERGEABLE, SYNC_EACH, anchor, crash_point, sync_file_system, temp_name,
 };
+use crate::workspace::files::path_state::{
+    PathState, WritableDirGuard, dir_anyway, file_anyway, open_anyway,
+};
+use crate::workspace::history::journal::JournalEntry;
+use crate::workspace::history::objects::ObjectStore;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -48,7 +50,7 @@ pub(super) fn all(
             Err(e) if step.before.is_file() => return Err(fail(e)),
             Err(_) | Ok(()) => {}
         }
-        super::keep::make_sure(objects, &mut dirs, step).map_err(fail)?;
+        super::old_contents::make_sure(objects, &mut dirs, step).map_err(fail)?;
         if needs_content(step) {
             let place = anchor(entry, index).ok_or_else(|| fail(io::ErrorKind::NotFound.into()))?;
             let dir = dirs.at(&place).map_err(fail)?;
@@ -139,7 +141,7 @@ fn one(objects: &ObjectStore, step: &ApplyStep, dir: &OwnedFd, name: &OsStr) -> 
         ContentSource::Nothing => {}
         ContentSource::Bytes(bytes) => file.write_all(bytes)?,
         ContentSource::Object(hash) => objects.copy_to(*hash, &file)?,
-        ContentSource::Layer(path) => super::super::sparse::copy(&file_anyway(path)?, &file)?,
+        ContentSource::Layer(path) => crate::workspace::files::sparse::copy(&file_anyway(path)?, &file)?,
     }
     if step.fresh || several {
         return Ok(StagedContent { file, in_place: several });

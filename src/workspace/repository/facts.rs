@@ -4,10 +4,10 @@
 use super::RepositorySet;
 use super::config::{GitSettings, LARGEST, settings};
 use super::config_keys::{consequence, rank};
+use super::detect::ALTERNATES;
 use super::lost_objects::lost_objects;
-use super::recognise::ALTERNATES;
-use crate::workspace::change::FileChange;
-use crate::workspace::node::PathState;
+use crate::workspace::changes::change_set::FileChange;
+use crate::workspace::files::path_state::PathState;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};

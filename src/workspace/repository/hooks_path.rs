@@ -6,7 +6,7 @@
 
 use super::config::{GitSettings, LARGEST, settings};
 use super::facts::flat;
-use super::git_places::{GitDirs, ReadGitFile};
+use super::git_dirs::{GitDirs, ReadGitFile};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

@@ -6,8 +6,8 @@
 
 use super::RepositorySet;
 use super::facts::ContentReaders;
-use crate::workspace::change::FileChange;
-use crate::workspace::node::PathState;
+use crate::workspace::changes::change_set::FileChange;
+use crate::workspace::files::path_state::PathState;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

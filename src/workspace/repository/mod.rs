@@ -5,18 +5,18 @@
 
 mod config;
 mod config_keys;
+mod detect;
 mod facts;
+mod git_dirs;
 mod git_files;
-mod git_places;
 mod hooks_path;
 mod lost_objects;
-mod recognise;
 
 pub(in crate::workspace) use crate::permission::is_repository;
+pub use detect::RepositorySet;
 pub(in crate::workspace) use facts::{ContentReaders, facts_of, flat};
 pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact};
+pub(in crate::workspace) use git_dirs::GitDirs;
 pub use git_files::GitFileKind;
-pub(in crate::workspace) use git_places::GitDirs;
 pub(in crate::workspace) use hooks_path::GitHookDirs;
 pub(in crate::workspace) use lost_objects::is_damaged;
-pub use recognise::RepositorySet;

@@ -4,10 +4,10 @@
 //! to find changes. They are appended to a file before the layer changes; a record without a change means nothing.
 
 use super::super::Hash;
-use super::super::damage::{DamageKind, DamagedPart, DamagedRecord, read_record};
-use super::super::node::{PathState, raw_option, raw_text};
-use super::super::origin::{ChangeOrigin, OriginMark, OriginStep, OriginTable};
 use super::roots::may_hold;
+use crate::workspace::files::path_state::{PathState, raw_option, raw_text};
+use crate::workspace::history::damage::{DamageKind, DamagedPart, DamagedRecord, read_record};
+use crate::workspace::history::origin::{ChangeOrigin, OriginMark, OriginStep, OriginTable};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};

@@ -1,14 +1,14 @@
 //! A batch of files written by one tool call: what must be held is held together, what lands, lands together.
 
-use super::super::batch::{FileRewrite, RewriteAction};
-use super::super::node::{PathState, WritableDirGuard};
-use super::super::origin::{ChangeOrigin, WriteContext};
 use super::super::{WorkspaceError, WriteOutcome};
 use super::View;
-use super::hold::{LayerTempFile, expect};
 use super::layer::Layer;
 use super::stack::node_at;
+use super::stage::{LayerTempFile, expect};
 use crate::permission::WritePolicy;
+use crate::workspace::changes::batch::{FileRewrite, RewriteAction};
+use crate::workspace::files::path_state::{PathState, WritableDirGuard};
+use crate::workspace::history::origin::{ChangeOrigin, WriteContext};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

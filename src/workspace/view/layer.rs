@@ -3,7 +3,7 @@
 //! A deleted path is a character device 0:0 (a whiteout); a directory that hides what is below it carries
 //! `user.overlay.opaque`. Links in it are never followed: each step is taken from an open directory.
 
-use super::super::node::{FileAttrs, WritableDirGuard, open_anyway};
+use crate::workspace::files::path_state::{FileAttrs, WritableDirGuard, open_anyway};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
@@ -58,7 +58,7 @@ impl Layer {
     fn root(&self, like: &Path) -> io::Result<OwnedFd> {
         if !self.dir.exists() {
             crate::private::make_dir(&self.dir)?;
-            if let Ok(model) = super::super::open::dir_at(like).map(File::from) {
+            if let Ok(model) = crate::workspace::files::open::dir_at(like).map(File::from) {
                 let stat = rustix::fs::fstat(&model)?;
                 let _ = FileAttrs::of(&model, &stat).apply_to_layer(&File::open(&self.dir)?);
             }
@@ -277,7 +277,7 @@ pub(super) fn move_or_copy(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: 
 }
 
 fn copy_across(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::Result<()> {
-    let staged = super::super::atomic::fresh_name();
+    let staged = crate::workspace::files::atomic_write::fresh_name();
     if let Err(e) = copy_one(from, name, to, &staged) {
         let _ = rustix::fs::unlinkat(to, &staged, AtFlags::empty());
         return Err(e);
@@ -302,7 +302,7 @@ fn copy_one(from: &OwnedFd, name: &OsStr, to: &OwnedFd, as_name: &OsStr) -> io::
             let (old, _) = open_anyway(from, name, OFlags::empty())?;
             let write = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
             let new = File::from(rustix::fs::openat(to, as_name, write, Mode::from_raw_mode(0o600))?);
-            super::super::sparse::copy(&old, &new)?;
+            crate::workspace::files::sparse::copy(&old, &new)?;
             FileAttrs::of(&old, &stat).give(&new)?;
         }
         _ => {}
@@ -332,7 +332,7 @@ pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
 
 /// Opens a directory of a command's layer and makes it and all below it readable, whatever modes the command left there.
 pub(super) fn open_readable(path: &Path) -> io::Result<OwnedFd> {
-    let dir = super::super::node::dir_anyway(path)?;
+    let dir = crate::workspace::files::path_state::dir_anyway(path)?;
     make_tree_readable(&dir)?;
     Ok(dir)
 }

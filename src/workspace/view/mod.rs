@@ -4,47 +4,47 @@
 //! mode throws away when the turn ends. File tools and commands see the same merged tree; nothing in it is in the
 //! workspace before it is applied.
 
-mod apart;
-mod applied;
+mod applied_changes;
+mod apply;
+mod apply_guard;
+mod background;
 mod base;
 mod batch;
-mod brake;
-mod discarded;
-mod fold;
-mod fold_check;
-mod git;
-mod hold;
-mod landing;
+mod cleanup;
+mod collect;
+mod collect_check;
+mod command_view;
+mod discards;
+mod git_state;
 mod layer;
-mod mend;
+mod loss_limit;
+mod rebuild;
 mod repositories;
 mod roots;
-mod run;
-mod settle;
 mod snapshot;
 mod stack;
-mod sweep;
+mod stage;
 mod undo;
 
-pub use brake::{LossLimit, PendingReason};
-pub use discarded::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};
-pub use fold::CommandEffects;
-pub(super) use git::repository_state;
+pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
+pub use collect::CommandEffects;
+pub use command_view::{CommandView, OverlayMount};
+pub use discards::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};
+pub(super) use git_state::repository_state;
 pub(super) use layer::is_opaque;
 pub use layer::remove_dir_all;
-pub(super) use mend::{rebuild_record, rebuild_roots};
+pub use loss_limit::{LossLimit, PendingReason};
+pub(super) use rebuild::{rebuild_record, rebuild_roots};
 pub(super) use roots::write_roots;
 pub use roots::{keeps_pending, pending_damage, pending_damage_at_start, roots_of, views_in};
-pub use run::{CommandView, OverlayMount};
-pub use settle::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 pub use snapshot::WorkspaceSnapshot;
 pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;
 
-use super::damage::DamagedRecord;
-use super::journal::Journal;
-use super::objects::ObjectStore;
-use super::origin::{ChangeOrigin, OriginGuard, RunningCalls, WriteContext};
+use super::history::damage::DamagedRecord;
+use super::history::journal::Journal;
+use super::history::objects::ObjectStore;
+use super::history::origin::{ChangeOrigin, OriginGuard, RunningCalls, WriteContext};
 use crate::permission::{Permit, ProtectedPaths};
 use base::BaseIndex;
 use layer::Layer;
@@ -85,7 +85,8 @@ struct ViewInner {
     /// The one of `Places::layers` that was found to work.
     layers: OnceLock<PathBuf>,
     /// Files as a snapshot last saw them.
-    stamps: Mutex<std::collections::HashMap<PathBuf, (snapshot::FileStamp, super::node::PathState)>>,
+    stamps:
+        Mutex<std::collections::HashMap<PathBuf, (snapshot::FileStamp, super::files::path_state::PathState)>>,
     /// The home directory's own view.
     home: OnceLock<View>,
     /// Held from the first change on: another process must not touch this view meanwhile.
@@ -142,7 +143,7 @@ impl LayerSet {
 /// The turn that is going on: for the journal and the brake.
 #[derive(Clone, Debug, Default)]
 pub struct ViewTurn {
-    pub label: super::journal::TransactionLabel,
+    pub label: super::history::journal::TransactionLabel,
     /// Contents it made, by hash.
     made: std::collections::BTreeSet<String>,
     /// Files and bytes of others it has taken away.
@@ -171,14 +172,14 @@ impl View {
         let inside = |root: &PathBuf| roots.iter().any(|r| r != root && root.starts_with(r));
         let roots: Vec<PathBuf> = roots.iter().filter(|r| !inside(r)).cloned().collect();
         // Layers are opened without following links, so the way to them must have none.
-        let view = super::resolve::without_links(&places.view);
-        let scratch = super::resolve::without_links(&places.scratch);
+        let view = super::files::resolve::without_links(&places.view);
+        let scratch = super::files::resolve::without_links(&places.scratch);
         let places = ViewPaths { view, scratch, ..places };
         View(Arc::new(ViewInner {
             scratch: LayerSet::at(&places.view.join("scratch"), roots.len(), 0),
             pending: LayerSet::at(&places.view.join("pending"), roots.len(), 1),
-            objects: ObjectStore::new(super::resolve::without_links(&places.objects)),
-            journal: Journal::at(super::resolve::without_links(&places.journal)),
+            objects: ObjectStore::new(super::files::resolve::without_links(&places.objects)),
+            journal: Journal::at(super::files::resolve::without_links(&places.journal)),
             places,
             roots,
             gate: Arc::default(),
@@ -212,13 +213,15 @@ impl View {
 
     fn stamps(
         &self,
-    ) -> MutexGuard<'_, std::collections::HashMap<PathBuf, (snapshot::FileStamp, super::node::PathState)>>
-    {
+    ) -> MutexGuard<
+        '_,
+        std::collections::HashMap<PathBuf, (snapshot::FileStamp, super::files::path_state::PathState)>,
+    > {
         self.0.stamps.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A new turn begins: what is applied from now on bears its name.
-    pub fn begin_turn(&self, label: super::journal::TransactionLabel) {
+    pub fn begin_turn(&self, label: super::history::journal::TransactionLabel) {
         *self.turn() = ViewTurn { label, ..ViewTurn::default() };
     }
 
@@ -229,13 +232,13 @@ impl View {
     }
 
     /// The turn's label; outside of a turn, one that bears this view's name.
-    pub fn label(&self) -> super::journal::TransactionLabel {
+    pub fn label(&self) -> super::history::journal::TransactionLabel {
         let label = self.turn().label.clone();
         if !label.turn.is_empty() {
             return label;
         }
         let turn = self.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        super::journal::TransactionLabel { turn, ..label }
+        super::history::journal::TransactionLabel { turn, ..label }
     }
 
     /// Who writes with this permit.
@@ -444,5 +447,5 @@ mod tests;
 mod apply_tests;
 
 #[cfg(test)]
-#[path = "fold_tests.rs"]
+#[path = "collect_tests.rs"]
 mod fold_tests;

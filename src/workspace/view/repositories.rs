@@ -2,20 +2,20 @@
 //! does to them.
 
 use super::super::apply::{ApplyError, ApplyStep, commit_steps};
-use super::super::change::{ChangeSet, FileChange};
-use super::super::classify::forget_links;
-use super::super::journal::{JournalEntry, TransactionKind, TransactionLabel};
-use super::super::node::PathState;
-use super::super::open::open_regular;
 use super::super::repository::{
     ContentReaders, GitHookDirs, RepositoryChange, RepositoryChangeKind, RepositorySet, facts_of,
     is_repository,
 };
 use super::base::BaseRecord;
-use super::fold::CommandEffects;
+use super::collect::CommandEffects;
 use super::stack::{ContentLocation, node_at, stat_at};
 use super::{LayerKind, View};
 use crate::permission::is_git_name;
+use crate::workspace::changes::change_set::{ChangeSet, FileChange};
+use crate::workspace::changes::classify::forget_links;
+use crate::workspace::files::open::open_regular;
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use rustix::fs::OFlags;
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -73,7 +73,7 @@ impl View {
         let exists = |path: &Path| self.had(path) || self.has(shelf, path);
         let is = |dir: &Path| exists(dir) && is_repository(dir, &exists);
         // The person's own settings may be links to where they keep them.
-        let outside = |path: &Path, most| crate::text::regular::read(path, most).ok();
+        let outside = |path: &Path, most| crate::text::regular_file::read(path, most).ok();
         let before = |path: &Path, most| match self.locate(path) {
             Some(_) => self.content_before(shelf, path, most).ok().flatten(),
             None => outside(path, most),
@@ -149,7 +149,7 @@ impl View {
         let mut files = Vec::new();
         for repository in repositories.outermost() {
             // One that cannot be read whole is refused when it is applied.
-            files.extend(super::git::scan(repository).map(|scan| scan.state).unwrap_or_default());
+            files.extend(super::git_state::scan(repository).map(|scan| scan.state).unwrap_or_default());
         }
         for file in files {
             if held.bases().get(&file).is_some() {
@@ -180,7 +180,7 @@ impl View {
         if !watched.is_empty() {
             let repositories = self.repositories(LayerKind::Pending, changed.iter().map(PathBuf::as_path));
             let outermost: Vec<&Path> = repositories.outermost().collect();
-            watched.retain(|base| outermost.iter().any(|dir| super::git::is_state(dir, &base.path)));
+            watched.retain(|base| outermost.iter().any(|dir| super::git_state::is_state(dir, &base.path)));
         }
         let mut records = Vec::new();
         for base in watched {

@@ -1,9 +1,9 @@
 //! A pending commit and what the person does before they apply it: nobody touched the repository, so it lands.
 
-use super::super::discarded::DiscardBackup;
-use super::super::settle::{ApplyOutcome, ChangeSelection, SelectedPart};
 use super::super::tests::{ViewFixture, bench};
 use super::*;
+use crate::workspace::view::apply::{ApplyOutcome, ChangeSelection, SelectedPart};
+use crate::workspace::view::discards::DiscardBackup;
 use std::fs;
 
 const COMMIT: &str = "1111111111111111111111111111111111111111\n";

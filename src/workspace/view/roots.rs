@@ -1,10 +1,10 @@
 //! Which directories a view is laid over, as a file in the view: without it nobody knows whose changes these are.
 
-use super::super::damage::{
+use super::base::BaseIndex;
+use crate::workspace::files::path_state::raw_text;
+use crate::workspace::history::damage::{
     DamageKind, DamagedPart, DamagedRecord, list_directories, list_records, read_record,
 };
-use super::super::node::raw_text;
-use super::base::BaseIndex;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::path::{Path, PathBuf};

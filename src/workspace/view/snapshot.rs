@@ -3,12 +3,12 @@
 //! Files that the project ignores, the repository's own files and large ones are not looked at: finding them changed
 //! would cost a reading of the whole tree. A file whose size, times and inode are as they were is not read again.
 
-use super::super::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
-use super::super::node::PathState;
-use super::super::origin::{ChangeOrigin, OriginMark};
 use super::View;
-use super::fold::CommandEffects;
+use super::collect::CommandEffects;
 use super::stack::node_at;
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::history::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
+use crate::workspace::history::origin::{ChangeOrigin, OriginMark};
 use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
@@ -73,7 +73,7 @@ impl View {
         }
         let node = node_at(path)?;
         if let PathState::File { hash, size, .. } = &node
-            && let Ok(opened) = super::super::open::open_regular(path, rustix::fs::OFlags::RDONLY)
+            && let Ok(opened) = crate::workspace::files::open::open_regular(path, rustix::fs::OFlags::RDONLY)
         {
             let mut file = opened.file;
             self.objects().put_file(&mut file, *hash, *size)?;

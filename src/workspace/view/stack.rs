@@ -1,7 +1,7 @@
 //! A root as it looks through layers: the topmost one that says something decides.
 
-use super::super::node::PathState;
 use super::layer::{Layer, LayerLookup, is_dir, is_whiteout, list};
+use crate::workspace::files::path_state::PathState;
 use rustix::fs::Stat;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -53,7 +53,8 @@ impl LayerStack<'_> {
                 if let (PathState::Directory { attrs }, ContentLocation::Layer(dir)) =
                     (&mut node, self.backing(rel)?)
                 {
-                    let known = super::layer::own_mode(super::super::node::dir_anyway(&dir)?);
+                    let known =
+                        super::layer::own_mode(crate::workspace::files::path_state::dir_anyway(&dir)?);
                     attrs.mode = known.unwrap_or(attrs.mode);
                 }
                 Ok(node)
@@ -95,7 +96,7 @@ impl LayerStack<'_> {
     pub(super) fn children(&self, rel: &Path) -> io::Result<BTreeSet<OsString>> {
         let (mut names, mut gone) = (BTreeSet::new(), BTreeSet::new());
         for dir in self.dirs(rel)? {
-            let fd = super::super::node::dir_anyway(&dir)?;
+            let fd = crate::workspace::files::path_state::dir_anyway(&dir)?;
             for name in list(&fd)? {
                 if gone.contains(&name) || names.contains(&name) {
                     continue;
@@ -114,7 +115,7 @@ impl LayerStack<'_> {
     /// Opens the file that `rel` is, wherever it lies.
     pub(super) fn open(&self, rel: &Path) -> io::Result<File> {
         let path = self.real(rel)?.ok_or(io::ErrorKind::NotFound)?;
-        super::super::node::file_anyway(&path)
+        crate::workspace::files::path_state::file_anyway(&path)
     }
 }
 
@@ -148,7 +149,7 @@ pub(in crate::workspace) fn stat_at(path: &Path) -> io::Result<Option<Stat>> {
 /// Behind a link nothing is at a path: it lies where the link leads, if anywhere.
 fn parent_of(parent: &Path) -> io::Result<Option<std::os::fd::OwnedFd>> {
     use super::super::WorkspaceError as E;
-    match super::super::node::search_anyway(parent) {
+    match crate::workspace::files::path_state::search_anyway(parent) {
         Ok(dir) => Ok(Some(dir)),
         Err(E::Missing(_) | E::NotDirectory(_) | E::Moved(_)) => Ok(None),
         Err(e) => Err(io::Error::other(e)),

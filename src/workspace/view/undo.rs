@@ -1,14 +1,14 @@
 //! Undo and redo: transactions like any other, against what is on disk now.
 
 use super::super::apply::{ApplyError, ApplyStep, ContentSource};
-use super::super::damage::DamageKind;
-use super::super::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
-use super::super::node::PathState;
 use super::super::repository::RepositorySet;
-use super::super::sparse;
 use super::View;
-use super::git::{is_where, scan};
+use super::git_state::{is_where, scan};
 use super::stack::node_at;
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::sparse;
+use crate::workspace::history::damage::DamageKind;
+use crate::workspace::history::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -332,7 +332,7 @@ impl View {
         // Deepest first: one that stays keeps those above it.
         dirs.sort_by_key(|d| std::cmp::Reverse(d.components().count()));
         for dir in dirs {
-            let entries = super::layer::list(&super::super::node::dir_anyway(&dir)?)?;
+            let entries = super::layer::list(&crate::workspace::files::path_state::dir_anyway(&dir)?)?;
             if entries.iter().any(|name| !going.contains(&dir.join(name))) {
                 going.remove(&dir);
                 plan.steps.retain(|s| s.path != dir);
@@ -447,7 +447,7 @@ fn moved_on(
     Ok(None)
 }
 
-fn with_attrs(node: &PathState, attrs: super::super::node::FileAttrs) -> PathState {
+fn with_attrs(node: &PathState, attrs: crate::workspace::files::path_state::FileAttrs) -> PathState {
     match node {
         PathState::File { hash, size, .. } => PathState::File { hash: *hash, size: *size, attrs },
         other => other.clone(),

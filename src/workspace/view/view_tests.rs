@@ -1,6 +1,6 @@
-use super::super::journal::TransactionLabel;
 use super::*;
 use crate::permission::WritePolicy;
+use crate::workspace::history::journal::TransactionLabel;
 use crate::workspace::{ExpectedContent, WorkspaceError};
 use std::collections::BTreeMap;
 use std::fs;

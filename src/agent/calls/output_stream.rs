@@ -1,0 +1,79 @@
+//! A running command's output on its way to the screen: by whole lines, so that a secret cannot come in two halves. Of
+//! a line without an end only those words are shown that can grow into nothing more.
+
+use super::interceptor::CallInterceptors;
+use crate::text::secret::PrivateKeyFilter;
+use crate::tools::ProgressSink;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The longest unfinished line that is held back, in bytes.
+const HELD: usize = 8 << 10;
+/// A last word of this many bytes may be the beginning of a secret.
+const DOUBTFUL: usize = 8;
+
+/// Output on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::agent) enum OutputPiece<'t> {
+    /// Final text.
+    Lines(&'t str),
+    /// The unfinished line as it stands.
+    Open(&'t str),
+}
+
+/// Passes text on through `show`, without what looks like a secret. Where nothing is looked for, as it comes.
+pub(in crate::agent) fn trickle(
+    gate: &Arc<CallInterceptors>,
+    show: impl Fn(OutputPiece<'_>) + Send + Sync + 'static,
+) -> ProgressSink {
+    if !gate.secrets.on {
+        return ProgressSink::new(move |text| show(OutputPiece::Lines(text)));
+    }
+    let (gate, held) = (Arc::clone(gate), Mutex::new((String::new(), PrivateKeyFilter::default())));
+    ProgressSink::new(move |text| {
+        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
+        let (rest, key) = &mut *held;
+        rest.push_str(text);
+        let end = match rest.rfind(['\n', '\r']) {
+            Some(at) => at + 1,
+            None if rest.len() > HELD => rest.len(),
+            None => 0,
+        };
+        let lines: String = rest.drain(..end).collect();
+        let told = gate.secrets.redact(&key.without(&lines)).into_owned();
+        if !told.is_empty() {
+            show(OutputPiece::Lines(&told));
+        }
+        let open = key.clone().without(certain(rest));
+        if !open.is_empty() {
+            show(OutputPiece::Open(&gate.secrets.redact(&open)));
+        }
+    })
+}
+
+/// `line` without a last word that may still be growing into a secret.
+fn certain(line: &str) -> &str {
+    let word = line
+        .rfind(char::is_whitespace)
+        .map_or(0, |at| at + line.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8));
+    if line.len() - word < DOUBTFUL { line } else { line.get(..word).unwrap_or("") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_may_grow_into_a_secret_waits_for_its_end() {
+        for (line, shown) in [
+            ("Continue? [y/N]", "Continue? [y/N]"),
+            ("12 of 40", "12 of 40"),
+            ("key=abcdefgh", ""),
+            ("the key is sk-abcdefghij", "the key is "),
+            ("the key is sk-abcdefghij ", "the key is sk-abcdefghij "),
+            ("日本\u{3000}kürzlich", "日本\u{3000}"),
+            ("", ""),
+        ] {
+            assert_eq!(certain(line), shown, "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! One call outside a conversation, for `tool call`, the MCP server and what a person attaches: through the very same gate.
+
+use super::interceptor::CallOrigin;
+use super::pipeline::{CallChannels, TurnCalls};
+use crate::agent::event::{ApprovalReply, TurnEvent};
+use crate::agent::subagents::SubagentPool;
+use crate::agent::turn::machine::TurnInput;
+use crate::conversation::{CallOutcome, CallResult, Note, Part, ToolCall};
+use crate::permission::Policy;
+use crate::tools::{SubagentSpawner, ToolContext, ToolRegistry};
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc::unbounded_channel;
+use tokio_util::sync::CancellationToken;
+
+/// Plans, decides and runs `call`. What would ask a person is answered by `reply`: where there is none the call is refused,
+/// naming the flag that permits it; what the person named themselves they have said yes to.
+pub async fn call_once(
+    registry: Arc<ToolRegistry>,
+    env: Arc<ToolContext>,
+    policy: Arc<Mutex<Policy>>,
+    visit: CallOrigin,
+    call: ToolCall,
+    reply: ApprovalReply,
+    cancel: CancellationToken,
+) -> CallResult {
+    let (events, mut heard) = unbounded_channel();
+    let (inputs, mut inbox) = unbounded_channel();
+    let mounts = Arc::clone(&env.mounts);
+    let shares = CallChannels { events, family: SubagentPool::default(), children: SubagentSpawner::none() };
+    let calls = TurnCalls::new(registry, env, policy, visit, shares, inputs);
+    calls.check(call.clone(), cancel.clone());
+    loop {
+        tokio::select! {
+            input = inbox.recv() => match input {
+                Some(TurnInput::Cleared(id)) => calls.run(id, cancel.clone()),
+                Some(TurnInput::Ended(mut result)) => {
+                    let left = mounts.push().into_iter();
+                    let note = |reason| Part::Note(Note::NotStored { reason });
+                    result.parts.extend(left.map(note));
+                    return result;
+                }
+                Some(_) => {}
+                None => return CallResult::text(&call, CallOutcome::Failed, "the call was lost"),
+            },
+            event = heard.recv() => {
+                if let Some(TurnEvent::Question(question)) = event {
+                    drop(question.reply.send(reply.clone()));
+                }
+            }
+        }
+    }
+}

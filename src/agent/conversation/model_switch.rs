@@ -1,0 +1,115 @@
+//! What of a conversation another model cannot have, as one sentence for the person. The session keeps all of it, and
+//! it is sent again as soon as its own model is back.
+
+use crate::agent::Agent;
+use crate::agent::request::reduce::images::takes;
+use crate::conversation::{AssistantBlock, Image, Message, Part};
+use crate::provider::ModelSpec;
+
+impl Agent {
+    /// What of the conversation the present model cannot have; nothing where all of it goes along.
+    pub fn lost_on_switch(&self) -> Option<String> {
+        let sent = self.transcript.since(self.summaries.last().map_or(0, |summary| summary.upto));
+        lost_on_switch(sent, &self.parts.model, self.parts.provider.wire())
+    }
+}
+
+/// What stays behind when `model` goes on with the conversation over `wire`; nothing where all of it goes along.
+fn lost_on_switch(messages: &[Message], model: &ModelSpec, wire: Option<&str>) -> Option<String> {
+    let answers = messages.iter().filter(|message| match message {
+        Message::Assistant(answer) => {
+            let mut proofs = answer.blocks.iter().filter_map(proof_of);
+            // The same name over another wire format is another model: it cannot read the proofs of this one.
+            proofs.any(|proof| answer.model != model.name || wire.is_some_and(|wire| wire != proof))
+        }
+        _ => false,
+    });
+    let untaken = |word: &str| messages.iter().map(|message| count(message, model, word)).sum::<usize>();
+    let (pictures, pdfs) = (untaken("picture"), untaken("PDF"));
+    let mut said = Vec::new();
+    match answers.count() {
+        0 => {}
+        1 => {
+            said.push("the reasoning of 1 answer stays behind, which only its own model can read".to_string())
+        }
+        n => {
+            said.push(format!("the reasoning of {n} answers stays behind, which only its own model can read"))
+        }
+    }
+    for (word, untaken) in [("picture", pictures), ("PDF", pdfs)] {
+        match untaken {
+            0 => {}
+            1 => said.push(format!("1 {word} is not shown to {}, which takes none", model.name)),
+            n => said.push(format!("{n} {word}s are not shown to {}, which takes none", model.name)),
+        }
+    }
+    if said.is_empty() { None } else { Some(said.join("; ")) }
+}
+
+/// The wire format of the proof that a block of reasoning has.
+fn proof_of(block: &AssistantBlock) -> Option<&str> {
+    match block {
+        AssistantBlock::Thinking(thinking) if thinking.signature.is_some() || thinking.redacted.is_some() => {
+            Some(&thinking.wire)
+        }
+        _ => None,
+    }
+}
+
+/// How many pictures, or PDFs, of a message `model` does not take.
+fn count(message: &Message, model: &ModelSpec, word: &str) -> usize {
+    let left = |image: &&Image| image.word() == word && !takes(model, image);
+    let count = |parts: &[Part]| parts.iter().filter_map(Part::as_image).filter(left).count();
+    match message {
+        Message::User { parts } => count(parts),
+        Message::Results { results } => results.iter().map(|result| count(&result.parts)).sum(),
+        Message::Assistant(_) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::{AssistantMessage, Image, ThinkingBlock};
+    use crate::provider::ModelCapabilities;
+
+    #[test]
+    fn what_another_model_cannot_have_is_counted() {
+        let thought = |signature: Option<&str>| {
+            let thinking = ThinkingBlock {
+                text: "Hm.".into(),
+                signature: signature.map(Into::into),
+                ..ThinkingBlock::default()
+            };
+            let blocks =
+                vec![AssistantBlock::Thinking(thinking), AssistantBlock::Text { text: "So.".into() }];
+            Message::Assistant(AssistantMessage {
+                blocks,
+                model: "one".into(),
+                ..AssistantMessage::default()
+            })
+        };
+        let picture = Part::Image(Image::new("image/png", 1, 1, "p.png", vec![1].into()));
+        let messages = [
+            Message::User { parts: vec![Part::text("look"), picture] },
+            thought(Some("proof")),
+            Message::user("and?"),
+            thought(None),
+        ];
+        let model = |name: &str, vision| {
+            let capabilities = ModelCapabilities { vision, ..ModelCapabilities::default() };
+            ModelSpec { name: name.into(), window: 1000, capabilities }
+        };
+        assert_eq!(lost_on_switch(&messages, &model("one", true), None), None);
+        let reasoning = "the reasoning of 1 answer stays behind, which only its own model can read";
+        assert_eq!(lost_on_switch(&messages, &model("two", true), None).as_deref(), Some(reasoning));
+        let both = format!("{reasoning}; 1 picture is not shown to two, which takes none");
+        assert_eq!(lost_on_switch(&messages, &model("two", false), None), Some(both));
+        assert_eq!(lost_on_switch(&messages, &model("one", true), Some("")), None);
+        assert_eq!(
+            lost_on_switch(&messages, &model("one", true), Some("gemini")).as_deref(),
+            Some(reasoning)
+        );
+        assert_eq!(lost_on_switch(&[], &model("two", false), None), None);
+    }
+}

@@ -1,0 +1,48 @@
+//! Reading placet's own notes out of a conversation. They are values, and only values are looked at: what a text says is
+//! never asked.
+
+use crate::conversation::{Message, Note, Part, words_of};
+use crate::permission::Mode;
+
+pub(in crate::agent) fn mode_note(mode: Mode) -> Note {
+    Note::Mode { mode: mode.name().into(), meaning: mode.meaning().into() }
+}
+
+/// The mode that `note` reported, if it is such a note.
+pub(in crate::agent) fn mode_in(note: &Note) -> Option<Mode> {
+    let Note::Mode { mode: name, .. } = note else { return None };
+    Mode::ALL.into_iter().find(|mode| mode.name() == name)
+}
+
+/// The instructions that `note` gave; empty where it said that there are none any more.
+pub(in crate::agent) fn instructions_in(note: &Note) -> Option<&str> {
+    match note {
+        Note::Instructions { text, .. } => Some(text),
+        Note::InstructionsGone => Some(""),
+        _ => None,
+    }
+}
+
+fn parts(message: &Message) -> Box<dyn DoubleEndedIterator<Item = &Part> + '_> {
+    match message {
+        Message::User { parts } => Box::new(parts.iter()),
+        Message::Results { results } => Box::new(results.iter().flat_map(|r| r.parts.iter())),
+        Message::Assistant(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// The notes of `messages`, the newest first.
+pub(in crate::agent) fn newest_first(messages: &[Message]) -> impl Iterator<Item = &Note> {
+    messages.iter().rev().flat_map(|message| parts(message).rev().filter_map(Part::as_note))
+}
+
+/// What a model reads of a message that it did not write.
+pub(in crate::agent) fn words_in(message: &Message) -> String {
+    match message {
+        Message::User { parts } => words_of(parts),
+        Message::Results { results } => {
+            results.iter().map(|result| result.body()).collect::<Vec<_>>().join("\n")
+        }
+        Message::Assistant(_) => String::new(),
+    }
+}

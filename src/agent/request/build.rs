@@ -1,0 +1,283 @@
+//! What the model sees: the fixed prefix, and a conversation that fits its window.
+//!
+//! The system prompt and the tools never change within a session, so that provider caches hold. When the
+//! conversation is too long it is shortened locally, so that no state exists in which only starting over helps; how is
+//! in [`super::shorten`].
+
+use super::evicted::EvictedContent;
+use super::reduce::images::RequestImages;
+use super::reduce::rejected::RejectedContent;
+use super::reduce::shorten;
+use crate::conversation::{AssistantBlock, Message, Part, ToolSpec};
+use crate::provider::{ModelRequest, ModelSpec};
+use crate::session::{Scratchpads, SessionStore};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// Bytes per token, on the low side: code and CJK have fewer than prose.
+pub(in crate::agent) const BYTES_PER_TOKEN: f64 = 3.5;
+
+pub(in crate::agent) struct ModelContext {
+    system: Arc<str>,
+    tools: Arc<[ToolSpec]>,
+    pictures: RequestImages,
+    refused: RejectedContent,
+    scratchpads: Option<Arc<Scratchpads>>,
+    /// The most that may be sent, in tokens as estimated here; learned when a server says that a request was too long.
+    most: Option<f64>,
+    /// The window as the server told it, where it is smaller than what is known of the model.
+    told_window: Option<u64>,
+    last: RequestSize,
+}
+
+/// The size of the last request: as estimated here, and the room it asked for.
+#[derive(Clone, Copy, Default)]
+struct RequestSize {
+    estimate: f64,
+    max_output: u64,
+}
+
+/// A request, and what had to be left out of it, in sentences for the person.
+pub(in crate::agent) struct BuiltRequest {
+    pub(in crate::agent) request: ModelRequest,
+    pub(in crate::agent) notes: Vec<String>,
+    /// What the model no longer has before it, or not as it was.
+    pub(in crate::agent) out_of_view: EvictedContent,
+}
+
+impl ModelContext {
+    pub(in crate::agent) fn new(system: String, tools: Vec<ToolSpec>) -> ModelContext {
+        ModelContext {
+            system: system.into(),
+            tools: tools.into(),
+            pictures: RequestImages::default(),
+            refused: RejectedContent::default(),
+            scratchpads: None,
+            most: None,
+            told_window: None,
+            last: RequestSize::default(),
+        }
+    }
+
+    /// What a request is built with besides the messages: the session's pictures, and results that were kept whole.
+    pub(in crate::agent) fn set_sources(
+        &mut self,
+        store: Option<SessionStore>,
+        scratchpads: Arc<Scratchpads>,
+    ) {
+        self.pictures.read_from(store);
+        self.scratchpads = Some(scratchpads);
+    }
+
+    /// An answer came to the last request.
+    pub(in crate::agent) fn answered(&mut self) {
+        self.refused.answered();
+    }
+
+    /// What was sent is another list of messages from now on.
+    pub(in crate::agent) fn reset_rejected(&mut self) {
+        self.refused.begin_anew();
+    }
+
+    pub(in crate::agent) fn can_leave_out(&self, messages: &[Message]) -> bool {
+        self.refused.can_leave_out(messages)
+    }
+
+    /// The provider refused something in the messages: says what is left out for it, if anything more can be.
+    pub(in crate::agent) fn leave_out(&mut self, messages: &[Message]) -> Option<String> {
+        self.refused.leave_out(messages)
+    }
+
+    /// Another model: what was learned of the last one's window, and what it refused, says nothing of it.
+    pub(in crate::agent) fn reset_for_model(&mut self) {
+        (self.most, self.told_window) = (None, None);
+        self.refused.forget();
+        self.pictures.forget_refusals();
+    }
+
+    pub(in crate::agent) fn withhold(&mut self, hash: String, reason: String) {
+        self.pictures.withhold(hash, reason);
+    }
+
+    /// The pictures that would be sent as they stand: those that came since the last answer, or all where none did.
+    pub(in crate::agent) fn suspect_images(&self, messages: &[Message]) -> Vec<(String, String)> {
+        let new = self.sent_images(messages.get(self.refused.answered_messages()..).unwrap_or_default());
+        if new.is_empty() { self.sent_images(messages) } else { new }
+    }
+
+    fn sent_images(&self, messages: &[Message]) -> Vec<(String, String)> {
+        let all = messages.iter().flat_map(parts_of).filter_map(|p| match p {
+            Part::Image(image) if !self.pictures.is_withheld(&image.hash) => Some(image),
+            _ => None,
+        });
+        let mut seen = HashSet::new();
+        all.filter(|i| seen.insert(i.hash.clone())).map(|i| (i.hash.clone(), i.describe())).collect()
+    }
+
+    /// Leaves out the tool at `at` for the rest of the session and returns its name.
+    pub(in crate::agent) fn drop_tool(&mut self, at: usize) -> Option<String> {
+        let name = self.tools.get(at)?.name.clone();
+        self.tools =
+            self.tools.iter().enumerate().filter(|(i, _)| *i != at).map(|(_, t)| t.clone()).collect();
+        Some(name)
+    }
+
+    /// The server said that the last request was too long, perhaps with its figures: the next one will be smaller.
+    pub(in crate::agent) fn reduce_limit(&mut self, message: &str, model: &ModelSpec) {
+        let told: Vec<u64> = figures(message).into_iter().filter(|n| *n > 500).collect();
+        let smallest = told.iter().copied().min().filter(|n| *n < model.window);
+        let most = match (told.iter().copied().max(), told.iter().copied().min()) {
+            // What it counted and what it allows: what was estimated is corrected by the two.
+            (Some(counted), Some(limit)) if counted > limit => {
+                self.told_window = smallest.or(self.told_window);
+                let room = limit.saturating_sub(self.output_room(model, self.last.max_output));
+                let used = counted.saturating_sub(self.last.max_output).max(1);
+                self.last.estimate * room as f64 / used as f64 * 0.95
+            }
+            (_, Some(limit)) if limit < model.window => {
+                self.told_window = smallest;
+                limit.saturating_sub(self.output_room(model, self.last.max_output)) as f64 * 0.5
+            }
+            // Nothing is told: well below a third, question and answer together, fits most windows at once.
+            _ => {
+                let total = self.last.estimate + self.last.max_output as f64;
+                self.told_window = Some((total * 0.3) as u64);
+                self.last.estimate * 0.3
+            }
+        };
+        self.most = Some(most.min(self.last.estimate * 0.9));
+    }
+
+    /// The tokens of an answer that leave room for the question.
+    fn output_room(&self, model: &ModelSpec, wanted: u64) -> u64 {
+        match self.told_window {
+            Some(window) => wanted.min(window / 4),
+            None => wanted.min(model.window / 2),
+        }
+        .max(256)
+    }
+
+    /// Builds the request. `messages` is left as it is; what is cut is cut from a copy.
+    pub(in crate::agent) fn build(
+        &mut self,
+        messages: &[Message],
+        model: &ModelSpec,
+        max_output: u64,
+    ) -> BuiltRequest {
+        let mut notes = Vec::new();
+        self.refused.request_sent(messages.len());
+        let mut copy = self.refused.without(messages).into_owned();
+        let unread = self.pictures.prepare(&mut copy, model, &mut notes);
+        let max_output = self.output_room(model, max_output);
+        let fixed = tokens(self.fixed_bytes());
+        let window = self.told_window.unwrap_or(model.window).min(model.window);
+        let room = (window.saturating_sub(max_output) as f64) * 0.95;
+        let budget = self.most.map_or(room, |most| most.min(room)) - fixed;
+        let is_kept = |name: &str| self.scratchpads.as_ref().is_some_and(|pads| pads.contains(name));
+        let cut = shorten(&mut copy, budget.max(200.0), &is_kept);
+        self.pictures.read(&mut copy, &unread, model, &mut notes);
+        if cut > 0 {
+            notes.push(format!("the conversation is longer than the model's window: {cut} older parts were left out of the request (the session keeps them)"));
+        }
+        self.last = RequestSize { estimate: estimate(&copy) + fixed, max_output };
+        let request = ModelRequest {
+            model: model.clone(),
+            system: Arc::clone(&self.system),
+            tools: Arc::clone(&self.tools),
+            messages: copy,
+            max_output,
+        };
+        let is_whole = cut == 0 && self.refused.is_empty();
+        let out_of_view = if is_whole {
+            EvictedContent::default()
+        } else {
+            EvictedContent::between(messages, &request.messages)
+        };
+        BuiltRequest { request, notes, out_of_view }
+    }
+
+    /// How many tokens there are for messages, as estimated here.
+    pub(in crate::agent) fn room(&self, model: &ModelSpec, max_output: u64) -> f64 {
+        let window = self.told_window.unwrap_or(model.window).min(model.window);
+        let room = window.saturating_sub(self.output_room(model, max_output)) as f64;
+        (self.most.map_or(room, |most| most.min(room)) - tokens(self.fixed_bytes())).max(200.0)
+    }
+
+    /// What the last request was estimated at, to compare with what the provider counted.
+    pub(in crate::agent) fn last_estimate(&self) -> f64 {
+        self.last.estimate
+    }
+
+    pub(in crate::agent) fn fixed(&self) -> (f64, f64) {
+        (tokens(self.system.len()), tokens(self.fixed_bytes() - self.system.len()))
+    }
+
+    fn fixed_bytes(&self) -> usize {
+        let tool = |t: &ToolSpec| t.name.len() + t.description.len() + t.schema.to_string().len();
+        self.system.len() + self.tools.iter().map(tool).sum::<usize>()
+    }
+}
+
+pub(in crate::agent) fn tokens(bytes: usize) -> f64 {
+    bytes as f64 / BYTES_PER_TOKEN
+}
+
+/// The estimated tokens of a conversation.
+pub(in crate::agent) fn estimate(messages: &[Message]) -> f64 {
+    messages.iter().map(weight).sum()
+}
+
+pub(in crate::agent) fn weight(message: &Message) -> f64 {
+    let parts: f64 = parts_of(message).map(part_weight).sum();
+    let blocks: f64 = match message {
+        Message::Assistant(answer) => answer
+            .blocks
+            .iter()
+            .map(|block| match block {
+                AssistantBlock::Text { text } => tokens(text.len()),
+                AssistantBlock::Thinking(t) => {
+                    tokens(t.text.len() + t.redacted.as_ref().map_or(0, String::len))
+                }
+                AssistantBlock::Call(call) => {
+                    tokens(call.name.len() + call.input.to_replay().to_string().len() + 40)
+                }
+            })
+            .sum(),
+        _ => 0.0,
+    };
+    parts + blocks + 8.0
+}
+
+pub(in crate::agent) fn part_weight(part: &Part) -> f64 {
+    match part {
+        Part::Text { text } => tokens(text.len()),
+        Part::Note(note) => tokens(note.words().len()),
+        Part::Image(image) => image.tokens() as f64,
+    }
+}
+
+pub(in crate::agent) fn parts_of(message: &Message) -> Box<dyn Iterator<Item = &Part> + '_> {
+    match message {
+        Message::User { parts } => Box::new(parts.iter()),
+        Message::Results { results } => Box::new(results.iter().flat_map(|r| r.parts.iter())),
+        Message::Assistant(_) => Box::new(std::iter::empty()),
+    }
+}
+
+pub(in crate::agent) fn parts_of_mut(message: &mut Message) -> Box<dyn Iterator<Item = &mut Part> + '_> {
+    match message {
+        Message::User { parts } => Box::new(parts.iter_mut()),
+        Message::Results { results } => Box::new(results.iter_mut().flat_map(|r| r.parts.iter_mut())),
+        Message::Assistant(_) => Box::new(std::iter::empty()),
+    }
+}
+
+/// The whole numbers in a server's message, thousands separators allowed.
+fn figures(message: &str) -> Vec<u64> {
+    let cleaned: String = message.chars().filter(|c| !matches!(c, ',' | '_')).collect();
+    cleaned.split(|c: char| !c.is_ascii_digit()).filter_map(|run| run.parse().ok()).collect()
+}
+
+#[cfg(test)]
+#[path = "build_tests.rs"]
+mod tests;

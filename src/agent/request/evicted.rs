@@ -1,0 +1,47 @@
+//! What the model no longer has before it: results that were cut or left out, and files that the person attached.
+
+use super::build::parts_of;
+use crate::conversation::{CallId, CallResult, Message, Note, Part};
+use std::collections::{HashMap, HashSet};
+
+/// What has left the model's view: results, and files that the person attached.
+#[derive(Debug, Default)]
+pub(in crate::agent) struct EvictedContent {
+    pub(in crate::agent) calls: Vec<CallId>,
+    pub(in crate::agent) attached: Vec<String>,
+}
+
+impl EvictedContent {
+    /// What was in `all` and is not in `sent`.
+    pub(in crate::agent) fn between(all: &[Message], sent: &[Message]) -> EvictedContent {
+        let still: HashSet<&str> = attached(sent).collect();
+        let gone = attached(all).filter(|path| !still.contains(path));
+        EvictedContent { calls: lost(all, sent), attached: gone.map(String::from).collect() }
+    }
+}
+
+fn attached(messages: &[Message]) -> impl Iterator<Item = &str> {
+    let said = messages.iter().filter(|m| matches!(m, Message::User { .. })).flat_map(parts_of);
+    said.filter_map(attached_path)
+}
+
+/// The file that the next part holds.
+pub(in crate::agent) fn attached_path(part: &Part) -> Option<&str> {
+    match part.as_note()? {
+        Note::AttachedFile { path } => Some(path),
+        _ => None,
+    }
+}
+
+/// The results of `all` that are not in `sent`, or no longer whole.
+fn lost(all: &[Message], sent: &[Message]) -> Vec<CallId> {
+    fn results(messages: &[Message]) -> impl Iterator<Item = &CallResult> {
+        messages.iter().flat_map(|m| match m {
+            Message::Results { results } => results.as_slice(),
+            _ => &[],
+        })
+    }
+    let kept: HashMap<&CallId, &CallResult> = results(sent).map(|r| (&r.id, r)).collect();
+    let gone = results(all).filter(|r| kept.get(&r.id).is_none_or(|k| k.body() != r.body()));
+    gone.map(|r| r.id.clone()).collect()
+}

@@ -1,0 +1,120 @@
+//! How a turn ended, and the words for it: every face says the same.
+
+use super::empty_answer::EmptyAnswer;
+use crate::provider::ProviderError;
+use std::time::Duration;
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TurnEnding {
+    Done,
+    /// The answer stopped at the model's output limit.
+    CutAtLimit,
+    Refused,
+    /// There was neither text nor a call in the answer, nor in the one after a nudge.
+    NoAnswer(EmptyAnswer),
+    Interrupted,
+    /// The most requests one turn may make were made.
+    TooManyRounds(u32),
+    /// The same failing call was repeated, and nobody said to go on.
+    Stuck {
+        tool: String,
+        times: u32,
+    },
+    Failed(ProviderError),
+    /// The session could not be written, so nothing more was done.
+    Unsaved(String),
+    /// A hook of the person's, or the classification, stopped it before anything was sent.
+    Blocked {
+        why: String,
+        hint: Option<String>,
+    },
+}
+
+impl TurnEnding {
+    /// The sentence and the hint; nothing where the turn simply ended.
+    pub fn words(&self) -> Option<(String, Option<String>)> {
+        let retry = || Some("/retry sends it again; what was done is kept".to_string());
+        Some(match self {
+            TurnEnding::Done => return None,
+            TurnEnding::CutAtLimit => (
+                "the answer stopped at the model's output limit".into(),
+                Some("say \"go on\" to have the rest".into()),
+            ),
+            TurnEnding::Refused => ("the model declined to answer".into(), None),
+            TurnEnding::NoAnswer(silence) => (silence.to_string(), Some(silence.hint().into())),
+            TurnEnding::Interrupted => ("interrupted".into(), None),
+            TurnEnding::TooManyRounds(n) => (
+                format!("stopped after {n} requests in one turn (`max_turns`)"),
+                Some("say \"go on\" to continue".into()),
+            ),
+            TurnEnding::Stuck { tool, times } => {
+                (format!("stopped: {tool} repeated the same thing {times} times"), None)
+            }
+            TurnEnding::Unsaved(why) => (
+                format!("the session could not be saved, so nothing more was done: {why}"),
+                Some("free some space, then /retry".into()),
+            ),
+            TurnEnding::Blocked { why, hint } => (format!("blocked: {why}"), hint.clone()),
+            TurnEnding::Failed(e) => (e.to_string(), hint_for(e).or_else(retry)),
+        })
+    }
+}
+
+/// Nothing here gives the conversation up: what was said stays.
+const LONG: &str =
+    "/compact sums up what was said; else /model with a larger window, or attach less; then /retry";
+
+/// A server that wants to be left alone for longer is not asked again at once.
+const SOON: Duration = Duration::from_secs(60);
+
+fn hint_for(error: &ProviderError) -> Option<String> {
+    if error.retry_after().is_some_and(|wait| wait > SOON) {
+        return Some(
+            "/retry when that has passed, or /provider to ask another; what was done is kept".into(),
+        );
+    }
+    Some(match error {
+        ProviderError::Auth { .. } => "check the key; `placet doctor` shows where it was taken from".into(),
+        ProviderError::NoKey { .. } => "`--provider offline` works without one".into(),
+        ProviderError::TooLong { .. } => LONG.into(),
+        ProviderError::Proxy { .. } => {
+            "correct the variable and start again with -c; the conversation is saved".into()
+        }
+        ProviderError::Untrusted { .. } => {
+            "check the address and the machine's clock; `network.ca_file` names certificates to trust".into()
+        }
+        ProviderError::PlainHttp { host } => format!(
+            "use an https:// address, or add \"{host}\" to `network.plain_http_hosts` if nobody else can read that network"
+        ),
+        ProviderError::OverLimit(limit) => match limit.setting() {
+            Some(setting) => format!("no call of it was run; set `{setting}` higher to allow such answers"),
+            None => "no call of it was run".into(),
+        },
+        ProviderError::Replay(_) => "record it again with --record".into(),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hint(error: ProviderError) -> String {
+        TurnEnding::Failed(error).words().unwrap().1.unwrap()
+    }
+
+    #[test]
+    fn no_hint_gives_the_conversation_up_or_sends_what_was_just_refused() {
+        let message = || "no".to_string();
+        let long = hint(ProviderError::TooLong { message: message() });
+        assert!(long.contains("/compact") && long.contains("/model") && !long.contains("/new"), "{long}");
+        let limited = |seconds| ProviderError::RateLimited {
+            message: message(),
+            retry_after: Some(Duration::from_secs(seconds)),
+        };
+        assert!(hint(limited(3600)).starts_with("/retry when that has passed"));
+        assert!(hint(limited(2)).starts_with("/retry sends it again"));
+        assert!(hint(ProviderError::Proxy { message: message() }).starts_with("correct the variable"));
+    }
+}

@@ -1,0 +1,148 @@
+//! The gate's parts, from the settings: hooks, classification, the audit log, metrics.
+
+use super::AppError;
+use crate::agent::{CallInterceptors, SecretFilter};
+use crate::audit;
+use crate::config::{AppDirs, AuthorTrust, Config, ConfigProblem, HookSettings, SettingOrigin};
+use crate::hooks::{Hook, HookEnvironment, HookSet, HookSource, HookSpec};
+use crate::metrics::MetricsFile;
+use crate::permission::{ClassificationLevel, ClassificationRules, ProgramDirs, ProtectedPaths};
+use crate::text::regular_file;
+use globset::{Glob, GlobSetBuilder};
+
+/// Where the audit log and its guards lie.
+pub fn audit_places(paths: &AppDirs) -> audit::AuditPaths {
+    audit::AuditPaths {
+        log: paths.state.join("audit/log.jsonl"),
+        key: paths.config.join("audit.key"),
+        anchor: paths.config.join("audit.head"),
+    }
+}
+
+/// Where the figures of all calls are kept.
+pub fn metrics(paths: &AppDirs) -> MetricsFile {
+    MetricsFile::at(paths.state.join("metrics.json"))
+}
+
+/// Mistakes in hooks of a file are added to `config.problems`, and leave placet in doubt about permissions; one on the
+/// command line is an error.
+pub(super) fn gate(
+    config: &mut Config,
+    paths: &AppDirs,
+    withheld: Vec<String>,
+) -> Result<CallInterceptors, AppError> {
+    let keys = withheld.clone();
+    let mut hooks = Vec::new();
+    for (number, (text, origin, standing)) in config.hooks().to_vec().into_iter().enumerate() {
+        match Hook::parse(spec(text, number, standing)) {
+            Ok(hook) => hooks.push(hook),
+            Err(e) if matches!(origin, SettingOrigin::Flag(_)) => return Err(AppError::Hook(e)),
+            Err(e) => config.add_permission_problem(ConfigProblem::of_value(&origin, e.to_string())),
+        }
+    }
+    let programs =
+        HookEnvironment { supervisor: std::env::current_exe().unwrap_or_else(|_| "placet".into()), withheld };
+    let on = |key: &str| config.flag(key).unwrap_or(true);
+    Ok(CallInterceptors {
+        hooks: HookSet::new(hooks, programs),
+        audit: on("audit.enabled").then(|| audit::AuditLog::at(audit_places(paths))),
+        metrics: on("metrics.enabled").then(|| metrics(paths)),
+        secrets: secrets(config, paths, &keys)?,
+    })
+}
+
+/// `withheld` names the environment variables that hold placet's own keys.
+fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<SecretFilter, AppError> {
+    let mut known: Vec<String> = withheld.iter().filter_map(|name| std::env::var(name).ok()).collect();
+    let stored = regular_file::read_to_string(&paths.keys_file(), regular_file::SETTINGS).unwrap_or_default();
+    let stored: toml::Table = stored.parse().unwrap_or_default();
+    known.extend(stored.values().filter_map(|value| value.as_str().map(String::from)));
+    let mut shown = GlobSetBuilder::new();
+    for (glob, origin) in config.list("secrets.shown").to_vec() {
+        let anywhere = if glob.starts_with('/') { glob.clone() } else { format!("**/{glob}") };
+        match Glob::new(&anywhere) {
+            Ok(built) => {
+                shown.add(built);
+            }
+            Err(e) => config.add_permission_problem(ConfigProblem::of_value(
+                &origin,
+                format!("`{glob}` is not a pattern: {}", e.kind()),
+            )),
+        }
+    }
+    let shown = shown.build().unwrap_or_default();
+    Ok(SecretFilter { on: config.flag("secrets.redact").unwrap_or(true), known, shown })
+}
+
+fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> HookSpec {
+    HookSpec {
+        name: text.name.unwrap_or_else(|| format!("hooks[{number}]")),
+        source: match standing {
+            AuthorTrust::Trusted => HookSource::Person,
+            AuthorTrust::Untrusted => HookSource::Project,
+        },
+        point: text.point,
+        tool: text.tool,
+        argument: text.argument,
+        when: text.when,
+        deny: text.deny,
+        ask: text.ask,
+        allow: text.allow,
+        redact: text.redact,
+        with: text.with,
+        denylist: text.denylist,
+        command: text.command,
+        priority: text.priority,
+        timeout_ms: text.timeout_ms,
+        reason: text.reason,
+    }
+}
+
+/// The protected paths: the built-in list, what the settings add to it, and the directories of `PATH`.
+pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
+    let own: Vec<String> =
+        config.list("permission.protected").iter().map(|(pattern, _)| pattern.clone()).collect();
+    let programs = || ProgramDirs::from_variable(std::env::var_os("PATH").as_deref());
+    match ProtectedPaths::with(&own, programs()) {
+        Ok(protected) => protected,
+        Err(e) => {
+            let listed = config.list("permission.protected");
+            let origin = listed.iter().find(|(pattern, _)| *pattern == e.pattern).map(|(_, o)| o.clone());
+            config.add_permission_problem(ConfigProblem::of_value(
+                &origin.unwrap_or(SettingOrigin::Default),
+                e.to_string(),
+            ));
+            // The others are good: one mistake does not open them.
+            let good = |pattern: &&String| ProtectedPaths::with(&[(*pattern).clone()], programs()).is_ok();
+            let own: Vec<String> = own.iter().filter(good).cloned().collect();
+            ProtectedPaths::with(&own, programs()).unwrap_or_default()
+        }
+    }
+}
+
+/// What the settings classify. What cannot be read leaves placet in doubt, and everything RESTRICTED.
+pub(super) fn labels(config: &mut Config) -> ClassificationRules {
+    let texts =
+        |key: &str| -> Vec<String> { config.list(key).iter().map(|(text, _)| text.clone()).collect() };
+    let level = |key: &str, or: ClassificationLevel| {
+        config.text(key).and_then(ClassificationLevel::parse).unwrap_or(or)
+    };
+    let levels = [
+        level("classification.default", ClassificationLevel::Public),
+        level("classification.network_ceiling", ClassificationLevel::Public),
+        level("classification.provider_ceiling", ClassificationLevel::Confidential),
+    ];
+    match ClassificationRules::new(&texts("classification.paths"), &texts("classification.hosts"), levels) {
+        Ok(labels) => labels,
+        Err(e) => {
+            let origin = config
+                .list("classification.paths")
+                .first()
+                .map_or(SettingOrigin::Default, |(_, o)| o.clone());
+            config.add_permission_problem(ConfigProblem::of_value(&origin, e.to_string()));
+            let [_, network, provider] = levels;
+            ClassificationRules::new(&[], &[], [ClassificationLevel::Restricted, network, provider])
+                .unwrap_or_default()
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! Who answers: from the settings, the environment and the stored keys to one provider and its model.
+
+use super::configured_provider::ConfiguredProvider;
+use super::{App, AppError, keys};
+use crate::agent::SelectedModel;
+use crate::config::{Config, SettingOrigin, name_of};
+use crate::http::HttpClientSettings;
+use crate::provider::{
+    AnswerLimits, ApiKeyRequirement, ApiKeySource, FallbackEntry, FallbackProvider, HttpProvider,
+    HttpProviderSettings, ModelLimits, ModelSpec, OfflineProvider, Provider, ProviderPreset,
+    RecordingProvider, ReplayProvider, WireFormatKind, catalog,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long connecting may take where the settings do not say.
+const CONNECT: Duration = Duration::from_secs(15);
+
+impl App {
+    /// The provider that the settings name, or the first whose key is in the environment or was stored, or the offline
+    /// one.
+    /// `name` and `model` overrule the settings. Opens no connection.
+    pub fn answerer(&self, name: Option<&str>, model: Option<&str>) -> Result<SelectedModel, AppError> {
+        if let Some(path) = &self.request.replay {
+            let replay = ReplayProvider::open(path).map_err(|e| file_error(path, e))?;
+            let recorded = model.map(String::from).or_else(|| replay.model());
+            let model = recorded.unwrap_or_else(|| "replay".into());
+            return Ok(self.offline_like(Arc::new(replay), &model, None));
+        }
+        let chosen = name.map(String::from).or_else(|| self.chosen());
+        let answerer = match chosen.as_deref() {
+            Some("offline") => self.offline_like(Arc::new(OfflineProvider::new()), "offline", None),
+            None => {
+                let note = "no provider is configured: the built-in offline one answers plain requests (`help` lists them). \
+                            To add a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or see `placet config init`";
+                self.offline_like(Arc::new(OfflineProvider::new()), "offline", Some(note.into()))
+            }
+            Some(chosen) => self.remote(chosen, model)?,
+        };
+        match &self.request.record {
+            None => Ok(answerer),
+            Some(path) => {
+                let record = RecordingProvider::create(path, Arc::clone(&answerer.provider))
+                    .map_err(|e| file_error(path, e))?;
+                Ok(SelectedModel { provider: Arc::new(record), ..answerer })
+            }
+        }
+    }
+
+    /// Who answers where nobody is named for the occasion; `None` is the offline provider.
+    pub fn chosen(&self) -> Option<String> {
+        let named = self.config.text("provider").map(String::from);
+        named.or_else(keys::first_in_environment).or_else(|| keys::first_in_file(&self.paths.keys_file()))
+    }
+
+    /// Where the key of a server is found, as words.
+    pub fn key_standing(&self, server: &ConfiguredProvider) -> (KeyStatus, String) {
+        let own = |key: &str| self.config.text(&name_of("providers", &server.name, key));
+        let builtin = ProviderPreset::of(&server.name).map(|preset| preset.key_variable.as_str());
+        let variable = own("key_env").or(builtin);
+        let command = own("api_key_command").or_else(|| self.config.text("api_key_command"));
+        match self.key(server) {
+            Err(e) => (KeyStatus::Missing, e.to_string()),
+            Ok(ApiKeySource::Command { .. }) if command.is_some() => {
+                (KeyStatus::There, "from a command".into())
+            }
+            Ok(ApiKeySource::Keyring(_)) => (KeyStatus::There, "from the keyring".into()),
+            Ok(ApiKeySource::Missing { variable }) => (KeyStatus::Missing, format!("none: set {variable}")),
+            Ok(ApiKeySource::None) => (KeyStatus::Unneeded, "none needed".into()),
+            Ok(_) => match variable.filter(|v| keys::from_environment(v).is_some()) {
+                Some(variable) => (KeyStatus::There, format!("in {variable}")),
+                None => (KeyStatus::There, "in the key file".into()),
+            },
+        }
+    }
+
+    fn offline_like(&self, provider: Arc<dyn Provider>, model: &str, note: Option<String>) -> SelectedModel {
+        let figures = ModelLimits { window: 1_000_000, max_output: 64_000, vision: true };
+        SelectedModel { provider, model: figures.model(model), max_output: figures.max_output, note }
+    }
+
+    /// Refuses a name that is neither built in nor in the settings, with the one that was meant.
+    pub fn known_provider(&self, name: &str) -> Result<(), AppError> {
+        let known = ProviderPreset::of(name).is_some() || self.own_provider(name);
+        if known { Ok(()) } else { Err(unknown_provider(name, &self.config)) }
+    }
+
+    fn remote(&self, name: &str, model: Option<&str>) -> Result<SelectedModel, AppError> {
+        let server = self.server(name)?;
+        let preset = &server.preset;
+        let model = model
+            .or_else(|| self.config.text("model"))
+            .or(preset.default_model.as_deref())
+            .ok_or_else(|| AppError::Model(name.into()))?
+            .to_string();
+        let note = self.unknown(&server, &model);
+        let (live, max_output) = (self.live(&server)?, self.room(&server, &model));
+        let provider = self.fallback(Arc::new(live))?;
+        Ok(SelectedModel { provider, model: self.model(&server, &model), max_output, note })
+    }
+
+    /// The connection to a server: nothing is opened, nothing runs.
+    pub fn live(&self, server: &ConfiguredProvider) -> Result<HttpProvider, AppError> {
+        let preset = &server.preset;
+        if preset.base_url.is_empty() {
+            return Err(AppError::Address(server.name.clone()));
+        }
+        let key = self.key(server)?;
+        let mut settings =
+            HttpProviderSettings { silence_limit: preset.silence_limit(), ..HttpProviderSettings::default() };
+        if self.config.origin("network.silence_seconds") != Some(&SettingOrigin::Default) {
+            settings.silence_limit =
+                Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));
+        }
+        if let Some(attempts) = self.config.number("network.attempts") {
+            settings.retry.attempts = u32::try_from(attempts.clamp(1, 20)).unwrap_or(5);
+        }
+        settings.limits = self.answer_limits();
+        let hosts = self.config.list("network.plain_http_hosts");
+        settings.plain_http_hosts = hosts.iter().map(|(host, _)| host.to_string()).collect();
+        settings.first_byte_limit = self.seconds("network.first_byte_seconds");
+        settings.client = self.client();
+        Ok(HttpProvider::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
+    }
+
+    /// What one answer may be at most.
+    fn answer_limits(&self) -> AnswerLimits {
+        let default = AnswerLimits::default();
+        let number = |key: &str| self.config.number(key).and_then(|n| usize::try_from(n.max(1)).ok());
+        let bytes = |key: &str, least: usize| {
+            number(key).map_or(least, |megabytes| megabytes.saturating_mul(1024 * 1024))
+        };
+        AnswerLimits {
+            answer_bytes: bytes("network.answer_mb", default.answer_bytes),
+            argument_bytes: bytes("network.arguments_mb", default.argument_bytes),
+            event_bytes: bytes("network.event_mb", default.event_bytes),
+            calls: number("network.answer_calls").unwrap_or(default.calls),
+            time: self.seconds("network.answer_seconds").unwrap_or(default.time),
+        }
+    }
+
+    /// How every connection is made that placet itself opens.
+    pub fn client(&self) -> HttpClientSettings {
+        HttpClientSettings {
+            connect_timeout: self.seconds("network.connect_seconds").unwrap_or(CONNECT),
+            ca_file: self.config.text("network.ca_file").map(|path| self.below_home(path)),
+            ..HttpClientSettings::default()
+        }
+    }
+
+    fn seconds(&self, key: &str) -> Option<Duration> {
+        self.config.number(key).map(|n| Duration::from_secs(n.max(1)))
+    }
+
+    fn below_home(&self, path: &str) -> PathBuf {
+        match (path.strip_prefix("~/"), std::env::var_os("HOME")) {
+            (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
+            _ => self.cwd().join(path),
+        }
+    }
+
+    /// Those that stand in for the provider, where the settings name any.
+    fn fallback(&self, first: Arc<dyn Provider>) -> Result<Arc<dyn Provider>, AppError> {
+        let mut links = Vec::new();
+        for (entry, _) in self.config.list("network.fallback") {
+            let (name, model) = entry.split_once('/').unwrap_or((entry.as_str(), ""));
+            let server = self.settled(name)?;
+            let model = Some(model).filter(|m| !m.is_empty()).or(server.preset.default_model.as_deref());
+            let model = model.ok_or_else(|| AppError::Model(name.into()))?.to_string();
+            let (live, most) = (self.live(&server)?, self.room(&server, &model));
+            links.push(FallbackEntry {
+                provider: Arc::new(live),
+                model: Some((self.model(&server, &model), most)),
+            });
+        }
+        if links.is_empty() {
+            return Ok(first);
+        }
+        Ok(Arc::new(FallbackProvider::new(first, links)))
+    }
+
+    /// The model as a request depends on it.
+    pub fn model(&self, server: &ConfiguredProvider, model: &str) -> ModelSpec {
+        let mut figures = self.known(server, model);
+        figures.window = self.config.number("context_window").unwrap_or(figures.window);
+        figures.vision = self.config.flag("vision").unwrap_or(figures.vision);
+        let entry = server.entry(model);
+        let mut model = figures.model(model);
+        let wire = server.preset.wire;
+        // Chat Completions has no place for one that its servers agree on.
+        let pdf = self.config.flag("pdf").or(entry.and_then(|e| e.pdf)).unwrap_or(false);
+        model.capabilities.pdf = pdf && wire != WireFormatKind::OpenaiChat;
+        if wire == WireFormatKind::Gemini {
+            // Its requests may have 20 MB.
+            model.capabilities.max_pdf_bytes = 14_000_000;
+        }
+        model.capabilities.thinking = entry.and_then(|e| e.thinking).unwrap_or(false);
+        model.capabilities.signed_calls = entry.and_then(|e| e.signed_calls).unwrap_or(false);
+        model
+    }
+
+    /// What is assumed of a model that nobody described.
+    fn unknown(&self, server: &ConfiguredProvider, model: &str) -> Option<String> {
+        let described = server.entry(model).is_some() || self.config.number("context_window").is_some();
+        let ModelLimits { window, max_output, .. } = ModelLimits::UNKNOWN;
+        (!described).then(|| {
+            format!(
+                "nothing is known of the model {model}: a window of {window} tokens, answers of {max_output} and no \
+                 pictures are assumed (context_window, max_output_tokens and vision say otherwise)"
+            )
+        })
+    }
+
+    /// The most tokens of one answer.
+    fn room(&self, server: &ConfiguredProvider, model: &str) -> u64 {
+        let known = self.known(server, model).max_output.min(32_000);
+        self.config.number("max_output_tokens").unwrap_or(known)
+    }
+
+    fn known(&self, server: &ConfiguredProvider, model: &str) -> ModelLimits {
+        match server.entry(model) {
+            Some(_) if catalog::find(&server.name, model).is_some() => ModelLimits::of(&server.name, model),
+            Some(_) => ModelLimits::of(&server.like, model),
+            None => ModelLimits::UNKNOWN,
+        }
+    }
+
+    fn key(&self, server: &ConfiguredProvider) -> Result<ApiKeySource, AppError> {
+        let name = &server.name;
+        let own = |key: &str| self.config.text(&name_of("providers", name, key));
+        if let Some(command) = own("api_key_command") {
+            return Ok(ApiKeySource::command(command));
+        }
+        if let Some(entry) = own("keyring") {
+            return Ok(ApiKeySource::Keyring(entry.into()));
+        }
+        if let Some(command) = self.config.text("api_key_command") {
+            return Ok(ApiKeySource::command(command));
+        }
+        // A key belongs to its server: one of the person's own never gets that of the preset it is modelled on.
+        let builtin = ProviderPreset::of(name).map(|preset| preset.key_variable.as_str());
+        let variable = own("key_env").or(builtin);
+        if let Some(key) = variable.and_then(keys::from_environment) {
+            return Ok(key);
+        }
+        if let Some(key) = keys::from_file(&self.paths.keys_file(), name)? {
+            return Ok(key);
+        }
+        let asked_for = own("key_env").is_some();
+        let like_one_with_a_key = own("preset").is_some() && server.preset.key == ApiKeyRequirement::Required;
+        Ok(match variable {
+            None if like_one_with_a_key => {
+                ApiKeySource::Missing { variable: format!("the one that [providers.{name}] key_env names") }
+            }
+            Some(variable) if asked_for || server.preset.key == ApiKeyRequirement::Required => {
+                ApiKeySource::Missing { variable: variable.into() }
+            }
+            _ => ApiKeySource::None,
+        })
+    }
+
+    /// A server by its name: built in, or from `[providers.NAME]`, or the one laid over the other.
+    pub fn server(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
+        let mut server = self.settled(name)?;
+        // The address of the command line is meant for whoever answers.
+        if let Some(url) = self.config.text("base_url") {
+            server.preset.base_url = url.to_string();
+        }
+        Ok(server)
+    }
+
+    /// The same as the configuration has it, whatever the command line says.
+    fn settled(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
+        if !self.own_provider(name) && ProviderPreset::of(name).is_none() {
+            return Err(unknown_provider(name, &self.config));
+        }
+        super::configured_provider::of(&self.config, name)
+    }
+
+    fn own_provider(&self, name: &str) -> bool {
+        self.config.names_below("providers").iter().any(|n| n == name)
+    }
+}
+
+/// Whether a key can be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyStatus {
+    There,
+    Missing,
+    Unneeded,
+}
+
+fn unknown_provider(name: &str, config: &Config) -> AppError {
+    let own = config.names_below("providers");
+    let known = ProviderPreset::all()
+        .iter()
+        .map(|p| p.name.as_str())
+        .chain(["offline"])
+        .chain(own.iter().map(String::as_str));
+    let near = crate::text::nearest(name, known).map(String::from);
+    AppError::Provider { name: name.into(), near }
+}
+
+fn file_error(path: &Path, error: impl std::fmt::Display) -> AppError {
+    AppError::File { path: path.into(), reason: error.to_string() }
+}

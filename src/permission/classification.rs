@@ -1,0 +1,374 @@
+//! Classification: which level a path, a host or a session has, and which way data may flow.
+//!
+//! A session has seen what it has touched: its level (its taint) is the highest of all that, and data flows from it
+//! only to what is classified as high or higher. Off unless the settings classify something; then it costs one
+//! comparison for each call.
+
+use super::Access;
+use super::command::CommandSegment;
+use super::command_rules::ParsedCommand;
+use super::decision::Denial;
+use super::git_repository::{is_git_name, is_repository};
+use super::pattern::RulePattern;
+use super::policy::Policy;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+use thiserror::Error;
+
+/// How far something may go, the widest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ClassificationLevel {
+    #[default]
+    Public,
+    Internal,
+    Confidential,
+    Restricted,
+}
+
+impl ClassificationLevel {
+    pub const ALL: [ClassificationLevel; 4] = [
+        ClassificationLevel::Public,
+        ClassificationLevel::Internal,
+        ClassificationLevel::Confidential,
+        ClassificationLevel::Restricted,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            ClassificationLevel::Public => "PUBLIC",
+            ClassificationLevel::Internal => "INTERNAL",
+            ClassificationLevel::Confidential => "CONFIDENTIAL",
+            ClassificationLevel::Restricted => "RESTRICTED",
+        }
+    }
+
+    /// By its name, in upper or lower case.
+    pub fn parse(name: &str) -> Option<ClassificationLevel> {
+        ClassificationLevel::ALL.into_iter().find(|level| level.name().eq_ignore_ascii_case(name.trim()))
+    }
+
+    fn from_index(index: u8) -> ClassificationLevel {
+        // What cannot be is taken for the strictest.
+        ClassificationLevel::ALL.get(usize::from(index)).copied().unwrap_or(ClassificationLevel::Restricted)
+    }
+}
+
+impl fmt::Display for ClassificationLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The level of the session: the one value that the prompt shows and the policy reads.
+#[derive(Clone, Debug, Default)]
+pub struct Taint(Arc<AtomicU8>);
+
+impl Taint {
+    pub fn load(&self) -> ClassificationLevel {
+        ClassificationLevel::from_index(self.0.load(Ordering::Acquire))
+    }
+
+    /// It never falls by this.
+    pub fn raise(&self, level: ClassificationLevel) {
+        self.0.fetch_max(level as u8, Ordering::AcqRel);
+    }
+
+    /// Another conversation begins, or is taken up again.
+    pub fn begin(&self, level: ClassificationLevel) {
+        self.0.store(level as u8, Ordering::Release);
+    }
+}
+
+/// What the settings classify.
+#[derive(Clone, Debug)]
+pub struct ClassificationRules {
+    paths: Vec<(ClassificationLevel, ClassificationGlob)>,
+    hosts: Vec<(ClassificationLevel, RulePattern)>,
+    /// Of paths in the workspace that no pattern names.
+    usual: ClassificationLevel,
+    /// The highest level that may go to a host that no pattern names.
+    network: ClassificationLevel,
+    /// The highest level that may go to whoever answers: the provider, or an MCP client.
+    provider: ClassificationLevel,
+}
+
+/// A glob; `secret/**` and `secret/*` speak of the directory itself as well.
+#[derive(Clone, Debug)]
+struct ClassificationGlob {
+    glob: RulePattern,
+    dir: Option<RulePattern>,
+    /// It names a repository's directory: `.git/**`.
+    of_repository: bool,
+}
+
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum ClassificationError {
+    #[error(
+        "`{0}` is not of the form LEVEL:PATTERN; the levels are PUBLIC, INTERNAL, CONFIDENTIAL, RESTRICTED"
+    )]
+    Shape(String),
+    #[error("the pattern in `{text}` is not a glob: {reason}")]
+    Glob { text: String, reason: String },
+}
+
+impl Default for ClassificationRules {
+    fn default() -> ClassificationRules {
+        ClassificationRules {
+            paths: Vec::new(),
+            hosts: Vec::new(),
+            usual: ClassificationLevel::Public,
+            network: ClassificationLevel::Public,
+            provider: ClassificationLevel::Confidential,
+        }
+    }
+}
+
+impl ClassificationRules {
+    /// `paths` and `hosts` are texts like `CONFIDENTIAL:docs/board/**`; of several that match, the first counts.
+    pub fn new(
+        paths: &[String],
+        hosts: &[String],
+        [usual, network, provider]: [ClassificationLevel; 3],
+    ) -> Result<ClassificationRules, ClassificationError> {
+        let paths = paths.iter().map(|text| split(text).and_then(|(l, p)| Ok((l, tree(text, p)?))));
+        let hosts = hosts
+            .iter()
+            .map(|text| split(text).and_then(|(l, p)| Ok((l, pattern(text, &p.to_ascii_lowercase())?))));
+        Ok(ClassificationRules {
+            paths: paths.collect::<Result<_, _>>()?,
+            hosts: hosts.collect::<Result<_, _>>()?,
+            usual,
+            network,
+            provider,
+        })
+    }
+
+    /// Nothing can have another level than PUBLIC.
+    pub fn is_off(&self) -> bool {
+        self.usual == ClassificationLevel::Public
+            && self.paths.iter().all(|(level, _)| *level == ClassificationLevel::Public)
+    }
+
+    pub fn of_path(&self, path: &Path, roots: &[PathBuf]) -> ClassificationLevel {
+        if !self.is_off() && in_repository(path, roots) {
+            return self.of_repository(path, roots);
+        }
+        let found = self.paths.iter().find(|(_, tree)| tree.matches(path, roots));
+        let inside = || roots.iter().any(|root| path.starts_with(root));
+        match found {
+            Some((level, _)) => *level,
+            None if inside() => self.usual,
+            None => ClassificationLevel::Public,
+        }
+    }
+
+    /// A repository may hold each version of each file: its directory has the highest level of all paths, unless a
+    /// pattern speaks of that directory by its name.
+    fn of_repository(&self, path: &Path, roots: &[PathBuf]) -> ClassificationLevel {
+        let named = self.paths.iter().find(|(_, tree)| tree.of_repository && tree.matches(path, roots));
+        let all = || self.paths.iter().map(|(level, _)| *level).max().unwrap_or_default().max(self.usual);
+        named.map_or_else(all, |(level, _)| *level)
+    }
+
+    pub fn of_host(&self, host: &str) -> ClassificationLevel {
+        let found = self.hosts.iter().find(|(_, pattern)| pattern.matches_host(host));
+        found.map_or(self.network, |(level, _)| *level)
+    }
+
+    /// The highest level that whoever answers may see.
+    pub fn provider_ceiling(&self) -> ClassificationLevel {
+        self.provider
+    }
+}
+
+fn split(text: &str) -> Result<(ClassificationLevel, &str), ClassificationError> {
+    let parts = text
+        .split_once(':')
+        .and_then(|(level, rest)| Some((ClassificationLevel::parse(level)?, rest.trim())));
+    parts.filter(|(_, rest)| !rest.is_empty()).ok_or_else(|| ClassificationError::Shape(text.into()))
+}
+
+fn pattern(text: &str, raw: &str) -> Result<RulePattern, ClassificationError> {
+    RulePattern::parse(raw).map_err(|reason| ClassificationError::Glob { text: text.into(), reason })
+}
+
+fn tree(text: &str, raw: &str) -> Result<ClassificationGlob, ClassificationError> {
+    let dir = raw.strip_suffix("/**").or_else(|| raw.strip_suffix("/*"));
+    let raw = match dir {
+        Some(dir) => format!("{dir}/**"),
+        None => raw.to_string(),
+    };
+    let of_repository = raw.split('/').any(|name| name.ends_with(".git"));
+    Ok(ClassificationGlob {
+        glob: pattern(text, &raw)?,
+        dir: dir.map(|dir| pattern(text, dir)).transpose()?,
+        of_repository,
+    })
+}
+
+/// True at and below the directory in which a repository keeps what it knows of other versions: `.git`, and of any other
+/// directory with the form of a repository what holds contents. A root may lie in a bare repository, as its worktree;
+/// so within a root only what is below it is looked at.
+fn in_repository(path: &Path, roots: &[PathBuf]) -> bool {
+    /// Where contents are in a repository's directory.
+    const HOLD: [&str; 4] = ["objects", "lfs", "rr-cache", "modules"];
+    let root = roots.iter().find(|root| path.starts_with(root));
+    let exists = |path: &Path| path.symlink_metadata().is_ok();
+    path.ancestors().take_while(|dir| root.is_none_or(|root| dir.starts_with(root))).any(|dir| {
+        let name = dir.file_name().unwrap_or_default();
+        let holds = || HOLD.iter().any(|known| name == *known);
+        let formed = || dir.parent().is_some_and(|above| is_repository(above, &exists));
+        is_git_name(dir) || holds() && formed()
+    })
+}
+
+impl ClassificationGlob {
+    fn matches(&self, path: &Path, roots: &[PathBuf]) -> bool {
+        self.glob.matches_path(path, roots)
+            || self.dir.as_ref().is_some_and(|dir| dir.matches_path(path, roots))
+    }
+}
+
+/// True for a program that reads repositories, and what is in their history, without naming a file of theirs.
+fn reads_repositories(part: &CommandSegment) -> bool {
+    /// Beside git's own programs, all of which begin with its name.
+    const OTHERS: [&str; 7] = ["tig", "jj", "gh", "glab", "hub", "lazygit", "hg"];
+    let program = part.words.first().and_then(|word| word.text.as_deref()).unwrap_or_default();
+    let name = program.rsplit('/').next().unwrap_or(program);
+    name.starts_with("git") || OTHERS.contains(&name)
+}
+
+/// A flow that is not allowed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FlowViolation {
+    /// To a file of a lower level.
+    File { taint: ClassificationLevel, target: String, level: ClassificationLevel },
+    /// To a host of a lower level.
+    Sink { taint: ClassificationLevel, target: String, level: ClassificationLevel },
+    /// From a file that whoever answers must not see.
+    Ceiling { target: String, level: ClassificationLevel, ceiling: ClassificationLevel },
+}
+
+impl FlowViolation {
+    pub(super) fn denial(&self) -> Denial {
+        let lower = "keep it where the classification is as high or higher, or leave out what the session has seen; the \
+                     person can lower the session with /taint reset, which also clears the conversation";
+        let (reason, hint) = match self {
+            FlowViolation::File { taint, target, level } => (
+                format!(
+                    "Write-down blocked — your session taint is {taint}, but the target resource \"{target}\" is classified {level}"
+                ),
+                lower,
+            ),
+            FlowViolation::Sink { taint, target, level } => (
+                format!(
+                    "Write-down blocked — your session taint is {taint}, but the host \"{target}\" may have {level} at most"
+                ),
+                lower,
+            ),
+            FlowViolation::Ceiling { target, level, ceiling } => (
+                format!(
+                    "Access denied — \"{target}\" is classified {level}, which exceeds your session ceiling {ceiling}"
+                ),
+                "its content would go to whoever answers here; do without it, or ask the person, who sets \
+                 `classification.provider_ceiling`",
+            ),
+        };
+        Denial { reason, hint: hint.into() }
+    }
+}
+
+/// What a call would do to the session's level, and whether it may.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FlowCheck {
+    /// The highest level it touches: the session's taint is at least that once it is not refused.
+    pub level: ClassificationLevel,
+    /// All that is not allowed about it; the first is told.
+    pub violations: Vec<FlowViolation>,
+}
+
+impl Policy {
+    pub fn labels(&self) -> &ClassificationRules {
+        &self.labels
+    }
+
+    pub fn taint(&self) -> &Taint {
+        &self.taint
+    }
+
+    pub fn level_of(&self, path: &Path) -> ClassificationLevel {
+        self.labels.of_path(path, self.roots())
+    }
+
+    /// What `reach` would come to. Changes nothing.
+    pub fn flow(&self, tool: &str, reach: &[Access]) -> FlowCheck {
+        if self.labels.is_off() {
+            return FlowCheck::default();
+        }
+        let mut reads: Vec<PathBuf> = Vec::new();
+        let mut writes: Vec<PathBuf> = Vec::new();
+        for one in reach {
+            match one {
+                Access::Read { path, .. } => reads.push(path.clone()),
+                Access::Write { path, .. } => writes.push(path.clone()),
+                Access::Run { cwd, .. } => {
+                    reads.push(cwd.clone());
+                    if let Some(line) = ParsedCommand::read(tool, one, self.home()) {
+                        let (read, written) = line.files();
+                        reads.extend(read);
+                        if line.parts().iter().any(|part| reads_repositories(part)) {
+                            reads.push(cwd.join(".git"));
+                        }
+                        writes.extend(written);
+                    }
+                }
+                Access::Network { .. } | Access::Approval | Access::Session => {}
+            }
+        }
+        let touched = reads.iter().chain(&writes).map(|path| self.level_of(path)).max();
+        let level = touched.unwrap_or_default();
+        // What is written may hold what the same call reads; but what it replaces flows nowhere.
+        let read = reads.iter().map(|path| self.level_of(path)).max().unwrap_or_default();
+        let taint = self.taint.load().max(read);
+        let mut violations = Vec::new();
+        let ceiling = self.labels.provider_ceiling();
+        for path in reads.iter().chain(&writes) {
+            let level = self.level_of(path);
+            if level > ceiling {
+                violations.push(FlowViolation::Ceiling { target: self.display_path(path), level, ceiling });
+            }
+        }
+        for path in &writes {
+            let level = self.level_of(path);
+            if level < taint {
+                violations.push(FlowViolation::File { taint, target: self.display_path(path), level });
+            }
+        }
+        for one in reach {
+            if let Access::Network { host } = one
+                && self.labels.of_host(host) < taint
+            {
+                let level = self.labels.of_host(host);
+                violations.push(FlowViolation::Sink { taint, target: host.clone(), level });
+            }
+        }
+        violations.dedup();
+        FlowCheck { level, violations }
+    }
+
+    /// The path as people name it.
+    fn display_path(&self, path: &Path) -> String {
+        let relative = self.roots().iter().find_map(|root| path.strip_prefix(root).ok());
+        match relative {
+            Some(relative) if relative.as_os_str().is_empty() => ".".into(),
+            Some(relative) => relative.display().to_string(),
+            None => path.display().to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "classification_tests.rs"]
+mod tests;

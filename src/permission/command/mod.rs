@@ -1,0 +1,45 @@
+//! A command line read as a shell reads it, so that consent is given to what runs and not to what it looks like.
+//!
+//! The grammar is POSIX with the usual bash extensions. The result is no tree: it is the list of [`CommandSegment`]s, one
+//! for each simple command that is reached anywhere in the line (pipelines, lists, subshells, branches, loops,
+//! function bodies, substitutions, here-documents), with what wrappers such as `env` or `sh -c` run below it.
+//! What cannot be read for certain (arrays, arithmetic commands, extended globs, deep nesting) is an error, never a
+//! guess. Nothing is run and no file is looked at: paths are resolved by their spelling alone.
+
+mod compound;
+mod grammar;
+mod lexer;
+mod parse_state;
+mod redirect;
+mod segment;
+mod unwrap;
+mod word;
+mod wrappers;
+
+pub(super) use grammar::parse;
+pub(super) use parse_state::ShellParseContext;
+pub(super) use parse_state::{join, normal};
+pub(super) use segment::{CommandSegment, RedirectKind, SegmentKind, ShellRedirect, WrapperKind};
+pub(super) use unwrap::SHELLS;
+pub(super) use word::ShellWord;
+
+use thiserror::Error;
+
+/// Why a line cannot be read; where such a line is not confined, it asks.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub(super) enum ShellParseError {
+    #[error("it is too long to be read")]
+    Long,
+    #[error("it nests too deep to be read")]
+    Deep,
+    #[error("`{0}` is not closed")]
+    Open(&'static str),
+    #[error("`{found}` stands where {wanted} is due")]
+    Unexpected { found: String, wanted: &'static str },
+    #[error("{0} cannot be followed")]
+    Unsupported(&'static str),
+}
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;

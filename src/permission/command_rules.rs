@@ -1,0 +1,354 @@
+//! A command line against rules and grants: each of its parts must be consented to, and each may be refused.
+
+use super::command;
+use super::command::{
+    CommandSegment, RedirectKind, SegmentKind, ShellParseContext, ShellParseError, ShellRedirect, WrapperKind,
+};
+use super::grant_pattern;
+use super::policy::{AccessVerdict, Policy};
+use super::read_only;
+use super::{Access, AccessLocation, Grant, Mode, PermitReason, Rule, RuleVerdict, danger};
+use std::path::{Path, PathBuf};
+
+/// A line that was read once.
+pub(super) struct ParsedCommand<'a> {
+    pub(super) tool: &'a str,
+    pub(super) reach: &'a Access,
+    pub(super) command: &'a str,
+    pub(super) segments: Result<Vec<CommandSegment>, ShellParseError>,
+}
+
+/// What consent to a part rests on.
+pub(super) enum SegmentConsent {
+    /// It does nothing that needs consent: `cd` inside, a variable.
+    Harmless,
+    By(PermitReason),
+    /// Nothing covers it; the reason, where there is a better one than that.
+    Open(Option<String>),
+}
+
+impl<'a> ParsedCommand<'a> {
+    /// `None` for what is no command.
+    pub(super) fn read(tool: &'a str, reach: &'a Access, home: Option<&Path>) -> Option<ParsedCommand<'a>> {
+        let Access::Run { command, cwd, .. } = reach else { return None };
+        let segments = command::parse(command, ShellParseContext { cwd, home });
+        Some(ParsedCommand { tool, reach, command, segments })
+    }
+
+    /// Every part, with what wrappers run.
+    pub(super) fn parts(&self) -> Vec<&CommandSegment> {
+        self.segments.iter().flatten().flat_map(CommandSegment::all).collect()
+    }
+
+    /// The files its words name: those it reads and those it writes. A line that cannot be read names every word of it
+    /// for reading; what it writes is seen afterwards.
+    pub(super) fn files(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        if let (Err(_), Access::Run { cwd, .. }) = (&self.segments, self.reach) {
+            let cut = |c: char| c.is_whitespace() || ";|&`(){}<>\"'=".contains(c);
+            let words = self.command.split(cut).filter(|word| !word.is_empty());
+            reads.extend(words.map(|word| command::join(cwd, word)));
+        }
+        for part in self.parts() {
+            let redirects = part.redirects.iter().filter(|r| is_write(r));
+            writes.extend(redirects.flat_map(|r| seen_as(part, r.target.text.as_deref())));
+            let mut named = named(part);
+            let from = named.len() - reads_of_redirects(part).len().min(named.len());
+            let aimed = part
+                .arguments()
+                .iter()
+                .any(|w| w.source.starts_with("-t") || w.source.starts_with("--target"));
+            match part.program() {
+                // Only the last one is written; what is moved away goes nowhere.
+                Some("cp" | "mv" | "ln" | "install") if !aimed => {
+                    writes.extend(named.pop().filter(|_| from > 0));
+                }
+                _ => writes.extend(written(part)),
+            }
+            reads.extend(named);
+        }
+        writes.retain(|path| !danger::is_harmless_device(path));
+        (reads, writes)
+    }
+}
+
+impl Policy {
+    /// The rule of this verdict that speaks of the line, or of any part of it, or of a file it names.
+    pub(super) fn catching(&self, line: &ParsedCommand<'_>, verdict: RuleVerdict) -> Option<&Rule> {
+        self.rules().iter().filter(|rule| rule.verdict == verdict).find(|rule| {
+            let speaks = rule.applies_to(line.tool, line.reach);
+            let whole =
+                speaks && (rule.is_whole() || line.segments.is_err() && rule.catches_text(line.command));
+            whole
+                || line
+                    .parts()
+                    .into_iter()
+                    .any(|part| speaks && rule.matches_any_spelling(part) || self.names_guarded(rule, part))
+        })
+    }
+
+    pub(super) fn names_guarded(&self, rule: &Rule, part: &CommandSegment) -> bool {
+        let hits =
+            |kind: &str, paths: Vec<PathBuf>| paths.iter().any(|path| rule.guards(kind, path, self.roots()));
+        let writes = part
+            .redirects
+            .iter()
+            .filter(|r| is_write(r))
+            .flat_map(|r| seen_as(part, r.target.text.as_deref()));
+        hits("read", named(part)) || hits("write", written(part)) || hits("write", writes.collect())
+    }
+
+    /// Consent to every part of the line, from rules, grants and the built-in set; or what stands in the way.
+    pub(super) fn consent(&self, line: &ParsedCommand<'_>) -> Result<PermitReason, Option<String>> {
+        let allowing = || {
+            self.rules()
+                .iter()
+                .filter(|r| r.verdict == RuleVerdict::Allow && r.applies_to(line.tool, line.reach))
+        };
+        if let Some(rule) = allowing().find(|rule| rule.is_whole()) {
+            return Ok(self.by_rule(rule));
+        }
+        if let Some(given) = self.live().find(|g| g.grant.covers(line.reach)) {
+            return Ok(PermitReason::Grant { id: given.id, words: given.grant.describe() });
+        }
+        let Ok(segments) = &line.segments else { return Err(None) };
+        if segments.is_empty() {
+            return Err(None);
+        }
+        let mut reasons = vec![];
+        for segment in segments {
+            match self.cover(line, segment) {
+                SegmentConsent::Harmless => {}
+                SegmentConsent::By(why) => reasons.push(why),
+                SegmentConsent::Open(reason) => return Err(reason),
+            }
+        }
+        reasons.extend(self.redirects(line)?);
+        Ok(PermitReason::all(reasons).unwrap_or(PermitReason::ReadOnly))
+    }
+
+    /// What consent to one part rests on, its redirections left aside.
+    pub(super) fn cover(&self, line: &ParsedCommand<'_>, segment: &CommandSegment) -> SegmentConsent {
+        if segment.kind == SegmentKind::Opaque {
+            return SegmentConsent::Open(Some(
+                "arithmetic over a variable may run what its value holds".into(),
+            ));
+        }
+        if segment.words.is_empty() {
+            let steers = segment.assignments.iter().find(|(name, _)| read_only::steers_later_commands(name));
+            return match steers {
+                None => SegmentConsent::Harmless,
+                Some((name, _)) => {
+                    SegmentConsent::Open(Some(format!("`{name}` changes what later commands are")))
+                }
+            };
+        }
+        let allowing = self
+            .rules()
+            .iter()
+            .filter(|r| r.verdict == RuleVerdict::Allow && r.applies_to(line.tool, line.reach));
+        if let Some(rule) = allowing.into_iter().find(|rule| rule.allows(segment)) {
+            return SegmentConsent::By(self.by_rule(rule));
+        }
+        if let Some(given) = self.live().find(|g| g.covers_segment(segment, self.roots())) {
+            return SegmentConsent::By(PermitReason::Grant { id: given.id, words: given.grant.describe() });
+        }
+        let inner = self.cover_inner(line, segment);
+        if segment.carrier == WrapperKind::Transparent {
+            return inner.unwrap_or(SegmentConsent::Open(None));
+        }
+        match (self.cover_read_only(line, segment), inner) {
+            (SegmentConsent::By(why), Some(SegmentConsent::By(below))) => {
+                PermitReason::all([why, below]).map_or(SegmentConsent::Open(None), SegmentConsent::By)
+            }
+            (_, Some(open @ SegmentConsent::Open(_))) => open,
+            (cover, _) => cover,
+        }
+    }
+
+    fn cover_inner(&self, line: &ParsedCommand<'_>, segment: &CommandSegment) -> Option<SegmentConsent> {
+        if segment.inner.is_empty() {
+            return None;
+        }
+        let mut reasons = Vec::new();
+        for inner in &segment.inner {
+            match self.cover(line, inner) {
+                SegmentConsent::Harmless => reasons.push(PermitReason::ReadOnly),
+                SegmentConsent::By(why) => reasons.push(why),
+                open => return Some(open),
+            }
+        }
+        PermitReason::all(reasons).map(SegmentConsent::By)
+    }
+
+    /// The built-in set: what such a command looks at must be open to reading.
+    fn cover_read_only(&self, line: &ParsedCommand<'_>, segment: &CommandSegment) -> SegmentConsent {
+        let Some(reads) = read_only::reads(segment) else { return SegmentConsent::Open(None) };
+        if reads.more && self.has_denied_reads() {
+            return SegmentConsent::Open(Some("it may show files that a rule hides".into()));
+        }
+        for path in reads.paths.into_iter().filter(|p| !danger::is_harmless_device(p)) {
+            let reach = Access::Read { place: self.place_of(&path), path };
+            match self.judge(line.tool, &reach) {
+                AccessVerdict::Allow(_) => {}
+                AccessVerdict::Ask { reason, .. } | AccessVerdict::Deny { reason, .. } => {
+                    return SegmentConsent::Open(Some(reason));
+                }
+                AccessVerdict::Danger(danger) => return SegmentConsent::Open(Some(danger.what)),
+            }
+        }
+        match segment.program() {
+            Some("cd" | "pushd" | "popd" | "set" | "export" | "true" | ":" | "exit") => {
+                SegmentConsent::Harmless
+            }
+            _ => SegmentConsent::By(PermitReason::ReadOnly),
+        }
+    }
+
+    /// Files that redirections write are judged as any other write, files they read as any other read.
+    fn redirects(&self, line: &ParsedCommand<'_>) -> Result<Vec<PermitReason>, Option<String>> {
+        let mut reasons = Vec::new();
+        for part in line.parts() {
+            for redirect in part.redirects.iter().filter(|r| r.kind != RedirectKind::Text) {
+                let target = &redirect.target;
+                if target.source.starts_with("<(") || target.source.starts_with(">(") {
+                    continue;
+                }
+                let paths = if target.glob { Vec::new() } else { seen_as(part, target.text.as_deref()) };
+                if paths.is_empty() {
+                    return Err(Some(format!("which file `{}` is cannot be resolved", target.source)));
+                }
+                for path in paths.into_iter().filter(|p| !danger::is_harmless_device(p)) {
+                    let place = self.place_of(&path);
+                    let told = path.display().to_string();
+                    let reach = if is_write(redirect) {
+                        Access::Write { path, place }
+                    } else {
+                        Access::Read { path, place }
+                    };
+                    match self.judge(line.tool, &reach) {
+                        // A tool's write would be held for the person; this one would be real at once.
+                        AccessVerdict::Allow(PermitReason::Mode(_))
+                            if is_write(redirect) && self.mode() == Mode::Ask =>
+                        {
+                            return Err(Some(format!("it writes `{told}`, at once")));
+                        }
+                        AccessVerdict::Allow(why) => reasons.push(why),
+                        AccessVerdict::Ask { reason, .. } | AccessVerdict::Deny { reason, .. } => {
+                            return Err(Some(format!("it opens `{told}`: {reason}")));
+                        }
+                        AccessVerdict::Danger(danger) => return Err(Some(danger.what)),
+                    }
+                }
+            }
+        }
+        Ok(reasons)
+    }
+
+    /// The patterns that would cover the parts that nothing covers yet.
+    pub(super) fn family(&self, line: &ParsedCommand<'_>) -> Option<Grant> {
+        let mut patterns: Vec<String> = Vec::new();
+        for segment in line.segments.as_ref().ok()? {
+            self.families(line, segment, &mut patterns)?;
+        }
+        self.redirects(line).ok()?;
+        (!patterns.is_empty()).then_some(Grant::Pattern { patterns })
+    }
+
+    fn families(
+        &self,
+        line: &ParsedCommand<'_>,
+        segment: &CommandSegment,
+        out: &mut Vec<String>,
+    ) -> Option<()> {
+        if !matches!(self.cover(line, segment), SegmentConsent::Open(_)) {
+            return Some(());
+        }
+        if segment.carrier == WrapperKind::Transparent {
+            return segment.inner.iter().try_for_each(|inner| self.families(line, inner, out));
+        }
+        let pattern = grant_pattern::of(segment)?;
+        // Elsewhere the same words are another command: another Makefile, another package.
+        let inside = |dir: &PathBuf| self.roots().iter().any(|root| dir.starts_with(root));
+        if !segment.dirs.as_ref().is_some_and(|dirs| dirs.iter().all(inside)) {
+            return None;
+        }
+        if !out.contains(&pattern) {
+            out.push(pattern);
+        }
+        Some(())
+    }
+
+    /// By its spelling: whether a path is in the workspace.
+    pub(super) fn place_of(&self, path: &Path) -> AccessLocation {
+        match self.roots().iter().find_map(|root| path.strip_prefix(root).ok()) {
+            Some(relative) if self.protected().class_of(relative).asks() => AccessLocation::Protected,
+            Some(_) => AccessLocation::Inside,
+            None => AccessLocation::Outside,
+        }
+    }
+}
+
+pub(super) fn is_write(redirect: &ShellRedirect) -> bool {
+    matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append)
+}
+
+/// `text` as a path from each directory the part may run in; none where that cannot be known.
+fn seen_as(part: &CommandSegment, text: Option<&str>) -> Vec<PathBuf> {
+    let Some(text) = text.filter(|t| !t.is_empty()) else { return Vec::new() };
+    if text.starts_with('/') {
+        return vec![command::normal(Path::new(text))];
+    }
+    part.dirs.iter().flatten().map(|dir| command::join(dir, text)).collect()
+}
+
+/// Paths that the words of a part may name, so that a rule which guards one is not passed by `cat`. Words of
+/// messages and of programs that only print are none.
+fn named(part: &CommandSegment) -> Vec<PathBuf> {
+    if matches!(part.program(), Some("echo" | "printf" | "true" | "false" | ":" | "test" | "[" | "[[")) {
+        return reads_of_redirects(part);
+    }
+    let mut out = reads_of_redirects(part);
+    let mut message = false;
+    for word in part.arguments() {
+        let text = word.shown();
+        if std::mem::replace(
+            &mut message,
+            matches!(text, "-m" | "-am" | "--message" | "-t" | "--title" | "-b" | "--body"),
+        ) {
+            continue;
+        }
+        // `HEAD:.env`, `if=.env`, `@.env`: what stands behind the sign.
+        let tails =
+            [':', '=', '@'].into_iter().filter_map(|sign| text.rsplit_once(sign).map(|(_, tail)| tail));
+        let whole = (!text.starts_with('-')).then_some(text);
+        let plain = |t: &&str| {
+            !t.contains(char::is_whitespace)
+                || part.program().is_some_and(|p| ["cat", "head", "tail", "less", "cp", "mv"].contains(&p))
+        };
+        for piece in whole.into_iter().chain(tails).filter(plain) {
+            out.extend(seen_as(part, Some(piece)));
+        }
+    }
+    out
+}
+
+fn reads_of_redirects(part: &CommandSegment) -> Vec<PathBuf> {
+    let reads = part.redirects.iter().filter(|r| r.kind == RedirectKind::Read);
+    reads.flat_map(|r| seen_as(part, r.target.text.as_deref())).collect()
+}
+
+/// Paths that well-known programs write, delete or change.
+fn written(part: &CommandSegment) -> Vec<PathBuf> {
+    let changes = match part.program() {
+        Some(
+            "tee" | "touch" | "cp" | "mv" | "rm" | "rmdir" | "mkdir" | "ln" | "install" | "truncate"
+            | "chmod" | "chown" | "unlink" | "dd" | "shred",
+        ) => true,
+        Some("sed" | "perl") => {
+            part.arguments().iter().any(|w| w.source.starts_with("-i") || w.source.starts_with("-pi"))
+        }
+        _ => false,
+    };
+    if changes { named(part) } else { Vec::new() }
+}

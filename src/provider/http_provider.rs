@@ -1,0 +1,361 @@
+//! Requests over HTTP: one connection an attempt, retries before the first word, and no silence without a word.
+//!
+//! Whatever happens on the wire becomes one typed error. Before the first piece of the answer a failure that may
+//! pass is retried; after it nothing is retried, and what had arrived is handed over as
+//! [`ProviderError::Broken`], without calls. Cancelling works in every state: while the key's command runs, while
+//! connecting, before the headers, mid-stream and between attempts.
+
+use super::event_stream::{EventEmitter, flow};
+use super::response::{FailedAttempt, ResponseProgress, ResponseReader, named, network, slept, unstarted};
+use super::thinking_signatures::RejectedSignatures;
+use super::timeout::{AttemptTimeouts, AttemptWatchdog, WaitInterruption};
+use super::{
+    AnswerLimits, AnswerStream, ApiKey, ApiKeySource, Endpoint, ModelRequest, Provider, ProviderError,
+    RejectionCause, RetryPolicy, StreamEvent, WarmUpFuture, WireFormat,
+};
+use super::{model_list, retry};
+use crate::http::{HttpClient, HttpClientSettings, HttpResponse, SseEvent, readable_host, retry_after};
+use crate::text::secret;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The most of an error's body that is read.
+const ERROR_BODY: usize = 64 * 1024;
+
+/// The largest list of models that is read.
+const MODEL_LIST: usize = 16 * 1024 * 1024;
+
+/// What is said of an answer in one piece whose end is missing.
+const UNFINISHED: &str = "the answer was not whole";
+
+/// How long opening a connection ahead of time may take.
+const WARMING: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Debug)]
+pub struct HttpProviderSettings {
+    pub retry: RetryPolicy,
+    pub client: HttpClientSettings,
+    /// Silence is told each time this long has passed without anything of the answer.
+    pub silence_step: Duration,
+    /// After this much silence the attempt is given up. Time asleep does not count; keep-alive signs do not help.
+    pub silence_limit: Duration,
+    /// The same until the server begins to answer; without it, as long as any other silence.
+    pub first_byte_limit: Option<Duration>,
+    /// What one answer may be at most.
+    pub limits: AnswerLimits,
+    /// Hosts, with or without a port, that get the key over a connection that is not encrypted. This machine always does.
+    pub plain_http_hosts: Vec<String>,
+    /// Draws a number from 0 to 1 for the waits between attempts.
+    pub jitter: fn() -> f64,
+}
+
+impl Default for HttpProviderSettings {
+    fn default() -> HttpProviderSettings {
+        HttpProviderSettings {
+            retry: RetryPolicy::default(),
+            client: HttpClientSettings::default(),
+            silence_step: Duration::from_secs(10),
+            silence_limit: Duration::from_secs(180),
+            first_byte_limit: None,
+            limits: AnswerLimits::default(),
+            plain_http_hosts: Vec::new(),
+            jitter: retry::random,
+        }
+    }
+}
+
+/// A provider behind HTTP.
+#[derive(Clone)]
+pub struct HttpProvider(Arc<HttpProviderInner>);
+
+struct HttpProviderInner {
+    name: String,
+    dialect: Arc<dyn WireFormat>,
+    endpoint: Endpoint,
+    source: ApiKeySource,
+    settings: HttpProviderSettings,
+    client: HttpClient,
+    /// The key, once it was needed; forgotten when the server refuses it.
+    key: Mutex<Option<ApiKey>>,
+    proofs: RejectedSignatures,
+}
+
+impl HttpProvider {
+    /// Opens nothing, reads nothing and runs nothing before the first request.
+    pub fn new(
+        name: impl Into<String>,
+        dialect: Arc<dyn WireFormat>,
+        endpoint: Endpoint,
+        key: ApiKeySource,
+        settings: HttpProviderSettings,
+    ) -> HttpProvider {
+        HttpProvider(Arc::new(HttpProviderInner {
+            name: name.into(),
+            dialect,
+            endpoint,
+            source: key,
+            client: HttpClient::new(settings.client.clone()),
+            settings,
+            key: Mutex::new(None),
+            proofs: RejectedSignatures::default(),
+        }))
+    }
+}
+
+impl HttpProvider {
+    /// Asks the server which models it has. One attempt, and no longer than `most`.
+    pub async fn models(&self, most: Duration) -> Result<Vec<String>, ProviderError> {
+        let server = &self.0;
+        let asking = async {
+            let key = server.key().await?;
+            let headers = server.headers(key.as_ref())?;
+            let url = server.endpoint.url_beside(server.dialect.models_path());
+            let sent = server.client.get(&url, &headers).await;
+            let mut response = sent.map_err(network)?;
+            let status = response.status();
+            if !(200..300).contains(&status) {
+                return Err(server.dialect.error(status, &response.text(ERROR_BODY).await));
+            }
+            let text = response.whole(MODEL_LIST).await.map_err(network)?;
+            model_list::ids(&text).map_err(|e| ProviderError::Protocol(format!("{}: {e}", response.host())))
+        };
+        let told = tokio::time::timeout(most, asking).await.unwrap_or(Err(ProviderError::Timeout(most)));
+        told.map_err(|error| server.hide_key(error))
+    }
+}
+
+impl Provider for HttpProvider {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn wire(&self) -> Option<&'static str> {
+        Some(self.0.dialect.wire())
+    }
+
+    fn warm(&self) -> WarmUpFuture {
+        let server = Arc::clone(&self.0);
+        Box::pin(async move {
+            let url = server.endpoint.url_beside("");
+            // What the server says does not matter, only that there is a connection when it is wanted.
+            if let Ok(Ok(mut response)) = tokio::time::timeout(WARMING, server.client.get(&url, &[])).await {
+                drop(tokio::time::timeout(WARMING, response.text(ERROR_BODY)).await);
+            }
+        })
+    }
+
+    fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {
+        let server = Arc::clone(&self.0);
+        flow(|emit| async move {
+            if let Err(error) = server.attempts(&request, &cancel, &emit).await {
+                emit.fail(error).await;
+            }
+        })
+    }
+}
+
+impl HttpProviderInner {
+    async fn attempts(
+        &self,
+        request: &ModelRequest,
+        cancel: &CancellationToken,
+        emit: &EventEmitter,
+    ) -> Result<(), ProviderError> {
+        let url = self.endpoint.url(&self.dialect.path(request));
+        let mut body = self.body(request)?;
+        let retry = &self.settings.retry;
+        let mut failures = 0;
+        let mut repaired = false;
+        loop {
+            let patience = AttemptTimeouts {
+                step: self.settings.silence_step,
+                silence: self.settings.silence_limit,
+                whole: self.settings.limits.time,
+            };
+            let watch = AttemptWatchdog::new(cancel, emit, patience, self.settings.client.wall);
+            let failed = match self.attempt(&url, body.clone(), request, watch).await {
+                Ok(()) => return Ok(()),
+                Err(failed) => failed,
+            };
+            let error = self.hide_key(failed.error);
+            if matches!(error, ProviderError::Auth { .. }) {
+                *self.key.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            }
+            let unproven =
+                matches!(error, ProviderError::BadRequest { blames: RejectionCause::Reasoning, .. });
+            if unproven && !std::mem::replace(&mut repaired, true) && self.proofs.refuse(request) {
+                body = self.body(request)?;
+                let (attempt, of) = (failures + 2, retry.attempts.max(failures + 2));
+                emit.send(StreamEvent::Retrying { attempt, of, wait: Duration::ZERO, error }).await;
+                continue;
+            }
+            failures += 1;
+            let wait = retry.wait(failures, error.retry_after(), (self.settings.jitter)());
+            let again = !failed.begun && error.is_transient() && failures < retry.attempts;
+            let Some(wait) = wait.filter(|_| again) else { return Err(with_wait(error)) };
+            emit.send(StreamEvent::Retrying { attempt: failures + 1, of: retry.attempts, wait, error }).await;
+            tokio::select! {
+                biased;
+                () = cancel.cancelled() => return Err(ProviderError::Cancelled),
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    /// An attempt that ended before anything of the answer came. After a sleep no connection is trusted.
+    fn unstarted(&self, halt: WaitInterruption) -> FailedAttempt {
+        match halt {
+            WaitInterruption::Slept(asleep) => {
+                self.client.forget_connections();
+                slept(self.endpoint.host(), asleep)
+            }
+            halt => unstarted(halt),
+        }
+    }
+
+    fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ProviderError> {
+        let request = self.proofs.without_refused(request);
+        serde_json::to_vec(&self.dialect.encode(&request))
+            .map_err(|e| ProviderError::Protocol(format!("the request cannot be written: {e}")))
+    }
+
+    async fn attempt(
+        &self,
+        url: &str,
+        body: Vec<u8>,
+        request: &ModelRequest,
+        mut watch: AttemptWatchdog<'_>,
+    ) -> Result<(), FailedAttempt> {
+        let key = watch.wait(self.key()).await.map_err(unstarted)??;
+        let headers = self.headers(key.as_ref())?;
+        watch.up_to(self.settings.first_byte_limit.unwrap_or(self.settings.silence_limit));
+        let sent = watch
+            .wait(self.client.post_json(url, &headers, body))
+            .await
+            .map_err(|halt| self.unstarted(halt))?;
+        let mut response = sent.map_err(network)?;
+        watch.up_to(self.settings.silence_limit);
+        let kind = response.header("content-type").unwrap_or_default().to_ascii_lowercase();
+        if !(200..300).contains(&response.status()) {
+            return Err(self.refused(response, &mut watch).await?.into());
+        }
+        if kind.contains("html") {
+            let text = watch.wait(response.text(ERROR_BODY)).await.map_err(unstarted)?;
+            let words = self.dialect.error(502, &text).to_string();
+            return Err(ProviderError::Protocol(format!("{}: {words}", response.host())).into());
+        }
+        let limits = self.settings.limits;
+        let id = request_id(&response);
+        let mut reading = ResponseReader::new(self.dialect.decoder(), request, response.host(), id, limits);
+        if kind.contains("json") {
+            let whole = watch.wait(response.whole(limits.event_bytes)).await.map_err(unstarted)?;
+            let text = match whole {
+                Ok(text) if !is_cut(&text) => text,
+                Ok(_) => return reading.ended(UNFINISHED, &mut watch).await,
+                Err(error) => return reading.torn(error, &mut watch).await,
+            };
+            let event = SseEvent { name: String::new(), data: text };
+            return match reading.feed(event, &mut watch).await? {
+                ResponseProgress::Done => Ok(()),
+                ResponseProgress::More => reading.ended(UNFINISHED, &mut watch).await,
+            };
+        }
+        reading.read(response, &mut watch).await
+    }
+
+    /// The typed error of a response that is no answer.
+    async fn refused(
+        &self,
+        mut response: HttpResponse,
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<ProviderError, FailedAttempt> {
+        let status = response.status();
+        let wait = response.header("retry-after").and_then(|v| retry_after(v, jiff::Timestamp::now()));
+        let id = request_id(&response);
+        let target = response.header("location").map(String::from);
+        let text = watch.wait(response.text(ERROR_BODY)).await.map_err(unstarted)?;
+        let error = self.dialect.error(status, &text).with_retry_after(wait);
+        Ok(error.map_message(|words| {
+            let to = target.map(|t| format!(" (redirected to {t}; set that as the base URL)"));
+            named(&format!("{words}{}", to.unwrap_or_default()), id.as_deref())
+        }))
+    }
+
+    /// The headers of a request. A key does not leave this machine over a connection that anyone on the way can read.
+    fn headers(&self, key: Option<&ApiKey>) -> Result<Vec<(String, String)>, ProviderError> {
+        let headers = self.endpoint.headers_with(key.map(ApiKey::expose));
+        if key.is_none() && !headers.iter().any(|(name, _)| names_secret(name)) {
+            return Ok(headers);
+        }
+        match readable_host(&self.endpoint.base_url) {
+            Some(host) if !is_listed(&host, &self.settings.plain_http_hosts) => {
+                Err(ProviderError::PlainHttp { host })
+            }
+            _ => Ok(headers),
+        }
+    }
+
+    async fn key(&self) -> Result<Option<ApiKey>, ProviderError> {
+        let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if known.is_some() {
+            return Ok(known);
+        }
+        let key = self.source.key(&self.name).await?;
+        self.key.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&key);
+        Ok(key)
+    }
+
+    /// The server's words without this key, and without anything that looks like one: another's is as secret.
+    fn hide_key(&self, error: ProviderError) -> ProviderError {
+        let known = self.key.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let given = match &self.source {
+            ApiKeySource::Value(key) => Some(key.clone()),
+            _ => None,
+        };
+        let own = self.endpoint.headers.iter().filter(|(name, _)| names_secret(name));
+        let keys: Vec<ApiKey> =
+            known.or(given).into_iter().chain(own.map(|(_, value)| ApiKey::new(value))).collect();
+        // What is said of a proxy is ours, without its password; `NAME:PASSWORD` in the advice only has the shape of one.
+        let foreign = !matches!(error, ProviderError::Proxy { .. });
+        error.map_message(|words| {
+            let words = keys.iter().fold(words.to_string(), |words, key| key.redact(&words));
+            if foreign { secret::redact(&words, &[]).into_owned() } else { words }
+        })
+    }
+}
+
+/// By what the server's makers find this request in their records.
+fn request_id(response: &HttpResponse) -> Option<String> {
+    ["request-id", "x-request-id"].into_iter().find_map(|name| response.header(name)).map(String::from)
+}
+
+/// True for the beginning of a JSON text: a server that closes the connection early may leave no other trace.
+fn is_cut(json: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(json).is_err_and(|e| e.is_eof())
+}
+
+/// The error that is told at the end, with the wait that the server asks for.
+fn with_wait(error: ProviderError) -> ProviderError {
+    match error.retry_after().filter(|wait| wait.as_secs() > 0) {
+        Some(wait) => {
+            error.map_message(|words| format!("{words} (the server asks to wait {} s)", wait.as_secs()))
+        }
+        None => error,
+    }
+}
+
+/// True for a header of the person's own that is likely to hold a key.
+fn names_secret(header: &str) -> bool {
+    let header = header.to_ascii_lowercase();
+    ["auth", "key", "token", "secret", "cookie"].iter().any(|word| header.contains(word))
+}
+
+/// True where the list has the host, or the host with its port.
+fn is_listed(host: &str, list: &[String]) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => host,
+    };
+    list.iter().any(|entry| entry.eq_ignore_ascii_case(host) || entry.eq_ignore_ascii_case(name))
+}

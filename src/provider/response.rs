@@ -1,0 +1,222 @@
+//! One response being read: event by event under watch, and what its end means. What had arrived when it broke is handed
+//! over, without calls; whether the attempt is made again is not decided here.
+
+use super::limit::AnswerMeter;
+use super::timeout::{AttemptWatchdog, WaitInterruption};
+use super::{AnswerDecoder, AnswerLimits, ExceededLimit, ModelRequest, ProviderError, StreamEvent};
+use crate::conversation::{AssistantMessage, StopReason};
+use crate::http::{HttpError, HttpErrorKind, HttpResponse, SseEvent, SseParser};
+use std::time::Duration;
+
+/// How long the end of a stream is waited for when nothing of the answer is missing any more.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// An attempt that failed, and whether anything of the answer had been shown before.
+pub(super) struct FailedAttempt {
+    pub(super) error: ProviderError,
+    pub(super) begun: bool,
+}
+
+impl From<ProviderError> for FailedAttempt {
+    fn from(error: ProviderError) -> FailedAttempt {
+        FailedAttempt { error, begun: false }
+    }
+}
+
+pub(super) enum ResponseProgress {
+    More,
+    Done,
+}
+
+/// One response being read.
+pub(super) struct ResponseReader<'r> {
+    decoder: Box<dyn AnswerDecoder>,
+    request: &'r ModelRequest,
+    /// Something of the answer has been shown.
+    begun: bool,
+    host: String,
+    /// The server's name for the request.
+    id: Option<String>,
+    meter: AnswerMeter,
+}
+
+impl<'r> ResponseReader<'r> {
+    pub(super) fn new(
+        decoder: Box<dyn AnswerDecoder>,
+        request: &'r ModelRequest,
+        host: &str,
+        id: Option<String>,
+        limits: AnswerLimits,
+    ) -> ResponseReader<'r> {
+        let meter = AnswerMeter::new(limits);
+        ResponseReader { decoder, request, begun: false, host: host.to_string(), id, meter }
+    }
+
+    pub(super) async fn read(
+        mut self,
+        mut response: HttpResponse,
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<(), FailedAttempt> {
+        let mut parser = SseParser::new(self.meter.limits().event_bytes);
+        loop {
+            let chunk = match watch.wait(response.chunk()).await {
+                Ok(chunk) => chunk,
+                Err(WaitInterruption::Cancelled) => return Err(ProviderError::Cancelled.into()),
+                Err(WaitInterruption::Silent(_)) if self.decoder.is_whole() => {
+                    return self.ended("the end did not come", watch).await;
+                }
+                Err(WaitInterruption::Silent(limit)) => {
+                    return Err(self.failed(ProviderError::Timeout(limit)));
+                }
+                Err(WaitInterruption::Late(most)) => return Err(self.over(ExceededLimit::Time { most })),
+                // The server may have gone on as if nothing had been; the silence will tell.
+                Err(WaitInterruption::Slept(_)) if self.begun => continue,
+                Err(WaitInterruption::Slept(asleep)) => return Err(slept(&self.host, asleep)),
+            };
+            let events = match chunk {
+                Ok(Some(bytes)) => {
+                    let bytes = bytes.as_ref();
+                    self.meter.receive(bytes.len()).map_err(|limit| self.over(limit))?;
+                    parser.push(bytes)
+                }
+                Ok(None) => {
+                    if let Some(last) = parser.finish()
+                        && matches!(self.feed(last, watch).await?, ResponseProgress::Done)
+                    {
+                        return Ok(());
+                    }
+                    return self.ended("the server closed the connection", watch).await;
+                }
+                Err(error) => return self.torn(error, watch).await,
+            };
+            let events = events.map_err(|long| self.over(ExceededLimit::EventBytes { most: long.most }))?;
+            for event in events {
+                if let ResponseProgress::Done = self.feed(event, watch).await? {
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    pub(super) async fn feed(
+        &mut self,
+        event: SseEvent,
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<ResponseProgress, FailedAttempt> {
+        self.meter.accept(&event.data).map_err(|limit| self.over(limit))?;
+        let told = self.decoder.feed(&event.name, &event.data).map_err(|e| self.failed(e))?;
+        self.meter.count(event.data.len(), &told).map_err(|limit| self.over(limit))?;
+        if !told.is_empty() {
+            watch.progress();
+        }
+        if self.decoder.is_whole() {
+            watch.at_most(PATIENCE);
+        }
+        for event in told {
+            match event {
+                StreamEvent::Finished(answer) => {
+                    let answer = self.named(answer);
+                    watch.finish(answer).await;
+                    return Ok(ResponseProgress::Done);
+                }
+                other => {
+                    self.begun |= !matches!(other, StreamEvent::Usage(_));
+                    watch.send_event(other).await.map_err(unstarted)?;
+                }
+            }
+        }
+        Ok(ResponseProgress::More)
+    }
+
+    /// The connection failed while the body was being read.
+    pub(super) async fn torn(
+        self,
+        error: HttpError,
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<(), FailedAttempt> {
+        match error.kind {
+            // What the server sends does not get better by asking again.
+            HttpErrorKind::Malformed if !self.begun => Err(network(error).into()),
+            HttpErrorKind::TooLong { most } => Err(self.over(ExceededLimit::EventBytes { most })),
+            _ => self.ended(&error.message, watch).await,
+        }
+    }
+
+    /// A limit ends an answer for good: nothing of it is run, and it is not asked for again, also not for its rest.
+    fn over(&self, limit: ExceededLimit) -> FailedAttempt {
+        FailedAttempt { error: ProviderError::OverLimit(limit), begun: self.begun }
+    }
+
+    /// The body is over without the event that ends an answer.
+    pub(super) async fn ended(
+        mut self,
+        why: &str,
+        watch: &mut AttemptWatchdog<'_>,
+    ) -> Result<(), FailedAttempt> {
+        let answer = self.decoder.cut();
+        if answer.stop != StopReason::Cut {
+            let answer = self.named(answer);
+            watch.finish(answer).await;
+            return Ok(());
+        }
+        let message = named(why, self.id.as_deref());
+        Err(if self.begun {
+            let partial = Box::new(self.named(answer));
+            FailedAttempt { error: ProviderError::Broken { message, partial }, begun: true }
+        } else {
+            ProviderError::Network { host: self.host, message }.into()
+        })
+    }
+
+    /// The answer under the model's name as it was asked for: servers resolve aliases, and reasoning goes back only
+    /// to the same name.
+    fn named(&self, answer: AssistantMessage) -> AssistantMessage {
+        AssistantMessage { model: self.request.model.name.clone(), ..answer }
+    }
+
+    /// The error that ends this attempt: as it is before the answer began, else with what had arrived.
+    fn failed(&mut self, error: ProviderError) -> FailedAttempt {
+        let id = self.id.as_deref();
+        if !self.begun {
+            return error.map_message(|words| named(words, id)).into();
+        }
+        let message = named(&error.to_string(), id);
+        let partial = self.decoder.cut();
+        let partial = Box::new(self.named(partial));
+        FailedAttempt { error: ProviderError::Broken { message, partial }, begun: true }
+    }
+}
+
+pub(super) fn network(error: HttpError) -> ProviderError {
+    let HttpError { host, message, kind } = error;
+    match kind {
+        HttpErrorKind::Connection => ProviderError::Network { host, message },
+        HttpErrorKind::ProxyRefuses => ProviderError::Proxy { message },
+        HttpErrorKind::Untrusted => ProviderError::Untrusted { host, message },
+        HttpErrorKind::Malformed => ProviderError::Protocol(format!("{host}: {message}")),
+        HttpErrorKind::TooLong { most } => ProviderError::OverLimit(ExceededLimit::EventBytes { most }),
+    }
+}
+
+/// The words with the server's name for the request, which its makers ask for.
+pub(super) fn named(words: &str, id: Option<&str>) -> String {
+    match id {
+        Some(id) => format!("{words} (request {id})"),
+        None => words.to_string(),
+    }
+}
+
+pub(super) fn unstarted(halt: WaitInterruption) -> FailedAttempt {
+    match halt {
+        WaitInterruption::Cancelled => ProviderError::Cancelled.into(),
+        WaitInterruption::Silent(limit) => ProviderError::Timeout(limit).into(),
+        WaitInterruption::Late(most) => ProviderError::OverLimit(ExceededLimit::Time { most }).into(),
+        // Told with the host where it matters; here nothing was waited for but a body.
+        WaitInterruption::Slept(asleep) => slept("the server", asleep),
+    }
+}
+
+pub(super) fn slept(host: &str, asleep: Duration) -> FailedAttempt {
+    let message = format!("this machine slept for {} min", asleep.as_secs() / 60);
+    ProviderError::Network { host: host.into(), message }.into()
+}

@@ -1,0 +1,57 @@
+//! The Gemini API of Google: `streamGenerateContent`. A part may carry the model's proof of the reasoning behind it;
+//! it goes back on the very part it came on.
+//!
+//! Written from the public reference (ai.google.dev: generateContent, Function calling, Thought signatures).
+
+mod decode;
+mod encode;
+
+use super::super::{AnswerDecoder, ModelRequest, ProviderError, ServerQuirks, WireFormat};
+use super::error_body;
+use serde_json::Value;
+
+/// What stands in the proofs of this wire format.
+const WIRE: &str = "gemini";
+
+/// What stands for a call that came in no form that could be read.
+const UNREADABLE: &str = "unreadable_call";
+
+/// The dialect, with the quirks of one server.
+#[derive(Clone, Debug, Default)]
+pub struct GeminiFormat {
+    pub quirks: ServerQuirks,
+}
+
+impl WireFormat for GeminiFormat {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
+    fn path(&self, request: &ModelRequest) -> String {
+        let name = request.model.name.strip_prefix("models/").unwrap_or(&request.model.name);
+        let call = if self.quirks.stream { "streamGenerateContent?alt=sse" } else { "generateContent" };
+        format!("/models/{}:{call}", escaped(name))
+    }
+
+    fn encode(&self, request: &ModelRequest) -> Value {
+        encode::body(request, &self.quirks)
+    }
+
+    fn decoder(&self) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::GeminiDecoder::default())
+    }
+
+    fn models_path(&self) -> &'static str {
+        "/models?pageSize=1000"
+    }
+
+    fn error(&self, status: u16, body: &str) -> ProviderError {
+        error_body::of_response(status, body)
+    }
+}
+
+/// A name as a part of a path: whatever could mean something there is escaped.
+fn escaped(name: &str) -> String {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
+    name.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+}

@@ -1,0 +1,59 @@
+//! A `/dev` of the few devices that every program expects and that lead nowhere.
+
+use super::init::{SandboxSetupError, at};
+use super::mounts::{DetachedMount, TAME};
+use super::scratch_tmpfs::ScratchTmpfs;
+use rustix::mount::MountAttrFlags;
+use std::path::Path;
+
+const NODES: [&str; 5] = ["null", "zero", "full", "random", "urandom"];
+
+const LINKS: [(&str, &str); 5] = [
+    ("fd", "/proc/self/fd"),
+    ("stdin", "/proc/self/fd/0"),
+    ("stdout", "/proc/self/fd/1"),
+    ("stderr", "/proc/self/fd/2"),
+    ("ptmx", "pts/ptmx"),
+];
+
+/// The host's nodes, taken before its file systems lose their devices.
+pub(super) struct DeviceNodes(Vec<(&'static str, DetachedMount)>);
+
+pub(super) fn take() -> Result<DeviceNodes, SandboxSetupError> {
+    let mut nodes = Vec::new();
+    for name in NODES {
+        if let Some(node) = DetachedMount::copy(&Path::new("/dev").join(name))? {
+            nodes.push((name, node));
+        }
+    }
+    Ok(DeviceNodes(nodes))
+}
+
+impl DeviceNodes {
+    /// Puts a fresh `/dev` over the host's. No terminal is in it; `pts` is a new, empty set of them.
+    pub(super) fn mount_dev(self, ground: &ScratchTmpfs) -> Result<(), SandboxSetupError> {
+        let dev = Path::new("/dev");
+        let still = TAME | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+        ground.part("dev", 0o755, still)?.attach(dev)?;
+        for (name, node) in self.0 {
+            let path = dev.join(name);
+            at(std::fs::write(&path, b""), || format!("make `{}`", path.display()))?;
+            node.attach(&path)?;
+        }
+        for (name, target) in LINKS {
+            at(std::os::unix::fs::symlink(target, dev.join(name)), || format!("make `/dev/{name}`"))?;
+        }
+        for name in ["pts", "shm"] {
+            at(std::fs::create_dir(dev.join(name)), || format!("make `/dev/{name}`"))?;
+        }
+        let open = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
+        at(std::fs::set_permissions(dev.join("shm"), open), || "make `/dev/shm`".into())?;
+        let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+        let options = [("newinstance", ""), ("ptmxmode", "0666"), ("mode", "620")];
+        // Some containers refuse it. Then programs that want a terminal of their own do without.
+        match DetachedMount::fresh("devpts", &options, quiet) {
+            Ok(pts) => pts.attach(&dev.join("pts")),
+            Err(_) => Ok(()),
+        }
+    }
+}

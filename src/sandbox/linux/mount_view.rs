@@ -1,0 +1,193 @@
+//! The view, in an order in which each step still sees what it needs.
+//!
+//! 1. Everything that will be needed is taken hold of while it is visible and writable: overlays are made, passthrough
+//!    directories and device nodes are copied.
+//! 2. All of `/` becomes read-only, recursively.
+//! 3. Places that are full of other people's sockets get fresh, empty file systems.
+//! 4. What was taken in step 1 is put to its path, and the masks go over all of it.
+
+use super::super::spec::{OverlaySpec, SandboxSpec};
+use super::init::{SandboxSetupError, at};
+use super::masks::MaskSources;
+use super::mounts::{DetachedMount, TAME, by_number, place};
+use super::raw::{self, MountDepth};
+use super::scratch_tmpfs::ScratchTmpfs;
+use super::{devices, masks};
+use rustix::fs::{CWD, OFlags};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, fsconfig_create, fsconfig_set_flag,
+    fsconfig_set_string, fsmount, fsopen, mount_change,
+};
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+/// Fresh and empty in every view. Host sockets live there, and a read-only mount does not stop `connect`.
+const FRESH: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/var/run"];
+
+pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
+    let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
+    at(mount_change("/", private), || "make the mounts private".into())?;
+    let overlays =
+        spec.overlays.iter().map(|o| Ok((o.target.clone(), overlay(o)?))).collect::<Result<Vec<_>, _>>()?;
+    let mut passed = Vec::new();
+    for path in spec.writable.iter().chain(&spec.scratch) {
+        if let Some(copy) = DetachedMount::copy(path)? {
+            passed.push((path.clone(), copy.with_attributes(TAME)?));
+        }
+    }
+    let devices = devices::take()?;
+    let resolver = resolver();
+
+    let still = u64::from((TAME | MountAttrFlags::MOUNT_ATTR_RDONLY).bits());
+    at(raw::set_mount(CWD, c"/", MountDepth::All, still), || "make the rest read-only".into())?;
+
+    let ground = ScratchTmpfs::create()?;
+    let blank = MaskSources::new(&ground)?;
+    for dir in FRESH {
+        if std::fs::symlink_metadata(dir).is_ok_and(|known| known.is_dir()) {
+            let mode = if dir.ends_with("tmp") { 0o1777 } else { 0o755 };
+            ground.part(&dir.replace('/', "-"), mode, TAME)?.attach(Path::new(dir))?;
+        }
+    }
+    devices.mount_dev(&ground)?;
+    processes()?;
+    if let Some((path, bytes)) = resolver {
+        let put =
+            path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
+        at(put, || format!("keep `{}`", path.display()))?;
+    }
+    for (target, mount) in overlays {
+        at(reachable(&target), || format!("reach `{}` inside", target.display()))?;
+        mount.attach(&target)?;
+    }
+    for (path, mount) in passed {
+        // A directory that a pending change has deleted stays deleted.
+        if reachable(&path).is_ok() && path.exists() {
+            mount.attach(&path)?;
+        }
+    }
+    masks::cover(spec, &blank)
+}
+
+/// True below a directory that is empty in every view.
+fn is_fresh(path: &Path) -> bool {
+    FRESH.iter().any(|dir| path.starts_with(dir))
+}
+
+/// A place below a fresh directory is made again. Elsewhere it is there, or it is missing.
+fn reachable(path: &Path) -> std::io::Result<()> {
+    if is_fresh(path) {
+        let is_file = std::fs::symlink_metadata(path).is_ok_and(|known| !known.is_dir());
+        return if is_file { Ok(()) } else { std::fs::create_dir_all(path) };
+    }
+    Ok(())
+}
+
+/// An overlay, nowhere yet. All directories are handed over as numbers.
+fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
+    let open =
+        |path: &Path| at(place(path, OFlags::DIRECTORY), || format!("open the layer `{}`", path.display()));
+    let lowers = overlay.lowers.iter().map(|path| open(path)).collect::<Result<Vec<_>, _>>()?;
+    let (upper, work) = (open(&overlay.upper)?, open(&overlay.work)?);
+    let inside = overlay
+        .lowers
+        .iter()
+        .any(|lower| overlay.upper.starts_with(lower) || overlay.work.starts_with(lower));
+    // The kernel would take it and answer ELOOP later, to whoever looks there.
+    let made = if inside { Err(Errno::LOOP) } else { assemble(&lowers, &upper, &work) };
+    let step = || {
+        let inside = overlay.lowers.iter().flat_map(|lower| mounted_below(lower)).next();
+        let why = match (&made, inside) {
+            // What lies under somebody else's mount must not come to light, so the kernel refuses.
+            (Err(Errno::INVAL), Some(inside)) => {
+                format!(", inside of which `{}` is mounted", inside.display())
+            }
+            (Err(Errno::LOOP), _) => ", in which the layer itself lies".into(),
+            _ => String::new(),
+        };
+        format!("lay a copy-on-write layer over `{}`{why}", overlay.target.display())
+    };
+    let step = step();
+    at(made, || step).map(DetachedMount)
+}
+
+/// Where other file systems are mounted below `dir`. Without privileges no overlay can be laid over such a directory.
+pub fn mounted_below(dir: &Path) -> Vec<PathBuf> {
+    let table = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let places = table.split(|&byte| byte == b'\n').filter_map(|row| row.split(|&byte| byte == b' ').nth(4));
+    let places = places.map(|place| PathBuf::from(OsString::from_vec(unescaped(place))));
+    places.filter(|place| place != dir && place.starts_with(dir)).collect()
+}
+
+/// Blanks and the like are written as three octal digits there.
+fn unescaped(mut text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    while let [first, rest @ ..] = text {
+        text = match (first, rest) {
+            (b'\\', [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', rest @ ..]) => {
+                plain.push((a - b'0') * 64 + (b - b'0') * 8 + (c - b'0'));
+                rest
+            }
+            _ => {
+                plain.push(*first);
+                rest
+            }
+        };
+    }
+    plain
+}
+
+fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
+    let fs = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_flag(&fs, "userxattr")?;
+    // Without it the end of the view would write all of the host's file system to its disk first.
+    fsconfig_set_flag(&fs, "volatile")?;
+    for (number, lower) in lowers.iter().enumerate() {
+        match fsconfig_set_string(&fs, "lowerdir+", by_number(lower)) {
+            // Before 6.7 there is one option for all.
+            Err(Errno::INVAL) if number == 0 => {
+                let all: Vec<String> = lowers.iter().map(by_number).collect();
+                fsconfig_set_string(&fs, "lowerdir", all.join(":"))?;
+                break;
+            }
+            other => other?,
+        }
+    }
+    fsconfig_set_string(&fs, "upperdir", by_number(upper))?;
+    fsconfig_set_string(&fs, "workdir", by_number(work))?;
+    fsconfig_create(&fs)?;
+    fsmount(&fs, FsMountFlags::FSMOUNT_CLOEXEC, TAME)
+}
+
+/// A fresh `/proc`: of this namespace's processes only, and read-only, because root's own files there (`/proc/sys`,
+/// `/proc/sysrq-trigger`) belong to the host whoever mounts them.
+///
+/// In a container a fresh one is often refused. Then the container's stays, read-only since the step before: it lists
+/// processes outside, but opens none of them, because they are in another user namespace.
+fn processes() -> Result<(), SandboxSetupError> {
+    let still = TAME | MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    match DetachedMount::fresh("proc", &[], still) {
+        Ok(fresh) => fresh.attach(Path::new("/proc")),
+        Err(fault) if fault.error.raw_os_error() == Some(libc::EPERM) => Ok(()),
+        Err(fault) => Err(fault),
+    }
+}
+
+/// The resolver's file, if `/etc/resolv.conf` leads to a place that will be covered.
+fn resolver() -> Option<(PathBuf, Vec<u8>)> {
+    let path = std::fs::canonicalize("/etc/resolv.conf").ok()?;
+    is_fresh(&path).then(|| std::fs::read(&path).ok().map(|bytes| (path, bytes))).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escaped_blanks_are_blanks_again() {
+        assert_eq!(unescaped(br"/a\040b\134c\011\9"), b"/a b\\c\t\\9");
+    }
+}

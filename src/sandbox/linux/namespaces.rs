@@ -1,0 +1,203 @@
+//! The supervisor's part: a child in namespaces of its own, with this user's ids.
+
+use super::super::proxy;
+use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
+use super::{init, join_netns, raw};
+use crate::process::{ChildPid, ConfineRequest, ConfinedProcess};
+use rustix::io::retry_on_intr;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use std::ffi::OsStr;
+use std::io::{self, IoSliceMut, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long the child may take to build its view.
+const READY_WITHIN: Duration = Duration::from_secs(60);
+
+/// Starts `sh -c` in the sandbox that the words describe (a [`SandboxSpec`]). Returns when the command is about to start; any
+/// failure before that is an error that says what was refused, and nothing has run.
+pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
+    let mut spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;
+    let sockets = named_sockets(&spec);
+    spec.masked.extend(sockets);
+    let joins = spec.backend == SandboxBackend::Overlay && spec.network == SandboxNetwork::Off;
+    let beside = match spec.beside.filter(|_| joins).map(join_network).transpose() {
+        Ok(joined) => joined == Some(true),
+        Err(e) => {
+            let why =
+                format!("the network of the background command cannot be shared: {e}; end that one first");
+            return Err(io::Error::other(why));
+        }
+    };
+    if !beside {
+        spec.beside = None;
+    }
+    let flags = match spec.backend {
+        SandboxBackend::Overlay => namespaces(&spec),
+        SandboxBackend::Landlock => 0,
+        SandboxBackend::Seatbelt | SandboxBackend::None => {
+            return Err(io::Error::other(
+                "no sandbox was found on this system, and nothing runs without one",
+            ));
+        }
+    };
+    let (mut mine, theirs) = UnixStream::pair()?;
+    let child = init::SandboxChild { spec: &spec, stdin: asked.stdin, line: &asked.line, line_out: theirs };
+    let pid = raw::fork(flags, || child.run()).map_err(refused)?;
+    let ready = map_ids(pid, flags)
+        .and_then(|()| handshake(&mut mine))
+        .and_then(|listener| serve_proxy(&spec, listener));
+    match ready {
+        Ok(()) => Ok(ConfinedProcess { pid, words: Some(mine) }),
+        Err(error) => {
+            let _ = pid.signal(rustix::process::Signal::KILL);
+            let _ = pid.wait();
+            Err(error)
+        }
+    }
+}
+
+fn join_network(supervisor: u32) -> io::Result<bool> {
+    join_netns::join(ChildPid::checked(supervisor)?)
+}
+
+/// Serves the listener inside with connections from outside. The child was forked before: this may start a thread.
+fn serve_proxy(spec: &SandboxSpec, listener: Option<OwnedFd>) -> io::Result<()> {
+    match (&spec.network, listener) {
+        (SandboxNetwork::Hosts(hosts), Some(listener)) => proxy::serve(listener.into(), hosts.clone()),
+        _ => Ok(()),
+    }
+}
+
+/// Sockets with a name in the file system that somebody listens to. A read-only mount does not stop `connect`, and
+/// Landlock does so only in its newest interface. Below an overlay they are dead: its files are others than the host's.
+fn named_sockets(spec: &SandboxSpec) -> Vec<PathBuf> {
+    const LISTENS: u32 = 1 << 16;
+    let table = std::fs::read("/proc/net/unix").unwrap_or_default();
+    let named = table.split(|&byte| byte == b'\n').skip(1).filter_map(|row| {
+        let start = memchr::memchr(b'/', row)?;
+        let (fields, path) = row.split_at_checked(start)?;
+        let flags = std::str::from_utf8(fields).ok()?.split_ascii_whitespace().nth(3)?;
+        let listens = u32::from_str_radix(flags, 16).ok()? & LISTENS != 0;
+        // An abstract name begins with `@`, and those are cut off by the network namespace.
+        (listens && fields.ends_with(b" ")).then(|| PathBuf::from(OsStr::from_bytes(path)))
+    });
+    let is_live = |path: &PathBuf| {
+        spec.writable.iter().chain(&spec.scratch).any(|dir| path.starts_with(dir))
+            || !spec.overlays.iter().any(|overlay| path.starts_with(&overlay.target))
+    };
+    named.filter(is_live).collect()
+}
+
+fn namespaces(spec: &SandboxSpec) -> i32 {
+    let network = match spec.network {
+        SandboxNetwork::Open => 0,
+        // It is in another's already.
+        SandboxNetwork::Off if spec.beside.is_some() => 0,
+        _ => libc::CLONE_NEWNET,
+    };
+    libc::CLONE_NEWUSER
+        | libc::CLONE_NEWNS
+        | libc::CLONE_NEWPID
+        | libc::CLONE_NEWIPC
+        | libc::CLONE_NEWUTS
+        | network
+}
+
+/// Why there are no namespaces here, with what can be done about it.
+fn refused(error: io::Error) -> io::Error {
+    let why = match error.raw_os_error() {
+        Some(libc::EPERM) => "this system forbids user namespaces to this user",
+        Some(libc::ENOSPC | libc::EUSERS) => "no more user namespaces are allowed (user.max_user_namespaces)",
+        Some(libc::EINVAL | libc::ENOSYS) => "this kernel has no user namespaces",
+        _ => return error,
+    };
+    io::Error::other(format!("{why}: {error}"))
+}
+
+/// The child's ids are this process's own. With CAP_SETUID every id is mapped, so that root inside can work on
+/// another user's tree as root outside can.
+fn map_ids(pid: ChildPid, flags: i32) -> io::Result<()> {
+    if flags & libc::CLONE_NEWUSER == 0 {
+        return Ok(());
+    }
+    let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let dir = pid.proc_dir();
+    if holds_setuid() && all_ids(&dir).is_ok() {
+        return Ok(());
+    }
+    let put = |name: &str, text: String| {
+        std::fs::write(dir.join(name), text).map_err(|e| io::Error::new(e.kind(), format!("{name}: {e}")))
+    };
+    put("setgroups", "deny".into())?;
+    put("uid_map", format!("{uid} {uid} 1\n"))?;
+    put("gid_map", format!("{gid} {gid} 1\n"))
+}
+
+fn holds_setuid() -> bool {
+    use rustix::thread::CapabilitySet;
+    let needed = CapabilitySet::SETUID | CapabilitySet::SETGID;
+    rustix::thread::capabilities(None).is_ok_and(|held| held.effective.contains(needed))
+}
+
+/// Maps what is mapped here, as it is. In a container that is a part of all ids.
+fn all_ids(dir: &Path) -> io::Result<()> {
+    for name in ["uid_map", "gid_map"] {
+        let mut own = String::new();
+        for line in std::fs::read_to_string(format!("/proc/self/{name}"))?.lines() {
+            let mut words = line.split_ascii_whitespace();
+            let (Some(inside), Some(_), Some(count)) = (words.next(), words.next(), words.next()) else {
+                continue;
+            };
+            own.push_str(&format!("{inside} {inside} {count}\n"));
+        }
+        std::fs::write(dir.join(name), own)?;
+    }
+    Ok(())
+}
+
+/// A read that ran into its timeout says only that it would have to wait.
+fn late(error: rustix::io::Errno) -> io::Error {
+    match error {
+        rustix::io::Errno::AGAIN => {
+            io::Error::other(format!("it was not ready within {} seconds", READY_WITHIN.as_secs()))
+        }
+        error => error.into(),
+    }
+}
+
+/// Lets the child go on and waits until it has its walls. Its word is a line: `ready`, with a listener where there is
+/// a proxy, or what was refused.
+fn handshake(line: &mut UnixStream) -> io::Result<Option<OwnedFd>> {
+    line.set_read_timeout(Some(READY_WITHIN))?;
+    line.write_all(b"g")?;
+    let mut said = Vec::new();
+    let mut listener = None;
+    // Byte by byte: what follows the line is for later.
+    while said.last() != Some(&b'\n') {
+        let mut byte = [0];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut attached = RecvAncillaryBuffer::new(&mut space);
+        let mut parts = [IoSliceMut::new(&mut byte)];
+        let got = retry_on_intr(|| recvmsg(&line, &mut parts, &mut attached, RecvFlags::CMSG_CLOEXEC));
+        let got = got.map_err(late)?;
+        for message in attached.drain() {
+            if let RecvAncillaryMessage::ScmRights(mut descriptors) = message {
+                listener = descriptors.next().or(listener);
+            }
+        }
+        if got.bytes == 0 {
+            break;
+        }
+        said.extend_from_slice(&byte);
+    }
+    match String::from_utf8_lossy(&said).trim_end() {
+        init::READY => Ok(listener),
+        "" => Err(io::Error::other("it ended before it was ready")),
+        reason => Err(io::Error::other(reason.replace('\u{0}', "\n"))),
+    }
+}

@@ -1,0 +1,158 @@
+//! What was applied: transactions as lines, and figures of them.
+
+use super::{DisplayPathFn, named, s};
+use crate::text::sanitize;
+use crate::workspace::{
+    DamagedPart, DamagedRecord, Journal, JournalEntry, PathState, RepairOutcome, RepairReport,
+    TransactionKind, View, repository_of,
+};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Files that transactions changed, and lines added and removed, as far as their contents are still known.
+pub fn figures(view: &View, entries: &[JournalEntry]) -> (usize, usize, usize) {
+    let mut files: BTreeSet<&Path> = BTreeSet::new();
+    let (mut added, mut removed) = (0, 0);
+    for change in entries.iter().flat_map(|e| &e.changes) {
+        if change.before.is_file() || change.after.is_file() {
+            files.insert(&change.path);
+        }
+        let content = |node: &PathState| match node {
+            PathState::File { hash, size, .. } if *size < 4 << 20 => {
+                let on_disk = || {
+                    let bytes = crate::text::regular_file::read(&change.path, *size).ok();
+                    bytes.filter(|b| blake3::hash(b) == *hash)
+                };
+                String::from_utf8(view.objects().get(*hash).ok().or_else(on_disk)?).ok()
+            }
+            PathState::Absent => Some(String::new()),
+            _ => None,
+        };
+        if let (Some(before), Some(after)) = (content(&change.before), content(&change.after)) {
+            let (more, fewer) = crate::text::LineDiff::new(&before, &after).counts();
+            (added, removed) = (added + more, removed + fewer);
+        }
+    }
+    (files.len(), added, removed)
+}
+
+pub(super) fn letter(before: &PathState, after: &PathState) -> char {
+    match (before, after) {
+        (PathState::Absent, _) => 'A',
+        (_, PathState::Absent) => 'D',
+        _ => 'M',
+    }
+}
+
+/// At most twenty paths, each with its letter; a repository's own files are one line.
+pub(super) fn list<'a>(
+    changed: impl Iterator<Item = (&'a Path, char, &'a str)>,
+    repository: &dyn Fn(&Path) -> Option<PathBuf>,
+    shown: DisplayPathFn<'_>,
+) -> Vec<String> {
+    let mut repositories: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    let mut lines = Vec::new();
+    for (path, letter, note) in changed {
+        match repository(path) {
+            Some(repository) => *repositories.entry(repository).or_default() += 1,
+            None => lines.push(format!("{letter} {}{note}", named(path, shown))),
+        }
+    }
+    let more = lines.len().saturating_sub(20);
+    lines.truncate(20);
+    if more > 0 {
+        lines.push(format!("and {more} more"));
+    }
+    let whole = |(path, count): (&PathBuf, &usize)| {
+        format!("M {} ({count} file{} of the repository)", named(path, shown), s(*count))
+    };
+    lines.splice(0..0, repositories.iter().map(whole));
+    lines
+}
+
+/// What one transaction changed, as lines.
+pub fn entry_paths(entry: &JournalEntry, shown: DisplayPathFn<'_>) -> Vec<String> {
+    let known =
+        |path: &Path| entry.repositories.iter().map(|r| &r.path).find(|dir| path.starts_with(dir)).cloned();
+    let repository = |path: &Path| known(path).or_else(|| repository_of(path));
+    list(entry.changes.iter().map(|c| (c.path.as_path(), c.letter(), "")), &repository, shown)
+}
+
+/// One transaction as a line: `12  2026-11-21 10:02  3 changes  add a test`.
+pub fn entry_line(entry: &JournalEntry) -> String {
+    let what = match &entry.kind {
+        TransactionKind::Apply => String::new(),
+        TransactionKind::Undo { of } => format!("undo of {}  ", numbers(of)),
+        TransactionKind::Redo { of } => format!("redo of {}  ", numbers(of)),
+    };
+    let count = entry.changes.len();
+    let title = sanitize::line(&entry.label.title).into_owned();
+    format!("{:>4}  {}  {what}{count} change{}  {title}", entry.id, when(entry.at), s(count))
+}
+
+fn numbers(ids: &[u64]) -> String {
+    ids.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// A line of the journal, and the line of a damaged record in its place, newest first.
+pub fn journal_lines(journal: &Journal, limit: usize) -> Vec<String> {
+    let mut lines: Vec<(u64, String)> = journal.entries().iter().map(|e| (e.id, entry_line(e))).collect();
+    lines.extend(journal.damage().into_iter().map(|damage| {
+        let id = match damage.part {
+            DamagedPart::Entry(id) | DamagedPart::OpenEntry(id) | DamagedPart::Entries(_, id) => id,
+            // Of the whole journal: the first line.
+            _ => return (u64::MAX, format!("      {}", sanitize::line(&damage.to_string()))),
+        };
+        (id, format!("{id:>4}  {}", sanitize::line(&damage.to_string())))
+    }));
+    lines.sort_by_key(|(id, _)| std::cmp::Reverse(*id));
+    lines.into_iter().take(limit).map(|(_, line)| line).collect()
+}
+
+/// What is damaged, as one line: the first record by name, and how many more there are.
+pub fn damage_line(damage: &[DamagedRecord]) -> Option<String> {
+    let first = sanitize::line(&damage.first()?.to_string()).into_owned();
+    let more = match damage.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Some(format!(
+        "{first}{more}; `placet doctor` lists damage, `placet journal repair` saves what can be saved"
+    ))
+}
+
+/// What a repair did, line by line.
+pub fn repair_lines(repaired: &RepairReport) -> Vec<String> {
+    let one = |(damage, mended): &(DamagedRecord, RepairOutcome)| {
+        let what = match mended {
+            RepairOutcome::MovedTo(to) => format!("moved to `{}`", to.display()),
+            RepairOutcome::Noted => "noted; it is not reported again".into(),
+            RepairOutcome::StoredAgain(from) => format!("stored again from `{}`", from.display()),
+            RepairOutcome::RootsFound(roots) => {
+                let roots: Vec<String> = roots.iter().map(|root| format!("`{}`", root.display())).collect();
+                format!("found again: {}", roots.join(", "))
+            }
+            RepairOutcome::RecordsMade(count, aside) => {
+                let s = s(*count);
+                format!("{count} record{s} made again; the old file is in `{}`", aside.display())
+            }
+            RepairOutcome::Busy => "not repaired: another placet uses it; close that one first".into(),
+            RepairOutcome::InDoubt => "not repaired: the files do not show which directories it belongs to".into(),
+            RepairOutcome::Unreadable => {
+                "not repaired: it stays where it is; check that its owner may read it (mode 700), and the disk"
+                    .into()
+            }
+            RepairOutcome::Failed(why) => format!("not repaired: {why}"),
+        };
+        sanitize::line(&format!("{damage}: {what}")).into_owned()
+    };
+    repaired.all.iter().map(one).collect()
+}
+
+/// Local time, to the minute.
+pub fn when(milliseconds: u64) -> String {
+    let at = i64::try_from(milliseconds).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    at.map_or_else(String::new, |at| {
+        at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+    })
+}

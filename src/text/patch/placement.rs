@@ -1,0 +1,268 @@
+//! Where a hunk belongs.
+//!
+//! At the stated line, moved by as much as the hunk before it was moved, if it fits there; otherwise at the one place
+//! where it fits. Several such places are told, never chosen from: only order, `@@` anchors and the end of the file
+//! tell them apart.
+//!
+//! Two rules bar a place: a hunk begins below the last line that the hunk before it changes, and below its context as
+//! well when it is not at its stated line; and a hunk that says that nothing comes after it goes to the end of the file.
+
+use super::nearest_match::NearestMatch;
+use super::target::{LineEquality, PatchTarget};
+use super::{HunkErrorKind, PatchHunk, PatchLine, PatchLineKind};
+use std::ops::Range;
+
+/// Places that are counted when there should have been one.
+const COUNTED: usize = 1000;
+
+/// How the context of a hunk is read: some writers leave out the blank in front of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ContextStyle {
+    Marked,
+    Bare,
+}
+
+/// A place found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct HunkPlacement {
+    /// The first line of the content that the hunk speaks of, from 0, and how many.
+    pub(super) at: usize,
+    pub(super) length: usize,
+    /// Lines of the hunk at its beginning and end that were left out of the comparison.
+    pub(super) skipped: (usize, usize),
+    pub(super) alike: LineEquality,
+    pub(super) reading: ContextStyle,
+}
+
+/// What the hunks before this one tell.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PrecedingHunks {
+    /// How far the last one stood from its stated line.
+    pub(super) drift: isize,
+    /// From the first to the last line that it changes.
+    pub(super) changed: Range<usize>,
+    /// The end of its context.
+    pub(super) end: usize,
+    /// How many there are: the number of the last one.
+    pub(super) count: usize,
+}
+
+/// The hunk's old lines under one reading.
+struct ExpectedLines<'h> {
+    lines: Vec<&'h [u8]>,
+    skipped: (usize, usize),
+    reading: ContextStyle,
+}
+
+pub(super) fn place(
+    hunk: &PatchHunk,
+    target: &PatchTarget<'_>,
+    before: &PrecedingHunks,
+    fuzz: usize,
+) -> Result<HunkPlacement, HunkErrorKind> {
+    if hunk.old_lines().next().is_none() {
+        return insertion(hunk, target, before);
+    }
+    let stated = stated(hunk, before);
+    let mut barred: Option<HunkErrorKind> = None;
+    for fuzz in 0..=fuzz {
+        let readings = readings(hunk, fuzz);
+        let all = || {
+            readings.iter().flat_map(|wanted| [(wanted, LineEquality::Exact), (wanted, LineEquality::Body)])
+        };
+        let here = |wanted: &ExpectedLines<'_>| stated.map(|at| at + wanted.skipped.0);
+        // An exact match comes before one that differs in line ends, even if the latter is at the stated line.
+        for (wanted, alike) in all() {
+            if let Some(at) = here(wanted).filter(|at| {
+                target.has(*at, &wanted.lines, alike) && bar(hunk, wanted, *at, target, before).is_none()
+            }) {
+                return Ok(wanted.spot(at, alike));
+            }
+            let places = match candidates(hunk, wanted, target, alike, before) {
+                Ok(places) => places,
+                Err(why) => {
+                    barred.get_or_insert(why);
+                    continue;
+                }
+            };
+            match places.as_slice() {
+                [] => {}
+                [at] => return Ok(wanted.spot(*at, alike)),
+                _ => {
+                    return Err(HunkErrorKind::Ambiguous(
+                        places.iter().map(|at| at + 1 - wanted.skipped.0.min(*at)).collect(),
+                    ));
+                }
+            }
+        }
+    }
+    let why = already(hunk, target).or(barred);
+    Err(why.unwrap_or_else(|| HunkErrorKind::NoPlace(near(hunk, target, stated))))
+}
+
+/// The hunk's new lines stand in the file: it was applied before. One line alone may stand there by chance.
+fn already(hunk: &PatchHunk, target: &PatchTarget<'_>) -> Option<HunkErrorKind> {
+    let new: Vec<&[u8]> =
+        hunk.lines.iter().filter(|l| l.sign != PatchLineKind::Remove).map(PatchLine::text).collect();
+    let adds = hunk.lines.iter().any(|l| l.sign == PatchLineKind::Add);
+    if new.len() < 2 || !adds {
+        return None;
+    }
+    target.find(&new, LineEquality::Body, 1).first().map(|at| HunkErrorKind::Already(at + 1))
+}
+
+/// The line at which the hunk should stand, from 0.
+fn stated(hunk: &PatchHunk, before: &PrecedingHunks) -> Option<usize> {
+    hunk.old_start.map(|start| start.saturating_sub(1).saturating_add_signed(before.drift))
+}
+
+/// A hunk that only adds stands by its line number alone, or, in the envelope, at the end.
+fn insertion(
+    hunk: &PatchHunk,
+    target: &PatchTarget<'_>,
+    before: &PrecedingHunks,
+) -> Result<HunkPlacement, HunkErrorKind> {
+    let lines = target.lines.len();
+    let spot = |at| match at < before.changed.end {
+        true => Err(HunkErrorKind::Above { line: at + 1, hunk: before.count }),
+        false => Ok(HunkPlacement {
+            at,
+            length: 0,
+            skipped: (0, 0),
+            alike: LineEquality::Exact,
+            reading: ContextStyle::Marked,
+        }),
+    };
+    match (hunk.old_start, hunk.old_count) {
+        _ if lines == 0 && hunk.anchors.is_empty() => spot(0),
+        (Some(start), Some(0)) => {
+            let at = if start == 0 { 0 } else { start.saturating_add_signed(before.drift) };
+            if at > lines { Err(HunkErrorKind::PastEnd { line: at, lines }) } else { spot(at) }
+        }
+        _ if hunk.envelope && hunk.anchors.is_empty() => spot(lines),
+        _ => Err(HunkErrorKind::NoContext),
+    }
+}
+
+/// What is looked for: the context with its blank taken away, and, for writers who leave that out, with it.
+fn readings(hunk: &PatchHunk, fuzz: usize) -> Vec<ExpectedLines<'_>> {
+    let Some(skipped) = trimmed(hunk, fuzz) else { return Vec::new() };
+    let lines = |text: fn(&PatchLine) -> &[u8]| -> Vec<&[u8]> {
+        let all: Vec<&[u8]> = hunk.old_lines().map(text).collect();
+        all.get(skipped.0..all.len().saturating_sub(skipped.1)).unwrap_or_default().to_vec()
+    };
+    let mut readings =
+        vec![ExpectedLines { lines: lines(PatchLine::text), skipped, reading: ContextStyle::Marked }];
+    if hunk.lines.iter().any(|l| l.sign == PatchLineKind::Context && l.signed) {
+        readings.push(ExpectedLines {
+            lines: lines(PatchLine::unsigned),
+            skipped,
+            reading: ContextStyle::Bare,
+        });
+    }
+    readings
+}
+
+/// How many context lines `fuzz` leaves out at both ends; `None` if it is no more than one less does.
+fn trimmed(hunk: &PatchHunk, fuzz: usize) -> Option<(usize, usize)> {
+    let (lead, tail) = hunk.context();
+    let old = hunk.old_lines().count();
+    let by = |fuzz: usize| (lead.min(fuzz), tail.min(fuzz));
+    let (head, end) = by(fuzz);
+    // Something must be left to hold on to.
+    (fuzz == 0 || head + end < old && by(fuzz) != by(fuzz - 1)).then_some((head, end))
+}
+
+impl ExpectedLines<'_> {
+    fn spot(&self, at: usize, alike: LineEquality) -> HunkPlacement {
+        HunkPlacement { at, length: self.lines.len(), skipped: self.skipped, alike, reading: self.reading }
+    }
+}
+
+/// Why the hunk must not go to a place at which its lines are.
+fn bar(
+    hunk: &PatchHunk,
+    wanted: &ExpectedLines<'_>,
+    at: usize,
+    target: &PatchTarget<'_>,
+    before: &PrecedingHunks,
+) -> Option<HunkErrorKind> {
+    let end = at + wanted.lines.len();
+    let moved = stated(hunk, before).is_some_and(|stated| stated + wanted.skipped.0 != at);
+    if at < if moved { before.end } else { before.changed.end } {
+        let (lead, tail) = hunk.context();
+        let first = at + lead.saturating_sub(wanted.skipped.0);
+        let last = end.saturating_sub(tail.saturating_sub(wanted.skipped.1));
+        let both = first < before.changed.end && before.changed.start < last;
+        let above = HunkErrorKind::Above { line: at + 1, hunk: before.count };
+        return Some(if both { HunkErrorKind::Overlap(before.count) } else { above });
+    }
+    let last = hunk.at_end || says_last(hunk, wanted);
+    (last && end + wanted.skipped.1 != target.lines.len()).then(|| HunkErrorKind::NotAtEnd { line: at + 1 })
+}
+
+/// The hunk of a program that shows no line below its changes, only above them: there was none. Without any context
+/// (`diff -U0`) that says nothing, and neither does the hunk of a writer who does not count.
+fn says_last(hunk: &PatchHunk, wanted: &ExpectedLines<'_>) -> bool {
+    let (lead, tail) = hunk.context();
+    let counted = hunk.old_start.is_some() && hunk.old_count == Some(hunk.old_lines().count());
+    counted && !hunk.envelope && tail == 0 && lead > wanted.skipped.0
+}
+
+/// The places where the lines are, fewer by what else is known. An error where there are such places, and all are barred.
+fn candidates(
+    hunk: &PatchHunk,
+    wanted: &ExpectedLines<'_>,
+    target: &PatchTarget<'_>,
+    alike: LineEquality,
+    before: &PrecedingHunks,
+) -> Result<Vec<usize>, HunkErrorKind> {
+    let found = target.find(&wanted.lines, alike, COUNTED);
+    let (mut places, mut barred) = (Vec::new(), None);
+    for at in found {
+        match bar(hunk, wanted, at, target, before) {
+            None => places.push(at),
+            // The last of them is the nearest to where the hunk belongs.
+            why => barred = why,
+        }
+    }
+    if places.len() > 1 && !hunk.anchors.is_empty() {
+        let below = below_anchors(hunk, target, &places);
+        if !below.is_empty() {
+            places = below;
+        }
+    }
+    match (places.is_empty(), barred) {
+        (true, Some(why)) => Err(why),
+        _ => Ok(places),
+    }
+}
+
+/// The first place below each line that the anchors lead to.
+fn below_anchors(hunk: &PatchHunk, target: &PatchTarget<'_>, places: &[usize]) -> Vec<usize> {
+    let is = |line: &[u8], anchor: &[u8]| line.trim_ascii() == anchor.trim_ascii();
+    let begins = |line: &[u8], anchor: &[u8]| line.trim_ascii().starts_with(anchor.trim_ascii());
+    let mut starts = vec![0];
+    // The line named may be repeated as the first line of the hunk.
+    for anchor in &hunk.anchors {
+        let find = |fits: &dyn Fn(&[u8], &[u8]) -> bool| -> Vec<usize> {
+            let first = starts.iter().copied().min().unwrap_or(0);
+            let lines = target.lines.iter().enumerate().skip(first);
+            lines.filter(|(_, line)| fits(line, anchor)).map(|(at, _)| at).collect()
+        };
+        let whole = find(&is);
+        starts = if whole.is_empty() { find(&begins) } else { whole };
+    }
+    let mut below: Vec<usize> = Vec::new();
+    for (index, start) in starts.iter().enumerate() {
+        let end = starts.get(index + 1).copied().unwrap_or(usize::MAX);
+        below.extend(places.iter().copied().find(|at| *at >= *start && *at < end));
+    }
+    below
+}
+
+fn near(hunk: &PatchHunk, target: &PatchTarget<'_>, stated: Option<usize>) -> Option<NearestMatch> {
+    let lines: Vec<&[u8]> = hunk.old_lines().map(PatchLine::text).collect();
+    let at = target.most_alike(&lines, stated).or(stated.filter(|at| *at < target.lines.len()))?;
+    Some(NearestMatch::of(target, at, &lines))
+}

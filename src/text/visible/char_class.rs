@@ -1,0 +1,224 @@
+//! Which characters cannot be shown as they are.
+//!
+//! The tables are Unicode's own, as the regular expressions of this crate have them: control, format, unassigned,
+//! private-use and default-ignorable code points. Added are characters that are assigned and have no ink.
+
+use super::{CONTINUED, LineBreaks, OWN, VisibleMode};
+use std::sync::OnceLock;
+
+/// Combining marks on one character that are drawn: more of them would spill over the lines above it.
+pub(super) const MARKS: usize = 8;
+/// So many blanks inside a line are counted instead of drawn: what is behind them is then in sight.
+pub(super) const BLANKS: usize = 64;
+/// So many tabs.
+pub(super) const TABS: usize = 32;
+
+/// How one character is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CharRendering {
+    AsIs,
+    /// It belongs to the character before it.
+    Mark,
+    /// This one stands for it.
+    Picture(char),
+    /// Its number is written out: `<U+202E>`.
+    Written,
+}
+
+/// Everything without ink that its own look could not tell from another text.
+const EXACT: &str = r"[[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\x{2800}\x{1D159}\x{16FE4}\x{FFFC}]--[\x20]]";
+/// What acts, reorders or hides; blanks, private-use and new characters do not.
+const PROSE: &str = r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}]";
+
+/// Characters that have the same form as another one by Unicode's own word (canonical singletons), or that no font
+/// tells from an ASCII sign.
+const SAME: &str = "\u{37e}\u{387}\u{1fef}\u{1ffd}\u{212a}\u{212b}\u{2126}\u{2024}\u{1c3}\u{a789}\u{2236}";
+
+type CodePointRanges = Vec<(u32, u32)>;
+
+fn ranges(pattern: &str) -> CodePointRanges {
+    use regex_syntax::hir::{Class, HirKind};
+    let parsed = regex_syntax::Parser::new().parse(pattern);
+    match parsed.map(regex_syntax::hir::Hir::into_kind) {
+        Ok(HirKind::Class(Class::Unicode(class))) => {
+            class.ranges().iter().map(|r| (u32::from(r.start()), u32::from(r.end()))).collect()
+        }
+        // Cannot be: the patterns are constants, and a test reads them. If it were, everything would be written out.
+        _ => vec![(0x80, 0x0010_ffff)],
+    }
+}
+
+fn contains(ranges: &CodePointRanges, c: char) -> bool {
+    let c = u32::from(c);
+    let at = ranges.partition_point(|(_, end)| *end < c);
+    ranges.get(at).is_some_and(|(start, _)| *start <= c)
+}
+
+fn is_hidden(c: char, manner: VisibleMode) -> bool {
+    static ALL: OnceLock<CodePointRanges> = OnceLock::new();
+    static SOME: OnceLock<CodePointRanges> = OnceLock::new();
+    if c.is_ascii() {
+        return c.is_ascii_control();
+    }
+    match manner {
+        VisibleMode::Exact | VisibleMode::Quiet | VisibleMode::Rendered => {
+            contains(ALL.get_or_init(|| ranges(EXACT)), c) || SAME.contains(c)
+        }
+        VisibleMode::Prose | VisibleMode::Output => contains(SOME.get_or_init(|| ranges(PROSE)), c),
+    }
+}
+
+/// A character that has no column of its own.
+fn is_mark(c: char) -> bool {
+    !c.is_ascii() && unicode_width::UnicodeWidthChar::width(c) == Some(0)
+}
+
+/// True for joiners and selectors: prose keeps them behind a character that they can belong to.
+pub(super) fn is_joiner(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
+}
+
+/// The picture of a control character.
+pub(super) fn is_picture(c: char) -> bool {
+    matches!(c, '\u{2400}'..='\u{2426}')
+}
+
+/// The rendering's own signs, which no text may imitate.
+fn is_reserved(c: char, manner: VisibleMode) -> bool {
+    match c {
+        OWN => true,
+        c if is_picture(c) => manner != VisibleMode::Rendered,
+        '⇥' | CONTINUED => matches!(manner, VisibleMode::Exact | VisibleMode::Quiet),
+        _ => false,
+    }
+}
+
+/// How `c` is shown where it stands alone. Blanks, tabs and line breaks are the writer's.
+pub(super) fn shown(c: char, manner: VisibleMode) -> CharRendering {
+    match c {
+        ' '..='~' => CharRendering::AsIs,
+        '\u{0}'..='\u{1f}' => CharRendering::Picture(char::from_u32(0x2400 + c as u32).unwrap_or('\u{FFFD}')),
+        '\u{7f}' => CharRendering::Picture('\u{2421}'),
+        c if is_reserved(c, manner) || is_hidden(c, manner) => CharRendering::Written,
+        // With a Latin, Greek or Cyrillic letter these look like one composed character.
+        '\u{300}'..='\u{36f}' if matches!(manner, VisibleMode::Exact | VisibleMode::Quiet) => {
+            CharRendering::Written
+        }
+        c if is_mark(c) => CharRendering::Mark,
+        _ => CharRendering::AsIs,
+    }
+}
+
+/// True when `text` is its own rendering. May be false for a text that is.
+pub(super) fn is_plain(text: &str, manner: VisibleMode, breaks: LineBreaks) -> bool {
+    let mut blanks = 0;
+    let exact = manner == VisibleMode::Exact;
+    for (at, c) in text.char_indices() {
+        let ends_line = c == '\n' && breaks == LineBreaks::Kept;
+        if ends_line {
+            if exact && blanks > 0 {
+                return false;
+            }
+            blanks = 0;
+            continue;
+        }
+        blanks = if c == ' ' { blanks + 1 } else { 0 };
+        let sign = c == '<'
+            && manner != VisibleMode::Rendered
+            && text.as_bytes().get(at + 1).is_some_and(|b| sign_begins(*b));
+        if sign
+            || blanks >= BLANKS && exact
+            || shown(c, manner) != CharRendering::AsIs
+            || super::lookalikes::is_alike(c)
+        {
+            return false;
+        }
+        if super::lookalikes::looks_like_own(c) {
+            return false;
+        }
+    }
+    !exact || blanks == 0
+}
+
+fn sign_begins(byte: u8) -> bool {
+    matches!(byte, b'U' | b'8' | b'9' | b'A'..=b'F')
+}
+
+/// How far `text` is a sign of the renderer: `<U+200B>`, `<U+200B x12>`, `<FF>`, `<FF x12>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum EscapeMatch {
+    Not,
+    /// More characters could make it one.
+    Begun,
+    Whole,
+}
+
+pub(super) fn sign(text: &str) -> EscapeMatch {
+    let hex = |b: &u8| matches!(b, b'0'..=b'9' | b'A'..=b'F');
+    let Some(body) = text.strip_prefix('<') else { return EscapeMatch::Not };
+    let body = body.as_bytes();
+    let (digits, least, most) = match body {
+        [] => return EscapeMatch::Begun,
+        [b'U'] => return EscapeMatch::Begun,
+        [b'U', b'+', rest @ ..] => (rest, 4, 6),
+        [first, ..] if sign_begins(*first) && *first != b'U' => (body, 2, 2),
+        _ => return EscapeMatch::Not,
+    };
+    let count = digits.iter().take_while(|b| hex(b)).count();
+    let tail = digits.get(count..).unwrap_or_default();
+    match tail {
+        [] if count <= most => return EscapeMatch::Begun,
+        _ if count < least || count > most => return EscapeMatch::Not,
+        _ => {}
+    }
+    match tail {
+        [b'>'] => EscapeMatch::Whole,
+        [b' '] | [b' ', b'x'] => EscapeMatch::Begun,
+        [b' ', b'x', number @ ..] => {
+            let length = number.iter().take_while(|b| b.is_ascii_digit()).count();
+            match number.get(length..).unwrap_or_default() {
+                [] if length <= 20 => EscapeMatch::Begun,
+                [b'>'] if (1..=20).contains(&length) => EscapeMatch::Whole,
+                _ => EscapeMatch::Not,
+            }
+        }
+        _ => EscapeMatch::Not,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tables_are_read() {
+        for pattern in [EXACT, PROSE] {
+            assert!(ranges(pattern).len() > 10, "{pattern}");
+        }
+        for c in [
+            '\u{3164}',
+            '\u{115f}',
+            '\u{1160}',
+            '\u{ffa0}',
+            '\u{2800}',
+            '\u{180e}',
+            '\u{a0}',
+            '\u{e000}',
+            '\u{fdd0}',
+            '\u{378}',
+            '\u{ad}',
+            '\u{34f}',
+            '\u{fe0f}',
+            '\u{e0041}',
+            '\u{10ffff}',
+            '\u{85}',
+            '\u{2028}',
+            '\u{3000}',
+        ] {
+            assert_eq!(shown(c, VisibleMode::Exact), CharRendering::Written, "{c:?}");
+        }
+        for c in ['é', '日', 'ж', 'א', '─', '👩', '→', '…', '‰'] {
+            assert_eq!(shown(c, VisibleMode::Exact), CharRendering::AsIs, "{c:?}");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Turns an exact rendering back into its bytes, so that a name from a list can be used as a file name.
+
+use super::{TAB, char_class};
+
+/// The bytes behind an exact rendering. A text that is no rendering gives its own bytes.
+pub fn read_back(shown: &str) -> Vec<u8> {
+    let (mut out, mut column, mut rest) = (Vec::new(), 0, shown);
+    while let Some(c) = rest.chars().next() {
+        let mut used = c.len_utf8();
+        if let Some(sign) = VisibleEscape::at(rest) {
+            sign.write(&mut out);
+            used = sign.length;
+            column += sign.length;
+        } else if c == '⇥' {
+            out.push(b'\t');
+            let room = TAB - column % TAB;
+            // The blanks up to the tab stop belong to it.
+            used += rest
+                .get(used..)
+                .map_or(0, |after| after.bytes().take(room - 1).take_while(|b| *b == b' ').count());
+            column += room;
+        } else {
+            match c {
+                '\u{2400}'..='\u{2420}' => out.extend(u8::try_from(c as u32 - 0x2400)),
+                '\u{2421}' => out.push(0x7f),
+                c => out.extend(c.encode_utf8(&mut [0; 4]).bytes()),
+            }
+            column =
+                if c == '\n' { 0 } else { column + unicode_width::UnicodeWidthChar::width(c).unwrap_or(1) };
+        }
+        rest = rest.get(used..).unwrap_or_default();
+    }
+    out
+}
+
+/// `<U+200B>`, `<U+200B x12>`, `<FF>`, `<FF x12>`.
+struct VisibleEscape {
+    unit: Vec<u8>,
+    count: usize,
+    length: usize,
+}
+
+/// A run that is longer is no name.
+const LONGEST: usize = 4096;
+
+impl VisibleEscape {
+    fn at(text: &str) -> Option<VisibleEscape> {
+        let end = text.bytes().take(32).position(|b| b == b'>')? + 1;
+        let sign = text.get(..end)?;
+        if char_class::sign(sign) != char_class::EscapeMatch::Whole {
+            return None;
+        }
+        let body = sign.get(1..end - 1)?;
+        let (what, count) = body.split_once(" x").unwrap_or((body, "1"));
+        let unit = match what.strip_prefix("U+") {
+            Some(code) => {
+                let c = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
+                c.encode_utf8(&mut [0; 4]).as_bytes().to_vec()
+            }
+            None => vec![u8::from_str_radix(what, 16).ok()?],
+        };
+        let count = count.parse().ok().filter(|count| *count <= LONGEST)?;
+        Some(VisibleEscape { unit, count, length: end })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        (0..self.count).for_each(|_| out.extend(&self.unit));
+    }
+}

@@ -1,0 +1,399 @@
+//! run_command: a command line, supervised to its end.
+//!
+//! An exit code other than 0 is a result like any other: the model reads it. Only a command that had to be stopped,
+//! or never started, has failed.
+
+use super::jobs::{DetachedCommand, Job, JobState};
+use super::sandboxed;
+use super::sandboxed::{CommandIsolation, EffectsSummary, RunMode, SandboxedRun};
+use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
+use crate::permission::{Access, Permit};
+use crate::process::{CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand};
+use crate::session::ScratchpadEntry;
+use crate::text::visible;
+use crate::tools::arguments::ToolSchema;
+use crate::tools::output::{failed, floor, interrupted, preview};
+use crate::tools::{
+    CallPreview, CallSummary, CommandResult, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext,
+    RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
+};
+use crate::workspace::{ResolvedPath, WriteContext};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What the screen keeps of an output: beginning and end, in bytes.
+const SCREEN: (usize, usize) = (16_000, 8_000);
+
+/// A job that ends within this is told as if it had not been one.
+const AT_ONCE: Duration = Duration::from_secs(1);
+
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+pub(in crate::tools) struct Args {
+    pub(in crate::tools) command: String,
+    pub(in crate::tools) timeout_ms: Option<u64>,
+    /// Directory to run in, for this call only.
+    pub(in crate::tools) cwd: Option<String>,
+    /// Hosts it must reach, such as crates.io or *.npmjs.org:443; without it there is no network.
+    pub(in crate::tools) network: Option<Vec<String>>,
+    /// Go on by itself, as a job; no time limit unless `timeout_ms` sets one.
+    pub(in crate::tools) background: Option<bool>,
+    /// Scratchpad that becomes its standard input.
+    pub(in crate::tools) stdin_scratchpad: Option<String>,
+    /// Store the output under this name instead of showing it.
+    #[serde(rename = "scratchpad")]
+    pub(in crate::tools) _scratchpad: Option<String>,
+}
+
+pub(in crate::tools) struct RunCommand(ToolSchema);
+
+impl Default for RunCommand {
+    fn default() -> RunCommand {
+        RunCommand(ToolSchema::of::<Args>(
+            "run_command",
+            include_str!("../../../prompts/tools/run_command.md"),
+        ))
+    }
+}
+
+impl Tool for RunCommand {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, _input: &Value) -> TouchedPaths {
+        TouchedPaths { anything: true, ..TouchedPaths::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        Ok(Box::new(RunPlan::new(args, env)?))
+    }
+}
+
+impl RunPlan {
+    pub(in crate::tools) fn new(args: Args, env: &ToolContext) -> Result<RunPlan, ToolError> {
+        if args.command.trim().is_empty() {
+            return Err(ToolError::new("`command` is empty"));
+        }
+        if args.command.contains('\0') {
+            return Err(ToolError::new("`command` holds a NUL character, which no command line can"));
+        }
+        if args.timeout_ms == Some(0) {
+            return Err(ToolError::hint("`timeout_ms` is 0", "leave it out for the usual time"));
+        }
+        // A command may look anywhere.
+        env.mounts.ready().map_err(|e| ToolError::new(format!("a mounted store cannot be used: {e}")))?;
+        let cwd = env.resolve(args.cwd.as_deref().unwrap_or("."))?;
+        let stdin = match &args.stdin_scratchpad {
+            None => None,
+            Some(name) => match env.scratchpads.get(name).map_err(|e| ToolError::new(e.to_string()))? {
+                ScratchpadEntry::Text(text) => Some(text.into_bytes()),
+                ScratchpadEntry::Image(image) => Some(image.bytes.to_vec()),
+            },
+        };
+        let pace = if args.background == Some(true) { RunMode::Background } else { RunMode::Foreground };
+        if pace == RunMode::Background && !env.jobs.has_place() {
+            return Err(ToolError::hint(
+                "there is no session here that a background command could belong to",
+                "run it without `background`",
+            ));
+        }
+        let usual = if pace == RunMode::Background { Duration::MAX } else { env.commands.timeout };
+        let timeout = args.timeout_ms.map_or(usual, Duration::from_millis);
+        let hosts = args.network.unwrap_or_default();
+        if let Some(bad) = hosts.iter().find(|h| h.trim().is_empty() || h.contains(['/', ' ', '@'])) {
+            return Err(ToolError::hint(
+                format!("`{bad}` in `network` is not a host"),
+                "name hosts alone, such as crates.io or *.npmjs.org:443",
+            ));
+        }
+        let walls = CommandIsolation::of(env);
+        Ok(RunPlan { line: args.command, cwd, stdin, timeout, hosts, walls, pace })
+    }
+}
+
+/// What a person is asked about before a command runs.
+pub(crate) struct CommandToApprove<'a> {
+    pub(crate) cwd: &'a Path,
+    pub(crate) background: bool,
+    /// Where it is not the usual one.
+    pub(crate) limit: Option<Duration>,
+    pub(crate) hosts: &'a [String],
+    pub(crate) line: &'a str,
+    pub(crate) stdin: &'a [u8],
+}
+
+impl CommandToApprove<'_> {
+    /// All of it, and how it runs: what is approved is what runs. How it runs comes first, where the command cannot
+    /// imitate it.
+    pub(crate) fn words(&self) -> String {
+        let mut how = vec![format!("in {}", visible::path(self.cwd))];
+        if self.background {
+            how.push("in the background".into());
+        }
+        how.extend(self.limit.map(|limit| format!("for at most {} s", limit.as_secs_f64())));
+        if !self.hosts.is_empty() {
+            how.push(format!("with the network, to {}", self.hosts.join(" and ")));
+        }
+        if self.stdin.is_empty() {
+            return format!("{}:\n{}", how.join(", "), self.line);
+        }
+        let (size, s) = (self.stdin.len(), if self.stdin.len() == 1 { "" } else { "s" });
+        how.push(format!("with {size} byte{s} of standard input, which follow the command"));
+        let input = match std::str::from_utf8(self.stdin) {
+            Ok(text) => text.into(),
+            Err(_) => visible::visible(self.stdin, visible::LineBreaks::Kept),
+        };
+        format!("{}:\n{}\nstandard input:\n{input}", how.join(", "), self.line)
+    }
+}
+
+pub(in crate::tools) struct RunPlan {
+    line: String,
+    cwd: ResolvedPath,
+    stdin: Option<Vec<u8>>,
+    timeout: Duration,
+    hosts: Vec<String>,
+    walls: CommandIsolation,
+    pace: RunMode,
+}
+
+impl Plan for RunPlan {
+    fn reach(&self) -> Vec<Access> {
+        let confined = self.walls == CommandIsolation::View;
+        let run = Access::Run { command: self.line.clone(), cwd: self.cwd.path.clone(), confined };
+        let hosts = self.hosts.iter().map(|host| Access::Network { host: host.clone() });
+        std::iter::once(run).chain(hosts).collect()
+    }
+
+    fn outlasts_call(&self) -> bool {
+        self.pace == RunMode::Background
+    }
+
+    fn title(&self) -> String {
+        let first = self.line.lines().next().unwrap_or_default();
+        let cut = floor(first, 200);
+        let more = if cut < self.line.len() { " ..." } else { "" };
+        let kind = if self.pace == RunMode::Background { "run in the background:" } else { "run" };
+        format!("{kind} {}{more}", first.get(..cut).unwrap_or(first))
+    }
+
+    fn prepare(&mut self, env: &ToolContext, _sight: ReadScope) -> Result<CallPreview, ToolError> {
+        if !env.workspace.is_dir(&self.cwd.path) {
+            return Err(self.no_directory());
+        }
+        let usual = self.timeout == env.commands.timeout || self.pace == RunMode::Background;
+        let text = CommandToApprove {
+            cwd: &self.cwd.path,
+            background: self.pace == RunMode::Background,
+            limit: (!usual).then_some(self.timeout),
+            hosts: &self.hosts,
+            line: &self.line,
+            stdin: self.stdin.as_deref().unwrap_or_default(),
+        }
+        .words();
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::Text(text) })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
+        Box::pin(async move {
+            let title = self.title();
+            let reach = self.reach();
+            if !reach.iter().all(|one| permit.covers(one)) {
+                return failed(&title, &ToolError::new("nobody has consented to this command"));
+            }
+            let view = ctx.env.workspace.view();
+            let writer = view.map_or_else(|| permit.write_policy().into(), |view| view.writer(&permit));
+            match self.execute(writer, &ctx).await {
+                Ok(output) => output,
+                Err(error) => failed(&title, &error),
+            }
+        })
+    }
+}
+
+impl RunPlan {
+    fn no_directory(&self) -> ToolError {
+        ToolError::hint(
+            format!("the directory `{}` does not exist", self.cwd.path.display()),
+            "commands start in the working directory unless `cwd` names another that is there",
+        )
+    }
+
+    async fn execute(
+        mut self: Box<Self>,
+        writer: WriteContext,
+        ctx: &RunContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let settings = &ctx.env.commands;
+        let mut command = ShellCommand {
+            line: self.line.clone(),
+            cwd: self.cwd.path.clone(),
+            supervisor: settings.supervisor.clone(),
+            timeout: self.timeout,
+            withheld: settings.withheld.clone(),
+            stdin: self.stdin.take().into(),
+            sandbox: None,
+        };
+        let entering = sandboxed::enter(&ctx.env, &self.cwd.path, &self.hosts, (writer, self.pace));
+        let confined = match entering.await? {
+            None => None,
+            Some((entered, words)) => {
+                command.sandbox = Some(words);
+                // The directory may be there in the view alone.
+                command.cwd = ctx.env.workspace.cwd().to_path_buf();
+                Some(entered)
+            }
+        };
+        if self.pace == RunMode::Background {
+            return self.start_job(command, confined, ctx).await;
+        }
+        let progress = ctx.progress.clone();
+        let finished = command.run(&ctx.cancel, |bytes| progress.send(&String::from_utf8_lossy(bytes))).await;
+        let finished = finished.map_err(|e| self.not_started(e))?;
+        let effects = match confined {
+            None => None,
+            Some(entered) => Some(entered.finish(ctx, finished.ending).await?),
+        };
+        Ok(self.report(finished, effects))
+    }
+
+    fn not_started(&self, error: ProcessError) -> ToolError {
+        match error {
+            ProcessError::NoDirectory(_) => self.no_directory(),
+            other => ToolError::new(other.to_string()),
+        }
+    }
+
+    /// Starts it as a job. What ends at once is told like any other command: a mistake in its line, a port that is taken.
+    async fn start_job(
+        self: Box<Self>,
+        command: ShellCommand,
+        entered: Option<SandboxedRun>,
+        ctx: &RunContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let jobs = &ctx.env.jobs;
+        let (number, log) = jobs.place()?;
+        let background = command.begin(&log).map_err(|e| self.not_started(e))?;
+        let lasting = DetachedCommand {
+            line: self.line.clone(),
+            cwd: self.cwd.path.clone(),
+            background,
+            entered,
+            workspace: ctx.env.workspace.clone(),
+            timeout: self.timeout,
+            no_way_out: self.hosts.is_empty(),
+        };
+        let job = Job::begin(jobs, (number, log), lasting);
+        jobs.add(Arc::clone(&job));
+        tokio::select! {
+            () = job.ended() => {}
+            () = tokio::time::sleep(AT_ONCE) => {}
+            () = ctx.cancel.cancelled() => {
+                job.stop();
+                job.ended().await;
+            }
+        }
+        let failed = |e: std::io::Error| ToolError::new(format!("its output cannot be read: {e}"));
+        let text = job.read_first().map_err(failed)?;
+        match job.standing() {
+            JobState::Running | JobState::Settling(..) => Ok(self.going_on(&job, text)),
+            JobState::Failed(why) => {
+                jobs.remove(number);
+                Err(ToolError::new(why))
+            }
+            JobState::Ended { ending, elapsed, for_model, for_person } => {
+                jobs.remove(number);
+                let mut output = OutputCapture::default();
+                output.push(text.as_bytes());
+                Ok(self.report(
+                    FinishedCommand { ending, output, elapsed },
+                    Some(EffectsSummary { for_model, for_person }),
+                ))
+            }
+        }
+    }
+
+    fn going_on(&self, job: &Job, mut text: String) -> ToolOutput {
+        let (screen, _) = preview(&text, SCREEN.0, SCREEN.1);
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let number = job.number;
+        text.push_str(&format!(
+            "[job {number} runs in the background, in {}; `job` reads, waits for and ends it",
+            self.cwd.path.display()
+        ));
+        text.push_str(match self.walls {
+            CommandIsolation::View if job.is_walled() => {
+                "; it sees what is pending as it is now, not later edits]"
+            }
+            _ => "]",
+        });
+        ToolOutput {
+            outcome: CallOutcome::Done,
+            for_model: vec![Part::text(text)],
+            for_person: CallSummary::text(format!("{} · job {number}", self.title()), screen),
+            facts: OutputFacts::None,
+            recorded: vec![CallFact::JobStarted { job: number }],
+        }
+    }
+
+    fn report(&self, finished: FinishedCommand, effects: Option<EffectsSummary>) -> ToolOutput {
+        let (outcome, how) = self.verdict(finished.ending);
+        let FinishedCommand { output, ending, elapsed } = finished;
+        let mut text = output.text();
+        let facts = CommandResult {
+            output: text.clone(),
+            code: match ending {
+                CommandExit::Exit(code) => Some(code),
+                CommandExit::Signal(signal) => Some(128 + signal),
+                _ => None,
+            },
+            elapsed,
+            effects: effects.as_ref().map(|told| told.for_model.clone()).unwrap_or_default(),
+        };
+        let (screen, _) = preview(&text, SCREEN.0, SCREEN.1);
+        let line = match ending {
+            CommandExit::Exit(0) => self.title(),
+            _ => format!("{}: {how}", self.title()),
+        };
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let seconds = elapsed.as_secs_f64();
+        text.push_str(&format!("[{how}, {seconds:.1} s, in {}]", self.cwd.path.display()));
+        let mut line = line;
+        if let Some(told) = effects {
+            text.push_str(&told.for_model);
+            line.push_str(&told.for_person);
+        }
+        if outcome == CallOutcome::Interrupted {
+            text = format!("{}\n{text}", crate::conversation::text_of(&interrupted("").for_model));
+        }
+        let for_person = CallSummary::text(line, screen);
+        let (for_model, facts) = (vec![Part::text(text)], OutputFacts::Ran(facts));
+        ToolOutput { outcome, for_model, for_person, facts, recorded: Vec::new() }
+    }
+
+    fn verdict(&self, ending: CommandExit) -> (CallOutcome, String) {
+        let all = "everything it started was ended";
+        match ending {
+            CommandExit::Exit(code) => (CallOutcome::Done, format!("exit code {code}")),
+            CommandExit::Signal(signal) => (CallOutcome::Done, format!("killed by signal {signal}")),
+            CommandExit::TimedOut => {
+                let seconds = self.timeout.as_secs_f64();
+                (
+                    CallOutcome::Failed,
+                    format!("timed out after {seconds} s, {all}; `timeout_ms` gives it more time"),
+                )
+            }
+            CommandExit::Cancelled => (CallOutcome::Interrupted, format!("interrupted, {all}")),
+            CommandExit::Lost => (CallOutcome::Failed, "its supervisor was killed".into()),
+        }
+    }
+}

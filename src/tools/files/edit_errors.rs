@@ -1,0 +1,129 @@
+//! Why a file may not be changed, in words that lead on: what to read, what somebody else changed.
+
+use crate::text::secret::marks;
+use crate::text::{LineDiff, RangeSet, for_model};
+use crate::tools::blocking::s;
+use crate::tools::{CallFailure, Hint, HintTool, ToolContext, ToolError, hint};
+use crate::workspace::{EditError, Hash, ResolvedPath, StaleRead, TextFile};
+
+/// The longest difference told in an error, in bytes.
+const MOST: usize = 12_000;
+
+/// `read_file(path: "a.txt"` and `rest`, in the names of the tool set.
+fn read_call(path: &str, rest: &str) -> Hint {
+    let parameter = HintTool::ReadFile.parameter("path");
+    hint![HintTool::ReadFile, "(", parameter, format!(": \"{path}\"{rest}")]
+}
+
+pub(in crate::tools) fn never_read(path: &str) -> ToolError {
+    ToolError::hint(
+        format!("`{path}` has not been read in this session"),
+        read_call(path, ") first, then repeat this call"),
+    )
+    .because(CallFailure::Unread)
+}
+
+/// `missing` are lines that the change touches and that were not shown. One read shows them all.
+pub(in crate::tools) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> ToolError {
+    let were = if missing.len() == 1 { "was" } else { "were" };
+    let only = match seen.len() {
+        0 => String::new(),
+        1 => format!(": only line {seen} was"),
+        _ => format!(": only lines {seen} were"),
+    };
+    let (start, end) =
+        missing.ranges().fold((usize::MAX, 0), |(start, end), r| (start.min(r.start), end.max(r.end)));
+    let limit = end.saturating_sub(start);
+    ToolError::hint(
+        format!("line{} {missing} of `{path}` {were} not shown to you{only}", s(missing.len())),
+        hint![
+            HintTool::ReadFile,
+            "(",
+            HintTool::ReadFile.parameter("path"),
+            format!(": \"{path}\", "),
+            HintTool::ReadFile.parameter("offset"),
+            format!(": {start}, "),
+            HintTool::ReadFile.parameter("limit"),
+            format!(": {limit})")
+        ]
+        .or(read_call(path, ")")),
+    )
+    .because(CallFailure::LinesUnread { offset: start, limit })
+}
+
+/// Refuses a content that has a mark where the old one had a secret: writing it would lose the real value.
+pub(in crate::tools) fn refuse_marks(before: &[u8], after: &[u8]) -> Result<(), ToolError> {
+    if marks(after) <= marks(before) {
+        return Ok(());
+    }
+    Err(ToolError::hint(
+        "the new text holds `[redacted: ...]`, which stands for a value that was kept from you; writing it would lose that value",
+        hint![
+            "edit the lines around it with ",
+            HintTool::EditFile,
+            ", or ask the person to put the value in"
+        ],
+    ))
+}
+
+pub(in crate::tools) fn bad_text(error: &EditError) -> ToolError {
+    let hint = match error {
+        EditError::Undecodable { .. } => {
+            hint![
+                "edit the text next to those bytes, or convert the file with ",
+                HintTool::RunCommand,
+                " (iconv) if the person wants that"
+            ]
+        }
+        EditError::Unencodable(_) => {
+            hint![
+                "use characters the encoding has, or convert the file with ",
+                HintTool::RunCommand,
+                " (iconv) if the person wants that"
+            ]
+        }
+        EditError::Placeholder => "leave those bytes out of the edit".into(),
+    };
+    ToolError::hint(error.to_string(), hint)
+}
+
+/// Refuses because of a change, and tells it: that counts as having seen it.
+pub(in crate::tools) fn changed(
+    env: &ToolContext,
+    at: &ResolvedPath,
+    path: &str,
+    file: &TextFile,
+    hash: Hash,
+    change: &StaleRead,
+) -> ToolError {
+    if change.old.is_none() {
+        return ToolError::hint(
+            format!("`{path}` changed since you read it"),
+            read_call(path, ") again, then repeat the change on what is there now")
+                .or("read it again, then repeat the change on what is there now".into()),
+        )
+        .because(CallFailure::Unread);
+    }
+    let (diff, shown) = since_read(change, file);
+    env.ledger().record_shown_change(&at.path, file.bytes(), hash, &change.carried, &shown);
+    ToolError::hint(
+        format!("`{path}` changed since you read it. The changes:\n{}", diff.trim_end()),
+        "you have now seen them: repeat the call on what is there now, no new read is needed",
+    )
+    .because(CallFailure::Changed)
+}
+
+/// The difference between the content that was read and the one that is there, and the lines it shows.
+pub(in crate::tools) fn since_read(change: &StaleRead, file: &TextFile) -> (String, RangeSet) {
+    let Some(old) = change.old.clone().and_then(|old| TextFile::new(old).ok()) else {
+        return (String::new(), RangeSet::new());
+    };
+    let (old, new) = (old.text(), file.text());
+    let mut view = LineDiff::new(&old, &new).unified(3, MOST);
+    view.text = for_model(&view.text).into_owned();
+    let more = match view.left_out {
+        0 => String::new(),
+        n => format!("[... {n} more changed lines]\n"),
+    };
+    (format!("{}{more}", view.text), view.shown)
+}

@@ -1,0 +1,212 @@
+//! A call that only looks: at one place, through one gate, with a report in whatever words its surface has.
+
+use super::list::{check_root, walk_root};
+use crate::conversation::Part;
+use crate::permission::{Access, Permit};
+use crate::tools::blocking::{blocking, consent_of};
+use crate::tools::{
+    CallFailure, CallPreview, DisplayDetail, Plan, ReadScope, RunContext, RunFuture, ToolContext, ToolError,
+    ToolOutput,
+};
+use crate::workspace::{
+    Hash, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, TextFile, WalkDirectory, WalkEntryKind,
+    WalkFilter, WorkspaceError,
+};
+use std::sync::Arc;
+
+/// What must be at the place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tools) enum ExpectedKind {
+    File,
+    Directory,
+    Either,
+    Anything,
+}
+
+type LookupFn = Box<dyn FnOnce(OpenConsent<'_>, &RunContext) -> Result<ToolOutput, ToolError> + Send>;
+
+/// See the module. `look` runs once, after consent, where waiting is allowed.
+pub(in crate::tools) struct LookupPlan {
+    places: Vec<ResolvedPath>,
+    title: String,
+    what: ExpectedKind,
+    look: LookupFn,
+}
+
+impl LookupPlan {
+    pub(in crate::tools) fn new(
+        at: ResolvedPath,
+        title: String,
+        what: ExpectedKind,
+        look: impl FnOnce(OpenConsent<'_>, &RunContext) -> Result<ToolOutput, ToolError> + Send + 'static,
+    ) -> LookupPlan {
+        LookupPlan { places: vec![at], title, what, look: Box::new(look) }
+    }
+
+    /// At several places, each of which may be anything or nothing: the look itself says what is wrong with one.
+    pub(in crate::tools) fn many(
+        places: Vec<ResolvedPath>,
+        title: String,
+        look: impl FnOnce(OpenConsent<'_>, &RunContext) -> Result<ToolOutput, ToolError> + Send + 'static,
+    ) -> LookupPlan {
+        LookupPlan { places, title, what: ExpectedKind::Anything, look: Box::new(look) }
+    }
+}
+
+impl Plan for LookupPlan {
+    fn reach(&self) -> Vec<Access> {
+        self.places.iter().map(ResolvedPath::read).collect()
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        for at in &self.places {
+            self.check(env, at, sight)?;
+        }
+        Ok(CallPreview { line: self.title.clone(), detail: DisplayDetail::None })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
+        let LookupPlan { title, look, .. } = *self;
+        blocking(title, move || look(OpenConsent::Permit(&permit), &ctx))
+    }
+}
+
+impl LookupPlan {
+    fn check(&self, env: &ToolContext, at: &ResolvedPath, sight: ReadScope) -> Result<(), ToolError> {
+        let file = || match env.workspace.open(at, consent_of(sight)) {
+            // Consent to look outside is still to come.
+            Err(WorkspaceError::Outside(_)) if sight == ReadScope::InsideOnly => Ok(()),
+            opened => opened.map(|_| ()).map_err(|e| env.path_error(&e)),
+        };
+        match self.what {
+            ExpectedKind::File => file(),
+            ExpectedKind::Directory => check_root(env, at, sight),
+            ExpectedKind::Either if env.workspace.is_dir(&at.path) => check_root(env, at, sight),
+            ExpectedKind::Either => file(),
+            ExpectedKind::Anything => Ok(()),
+        }
+    }
+}
+
+/// A whole text file of at most the size that may be read at once.
+pub(in crate::tools) fn load_text(
+    env: &ToolContext,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+) -> Result<(TextFile, Hash), ToolError> {
+    let (bytes, hash) =
+        env.workspace.load(at, consent, env.limits.read_bytes).map_err(|e| env.path_error(&e))?;
+    let size = bytes.len();
+    if let Some(kind) = super::content_type::named(bytes.get(..size.min(8192)).unwrap_or_default()) {
+        return Err(not_text(at, kind, size));
+    }
+    let file = TextFile::new(bytes).map_err(|_| not_text(at, "binary data", size))?;
+    Ok((file, hash))
+}
+
+fn not_text(at: &ResolvedPath, kind: &str, size: usize) -> ToolError {
+    ToolError::hint(
+        format!("`{}` is {kind} of {size} bytes, not text", at.written),
+        super::content_type::advice(kind),
+    )
+    .because(CallFailure::NotText)
+}
+
+/// One entry of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::tools) struct ListingEntry {
+    /// From the directory listed.
+    pub(in crate::tools) relative: RelativePath,
+    pub(in crate::tools) kind: WalkEntryKind,
+    /// Absent where the entry could not be looked at.
+    pub(in crate::tools) stat: Option<ListingStat>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tools) struct ListingStat {
+    pub(in crate::tools) size: u64,
+    /// Seconds and nanoseconds since 1970.
+    pub(in crate::tools) modified: (i64, i64),
+}
+
+impl ListingStat {
+    /// `2026-03-09T10:30:00Z`; with milliseconds where there are any.
+    pub(in crate::tools) fn time(&self) -> Option<String> {
+        let (seconds, nanos) = self.modified;
+        let stamp = jiff::Timestamp::new(seconds, i32::try_from(nanos).ok()?).ok()?;
+        Some(stamp.round(jiff::Unit::Millisecond).unwrap_or(stamp).to_string())
+    }
+}
+
+/// The entries of a directory and `depth - 1` levels below, each level sorted by name; and what was left out. At most
+/// `most` entries: one more shows that there are more.
+pub(in crate::tools) fn rows(
+    env: &ToolContext,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+    (show, depth, most): (WalkFilter, usize, usize),
+) -> Result<(Vec<ListingEntry>, SkippedEntries), ToolError> {
+    let root = walk_root(env, at, consent)?;
+    let (mut rows, mut skipped) = (Vec::new(), SkippedEntries::default());
+    level(env, root, (show, depth, most), &mut rows, &mut skipped)
+        .map_err(|e| env.path_error(&WorkspaceError::from_io(&at.path, e)))?;
+    Ok((rows, skipped))
+}
+
+fn level(
+    env: &ToolContext,
+    dir: WalkDirectory,
+    (show, depth, most): (WalkFilter, usize, usize),
+    out: &mut Vec<ListingEntry>,
+    skipped: &mut SkippedEntries,
+) -> std::io::Result<()> {
+    let (dir, mut entries, left_out) = dir.list(&env.workspace, show)?;
+    *skipped += left_out;
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    for entry in entries {
+        if out.len() > most {
+            return Ok(());
+        }
+        let stat = entry.stat().ok().map(|s| ListingStat {
+            size: u64::try_from(s.st_size).unwrap_or(0),
+            modified: (s.st_mtime, i64::try_from(s.st_mtime_nsec).unwrap_or(0)),
+        });
+        out.push(ListingEntry { relative: entry.relative(), kind: entry.kind, stat });
+        if entry.kind == WalkEntryKind::Directory && depth > 1 {
+            let below =
+                dir.child(&entry.name).and_then(|d| level(env, d, (show, depth - 1, most), out, skipped));
+            if let Err(e) = below {
+                *skipped += SkippedEntries::of(&e);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `output` with a note for the model where a search or a listing is not the whole of what was asked for: for the
+/// surfaces whose form has no place for it.
+#[must_use]
+pub(in crate::tools) fn with_gaps(mut output: ToolOutput, skipped: &SkippedEntries) -> ToolOutput {
+    if let Some(words) = super::list::gaps(skipped) {
+        output.for_model.push(Part::text(format!("\n[{words}]")));
+    }
+    output
+}
+
+/// Everything of a file counts as read.
+pub(in crate::tools) fn credit_all(env: &ToolContext, at: &ResolvedPath, file: &TextFile, hash: Hash) {
+    let bytes: &Arc<Vec<u8>> = file.bytes();
+    env.ledger().record_read(&at.path, bytes, hash, 0..file.line_count());
+}
+
+/// What stands before paths below `at` as they are shown: nothing for the working directory.
+pub(in crate::tools) fn prefix(env: &ToolContext, at: &ResolvedPath) -> String {
+    match env.workspace.shown(&at.path) {
+        here if here == "." => String::new(),
+        path => format!("{}/", path.trim_end_matches('/')),
+    }
+}

@@ -1,0 +1,434 @@
+//! read_file: numbered lines of a text file, or a picture.
+//!
+//! What the model is shown is what the ledger records, no more: a page that was cut for size counts for the lines
+//! on it. A file too large to load is read by a window; its lines are then known by their own hash.
+
+use super::file_page::FilePage;
+use super::{content_type, file_page};
+use crate::conversation::{CallOutcome, Image, Part, ToolSpec};
+use crate::media::{self, MediaError, OversizePolicy};
+use crate::permission::{Access, Permit};
+use crate::text::{LineEndCounts, NotText, RangeSet};
+use crate::tools::arguments::ToolSchema;
+use crate::tools::blocking::{blocking, consent_of, real_path_note};
+use crate::tools::{
+    CallFailure, CallPreview, CallSummary, DisplayDetail, HintTool, OutputFacts, Plan, ReadScope, RunContext,
+    RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
+};
+use crate::workspace::{Hash, OpenConsent, OpenedFile, ResolvedPath, TextFile};
+use grep_matcher::Matcher;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+pub(in crate::tools) const LINES: usize = 2000;
+/// The longest page of a tool set that promises a number of lines, in bytes.
+const LARGEST_PAGE: usize = 1 << 20;
+/// What the notes under a page may take of the room for it.
+const NOTES: usize = 600;
+/// The largest file looked at for a picture.
+pub(in crate::tools) const LARGEST_PICTURE: u64 = 256 << 20;
+/// A request may have 32 MB, and base64 makes four bytes of three.
+const LARGEST_PDF: u64 = 22_000_000;
+
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
+pub(in crate::tools) struct Args {
+    pub(in crate::tools) path: String,
+    /// Lines to skip.
+    pub(in crate::tools) offset: Option<usize>,
+    /// Most lines to show (2000).
+    pub(in crate::tools) limit: Option<usize>,
+    /// Show only lines matching this regex.
+    pub(in crate::tools) pattern: Option<String>,
+    /// Picture: refuse instead of scaling it down.
+    pub(in crate::tools) exact: Option<bool>,
+    /// Store the output under this name instead of showing it.
+    pub(in crate::tools) scratchpad: Option<String>,
+}
+
+pub(in crate::tools) struct ReadFile(ToolSchema);
+
+impl Default for ReadFile {
+    fn default() -> ReadFile {
+        ReadFile(ToolSchema::of::<Args>("read_file", include_str!("../../../prompts/tools/read_file.md")))
+    }
+}
+
+impl Tool for ReadFile {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> TouchedPaths {
+        let path = input.get("path").and_then(Value::as_str).map(String::from);
+        TouchedPaths { reads: path.into_iter().collect(), ..TouchedPaths::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+        Ok(Box::new(ReadPlan::new(self.0.parse(input)?, env)?))
+    }
+}
+
+impl ReadPlan {
+    pub(in crate::tools) fn new(args: Args, env: &ToolContext) -> Result<ReadPlan, ToolError> {
+        let at = env.resolve(&args.path)?;
+        ReadPlan::at(args, at, env)
+    }
+
+    /// Reads the file at `at`, which messages call by the path of the call.
+    pub(in crate::tools) fn at(
+        args: Args,
+        at: ResolvedPath,
+        env: &ToolContext,
+    ) -> Result<ReadPlan, ToolError> {
+        if args.limit == Some(0) {
+            return Err(ToolError::hint(
+                "`limit` is 0: nothing would be read",
+                "leave it out for 2000 lines",
+            ));
+        }
+        let pattern = args.pattern.as_deref().map(regex).transpose()?;
+        let title = title(env, &at, &args);
+        Ok(ReadPlan { args, at, pattern, title, is_whole: false })
+    }
+
+    /// For a tool set that promises a number of lines, however long they are.
+    #[must_use]
+    pub(in crate::tools) fn whole(self) -> ReadPlan {
+        ReadPlan { is_whole: true, ..self }
+    }
+}
+
+pub(in crate::tools) fn regex(pattern: &str) -> Result<RegexMatcher, ToolError> {
+    let built = RegexMatcherBuilder::new().line_terminator(Some(b'\n')).build(pattern);
+    built.map_err(|e| {
+        ToolError::hint(
+            format!("`pattern` is not a regular expression: {e}"),
+            "escape special characters with `\\`",
+        )
+    })
+}
+
+fn title(env: &ToolContext, at: &ResolvedPath, args: &Args) -> String {
+    let path = env.workspace.shown(&at.path);
+    let first = args.offset.unwrap_or(0);
+    match (args.offset, args.limit, &args.pattern) {
+        (_, _, Some(pattern)) => format!("read {path} /{pattern}/"),
+        (None, None, None) => format!("read {path}"),
+        (_, Some(limit), None) => format!("read {path} {}-{}", first + 1, first.saturating_add(limit)),
+        (Some(_), None, None) => format!("read {path} {}-", first + 1),
+    }
+}
+
+pub(in crate::tools) struct ReadPlan {
+    pub(in crate::tools) args: Args,
+    pub(in crate::tools) at: ResolvedPath,
+    pub(in crate::tools) pattern: Option<RegexMatcher>,
+    pub(in crate::tools) title: String,
+    /// The page has all the lines that were asked for, as far as the model's window has room for them.
+    is_whole: bool,
+}
+
+impl Plan for ReadPlan {
+    fn reach(&self) -> Vec<Access> {
+        vec![self.at.read()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        let preview = CallPreview { line: self.title.clone(), detail: DisplayDetail::None };
+        match env.workspace.open(&self.at, consent_of(sight)) {
+            // Consent to look outside is still to come.
+            Err(crate::workspace::WorkspaceError::Outside(_)) if sight == ReadScope::InsideOnly => {
+                Ok(preview)
+            }
+            opened => opened.map(|_| preview).map_err(|e| env.path_error(&e)),
+        }
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
+        blocking(self.title.clone(), move || self.read(&permit, &ctx.env))
+    }
+}
+
+impl ReadPlan {
+    fn read(&self, permit: &Permit, env: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let consent = OpenConsent::Permit(permit);
+        let mut opened = env.workspace.open(&self.at, consent).map_err(|e| env.path_error(&e))?;
+        let head = self.head(&mut opened, env)?;
+        if let Some(output) = self.picture(&mut opened, &head, env)? {
+            return Ok(output);
+        }
+        if media::is_pdf(&head) {
+            return self.pdf(&mut opened, env);
+        }
+        if let Some(kind) = content_type::named(&head) {
+            return Err(self.binary(kind, opened.size));
+        }
+        if opened.size > env.limits.read_bytes {
+            return self.read_window(opened, &head, env);
+        }
+        let bytes = opened.read_all(&self.at.path, env.limits.read_bytes).map_err(|e| env.path_error(&e))?;
+        let bytes = Arc::new(bytes);
+        let hash = blake3::hash(&bytes);
+        let file = TextFile::new(bytes.clone()).map_err(|why| self.not_text(why, bytes.len() as u64))?;
+        match &self.pattern {
+            Some(pattern) => self.matching(&file, hash, pattern, env),
+            None => self.page(&file, hash, env),
+        }
+    }
+
+    fn head(&self, opened: &mut OpenedFile, env: &ToolContext) -> Result<Vec<u8>, ToolError> {
+        use std::io::{Read, Seek};
+        let mut head = Vec::new();
+        let read = (&mut opened.file).take(8192).read_to_end(&mut head).and_then(|_| opened.file.rewind());
+        read.map_err(|e| env.path_error(&crate::workspace::WorkspaceError::from_io(&self.at.path, e)))?;
+        Ok(head)
+    }
+
+    fn picture(
+        &self,
+        opened: &mut OpenedFile,
+        head: &[u8],
+        env: &ToolContext,
+    ) -> Result<Option<ToolOutput>, ToolError> {
+        let path = env.workspace.shown(&self.at.path);
+        let Some(kind) = media::sniff(head, &path) else { return Ok(None) };
+        let bytes = opened.read_all(&self.at.path, LARGEST_PICTURE).map_err(|e| env.path_error(&e))?;
+        let oversize =
+            if self.args.exact == Some(true) { OversizePolicy::Refuse } else { OversizePolicy::ScaleDown };
+        let loaded = media::load(kind, &path, bytes, env.limits.image_bytes, oversize);
+        let loaded = loaded.map_err(|e| picture_error(&self.args.path, &e))?;
+        let mut words = loaded.image.describe();
+        for note in &loaded.notes {
+            let _ = write!(words, "; {note}");
+        }
+        let line = format!("{} {}x{}", self.title, loaded.image.width, loaded.image.height);
+        let for_model = vec![Part::text(words), Part::Image(loaded.image.clone())];
+        let for_person = CallSummary { line, detail: DisplayDetail::Image(loaded.image) };
+        Ok(Some(ToolOutput {
+            outcome: CallOutcome::Done,
+            for_model,
+            for_person,
+            facts: OutputFacts::None,
+            recorded: Vec::new(),
+        }))
+    }
+
+    /// A PDF as it is. Whether the model takes it is not known here: where it does not, a line stands in its place.
+    fn pdf(&self, opened: &mut OpenedFile, env: &ToolContext) -> Result<ToolOutput, ToolError> {
+        if opened.size > LARGEST_PDF {
+            let size = opened.size;
+            return Err(ToolError::hint(
+                format!(
+                    "`{}`: the PDF has {size} bytes, more than the {LARGEST_PDF} that can be sent",
+                    self.args.path
+                ),
+                content_type::advice("PDF"),
+            ));
+        }
+        let bytes = opened.read_all(&self.at.path, LARGEST_PDF).map_err(|e| env.path_error(&e))?;
+        let pdf = Image::pdf(&env.workspace.shown(&self.at.path), Arc::from(bytes));
+        let line = format!("{} PDF, {} bytes", self.title, pdf.bytes.len());
+        let for_model = vec![Part::text(pdf.describe()), Part::Image(pdf)];
+        let for_person = CallSummary { line, detail: DisplayDetail::None };
+        Ok(ToolOutput {
+            outcome: CallOutcome::Done,
+            for_model,
+            for_person,
+            facts: OutputFacts::None,
+            recorded: Vec::new(),
+        })
+    }
+
+    fn page(&self, file: &TextFile, hash: Hash, env: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let total = file.line_count();
+        let first = self.args.offset.unwrap_or(0);
+        if total == 0 {
+            env.ledger().record_read(&self.at.path, file.bytes(), hash, 0..0);
+            let note = format!("the file is empty: {} bytes", file.bytes().len());
+            return Ok(self.done(self.title.clone(), "", &[note]));
+        }
+        if first >= total {
+            return Err(past_end(first, total));
+        }
+        let limit = self.limit();
+        let page = FilePage::render(file, first, limit, 0, self.budget(env));
+        let mut notes = Vec::new();
+        if page.lines != (0..total) {
+            let next = match page.lines.end < total {
+                true => format!("; continue with offset {}", page.lines.end),
+                false => String::new(),
+            };
+            notes.push(format!("lines {}-{} of {total}{next}", page.lines.start + 1, page.lines.end));
+        }
+        notes.extend(self.notes(file, &page, page.lines.end == total, env));
+        let output = self.done(self.line(env, &page.lines), &page.text, &notes);
+        self.credit(file, hash, &RangeSet::of(page.lines), &output, env);
+        Ok(output)
+    }
+
+    /// What is worth knowing of a text beyond its lines.
+    pub(in crate::tools) fn notes(
+        &self,
+        file: &TextFile,
+        page: &FilePage,
+        at_end: bool,
+        env: &ToolContext,
+    ) -> Vec<String> {
+        let mut notes = Vec::new();
+        if page.split > 0 {
+            notes.push(format!("a line longer than {} characters goes on in rows numbered n.2, n.3: join them without a line break", file_page::ROW));
+        }
+        let detected = file.detected();
+        match (detected.encoding, detected.mark) {
+            (crate::text::TextEncoding::Utf8, 0) => {}
+            (encoding, 0) => notes.push(format!("encoding: {encoding}")),
+            (encoding, _) => notes.push(format!("encoding: {encoding} with a byte order mark")),
+        }
+        if detected.stray {
+            notes.push("some bytes are not valid UTF-8: shown as U+FFFD, kept as they are".into());
+        }
+        match file.line_ends() {
+            ends if ends.mixed() => {
+                notes.push(format!("mixed line ends: {} LF, {} CRLF; edits keep each", ends.lf, ends.crlf))
+            }
+            LineEndCounts { crlf: 1.., .. } => {
+                notes.push("CRLF line ends: write plain line breaks, edits keep them".into())
+            }
+            _ => {}
+        }
+        if at_end && !file.ends_with_newline() {
+            notes.push("no line end at the end of the file".into());
+        }
+        notes.extend(real_path_note(env, &self.at));
+        notes
+    }
+
+    fn matching(
+        &self,
+        file: &TextFile,
+        hash: Hash,
+        pattern: &RegexMatcher,
+        env: &ToolContext,
+    ) -> Result<ToolOutput, ToolError> {
+        let first = self.args.offset.unwrap_or(0);
+        let (limit, budget) = (self.limit(), self.budget(env));
+        let total = file.line_count();
+        let width = total.to_string().len();
+        let (mut text, mut shown, mut found) = (String::new(), RangeSet::new(), 0);
+        for (number, line) in file.lines(first).enumerate() {
+            let line = file.line_text(&line);
+            if !pattern.is_match(line.as_bytes()).unwrap_or(false) {
+                continue;
+            }
+            found += 1;
+            if shown.len() < limit && (shown.is_empty() || text.len() + line.len() < budget) {
+                file_page::rows(&mut text, first + number + 1, &line, width);
+                shown.insert(first + number..first + number + 1);
+            }
+        }
+        let mut notes = vec![match found {
+            0 => format!("no line of {} matches", total.saturating_sub(first)),
+            _ => format!("{found} of {total} lines match, {} shown", shown.len()),
+        }];
+        notes.extend(real_path_note(env, &self.at));
+        let output = self.done(self.title.clone(), &text, &notes);
+        self.credit(file, hash, &shown, &output, env);
+        Ok(output)
+    }
+
+    /// The most lines: 2000 where the call does not say, and all of them for a scratchpad.
+    fn limit(&self) -> usize {
+        let usual = if self.args.scratchpad.is_some() { usize::MAX } else { LINES };
+        self.args.limit.unwrap_or(usual)
+    }
+
+    /// Room for the page: the limit on results, unless it goes to a scratchpad.
+    pub(in crate::tools) fn budget(&self, env: &ToolContext) -> usize {
+        match self.args.scratchpad {
+            Some(_) => usize::MAX / 16,
+            None => self.room(env).saturating_sub(NOTES),
+        }
+    }
+
+    /// What the model is shown at once, in bytes.
+    fn room(&self, env: &ToolContext) -> usize {
+        if self.is_whole { env.limits.window().min(LARGEST_PAGE) } else { env.limits.inline() }
+    }
+
+    /// Records lines as seen, if the model really gets to see them.
+    fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, output: &ToolOutput, env: &ToolContext) {
+        if self.shows(output, env) {
+            env.ledger().record_read_ranges(&self.at.path, file.bytes(), hash, lines);
+        }
+    }
+
+    /// True when the output goes to the model whole.
+    pub(in crate::tools) fn shows(&self, output: &ToolOutput, env: &ToolContext) -> bool {
+        let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
+        self.args.scratchpad.is_none() && size <= self.room(env)
+    }
+
+    pub(in crate::tools) fn done(&self, line: String, text: &str, notes: &[String]) -> ToolOutput {
+        let mut all = text.to_string();
+        if !notes.is_empty() {
+            let _ = writeln!(all, "[{}]", notes.join("; "));
+        }
+        ToolOutput::done(all.clone(), CallSummary::text(line, all))
+    }
+
+    /// The line for the screen, with the lines that were read.
+    pub(in crate::tools) fn line(&self, env: &ToolContext, lines: &Range<usize>) -> String {
+        format!("read {} {}-{}", env.workspace.shown(&self.at.path), lines.start + 1, lines.end)
+    }
+
+    pub(in crate::tools) fn binary(&self, kind: &str, size: u64) -> ToolError {
+        ToolError::hint(
+            format!("`{}` is {kind} of {size} bytes, not text", self.args.path),
+            content_type::advice(kind),
+        )
+        .because(CallFailure::NotText)
+    }
+
+    pub(in crate::tools) fn not_text(&self, why: NotText, size: u64) -> ToolError {
+        let kind = match why {
+            NotText::Nul { at } => format!("binary data (a NUL byte at offset {at})"),
+            NotText::Controls => "binary data".into(),
+            NotText::Utf32 => "UTF-32 text".into(),
+        };
+        match why {
+            NotText::Utf32 => ToolError::hint(
+                format!("`{}` is {kind}, which is not supported ({size} bytes)", self.args.path),
+                hint!["convert it with ", HintTool::RunCommand, ": `iconv -f UTF-32 -t UTF-8 FILE`"],
+            ),
+            _ => self.binary(&kind, size),
+        }
+    }
+}
+
+pub(in crate::tools) fn picture_error(path: &str, error: &MediaError) -> ToolError {
+    let hint = match error {
+        MediaError::Oversize { .. } => {
+            hint!["leave out `", HintTool::ReadFile.parameter("exact"), "` to have it scaled down"]
+                .or("scale it down with a command: `magick FILE -resize 50% out.png`".into())
+        }
+        _ => error.hint().into(),
+    };
+    ToolError::hint(format!("`{path}`: {error}"), hint)
+}
+
+pub(in crate::tools) fn past_end(first: usize, total: usize) -> ToolError {
+    let lines = if total == 1 { "line" } else { "lines" };
+    ToolError::hint(
+        format!("offset {first} is past the end: the file has {total} {lines}"),
+        format!("the last line is at offset {}", total.saturating_sub(1)),
+    )
+}

@@ -1,0 +1,386 @@
+//! search_contents: ripgrep's engine over our own walk.
+//!
+//! The order of the answer is that of the paths, whatever thread found what first. Lines that are shown whole count
+//! as read; a long line is cut around its match and does not.
+
+use super::file_page::GUTTER;
+use super::find::PathGlob;
+use super::list::{gaps, left_out, walk_root};
+use super::search_results::{FileHits, HitCollector, SearchHit, SearchQuery, SearchResults};
+use crate::conversation::ToolSpec;
+use crate::permission::{Access, Permit};
+use crate::text::RangeSet;
+use crate::tools::arguments::ToolSchema;
+use crate::tools::blocking::{blocking, consent_of, s};
+use crate::tools::output::interrupted;
+use crate::tools::{
+    CallPreview, CallSummary, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
+};
+use crate::workspace::{
+    DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, TextFile, WalkEntry, WalkEntryKind,
+    WalkFilter, WorkspaceError,
+};
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+const MOST: usize = 200;
+const CONTEXT_GUTTER: char = '┊';
+/// The largest file whose lines are recorded as read.
+const CREDITED: u64 = 16 << 20;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum CaseSensitivity {
+    #[default]
+    Sensitive,
+    Insensitive,
+    Smart,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    pattern: String,
+    /// Directory or file to search.
+    path: Option<String>,
+    /// Only files matching this glob, as in find_files.
+    glob: Option<String>,
+    /// Lines to show around each match.
+    context: Option<usize>,
+    /// Most matching lines to show (200).
+    limit: Option<usize>,
+    /// The pattern is plain text.
+    literal: Option<bool>,
+    case: Option<CaseSensitivity>,
+    /// Show only the names of files.
+    files_only: Option<bool>,
+    /// Store the output under this name instead of showing it.
+    scratchpad: Option<String>,
+}
+
+pub(in crate::tools) struct SearchContents(ToolSchema);
+
+impl Default for SearchContents {
+    fn default() -> SearchContents {
+        SearchContents(ToolSchema::of::<Args>(
+            "search_contents",
+            include_str!("../../../prompts/tools/search_contents.md"),
+        ))
+    }
+}
+
+impl Tool for SearchContents {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> TouchedPaths {
+        let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
+        TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        if args.pattern.is_empty() {
+            return Err(ToolError::hint(
+                "`pattern` is empty",
+                hint![HintTool::FindFiles, " lists files without looking into them"],
+            ));
+        }
+        let matcher = matcher(&args)?;
+        let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
+        let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
+        let title = match args.path {
+            None => format!("search {}", args.pattern),
+            Some(_) => format!("search {} in {}", args.pattern, env.workspace.shown(&at.path)),
+        };
+        Ok(Box::new(SearchPlan { args, at, title, matcher, glob }))
+    }
+}
+
+fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
+    line_matcher(&args.pattern, |builder| {
+        builder.fixed_strings(args.literal == Some(true));
+        match args.case.unwrap_or_default() {
+            CaseSensitivity::Sensitive => {}
+            CaseSensitivity::Insensitive => drop(builder.case_insensitive(true)),
+            CaseSensitivity::Smart => drop(builder.case_smart(true)),
+        }
+    })
+    .map_err(|e| match args.pattern.contains('\n') {
+        true => e,
+        false => ToolError::hint(e.message, "escape special characters with `\\`, or set literal"),
+    })
+}
+
+struct SearchPlan {
+    args: Args,
+    at: ResolvedPath,
+    title: String,
+    matcher: RegexMatcher,
+    glob: Option<PathGlob>,
+}
+
+impl Plan for SearchPlan {
+    fn reach(&self) -> Vec<Access> {
+        vec![self.at.read()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        let preview = CallPreview { line: self.title.clone(), detail: DisplayDetail::None };
+        match env.workspace.open_dirs(&self.at, consent_of(sight)) {
+            Err(WorkspaceError::Outside(_)) if sight == ReadScope::InsideOnly => Ok(preview),
+            Ok(_) => Ok(preview),
+            Err(WorkspaceError::NotDirectory(_)) => env
+                .workspace
+                .open(&self.at, consent_of(sight))
+                .map(|_| preview)
+                .map_err(|e| env.path_error(&e)),
+            Err(e) => Err(env.path_error(&e)),
+        }
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
+        blocking(self.title.clone(), move || self.search(&permit, &ctx))
+    }
+}
+
+/// What was found where.
+pub(in crate::tools) struct ContentMatches {
+    pub(in crate::tools) files: Vec<FileHits>,
+    pub(in crate::tools) skipped: SkippedEntries,
+    pub(in crate::tools) binary: usize,
+    /// Path of the directory or file searched, and what to put before relative paths.
+    pub(in crate::tools) base: PathBuf,
+    pub(in crate::tools) prefix: String,
+}
+
+/// Searches a file, or the files below a directory that the glob takes. Ends early when cancelled.
+pub(in crate::tools) fn search_below(
+    ctx: &RunContext,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+    search: SearchQuery,
+    (glob, show): (Option<&PathGlob>, WalkFilter),
+) -> Result<ContentMatches, ToolError> {
+    let env = &ctx.env;
+    let budget = env.limits.search();
+    // A file may be endless, too.
+    let stop = || ctx.cancel.is_cancelled() || budget.is_expired();
+    let cancelled = || ctx.cancel.is_cancelled();
+    let gatherer = HitCollector::new(search);
+    let prefix = env.workspace.shown(&at.path);
+    if !env.workspace.is_dir(&at.path) {
+        let opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
+        gatherer.worker(&stop).file(RelativePath::default(), Ok(opened.file));
+        let SearchResults { files, binary, skipped } = gatherer.finish(budget);
+        return Ok(ContentMatches { files, skipped, binary, base: at.path.clone(), prefix });
+    }
+    let root = walk_root(env, at, consent)?;
+    let mut skipped = DirWalk::new(&env.workspace, show, budget, &cancelled).run(root, || {
+        let mut worker = gatherer.worker(&stop);
+        move |entry: &WalkEntry| {
+            if entry.kind != WalkEntryKind::File {
+                return;
+            }
+            let relative = entry.relative();
+            if glob.is_none_or(|glob| glob.matches(&relative)) {
+                worker.file(relative, entry.open());
+            }
+        }
+    });
+    let SearchResults { files, binary, skipped: unsearched } = gatherer.finish(budget);
+    skipped += unsearched;
+    let prefix = match prefix {
+        here if here == "." => String::new(),
+        path => format!("{}/", path.trim_end_matches('/')),
+    };
+    Ok(ContentMatches { files, skipped, binary, base: at.path.clone(), prefix })
+}
+
+/// A pattern as an expression over single lines.
+pub(in crate::tools) fn line_matcher(
+    pattern: &str,
+    build: impl FnOnce(&mut RegexMatcherBuilder),
+) -> Result<RegexMatcher, ToolError> {
+    if pattern.contains('\n') {
+        return Err(ToolError::hint(
+            "`pattern` holds a line break",
+            "matches never span lines; search for one of them",
+        ));
+    }
+    let mut builder = RegexMatcherBuilder::new();
+    builder.line_terminator(Some(b'\n')).crlf(false).unicode(true);
+    build(&mut builder);
+    builder.build(pattern).map_err(|e| {
+        let hint = "escape special characters with `\\`";
+        ToolError::hint(format!("`pattern` is not a regular expression: {e}"), hint)
+    })
+}
+
+impl SearchPlan {
+    fn search(&self, permit: &Permit, ctx: &RunContext) -> Result<ToolOutput, ToolError> {
+        let stop = || ctx.cancel.is_cancelled();
+        let show = self.glob.as_ref().map_or(WalkFilter::Usual, PathGlob::show);
+        let found = search_below(
+            ctx,
+            &self.at,
+            OpenConsent::Permit(permit),
+            self.rules(),
+            (self.glob.as_ref(), show),
+        )?;
+        if stop() {
+            return Ok(interrupted(&self.title));
+        }
+        let matches: usize = found.files.iter().map(|f| f.matches).sum();
+        let mut view =
+            SearchOutput { room: self.room(&ctx.env), left: self.limit(), ..SearchOutput::default() };
+        for file in &found.files {
+            view.file(file, &found.prefix, self.args.files_only == Some(true));
+        }
+        let note = self.note(&found, &view, matches);
+        let text = format!("{}[{note}]", view.text);
+        if self.args.scratchpad.is_none() && text.len() <= ctx.env.limits.inline() {
+            credit(&ctx.env, &found, &view);
+        }
+        let files = found.files.len();
+        let line = format!("{}: {matches} in {files} file{}", self.title, s(files));
+        Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
+    }
+
+    fn limit(&self) -> usize {
+        self.args.limit.unwrap_or(MOST).max(1)
+    }
+
+    fn room(&self, env: &ToolContext) -> usize {
+        match self.args.scratchpad {
+            Some(_) => usize::MAX / 16,
+            None => env.limits.inline().saturating_sub(500),
+        }
+    }
+
+    fn rules(&self) -> SearchQuery {
+        SearchQuery {
+            matcher: self.matcher.clone(),
+            context: self.args.context.unwrap_or(0),
+            names_only: self.args.files_only == Some(true),
+            most: self.limit(),
+        }
+    }
+
+    fn note(&self, found: &ContentMatches, view: &SearchOutput, matches: usize) -> String {
+        let files = found.files.len();
+        let (lines, in_files) =
+            (if matches == 1 { "line" } else { "lines" }, format!("{files} file{}", s(files)));
+        let mut notes = vec![match (matches, self.args.files_only) {
+            (0, _) => "no matches".to_string(),
+            (_, Some(true)) if view.files < files => format!("{} of {in_files} with a match", view.files),
+            (_, Some(true)) => format!("{in_files} with a match"),
+            _ if view.shown < matches => format!(
+                "{} of {matches} matching {lines} in {in_files}: narrow the search, raise limit, or give scratchpad to keep all",
+                view.shown
+            ),
+            _ => format!("{matches} matching {lines} in {in_files}"),
+        }];
+        if found.binary > 0 {
+            notes.push(format!("{} binary file{} not searched", found.binary, s(found.binary)));
+        }
+        notes.extend(left_out(&found.skipped).map(|words| format!("{words} not looked at")));
+        notes.extend(gaps(&found.skipped));
+        notes.join("; ")
+    }
+}
+
+/// Lines shown whole count as read, if they are still what the file holds.
+fn credit(env: &ToolContext, found: &ContentMatches, view: &SearchOutput) {
+    for (relative, lines) in &view.whole {
+        let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative.as_path()) };
+        let place = env.workspace.place_of(&path);
+        let at = ResolvedPath { path, place, written: relative.plain(), exists: true };
+        let Ok((bytes, hash)) = env.workspace.load(&at, OpenConsent::Prepared, CREDITED) else { continue };
+        let Ok(file) = TextFile::new(bytes) else { continue };
+        let index = file.index();
+        let mut seen = RangeSet::new();
+        for (number, text) in lines {
+            if *file.line_text(&index.bytes_of(&(*number..number + 1))) == **text {
+                seen.insert(*number..number + 1);
+            }
+        }
+        env.ledger().record_read_ranges(&at.path, file.bytes(), hash, &seen);
+    }
+}
+
+/// The answer as it grows.
+#[derive(Default)]
+struct SearchOutput {
+    text: String,
+    room: usize,
+    /// Matching lines that may still be shown.
+    left: usize,
+    shown: usize,
+    files: usize,
+    /// By file: the lines that were shown whole.
+    whole: Vec<(RelativePath, Vec<(usize, String)>)>,
+}
+
+impl SearchOutput {
+    fn file(&mut self, file: &FileHits, prefix: &str, names_only: bool) {
+        let name = format!("{prefix}{}", file.relative.shown());
+        if self.left == 0 || self.text.len() + name.len() > self.room {
+            return;
+        }
+        let _ = writeln!(self.text, "{name}");
+        self.files += 1;
+        if names_only {
+            self.left -= 1;
+            return;
+        }
+        let width = file.hits.last().map_or(1, |hit| hit.line.to_string().len());
+        let mut whole = Vec::new();
+        let mut last: Option<usize> = None;
+        for hit in &file.hits {
+            if hit.matched && self.left == 0 {
+                break;
+            }
+            let before = self.text.len();
+            if last.is_some_and(|last| hit.line > last + 1) && file.has_context {
+                self.text.push_str("  --\n");
+            }
+            if let Some(text) = self.row(hit, width) {
+                whole.push((hit.line - 1, text));
+            }
+            if self.text.len() > self.room {
+                self.text.truncate(before);
+                self.left = 0;
+                whole.pop();
+                break;
+            }
+            last = Some(hit.line);
+            if hit.matched {
+                (self.left, self.shown) = (self.left - 1, self.shown + 1);
+            }
+        }
+        self.whole.push((file.relative.clone(), whole));
+    }
+
+    /// Adds a line; gives its text if that was shown whole.
+    fn row(&mut self, hit: &SearchHit, width: usize) -> Option<String> {
+        let gutter = if hit.matched { GUTTER } else { CONTEXT_GUTTER };
+        let line = String::from_utf8_lossy(&hit.bytes);
+        let _ = write!(self.text, "{:>width$}{gutter}", hit.line);
+        let Some((before, after)) = hit.cut else {
+            let _ = writeln!(self.text, "{line}");
+            return Some(line.into_owned());
+        };
+        let _ = writeln!(self.text, "[... {before} bytes] {line} [{after} bytes ...]");
+        None
+    }
+}

@@ -1,0 +1,323 @@
+//! A draft: files as a call would leave them, worked out in memory and written as one.
+//!
+//! Whatever takes several steps or several files (a patch, a batch of operations) does its steps here. Later steps see
+//! what earlier ones did; nothing on disk changes before [`StagedFiles::commit`], and then all of it does or none.
+
+use crate::permission::Permit;
+use crate::text::{LineDiff, UnifiedDiff};
+use crate::tools::{DiffText, ToolContext, ToolError};
+use crate::workspace::{
+    ExpectedContent, FileAttrs, FileRewrite, Hash, LineEdit, OpenConsent, PathState, ResolvedPath,
+    RewriteAction, TextFile, WorkspaceError, WriteOutcome, hunks,
+};
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// The largest file a draft takes in, in bytes.
+const LARGEST: u64 = 1 << 30;
+
+/// What a path holds, at the beginning or by now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(in crate::tools) enum StagedState {
+    #[default]
+    Absent,
+    File {
+        bytes: Arc<Vec<u8>>,
+        /// Those of the file on disk, or of the one it was copied from; a new file has none yet.
+        attrs: Option<FileAttrs>,
+    },
+}
+
+impl StagedState {
+    pub(in crate::tools) fn bytes(&self) -> Option<&Arc<Vec<u8>>> {
+        match self {
+            StagedState::Absent => None,
+            StagedState::File { bytes, .. } => Some(bytes),
+        }
+    }
+}
+
+/// One path of a draft.
+#[derive(Clone, Debug)]
+pub(in crate::tools) struct StagedFile {
+    pub(in crate::tools) at: ResolvedPath,
+    pub(in crate::tools) was: StagedState,
+    pub(in crate::tools) now: StagedState,
+    hash: Option<Hash>,
+    /// The path whose content this was, where it was copied or renamed.
+    origin: Option<PathBuf>,
+}
+
+impl StagedFile {
+    pub(in crate::tools) fn changed(&self) -> bool {
+        self.was != self.now
+    }
+
+    /// Both sides as text, where they are.
+    fn texts(&self) -> Option<(String, String)> {
+        let text = |held: &StagedState| match held.bytes() {
+            None => Some(String::new()),
+            Some(bytes) => TextFile::new(bytes.clone()).ok().map(|file| file.text().to_string()),
+        };
+        Some((text(&self.was)?, text(&self.now)?))
+    }
+
+    /// A unified diff of at most `most` bytes without a header, and the lines added and removed; empty for data.
+    pub(in crate::tools) fn diff(&self, most: usize) -> (UnifiedDiff, (usize, usize)) {
+        let Some((before, after)) = self.texts() else { return (UnifiedDiff::default(), (0, 0)) };
+        let diff = LineDiff::new(&before, &after);
+        (diff.unified(3, most), diff.counts())
+    }
+}
+
+#[derive(Debug, Default)]
+pub(in crate::tools) struct StagedFiles {
+    leaves: BTreeMap<PathBuf, StagedFile>,
+    /// The difference as it is shown, kept until the next change: long files take long to compare.
+    pub(in crate::tools) shown: OnceCell<(DiffText, (usize, usize))>,
+}
+
+impl StagedFiles {
+    /// What is at a path by now, read on first use.
+    pub(in crate::tools) fn held(
+        &mut self,
+        env: &ToolContext,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<&StagedState, WorkspaceError> {
+        Ok(&self.leaf(env, at, consent)?.now)
+    }
+
+    /// The content at a path by now; a missing file is an error.
+    pub(in crate::tools) fn bytes(
+        &mut self,
+        env: &ToolContext,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<Arc<Vec<u8>>, WorkspaceError> {
+        let held = self.held(env, at, consent)?;
+        held.bytes().cloned().ok_or_else(|| WorkspaceError::Missing(at.path.clone()))
+    }
+
+    /// Gives a path this content; it keeps its attributes.
+    pub(in crate::tools) fn put(
+        &mut self,
+        env: &ToolContext,
+        at: &ResolvedPath,
+        bytes: Vec<u8>,
+        consent: OpenConsent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        let leaf = self.leaf(env, at, consent)?;
+        let attrs = match &leaf.now {
+            StagedState::File { attrs, .. } => attrs.clone(),
+            StagedState::Absent => None,
+        };
+        leaf.now = StagedState::File { bytes: Arc::new(bytes), attrs };
+        Ok(())
+    }
+
+    /// Gives a path content and attributes, made from those that `origin` held at first.
+    pub(in crate::tools) fn set(
+        &mut self,
+        env: &ToolContext,
+        at: &ResolvedPath,
+        (held, origin): (StagedState, Option<PathBuf>),
+        consent: OpenConsent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        let leaf = self.leaf(env, at, consent)?;
+        leaf.now = held;
+        leaf.origin = origin;
+        Ok(())
+    }
+
+    /// Takes a file away. A link is not followed: it is refused, because its target is what would go.
+    pub(in crate::tools) fn remove(
+        &mut self,
+        env: &ToolContext,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        refuse_link(env, at)?;
+        let leaf = self.leaf(env, at, consent)?;
+        if leaf.now == StagedState::Absent {
+            return Err(WorkspaceError::Missing(at.path.clone()));
+        }
+        leaf.now = StagedState::Absent;
+        Ok(())
+    }
+
+    /// Gives `to` the content and attributes of `from`; it must not exist.
+    pub(in crate::tools) fn copy(
+        &mut self,
+        env: &ToolContext,
+        from: &ResolvedPath,
+        to: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        let source = self.held(env, from, consent)?.clone();
+        if source == StagedState::Absent {
+            return Err(WorkspaceError::Missing(from.path.clone()));
+        }
+        let target = self.leaf(env, to, consent)?;
+        if target.now != StagedState::Absent {
+            return Err(WorkspaceError::Exists(to.path.clone()));
+        }
+        target.now = source;
+        target.origin = Some(from.path.clone());
+        Ok(())
+    }
+
+    pub(in crate::tools) fn rename(
+        &mut self,
+        env: &ToolContext,
+        from: &ResolvedPath,
+        to: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        refuse_link(env, from)?;
+        self.copy(env, from, to, consent)?;
+        self.remove(env, from, consent)
+    }
+
+    /// Sets the bits of `chmod` that git knows: whether a file can be run.
+    pub(in crate::tools) fn set_mode(
+        &mut self,
+        env: &ToolContext,
+        at: &ResolvedPath,
+        mode: u32,
+        consent: OpenConsent<'_>,
+    ) -> Result<(), WorkspaceError> {
+        let leaf = self.leaf(env, at, consent)?;
+        if let StagedState::File { attrs, .. } = &mut leaf.now {
+            let mut given = attrs.clone().unwrap_or_else(FileAttrs::of_new_file);
+            given.mode = match mode & 0o111 {
+                0 => given.mode & !0o111,
+                // Whoever may read it may run it.
+                _ => given.mode | (given.mode & 0o444) >> 2,
+            };
+            *attrs = Some(given);
+        }
+        Ok(())
+    }
+
+    /// What a path that nothing has been done to yet holds on disk.
+    pub(in crate::tools) fn original(&self, at: &ResolvedPath) -> Option<(&Arc<Vec<u8>>, Hash)> {
+        let leaf = self.leaves.get(&at.path).filter(|leaf| !leaf.changed())?;
+        Some((leaf.was.bytes()?, leaf.hash?))
+    }
+
+    /// The paths that would change, in their order.
+    pub(in crate::tools) fn changes(&self) -> impl Iterator<Item = &StagedFile> {
+        self.leaves.values().filter(|leaf| leaf.changed())
+    }
+
+    /// Writes all that changed, or nothing, and tells the ledger.
+    pub(in crate::tools) fn commit(
+        &self,
+        env: &ToolContext,
+        permit: &Permit,
+    ) -> Result<Vec<WriteOutcome>, WorkspaceError> {
+        let batch: Vec<FileRewrite> = self.changes().map(rewrite).collect();
+        let known: Vec<_> = self.changes().map(|leaf| seen_before(env, self.origin(leaf))).collect();
+        let written = env.workspace.write_all(&batch, permit)?;
+        for ((leaf, known), written) in self.changes().zip(known).zip(&written) {
+            let mut ledger = env.ledger();
+            match leaf.now.bytes() {
+                None => ledger.forget(&leaf.at.path),
+                Some(bytes) => {
+                    ledger.wrote(
+                        &leaf.at.path,
+                        (bytes, written.hash),
+                        &line_edits(self.origin(leaf), bytes),
+                        &known,
+                    );
+                }
+            }
+        }
+        Ok(written)
+    }
+
+    /// The leaf whose first content became this one's: itself, or the one it was copied from.
+    fn origin<'d>(&'d self, leaf: &'d StagedFile) -> &'d StagedFile {
+        leaf.origin.as_ref().and_then(|path| self.leaves.get(path)).unwrap_or(leaf)
+    }
+
+    fn leaf(
+        &mut self,
+        env: &ToolContext,
+        at: &ResolvedPath,
+        consent: OpenConsent<'_>,
+    ) -> Result<&mut StagedFile, WorkspaceError> {
+        self.shown = OnceCell::new();
+        let leaf = match self.leaves.entry(at.path.clone()) {
+            std::collections::btree_map::Entry::Occupied(known) => return Ok(known.into_mut()),
+            std::collections::btree_map::Entry::Vacant(empty) => empty,
+        };
+        let (was, hash) = match env.workspace.load(at, consent, LARGEST) {
+            Ok((bytes, hash)) => (StagedState::File { bytes, attrs: attrs(env, at, consent)? }, Some(hash)),
+            Err(WorkspaceError::Missing(_)) => (StagedState::Absent, None),
+            Err(e) => return Err(e),
+        };
+        Ok(leaf.insert(StagedFile { at: at.clone(), now: was.clone(), was, hash, origin: None }))
+    }
+}
+
+/// The error of a draft in the words of a tool.
+pub(in crate::tools) fn in_words(env: &ToolContext, error: &WorkspaceError) -> ToolError {
+    match error {
+        WorkspaceError::Exists(path) => ToolError::hint(
+            format!("`{}` exists already", env.workspace.shown(path)),
+            "delete it first, or choose another name",
+        ),
+        other => env.path_error(other),
+    }
+}
+
+fn rewrite(leaf: &StagedFile) -> FileRewrite {
+    let before = leaf.hash.map_or(ExpectedContent::Absent, ExpectedContent::Content);
+    let after = match &leaf.now {
+        StagedState::Absent => RewriteAction::Gone,
+        StagedState::File { bytes, attrs } => {
+            RewriteAction::Content { bytes: bytes.clone(), attrs: attrs.clone() }
+        }
+    };
+    FileRewrite { at: leaf.at.clone(), before, after }
+}
+
+fn attrs(
+    env: &ToolContext,
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+) -> Result<Option<FileAttrs>, WorkspaceError> {
+    match env.workspace.node(at, consent)? {
+        PathState::File { attrs, .. } => Ok(Some(attrs)),
+        _ => Ok(None),
+    }
+}
+
+fn seen_before(env: &ToolContext, leaf: &StagedFile) -> crate::text::RangeSet {
+    let (Some(bytes), Some(hash)) = (leaf.was.bytes(), leaf.hash) else {
+        return crate::text::RangeSet::new();
+    };
+    let Ok(file) = TextFile::new(bytes.clone()) else { return crate::text::RangeSet::new() };
+    let index = file.index();
+    env.ledger().seen_now(&leaf.at.path, bytes, hash, |lines| file.part(index.bytes_of(lines)))
+}
+
+/// What changed, in lines: what a call wrote, its caller has seen.
+fn line_edits(from: &StagedFile, after: &[u8]) -> Vec<LineEdit> {
+    let empty = Vec::new();
+    let before = from.was.bytes().map_or(&empty, |b| b.as_ref());
+    let edit = |hunk: crate::workspace::Hunk| LineEdit { old: hunk.old_lines, new_len: hunk.new_lines.len() };
+    hunks(before, after).into_iter().map(edit).collect()
+}
+
+fn refuse_link(env: &ToolContext, at: &ResolvedPath) -> Result<(), WorkspaceError> {
+    let written = std::path::Path::new(&at.written);
+    let (Some(parent), Some(name)) = (written.parent(), written.file_name()) else { return Ok(()) };
+    let parent = if parent.as_os_str().is_empty() { ".".into() } else { parent.to_string_lossy() };
+    let named = env.workspace.resolve(&parent)?.path.join(name);
+    if named == at.path { Ok(()) } else { Err(WorkspaceError::Link(at.path.clone())) }
+}

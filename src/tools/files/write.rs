@@ -1,0 +1,444 @@
+//! write_file: a whole file.
+//!
+//! Writing over a file asks for more than editing it: every line that is lost must have been seen. A file keeps its
+//! encoding, its byte order mark and its usual line end.
+
+use super::edit::UnreadPolicy;
+use super::edit_errors::{bad_text, changed, never_read, refuse_marks};
+use crate::conversation::ToolSpec;
+use crate::permission::{Access, AccessLocation, Permit};
+use crate::text::{DetectedEncoding, LineDiff, LineEnd, RangeSet};
+use crate::tools::DiffText;
+use crate::tools::arguments::ToolSchema;
+use crate::tools::blocking::{blocking, consent_of, real_path_note};
+use crate::tools::{
+    CallFailure, CallPreview, CallSummary, DisplayDetail, EditedFile, HintTool, OutputFacts, Plan, ReadScope,
+    RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
+};
+use crate::workspace::{
+    EditError, ExpectedContent, Hash, LineEdit, OpenConsent, ReadStatus, ResolvedPath, TextFile,
+    WorkspaceError,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+const LARGEST: u64 = 1 << 30;
+const DIFF: usize = 1 << 20;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(in crate::tools) enum WriteFileMode {
+    #[default]
+    Overwrite,
+    Append,
+    Create,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    path: String,
+    content: String,
+    /// create refuses an existing file. Default: overwrite.
+    mode: Option<WriteFileMode>,
+    /// Overwrite lines that were never read.
+    force: Option<bool>,
+    /// Store the output under this name instead of showing it.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+pub(in crate::tools) struct WriteFile(ToolSchema);
+
+impl Default for WriteFile {
+    fn default() -> WriteFile {
+        WriteFile(ToolSchema::of::<Args>("write_file", include_str!("../../../prompts/tools/write_file.md")))
+    }
+}
+
+impl Tool for WriteFile {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> TouchedPaths {
+        let path = input.get("path").and_then(Value::as_str).map(String::from);
+        TouchedPaths { writes: path.into_iter().collect(), ..TouchedPaths::default() }
+    }
+
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        let unread = if args.force == Some(true) { UnreadPolicy::Allow } else { UnreadPolicy::Refuse };
+        let mode = args.mode.unwrap_or_default();
+        Ok(Box::new(WritePlan::of_text(args.path, args.content, mode, unread, env)?))
+    }
+}
+
+impl WritePlan {
+    /// A text into a file, whatever surface it came by.
+    pub(in crate::tools) fn of_text(
+        path: String,
+        text: String,
+        mode: WriteFileMode,
+        unread: UnreadPolicy,
+        env: &ToolContext,
+    ) -> Result<WritePlan, ToolError> {
+        let at = env.resolve(&path)?;
+        WritePlan::at((at, path), text, mode, unread, env)
+    }
+
+    /// A text into the file at a place, which messages call by the path with it.
+    pub(in crate::tools) fn at(
+        (at, path): (ResolvedPath, String),
+        text: String,
+        mode: WriteFileMode,
+        unread: UnreadPolicy,
+        env: &ToolContext,
+    ) -> Result<WritePlan, ToolError> {
+        if path.ends_with('/') {
+            return Err(ToolError::hint(
+                format!("`{path}` names a directory"),
+                "name a file; its directories are made",
+            )
+            .because(CallFailure::Directory));
+        }
+        if mode == WriteFileMode::Create && at.exists {
+            return Err(exists(&path));
+        }
+        let write =
+            WriteRequest { at, path, content: WriteContent::Text(text), mode, unread, only_empty: false };
+        Ok(WritePlan::new(write, env))
+    }
+
+    /// The same for a tool that makes new files: it fills an empty file, and refuses one that has a content.
+    #[must_use]
+    pub(in crate::tools) fn only_over_nothing(mut self) -> WritePlan {
+        self.writing.only_empty = true;
+        self
+    }
+}
+
+/// What is to be written: text that takes the form of the file it replaces, or bytes as they are.
+#[derive(Clone, Debug)]
+pub(in crate::tools) enum WriteContent {
+    Text(String),
+    Bytes(Arc<[u8]>),
+}
+
+struct WriteRequest {
+    at: ResolvedPath,
+    path: String,
+    content: WriteContent,
+    mode: WriteFileMode,
+    unread: UnreadPolicy,
+    /// A file that has a content is refused.
+    only_empty: bool,
+}
+
+pub(in crate::tools) struct WritePlan {
+    writing: WriteRequest,
+    title: String,
+    work: Option<PreparedWrite>,
+}
+
+struct PreparedWrite {
+    before: ExpectedContent,
+    old: Option<Arc<Vec<u8>>>,
+    after: Arc<Vec<u8>>,
+    /// A unified diff, where both sides are text; its lines added and removed.
+    diff: DiffText,
+    counts: (usize, usize),
+    edits: Option<Vec<LineEdit>>,
+    /// Lines of the old content that the model had seen.
+    known: RangeSet,
+}
+
+impl WritePlan {
+    fn new(writing: WriteRequest, env: &ToolContext) -> WritePlan {
+        let verb = if writing.mode == WriteFileMode::Append { "append" } else { "write" };
+        let title = format!("{verb} {}", env.workspace.shown(&writing.at.path));
+        WritePlan { writing, title, work: None }
+    }
+
+    /// Puts a scratchpad's entry into a file, by the same rules.
+    pub(in crate::tools) fn saving(
+        at: ResolvedPath,
+        path: String,
+        content: WriteContent,
+        unread: UnreadPolicy,
+        env: &ToolContext,
+    ) -> WritePlan {
+        let writing =
+            WriteRequest { at, path, content, mode: WriteFileMode::Overwrite, unread, only_empty: false };
+        WritePlan::new(writing, env)
+    }
+}
+
+impl Plan for WritePlan {
+    fn reach(&self) -> Vec<Access> {
+        vec![self.writing.at.write()]
+    }
+
+    fn title(&self) -> String {
+        self.title.clone()
+    }
+
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        if self.writing.at.place == AccessLocation::Outside && sight == ReadScope::InsideOnly {
+            let detail = match &self.writing.content {
+                WriteContent::Text(text) => {
+                    DisplayDetail::Diff(LineDiff::new("", text).unified(3, DIFF).into())
+                }
+                WriteContent::Bytes(bytes) => DisplayDetail::Text(data_words(bytes)),
+            };
+            return Ok(CallPreview { line: self.title.clone(), detail });
+        }
+        let work = self.writing.work_out(env, consent_of(sight))?;
+        let preview = CallPreview { line: self.line(&work), detail: detail(&work) };
+        self.work = Some(work);
+        Ok(preview)
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
+        blocking(self.title.clone(), move || self.apply(&permit, &ctx.env))
+    }
+}
+
+fn exists(path: &str) -> ToolError {
+    let mode = HintTool::WriteFile.parameter("mode");
+    let hint = hint!["read it, then use ", HintTool::EditFile, " or ", mode, " \"overwrite\""];
+    ToolError::hint(
+        format!("`{path}` exists already"),
+        hint.or(hint!["read it, then use ", HintTool::EditFile]),
+    )
+    .because(CallFailure::Exists)
+}
+
+/// Data that cannot be shown: its name tells it from all others.
+fn data_words(bytes: &[u8]) -> String {
+    format!("{} bytes of data, blake3 {}", bytes.len(), blake3::hash(bytes).to_hex())
+}
+
+fn detail(work: &PreparedWrite) -> DisplayDetail {
+    match work.diff.text.is_empty() {
+        true => DisplayDetail::Text(data_words(&work.after)),
+        false => DisplayDetail::Diff(work.diff.clone()),
+    }
+}
+
+impl WritePlan {
+    fn line(&self, work: &PreparedWrite) -> String {
+        format!("{} +{} -{}", self.title, work.counts.0, work.counts.1)
+    }
+
+    fn apply(mut self, permit: &Permit, env: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let work = match self.work.take() {
+            Some(work) => work,
+            None => self.writing.work_out(env, OpenConsent::Permit(permit))?,
+        };
+        let at = &self.writing.at;
+        let written = env.workspace.write(at, permit, &work.after, work.before);
+        let written = written.map_err(|e| env.path_error(&e))?;
+        self.writing.record(env, &work, written.hash);
+        let path = env.workspace.shown(&at.path);
+        let lines = work.counts;
+        let mut text = match work.before {
+            ExpectedContent::Absent => {
+                format!("created {path}: {} bytes, +{} lines", work.after.len(), lines.0)
+            }
+            ExpectedContent::Content(_) => {
+                format!("wrote {path}: {} bytes, +{} -{} lines", work.after.len(), lines.0, lines.1)
+            }
+        };
+        if written.in_place {
+            text.push_str(" (in place: the file has several names, or an owner that cannot be kept)");
+        }
+        if let Some(note) = real_path_note(env, at) {
+            text.push_str(&format!(" ({note})"));
+        }
+        let pending = if written.held { " · pending" } else { "" };
+        let summary = CallSummary { line: format!("{}{pending}", self.line(&work)), detail: detail(&work) };
+        let after = Some(work.after.clone());
+        let changes = vec![EditedFile { path: at.path.clone(), before: work.old.clone(), after }];
+        let facts = OutputFacts::Changed { changes, places: 1 };
+        Ok(ToolOutput::done(text, summary).with(facts))
+    }
+}
+
+impl WriteRequest {
+    fn work_out(&self, env: &ToolContext, consent: OpenConsent<'_>) -> Result<PreparedWrite, ToolError> {
+        let loaded = env.workspace.load(&self.at, consent, LARGEST);
+        if let WriteContent::Text(text) = &self.content {
+            let before = loaded.as_ref().map_or(&[] as &[u8], |(bytes, _)| bytes.as_slice());
+            refuse_marks(before, text.as_bytes())?;
+        }
+        match loaded {
+            Err(WorkspaceError::Missing(_)) => self.fresh(),
+            Err(e) => Err(env.path_error(&e)),
+            Ok((bytes, hash)) => self.over(env, bytes, hash),
+        }
+    }
+
+    fn fresh(&self) -> Result<PreparedWrite, ToolError> {
+        let (after, diff) = match &self.content {
+            WriteContent::Text(text) => (text.clone().into_bytes(), Some(LineDiff::new("", text))),
+            WriteContent::Bytes(bytes) => (bytes.to_vec(), None),
+        };
+        let counts = diff.as_ref().map_or((0, 0), LineDiff::counts);
+        let diff = diff.map_or_else(DiffText::default, |d| d.unified(3, DIFF).into());
+        Ok(PreparedWrite {
+            before: ExpectedContent::Absent,
+            old: None,
+            after: Arc::new(after),
+            diff,
+            counts,
+            edits: None,
+            known: RangeSet::new(),
+        })
+    }
+
+    fn over(&self, env: &ToolContext, bytes: Arc<Vec<u8>>, hash: Hash) -> Result<PreparedWrite, ToolError> {
+        if self.only_empty && !bytes.is_empty() {
+            return Err(exists(&self.path));
+        }
+        let file = TextFile::new(bytes.clone()).ok();
+        self.allowed(env, file.as_ref(), &bytes, hash)?;
+        // Data that is replaced by force is no text to compare with.
+        let old = file.unwrap_or_else(TextFile::empty);
+        let index = old.index();
+        let known = env.ledger().seen_now(&self.at.path, &bytes, hash, |l| old.part(index.bytes_of(l)));
+        let (after, edits) = match (&self.content, self.mode) {
+            (WriteContent::Bytes(new), _) => (new.to_vec(), None),
+            (WriteContent::Text(text), WriteFileMode::Append) => {
+                let after = appended(&bytes, &old, text)?;
+                let edits = added_lines(&old, &after);
+                (after, Some(edits))
+            }
+            (WriteContent::Text(text), _) => (encode_like(text, &old).map_err(|e| bad_text(&e))?, None),
+        };
+        let after = Arc::new(after);
+        let new = TextFile::new(after.clone()).ok();
+        let (diff, counts) = match (&self.content, &new) {
+            (WriteContent::Text(_), Some(new)) if after.len() < 64 << 20 => {
+                let (before, after) = (old.text(), new.text());
+                let diff = LineDiff::new(&before, &after);
+                (diff.unified(3, DIFF).into(), diff.counts())
+            }
+            _ => (DiffText::default(), (0, 0)),
+        };
+        Ok(PreparedWrite {
+            before: ExpectedContent::Content(hash),
+            old: Some(bytes),
+            after,
+            diff,
+            counts,
+            edits,
+            known,
+        })
+    }
+
+    /// May the present content be lost (or, for appending, be added to)?
+    fn allowed(
+        &self,
+        env: &ToolContext,
+        file: Option<&TextFile>,
+        bytes: &[u8],
+        hash: Hash,
+    ) -> Result<(), ToolError> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let Some(file) = file else {
+            // Data was never seen as lines: only force replaces it.
+            return if self.unread == UnreadPolicy::Allow { Ok(()) } else { Err(self.not_text()) };
+        };
+        let index = file.index();
+        let all = 0..index.len();
+        let target = if self.mode == WriteFileMode::Append { Vec::new() } else { vec![all] };
+        let standing =
+            env.ledger().read_status(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
+        match standing {
+            ReadStatus::Seen => Ok(()),
+            ReadStatus::Never | ReadStatus::Part { .. } if self.unread == UnreadPolicy::Allow => Ok(()),
+            ReadStatus::Never => Err(never_read(&self.path)),
+            ReadStatus::Part { seen, missing } => Err(ToolError::hint(
+                format!(
+                    "only lines {seen} of `{}` were shown to you; writing would lose others, from line {} on",
+                    self.path,
+                    missing.start + 1
+                ),
+                hint![
+                    HintTool::ReadFile,
+                    "(",
+                    HintTool::ReadFile.parameter("path"),
+                    format!(": \"{}\", ", self.path),
+                    HintTool::ReadFile.parameter("offset"),
+                    format!(": {}), or change only what you saw with ", missing.start),
+                    HintTool::EditFile
+                ],
+            )),
+            ReadStatus::Changed(change) if self.mode == WriteFileMode::Append && change.old.is_some() => {
+                Ok(())
+            }
+            ReadStatus::Changed(change) => Err(changed(env, &self.at, &self.path, file, hash, &change)),
+        }
+    }
+
+    fn not_text(&self) -> ToolError {
+        ToolError::hint(
+            format!("`{}` holds data, not text", self.path),
+            hint!["set ", HintTool::WriteFile.parameter("force"), " to replace it all the same"],
+        )
+    }
+
+    /// What was written was seen: all of it, or what was added.
+    fn record(&self, env: &ToolContext, work: &PreparedWrite, hash: Hash) {
+        let mut ledger = env.ledger();
+        match (&work.edits, TextFile::new(work.after.clone())) {
+            (Some(edits), _) => {
+                ledger.wrote(&self.at.path, (&work.after, hash), edits, &work.known);
+            }
+            (_, Ok(file)) if matches!(self.content, WriteContent::Text(_)) => {
+                ledger.record_read(&self.at.path, &work.after, hash, 0..file.line_count());
+            }
+            _ => ledger.forget(&self.at.path),
+        }
+    }
+}
+
+/// `text` in the form of the file it replaces: its encoding, its mark, its usual line end.
+pub(in crate::tools) fn encode_like(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
+    let DetectedEncoding { encoding, mark, .. } = old.detected();
+    let text = match old.line_ends().dominant() {
+        Some(LineEnd::CrLf) if !text.contains("\r\n") => with_crlf(text),
+        _ => text.to_string(),
+    };
+    let text = if mark > 0 { text.strip_prefix('\u{FEFF}').unwrap_or(&text) } else { &text };
+    let mut bytes = old.part(0..mark).to_vec();
+    bytes.extend_from_slice(&encoding.encode(text).map_err(EditError::Unencodable)?);
+    Ok(bytes)
+}
+
+/// The content with `text` at its end, in the form of the file.
+pub(in crate::tools) fn appended(bytes: &[u8], old: &TextFile, text: &str) -> Result<Vec<u8>, ToolError> {
+    let text = match old.line_ends().dominant() {
+        Some(LineEnd::CrLf) => with_crlf(text),
+        _ => text.to_string(),
+    };
+    let put = old.encoding().encode(&text).map_err(|e| bad_text(&EditError::Unencodable(e)))?;
+    let mut after = bytes.to_vec();
+    after.extend_from_slice(&put);
+    Ok(after)
+}
+
+fn added_lines(old: &TextFile, after: &[u8]) -> Vec<LineEdit> {
+    let index = old.index();
+    let from = if old.ends_with_newline() { index.len() } else { index.len().saturating_sub(1) };
+    let new_len = TextFile::new(Arc::new(after.to_vec())).map_or(0, |f| f.line_count().saturating_sub(from));
+    vec![LineEdit { old: from..index.len(), new_len }]
+}
+
+fn with_crlf(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\n', "\r\n")
+}

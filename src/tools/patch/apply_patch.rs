@@ -1,0 +1,256 @@
+//! apply_patch: several files changed by one patch, all of them or none.
+//!
+//! The patch is worked out on a draft: what the person is shown is what lands. Its names stay inside the workspace.
+//! The lines that a patch quotes exactly count as read; where it proves nothing (fuzz, hunks without context) the
+//! ledger decides as it does for an edit.
+
+use super::resolve::{ResolvedFilePatch, steps};
+use super::stage::{PatchReport, work};
+use crate::conversation::ToolSpec;
+use crate::permission::{Access, Permit};
+use crate::text::for_model;
+use crate::text::patch::{Options, PatchSet, StripLevels, parse};
+use crate::tools::arguments::ToolSchema;
+use crate::tools::blocking::{blocking, consent_of, s};
+use crate::tools::files::staged_files::StagedFiles;
+use crate::tools::files::staged_plan::{StagedPlan, StagedReport, shown};
+use crate::tools::{
+    CallPreview, CallSummary, DisplayDetail, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
+    ToolError, ToolOutput, TouchedPaths,
+};
+use crate::workspace::{OpenConsent, ResolvedPath};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// How much of the difference goes back to the model, in bytes, and of the patch into a question.
+const MODEL_DIFF: usize = 3000;
+const UNSEEN: usize = 1 << 20;
+/// The most fuzz, as many lines as a diff usually has of context.
+const MOST_FUZZ: u64 = 3;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    /// A unified diff, or the envelope `*** Begin Patch` ... `*** End Patch`.
+    patch: String,
+    /// The file, for a patch that names none.
+    path: Option<String>,
+    /// Lines of context at the ends of a hunk that need not match, 0 to 3. Default: 0.
+    fuzz: Option<u64>,
+    /// Only return the diff that would result.
+    dry_run: Option<bool>,
+    /// Store the output under this name instead of showing it.
+    #[serde(rename = "scratchpad")]
+    _scratchpad: Option<String>,
+}
+
+pub(in crate::tools) struct ApplyPatch(ToolSchema);
+
+impl Default for ApplyPatch {
+    fn default() -> ApplyPatch {
+        ApplyPatch(ToolSchema::of::<Args>(
+            "apply_patch",
+            include_str!("../../../prompts/tools/apply_patch.md"),
+        ))
+    }
+}
+
+impl Tool for ApplyPatch {
+    fn spec(&self) -> ToolSpec {
+        self.0.spec()
+    }
+
+    fn touches(&self, input: &Value) -> TouchedPaths {
+        let text = |name| input.get(name).and_then(Value::as_str);
+        let mut names: Vec<String> = text("path").map(String::from).into_iter().collect();
+        if let Some(Ok(patch)) = text("patch").map(|patch| parse(patch.as_bytes(), StripLevels::Auto)) {
+            names.extend(patch.files.into_iter().flat_map(|file| [file.old, file.new]).flatten());
+        }
+        match input.get("dry_run").and_then(Value::as_bool) {
+            Some(true) => TouchedPaths { reads: names, ..TouchedPaths::default() },
+            _ => TouchedPaths { writes: names, ..TouchedPaths::default() },
+        }
+    }
+
+    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+        let args: Args = self.0.parse(input)?;
+        let fuzz = match args.fuzz.unwrap_or(0) {
+            fuzz @ 0..=MOST_FUZZ => usize::try_from(fuzz).unwrap_or(0),
+            more => return Err(ToolError::new(format!("`fuzz` must be 0 to {MOST_FUZZ}, not {more}"))),
+        };
+        let aim = if args.dry_run == Some(true) { PatchMode::Look } else { PatchMode::Land };
+        patch_plan(&args.patch, args.path, Options { fuzz }, aim, env)
+    }
+}
+
+/// What a patch is worked out for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tools) enum PatchMode {
+    Land,
+    /// Only the difference is wanted.
+    Look,
+}
+
+/// The plan for a patch, whatever surface it came by. `path` is the file of a patch that names none, or names one.
+pub(in crate::tools) fn patch_plan(
+    patch: &str,
+    path: Option<String>,
+    options: Options,
+    aim: PatchMode,
+    env: &ToolContext,
+) -> Result<Box<dyn Plan>, ToolError> {
+    planned(read(patch)?, patch, path, options, aim, env)
+}
+
+/// The same for a patch whose names begin at a directory.
+pub(in crate::tools) fn patch_plan_below(
+    patch: &str,
+    dir: Option<&str>,
+    env: &ToolContext,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let mut read = read(patch)?;
+    if let Some(dir) = dir {
+        let names = read.files.iter_mut().flat_map(|file| [&mut file.old, &mut file.new]).flatten();
+        for name in names.filter(|name| !name.starts_with('/')) {
+            *name = format!("{}/{name}", dir.trim_end_matches('/'));
+        }
+    }
+    planned(read, patch, None, Options::default(), PatchMode::Land, env)
+}
+
+fn read(patch: &str) -> Result<PatchSet, ToolError> {
+    parse(patch.as_bytes(), StripLevels::Auto).map_err(|e| ToolError::hint(e.to_string(), e.hint()))
+}
+
+fn planned(
+    read: PatchSet,
+    patch: &str,
+    path: Option<String>,
+    options: Options,
+    aim: PatchMode,
+    env: &ToolContext,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let PatchSet { files, notes } = read;
+    let steps = steps(files, path, env)?;
+    let title = match steps.as_slice() {
+        [] => return Err(nothing(&notes)),
+        [step] => format!("patch {}", step.shown(env)),
+        _ => format!("patch {} files", steps.len()),
+    };
+    let (mut writes, mut reads): (Vec<ResolvedPath>, Vec<ResolvedPath>) = (Vec::new(), Vec::new());
+    for step in &steps {
+        writes.extend(step.writes().cloned());
+        reads.extend(step.reads().cloned());
+    }
+    let parsed = Arc::new(ResolvedPatch { steps, notes, options });
+    if aim == PatchMode::Look {
+        reads.append(&mut writes);
+        return Ok(Box::new(DryRunPlan { title, reads, patch: parsed }));
+    }
+    let landing = Box::new(move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
+        let done = work(&parsed.steps, parsed.options, env, draft, consent)?;
+        Ok(StagedReport { text: parsed.report(env, &done, draft), line: None })
+    });
+    Ok(Box::new(StagedPlan::new(title, &writes, &reads, cut(patch, UNSEEN), landing)))
+}
+
+/// A patch with its files found.
+struct ResolvedPatch {
+    steps: Vec<ResolvedFilePatch>,
+    /// What was noted while reading it.
+    notes: Vec<String>,
+    options: Options,
+}
+
+impl ResolvedPatch {
+    /// What the model is told once it has landed.
+    fn report(&self, env: &ToolContext, done: &PatchReport, draft: &StagedFiles) -> String {
+        let mut text = self.summary(done);
+        let (diff, _) = shown(env, draft);
+        if diff.text.is_empty() {
+            text.push_str("nothing to change: the files are already as the patch leaves them\n");
+        }
+        text.push_str(&cut(&for_model(&diff.text), MODEL_DIFF));
+        text.push_str(&done.others);
+        text
+    }
+
+    fn summary(&self, done: &PatchReport) -> String {
+        let notes = self.notes.iter().map(|note| format!("(patch: {note})"));
+        let lines = done.lines.iter().cloned().chain(notes);
+        lines.map(|line| format!("{line}\n")).collect()
+    }
+}
+
+fn nothing(notes: &[String]) -> ToolError {
+    ToolError::hint(
+        format!("the patch changes nothing: {}", notes.join("; ")),
+        "lines to remove begin with `-`, lines to add with `+`",
+    )
+}
+
+/// The whole lines that fit into `most` bytes, and how many do not.
+fn cut(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_string();
+    }
+    let mut kept = 0;
+    let fits = |line: &&str| {
+        kept += line.len();
+        kept <= most
+    };
+    let head: String = text.split_inclusive('\n').take_while(fits).collect();
+    let left = text.lines().count() - head.lines().count();
+    format!("{head}[... {left} more line{}]\n", s(left))
+}
+
+/// A patch that is only tried: it reads, and returns the difference.
+struct DryRunPlan {
+    title: String,
+    reads: Vec<ResolvedPath>,
+    patch: Arc<ResolvedPatch>,
+}
+
+impl DryRunPlan {
+    fn look(&self, env: &ToolContext, consent: OpenConsent<'_>) -> Result<(String, StagedFiles), ToolError> {
+        let mut draft = StagedFiles::default();
+        let done = work(&self.patch.steps, self.patch.options, env, &mut draft, consent)?;
+        Ok((self.patch.summary(&done), draft))
+    }
+}
+
+impl Plan for DryRunPlan {
+    fn reach(&self) -> Vec<Access> {
+        let mut reach: Vec<Access> = Vec::new();
+        for one in self.reads.iter().map(ResolvedPath::read) {
+            if !reach.contains(&one) {
+                reach.push(one);
+            }
+        }
+        reach
+    }
+
+    fn title(&self) -> String {
+        format!("try to {}", self.title)
+    }
+
+    fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
+        let inside = self.reads.iter().all(|at| at.place != crate::permission::AccessLocation::Outside);
+        if inside || sight == ReadScope::Everywhere {
+            self.look(env, consent_of(sight))?;
+        }
+        Ok(CallPreview { line: self.title(), detail: DisplayDetail::None })
+    }
+
+    fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
+        blocking(self.title(), move || {
+            let (summary, draft) = self.look(&ctx.env, OpenConsent::Permit(&permit))?;
+            let (diff, (added, removed)) = shown(&ctx.env, &draft);
+            let text =
+                format!("{summary}nothing was written; the patch would do this:\n{}", for_model(&diff.text));
+            let line = format!("{} +{added} -{removed}", self.title());
+            Ok(ToolOutput::done(text, CallSummary { line, detail: DisplayDetail::Diff(diff) }))
+        })
+    }
+}

@@ -1,0 +1,6 @@
+//! The tool that applies a patch, and how a patch meets the files.
+
+pub(super) mod apply_patch;
+pub(super) mod ledger_check;
+pub(super) mod resolve;
+pub(super) mod stage;

@@ -1,0 +1,309 @@
+//! AgentOS: six file tools whose results are JSON objects, and its shell.
+//!
+//! What its document calls not yet implemented is done here: the recursive listing, the search and the watch. Sizes are
+//! bytes, patches are real patches, and a path that leads outside is refused also where nothing exists yet.
+
+mod shell;
+mod watch;
+
+use super::super::{
+    CallFailure, CallSummary, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+};
+use super::foreign_tool::{ForeignTool, reads, writes};
+use crate::permission::AccessLocation;
+use crate::text::patch::Options;
+use crate::tools::files::edit::UnreadPolicy;
+use crate::tools::files::find::PathGlob;
+use crate::tools::files::list::gaps;
+use crate::tools::files::lookup::{ExpectedKind, ListingEntry, LookupPlan, rows};
+use crate::tools::files::search::{line_matcher, search_below};
+use crate::tools::files::search_results::SearchQuery;
+use crate::tools::files::write::{WriteFileMode, WritePlan};
+use crate::tools::patch::apply_patch::{PatchMode, patch_plan};
+use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::Read as _;
+use std::sync::Arc;
+
+/// The most of a file handed out when no bound is given, in bytes; entries listed; matches given.
+const READ: u64 = 4 << 20;
+const ENTRIES: usize = 20_000;
+const MATCHES: usize = 1000;
+
+/// Nothing is shared by these tools.
+type AgentosState = ();
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct AgentosRead {
+    /// File path relative to workspace root.
+    path: String,
+    /// Maximum bytes to read (optional, truncates if exceeded).
+    max_bytes: Option<u64>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct AgentosWrite {
+    path: String,
+    content: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct AgentosPatch {
+    /// File path to patch.
+    path: String,
+    /// Unified diff format patch.
+    patch: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct AgentosList {
+    /// Directory path (defaults to workspace root).
+    path: Option<String>,
+    recursive: Option<bool>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct AgentosSearch {
+    /// Regular expression.
+    pattern: String,
+    path: Option<String>,
+    /// Only files matching this glob.
+    glob: Option<String>,
+}
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    let nothing: Arc<AgentosState> = Arc::new(());
+    let read =
+        ForeignTool::new("file_read", "Read file contents with optional size limits.", &nothing, plan_read)
+            .with_rule_name(|_| Some("read_file"))
+            .touching(|input, ()| reads(input, "path", "."))
+            .whole()
+            .failing(|args: &AgentosRead, env, (), error| failure(&args.path, env, error));
+    let write = ForeignTool::new(
+        "file_write",
+        "Write content to a file; directories are made.",
+        &nothing,
+        plan_write,
+    )
+    .with_rule_name(|_| Some("write_file"))
+    .touching(|input, ()| writes(input, "path"))
+    .saying(|_: &AgentosWrite, (), said| match &said.output.facts {
+        OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
+            json!({"written": true, "path": change.path.to_string_lossy(), "size": change.size()}).to_string()
+        }),
+        _ => None,
+    })
+    .failing(|args, env, (), error| failure(&args.path, env, error));
+    let list =
+        ForeignTool::new("file_list", "List directory contents with file metadata.", &nothing, plan_list)
+            .with_rule_name(|_| Some("list_directory"))
+            .touching(|input, ()| reads(input, "path", "."))
+            .whole()
+            .failing(|args: &AgentosList, env, (), error| {
+                failure(args.path.as_deref().unwrap_or("."), env, error)
+            });
+    let search =
+        ForeignTool::new("file_search", "Search file contents using regex patterns.", &nothing, plan_search)
+            .with_rule_name(|_| Some("search_contents"))
+            .touching(|input, ()| reads(input, "path", "."))
+            .whole()
+            .failing(|args: &AgentosSearch, env, (), error| {
+                failure(args.path.as_deref().unwrap_or("."), env, error)
+            });
+    let patch =
+        ForeignTool::new("apply_patch", "Apply a unified diff patch to a file.", &nothing, plan_patch)
+            .touching(|input, ()| writes(input, "path"))
+            .saying(|_: &AgentosPatch, (), said| match &said.output.facts {
+                OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
+                    json!({"patched": true, "path": change.path.to_string_lossy()}).to_string()
+                }),
+                _ => None,
+            })
+            .failing(|args, env, (), error| failure(&args.path, env, error));
+    vec![
+        Arc::new(read),
+        Arc::new(write),
+        Arc::new(list),
+        Arc::new(search),
+        Arc::new(patch),
+        watch::file_watch(&nothing),
+        shell::shell_exec(&nothing),
+    ]
+}
+
+/// Resolves a path and refuses one that leads out of the workspace.
+fn contained(env: &ToolContext, path: &str) -> Result<ResolvedPath, ToolError> {
+    let at = env.resolve(path)?;
+    if at.place == AccessLocation::Outside { Err(traversal(path)) } else { Ok(at) }
+}
+
+fn traversal(path: &str) -> ToolError {
+    ToolError::worded(format!("Path traversal denied: {path} resolves outside workspace"))
+}
+
+fn failure(path: &str, env: &ToolContext, error: &ToolError) -> Option<String> {
+    let full = env.workspace.cwd().join(path);
+    let full = full.display();
+    match error.fault {
+        CallFailure::Missing => Some(format!("ENOENT: no such file or directory, open '{full}'")),
+        CallFailure::Directory => Some(format!("EISDIR: illegal operation on a directory, open '{full}'")),
+        CallFailure::NotDirectory => Some(format!("ENOTDIR: not a directory, scandir '{full}'")),
+        CallFailure::Denied => Some(format!("EACCES: permission denied, open '{full}'")),
+        CallFailure::Outside => Some(traversal(path).message),
+        _ => None,
+    }
+}
+
+fn plan_read(
+    args: &AgentosRead,
+    env: &ToolContext,
+    _: &Arc<AgentosState>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let at = contained(env, &args.path)?;
+    let title = format!("read {}", env.workspace.shown(&at.path));
+    let (place, most) = (at.clone(), args.max_bytes.filter(|most| *most > 0));
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| read(&place, most, consent, &ctx.env);
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::File, look)))
+}
+
+fn read(
+    at: &ResolvedPath,
+    most: Option<u64>,
+    consent: OpenConsent<'_>,
+    env: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
+    let mut opened = env.workspace.open(at, consent).map_err(|e| env.path_error(&e))?;
+    let size = opened.size;
+    if most.is_none() && size > READ {
+        return Err(ToolError::hint(
+            format!("the file has {size} bytes; without maxBytes at most {READ} are read"),
+            "call again with maxBytes",
+        ));
+    }
+    let mut bytes = Vec::new();
+    let read = (&mut opened.file).take(most.unwrap_or(READ)).read_to_end(&mut bytes);
+    read.map_err(|e| ToolError::new(e.to_string()))?;
+    let whole = bytes.len() as u64 >= size;
+    if !whole {
+        bytes.truncate(whole_characters(&bytes));
+    }
+    let bytes = Arc::new(bytes);
+    let file = TextFile::new(bytes.clone()).map_err(|_| {
+        ToolError::new(format!("`{}` is not text ({size} bytes)", at.written)).because(CallFailure::NotText)
+    })?;
+    if whole {
+        crate::tools::files::lookup::credit_all(env, at, &file, blake3::hash(&bytes));
+    }
+    let answer = json!({"content": file.text(), "path": at.path.to_string_lossy(), "size": size});
+    let line = format!("read {} ({} of {size} bytes)", env.workspace.shown(&at.path), bytes.len());
+    Ok(ToolOutput::done(answer.to_string(), CallSummary::line(line)))
+}
+
+/// The length without a character that was cut in two at the end.
+fn whole_characters(bytes: &[u8]) -> usize {
+    match std::str::from_utf8(bytes) {
+        Err(e) if e.error_len().is_none() => e.valid_up_to(),
+        _ => bytes.len(),
+    }
+}
+
+fn plan_write(
+    args: &AgentosWrite,
+    env: &ToolContext,
+    _: &Arc<AgentosState>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let at = contained(env, &args.path)?;
+    let plan = WritePlan::of_text(
+        at.written,
+        args.content.clone(),
+        WriteFileMode::Overwrite,
+        UnreadPolicy::Allow,
+        env,
+    )?;
+    Ok(Box::new(plan))
+}
+
+fn plan_patch(
+    args: &AgentosPatch,
+    env: &ToolContext,
+    _: &Arc<AgentosState>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let at = contained(env, &args.path)?;
+    patch_plan(&args.patch, Some(at.written), Options::default(), PatchMode::Land, env)
+}
+
+fn plan_list(
+    args: &AgentosList,
+    env: &ToolContext,
+    _: &Arc<AgentosState>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let at = contained(env, args.path.as_deref().unwrap_or("."))?;
+    let depth = if args.recursive == Some(true) { usize::MAX } else { 1 };
+    let title = format!("list {}", env.workspace.shown(&at.path));
+    let place = at.clone();
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+        let (rows, skipped) = rows(&ctx.env, &place, consent, (WalkFilter::All, depth, ENTRIES))?;
+        let entries: Vec<Value> = rows.iter().take(ENTRIES).map(entry).collect();
+        let line = format!("list {}: {}", ctx.env.workspace.shown(&place.path), entries.len());
+        let mut answer = json!({"path": place.path.to_string_lossy(), "entries": entries});
+        if let (Value::Object(answer), true) = (&mut answer, rows.len() > ENTRIES) {
+            answer.insert("truncated".into(), json!(format!("the first {ENTRIES} entries")));
+        }
+        if let (Value::Object(answer), true) = (&mut answer, skipped.unreadable > 0) {
+            answer.insert("unreadable".into(), json!(skipped.unreadable));
+        }
+        if let (Value::Object(answer), Some(words)) = (&mut answer, gaps(&skipped)) {
+            answer.insert("incomplete".into(), json!(words));
+        }
+        Ok(ToolOutput::done(answer.to_string(), CallSummary::line(line)))
+    };
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
+}
+
+/// One that cannot be looked at says so and stops nothing.
+fn entry(row: &ListingEntry) -> Value {
+    let kind = match row.kind {
+        WalkEntryKind::Directory => "directory",
+        WalkEntryKind::Link => "symlink",
+        WalkEntryKind::Special => "special",
+        WalkEntryKind::File => "file",
+    };
+    match row.stat {
+        Some(stat) => {
+            json!({"name": row.relative.plain(), "type": kind, "size": stat.size, "modified": stat.time()})
+        }
+        None => json!({"name": row.relative.plain(), "type": kind, "error": "it could not be looked at"}),
+    }
+}
+
+fn plan_search(
+    args: &AgentosSearch,
+    env: &ToolContext,
+    _: &Arc<AgentosState>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let at = contained(env, args.path.as_deref().unwrap_or("."))?;
+    let matcher = line_matcher(&args.pattern, |_| {})?;
+    let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
+    let title = format!("search {}", args.pattern);
+    let place = at.clone();
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+        let search = SearchQuery { matcher, context: 0, names_only: false, most: MATCHES };
+        let found = search_below(ctx, &place, consent, search, (glob.as_ref(), WalkFilter::Usual))?;
+        let total: usize = found.files.iter().map(|f| f.matches).sum();
+        let one = |file: &crate::tools::files::search_results::FileHits| {
+            let path = format!("{}{}", found.prefix, file.relative.plain());
+            let of = move |hit: &crate::tools::files::search_results::SearchHit| json!({"path": path, "line": hit.line, "text": String::from_utf8_lossy(&hit.bytes)});
+            file.hits.iter().map(of).collect::<Vec<_>>()
+        };
+        let matches: Vec<Value> = found.files.iter().flat_map(one).take(MATCHES).collect();
+        let mut answer = json!({"matches": matches, "total": total, "files": found.files.len()});
+        if let (Value::Object(answer), Some(words)) = (&mut answer, gaps(&found.skipped)) {
+            answer.insert("incomplete".into(), json!(words));
+        }
+        Ok(ToolOutput::done(answer.to_string(), CallSummary::line(format!("search: {total} matches"))))
+    };
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
+}

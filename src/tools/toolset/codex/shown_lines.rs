@@ -1,0 +1,361 @@
+//! What a command showed of files: here the shell is the tool that reads.
+//!
+//! What `cat`, `head`, `tail`, `sed -n` and `nl` must have printed is worked out from the files as they are now. Only where
+//! the output is that, byte for byte, its lines count as read. A line that `rg` or `grep` printed counts where it is that
+//! line of the file.
+
+use super::super::super::ToolContext;
+use super::command_parser::{CodexCommand, CodexPipeline, pipelines};
+use super::search;
+use crate::text::RangeSet;
+use crate::tools::files::lookup::load_text;
+use crate::workspace::{Hash, OpenConsent, ResolvedPath, TextFile};
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, HashMap};
+
+/// The most files that one command is compared with.
+const MOST_FILES: usize = 100;
+
+/// Counts what the output of a command shows as read.
+pub(super) fn record_shown_lines(env: &ToolContext, command: &[String], dir: Option<&str>, output: &str) {
+    let Some(pipelines) = script(command) else { return };
+    let mut files = CodexFiles::new(env, dir);
+    let seen = match printed(&pipelines, &mut files) {
+        Some(rows) => same(&rows, output),
+        None => match pipelines.as_slice() {
+            [pipeline] => search::seen(pipeline, output, &mut files),
+            _ => None,
+        },
+    };
+    for (number, lines) in seen.unwrap_or_default() {
+        if let Some(CodexFile { at, file, hash, .. }) = files.known.get(number) {
+            env.ledger().record_read_ranges(&at.path, file.bytes(), *hash, &lines);
+        }
+    }
+}
+
+/// Lines of files, by the numbers that the files have in [`CodexFiles`].
+pub(super) type CodexSeenLines = BTreeMap<usize, RangeSet>;
+
+/// The commands that run, also through a shell.
+fn script(command: &[String]) -> Option<Vec<CodexPipeline>> {
+    match super::shell_line(command) {
+        Some(line) => pipelines(line),
+        None => Some(vec![vec![command.to_vec()]]),
+    }
+}
+
+/// The files that a command names, as they are now.
+pub(super) struct CodexFiles<'e> {
+    env: &'e ToolContext,
+    /// Where names begin; `cd` changes it.
+    dir: Option<String>,
+    numbers: BTreeMap<String, Option<usize>>,
+    known: Vec<CodexFile>,
+}
+
+struct CodexFile {
+    at: ResolvedPath,
+    file: TextFile,
+    hash: Hash,
+    /// The byte at which each line begins.
+    starts: Vec<usize>,
+    /// Where each line is, without its end; nothing where there are several like it. Made when it is needed.
+    places: OnceCell<HashMap<Vec<u8>, Option<usize>>>,
+}
+
+impl<'e> CodexFiles<'e> {
+    fn new(env: &'e ToolContext, dir: Option<&str>) -> CodexFiles<'e> {
+        CodexFiles { env, dir: dir.map(String::from), numbers: BTreeMap::new(), known: Vec::new() }
+    }
+
+    /// The number of a text file inside the workspace.
+    pub(super) fn number(&mut self, name: &str) -> Option<usize> {
+        let path = super::below(self.dir.as_deref(), name);
+        if let Some(number) = self.numbers.get(&path) {
+            return *number;
+        }
+        let number = self.load(&path);
+        self.numbers.insert(path, number);
+        number
+    }
+
+    fn load(&mut self, path: &str) -> Option<usize> {
+        if self.known.len() == MOST_FILES {
+            return None;
+        }
+        let at = self.env.resolve(path).ok().filter(|at| at.exists)?;
+        let (file, hash) = load_text(self.env, &at, OpenConsent::Inside).ok()?;
+        let mut end = 0;
+        let begins = lines(&file).map(|line| {
+            end += line.len();
+            end - line.len()
+        });
+        let starts: Vec<usize> = begins.collect();
+        // The lines of the ledger are those of the bytes.
+        (starts.len() == file.line_count()).then_some(())?;
+        self.known.push(CodexFile { at, file, hash, starts, places: OnceCell::new() });
+        Some(self.known.len() - 1)
+    }
+
+    /// The lines of a file, each with its end.
+    fn lines(&self, number: usize) -> impl Iterator<Item = &[u8]> {
+        self.known.get(number).into_iter().flat_map(|known| lines(&known.file))
+    }
+
+    /// Is this the line of a file, but for its end?
+    pub(super) fn is_line(&self, number: usize, at: usize, text: &[u8]) -> bool {
+        let line = self.known.get(number).and_then(|known| {
+            let from = *known.starts.get(at)?;
+            let end = known.starts.get(at + 1).copied().unwrap_or(known.file.bytes().len());
+            known.file.bytes().get(from..end)
+        });
+        line.is_some_and(|line| bare(line) == text)
+    }
+
+    /// The only line of a file that is this, but for its end.
+    pub(super) fn only_line(&self, number: usize, text: &[u8]) -> Option<usize> {
+        let known = self.known.get(number)?;
+        let places = known.places.get_or_init(|| {
+            let mut places = HashMap::new();
+            for (at, line) in lines(&known.file).enumerate() {
+                let place = places.entry(bare(line).to_vec());
+                place.and_modify(|at| *at = None).or_insert(Some(at));
+            }
+            places
+        });
+        places.get(text).copied().flatten()
+    }
+}
+
+fn bare(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\n").unwrap_or(line)
+}
+
+fn lines(file: &TextFile) -> impl Iterator<Item = &[u8]> {
+    file.bytes().split_inclusive(|b| *b == b'\n')
+}
+
+/// A line that must have been printed, and the line of a file that it shows.
+#[derive(Clone, Debug)]
+struct CodexOutputLine {
+    text: Vec<u8>,
+    of: Option<(usize, usize)>,
+}
+
+/// All that a line of commands must have printed; `None` where that cannot be said.
+fn printed(pipelines: &[CodexPipeline], files: &mut CodexFiles<'_>) -> Option<Vec<CodexOutputLine>> {
+    let mut rows = Vec::new();
+    for pipeline in pipelines {
+        match pipeline.as_slice() {
+            [command] if command.first().is_some_and(|program| program == "cd") => match command.as_slice() {
+                [_, dir] => files.dir = Some(super::below(files.dir.as_deref(), dir)),
+                _ => return None,
+            },
+            [command] if command.first().is_some_and(|program| program == "echo") => {
+                rows.push(echo(command)?)
+            }
+            [first, rest @ ..] => {
+                let mut printed = filtered(first, None, files)?;
+                for command in rest {
+                    printed = filtered(command, Some(printed), files)?;
+                }
+                rows.extend(printed);
+            }
+            [] => return None,
+        }
+    }
+    Some(rows)
+}
+
+/// A heading between files. Options and escapes mean something to one shell and nothing to the next.
+fn echo(command: &CodexCommand) -> Option<CodexOutputLine> {
+    let words = command.get(1..)?;
+    let plain =
+        !words.iter().any(|word| word.contains('\\')) && words.first().is_none_or(|w| !w.starts_with("-n"));
+    let text = format!("{}\n", words.join(" ")).into_bytes();
+    plain.then_some(CodexOutputLine { text, of: None })
+}
+
+/// What a command makes of its input, or of the files that it names.
+fn filtered(
+    command: &CodexCommand,
+    input: Option<Vec<CodexOutputLine>>,
+    files: &mut CodexFiles<'_>,
+) -> Option<Vec<CodexOutputLine>> {
+    let (program, rest) = command.split_first()?;
+    let (filter, names) = CodexFilter::parse(program, rest)?;
+    let many = filter == CodexFilter::All || filter == CodexFilter::Numbered;
+    let rows = match (input, names.as_slice()) {
+        (Some(rows), []) => rows,
+        (None, [_]) => of_files(&names, files)?,
+        (None, [_, _, ..]) if many => of_files(&names, files)?,
+        _ => return None,
+    };
+    Some(filter.apply(rows))
+}
+
+fn of_files(names: &[&str], files: &mut CodexFiles<'_>) -> Option<Vec<CodexOutputLine>> {
+    let mut rows = Vec::new();
+    for name in names {
+        let number = files.number(name)?;
+        let row =
+            |(line, text): (usize, &[u8])| CodexOutputLine { text: text.to_vec(), of: Some((number, line)) };
+        rows.extend(files.lines(number).enumerate().map(row));
+    }
+    Some(rows)
+}
+
+/// What a program lets through of the lines that it gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum CodexFilter {
+    All,
+    Numbered,
+    First(usize),
+    Last(usize),
+    From(usize),
+    /// Ranges of lines, from 1; no end is the last line.
+    Ranges(Vec<(usize, Option<usize>)>),
+}
+
+impl CodexFilter {
+    /// The filter of a program with its arguments, and the files among them.
+    fn parse<'a>(program: &str, rest: &'a [String]) -> Option<(CodexFilter, Vec<&'a str>)> {
+        let words: Vec<&str> = rest.iter().map(String::as_str).filter(|word| *word != "--").collect();
+        let (filter, names) = match (program, words.as_slice()) {
+            ("cat", ["-n", names @ ..]) | ("nl", ["-ba", names @ ..] | ["-b", "a", names @ ..]) => {
+                (CodexFilter::Numbered, names)
+            }
+            ("cat", names) => (CodexFilter::All, names),
+            ("head", words) => {
+                let (count, names) = count(words)?;
+                (CodexFilter::First(count.parse().ok()?), names)
+            }
+            ("tail", words) => {
+                let (count, names) = count(words)?;
+                let filter = match count.strip_prefix('+') {
+                    Some(from) => CodexFilter::From(from.parse().ok()?),
+                    None => CodexFilter::Last(count.parse().ok()?),
+                };
+                (filter, names)
+            }
+            ("sed", ["-n", "-e", script, names @ ..] | ["-n" | "-ne", script, names @ ..]) => {
+                (CodexFilter::Ranges(script.split(';').map(range).collect::<Option<_>>()?), names)
+            }
+            _ => return None,
+        };
+        let plain = names.iter().all(|name| !name.starts_with('-'));
+        plain.then(|| (filter, names.to_vec()))
+    }
+
+    fn apply(self, rows: Vec<CodexOutputLine>) -> Vec<CodexOutputLine> {
+        let count = rows.len();
+        match self {
+            CodexFilter::All => rows,
+            CodexFilter::Numbered => rows.into_iter().enumerate().map(numbered).collect(),
+            CodexFilter::First(most) => rows.into_iter().take(most).collect(),
+            CodexFilter::Last(most) => rows.into_iter().skip(count.saturating_sub(most)).collect(),
+            CodexFilter::From(line) => rows.into_iter().skip(line.saturating_sub(1)).collect(),
+            CodexFilter::Ranges(ranges) => {
+                let times = |line: usize| {
+                    // A range whose end is above its start is that one line.
+                    let holds = |(from, to): &&(usize, Option<usize>)| {
+                        *from <= line && to.is_none_or(|to| line <= to.max(*from))
+                    };
+                    ranges.iter().filter(holds).count()
+                };
+                let all = rows.into_iter().enumerate();
+                all.flat_map(|(at, row)| std::iter::repeat_n(row, times(at + 1))).collect()
+            }
+        }
+    }
+}
+
+fn numbered((at, row): (usize, CodexOutputLine)) -> CodexOutputLine {
+    CodexOutputLine { text: [format!("{:6}\t", at + 1).as_bytes(), &row.text].concat(), ..row }
+}
+
+/// The number of lines in the arguments of `head` and `tail`, and what follows it.
+fn count<'w, 'a>(words: &'w [&'a str]) -> Option<(&'a str, &'w [&'a str])> {
+    match words {
+        ["-n", count, rest @ ..] => Some((count, rest)),
+        [option, rest @ ..] if option.starts_with('-') => {
+            let count =
+                option.strip_prefix("-n").or(option.strip_prefix("--lines=")).or(option.strip_prefix('-'));
+            Some((count?, rest))
+        }
+        rest => Some(("10", rest)),
+    }
+}
+
+/// `3p`, `3,7p` or `3,$p`.
+fn range(part: &str) -> Option<(usize, Option<usize>)> {
+    let lines = part.trim().strip_suffix('p')?;
+    let number = |text: &str| text.trim().parse().ok().filter(|line| *line > 0);
+    match lines.split_once(',') {
+        None => number(lines).map(|line| (line, Some(line))),
+        Some((from, "$")) => Some((number(from)?, None)),
+        Some((from, to)) => Some((number(from)?, Some(number(to)?))),
+    }
+}
+
+/// The lines of files, where the output is what must have been printed.
+fn same(rows: &[CodexOutputLine], output: &str) -> Option<CodexSeenLines> {
+    let mut rest = output.as_bytes();
+    let mut seen = CodexSeenLines::new();
+    for row in rows {
+        rest = rest.strip_prefix(row.text.as_slice())?;
+        if let Some((number, line)) = row.of {
+            seen.entry(number).or_default().insert(line..line + 1);
+        }
+    }
+    rest.is_empty().then_some(seen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_let_through_what_they_print() {
+        let rows = |count: usize| -> Vec<CodexOutputLine> {
+            (1..=count).map(|n| CodexOutputLine { text: format!("{n}\n").into_bytes(), of: None }).collect()
+        };
+        let printed = |line: &str| -> Option<String> {
+            let words: Vec<String> = line.split(' ').map(String::from).collect();
+            let (filter, names) = CodexFilter::parse(&words[0], &words[1..])?;
+            assert_eq!(names, ["f"], "{line}");
+            let texts: Vec<Vec<u8>> = filter.apply(rows(12)).into_iter().map(|row| row.text).collect();
+            Some(String::from_utf8(texts.concat()).unwrap().replace('\n', " "))
+        };
+        for (line, expected) in [
+            ("head -n 2 f", "1 2 "),
+            ("head -2 f", "1 2 "),
+            ("head -n2 f", "1 2 "),
+            ("head f", "1 2 3 4 5 6 7 8 9 10 "),
+            ("tail -n 2 f", "11 12 "),
+            ("tail -n +11 f", "11 12 "),
+            ("sed -n 2,3p f", "2 3 "),
+            ("sed -n 11,$p f", "11 12 "),
+            ("sed -n 3p;2,4p f", "2 3 3 4 "),
+            ("sed -n 5,2p f", "5 "),
+            (
+                "cat -n f",
+                "     1\t1      2\t2      3\t3      4\t4      5\t5      6\t6      7\t7      8\t8      9\t9     10\t10     11\t11     12\t12 ",
+            ),
+        ] {
+            assert_eq!(printed(line).as_deref(), Some(expected), "{line}");
+        }
+        for line in [
+            "head -n -2 f",
+            "head -c 5 f",
+            "sed s/a/b/ f",
+            "sed -n 2,3d f",
+            "sed -n 0p f",
+            "cat -A f",
+            "sort f",
+        ] {
+            assert_eq!(printed(line), None, "{line}");
+        }
+    }
+}

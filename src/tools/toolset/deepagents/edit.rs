@@ -1,0 +1,99 @@
+//! write_file and edit_file.
+
+use super::super::super::{CallFailure, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::DeepagentsOptions;
+use super::path::failure;
+use crate::tools::files::edit::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
+use crate::tools::files::write::{WriteFileMode, WritePlan};
+use crate::tools::toolset::foreign_tool::ForeignTool;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct DeepagentsWrite {
+    file_path: String,
+    content: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct DeepagentsEdit {
+    file_path: String,
+    /// The exact text to replace; it must be unique unless replace_all is set.
+    old_string: String,
+    new_string: String,
+    replace_all: Option<bool>,
+}
+
+pub(super) fn write_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
+    let description = if surface.overwrite {
+        "Write a file. An existing one is replaced; directories are made."
+    } else {
+        "Write a new file; directories are made. An existing file is not replaced unless it is empty: edit it."
+    };
+    let tool = ForeignTool::new("write_file", description, surface, plan_write)
+        .touching(|input, s| s.writes(input, "file_path"))
+        .saying(|args: &DeepagentsWrite, _, said| match &said.output.facts {
+            OutputFacts::Changed { .. } => Some(format!("Updated file {}", args.file_path)),
+            _ => None,
+        })
+        .failing(|args, _, surface, error| match error.fault {
+            CallFailure::Exists => Some(format!(
+                "Cannot write to {} because it already exists. Read and then make an edit, or write to a new path.",
+                args.file_path
+            )),
+            _ => failure("writing file", &args.file_path, surface, error),
+        });
+    Arc::new(tool)
+}
+
+fn plan_write(
+    args: &DeepagentsWrite,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let named = surface.named(env, &args.file_path)?;
+    let place = (named.at, args.file_path.clone());
+    let plan =
+        WritePlan::at(place, args.content.clone(), WriteFileMode::Overwrite, UnreadPolicy::Allow, env)?;
+    Ok(Box::new(if surface.overwrite { plan } else { plan.only_over_nothing() }))
+}
+
+pub(super) fn edit_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
+    let description =
+        "Replace exact text in a file. Read it first. The text must occur once, unless replace_all is set.";
+    let tool = ForeignTool::new("edit_file", description, surface, plan_edit)
+        .touching(|input, s| s.writes(input, "file_path"))
+        .saying(|args: &DeepagentsEdit, _, said| match &said.output.facts {
+            OutputFacts::Changed { places, .. } => Some(format!(
+                "Successfully replaced {places} instance(s) of the string in '{}'",
+                args.file_path
+            )),
+            _ => None,
+        })
+        .failing(|args, _, surface, error| match error.fault {
+            CallFailure::TextMissing => Some(format!("Error: String not found in file: '{}'", args.old_string)),
+            CallFailure::Ambiguous(times) => Some(format!(
+                "Error: String '{}' appears {times} times in file. Use replace_all=True to replace all instances, or provide a more specific string with surrounding context.",
+                args.old_string
+            )),
+            CallFailure::Directory => Some(format!("Error: File '{}' not found", args.file_path)),
+            _ => failure("editing file", &args.file_path, surface, error),
+        });
+    Arc::new(tool)
+}
+
+fn plan_edit(
+    args: &DeepagentsEdit,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let named = surface.named(env, &args.file_path)?;
+    if args.old_string.is_empty() {
+        return Err(ToolError::worded("Error: old_string is empty. Name the text to replace."));
+    }
+    let which = if args.replace_all == Some(true) { MatchSelection::All } else { MatchSelection::Single };
+    let (old, new) = (args.old_string.clone(), args.new_string.clone());
+    let edit = EditRequest { path: args.file_path.clone(), old, new, which, unread: UnreadPolicy::Allow };
+    Ok(Box::new(EditPlan::at(edit, named.at, env)?))
+}

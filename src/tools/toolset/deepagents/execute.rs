@@ -1,0 +1,98 @@
+//! execute: a command in the view, and where its output goes when it is too long.
+
+use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::path::EVICTED;
+use super::{DeepagentsOptions, MOST};
+use crate::tools::command::run;
+use crate::tools::command::run::RunPlan;
+use crate::tools::toolset::foreign_tool::{FinishedCall, ForeignTool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::sync::Arc;
+
+/// Seconds.
+const USUAL: u64 = 120;
+const LONGEST: u64 = 3600;
+/// Lines of the preview at either end, and characters of each.
+const LINES: usize = 5;
+const WIDE: usize = 1000;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct DeepagentsExecute {
+    command: String,
+    /// Seconds (120), at most 3600.
+    timeout: Option<u64>,
+}
+
+pub(super) fn execute(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
+    let description = "Run a shell command in the working directory. Both output streams come back in the order in which they were written.";
+    let tool = ForeignTool::new("execute", description, surface, plan)
+        .with_rule_name(|_| Some("run_command"))
+        .whole()
+        .saying(|args: &DeepagentsExecute, _, said| words(args, said));
+    Arc::new(tool)
+}
+
+fn plan(
+    args: &DeepagentsExecute,
+    env: &ToolContext,
+    _: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let seconds = args.timeout.unwrap_or(USUAL);
+    if seconds == 0 || seconds > LONGEST {
+        return Err(ToolError::worded(format!(
+            "Error: timeout must be between 1 and {LONGEST} seconds, got {seconds}"
+        )));
+    }
+    let (command, timeout_ms) = (args.command.clone(), Some(seconds * 1000));
+    let args = run::Args { command, timeout_ms, ..run::Args::default() };
+    Ok(Box::new(RunPlan::new(args, env)?))
+}
+
+fn words(args: &DeepagentsExecute, said: &FinishedCall<'_>) -> Option<String> {
+    let OutputFacts::Ran(CommandResult { output, code, effects, .. }) = &said.output.facts else {
+        return None;
+    };
+    let (how, code) = match code {
+        Some(0) => ("succeeded".into(), 0),
+        Some(code) => ("failed".into(), *code),
+        None => (format!("timed out after {} seconds", args.timeout.unwrap_or(USUAL)), 124),
+    };
+    let body = if output.is_empty() { "<no output>" } else { output.trim_end_matches('\n') };
+    let status = format!("[Command {how} with exit code {code}]{effects}");
+    if output.chars().count() <= MOST {
+        return Some(format!("{body}\n{status}"));
+    }
+    Some(match keep(said, output) {
+        Ok(path) => format!(
+            "Tool result too large, the result of this tool call {} was saved in the filesystem at this path: {path}\nRead it in parts with read_file(offset, limit). Its beginning and end:\n\n{}\n{status}",
+            said.call,
+            preview(output)
+        ),
+        Err(why) => format!(
+            "{}\n[Output was truncated due to size limits; it could not be kept: {why}]\n{status}",
+            preview(output)
+        ),
+    })
+}
+
+/// Writes the output where commands and file tools of this session find it, but no project has it.
+fn keep(said: &FinishedCall<'_>, output: &str) -> std::io::Result<String> {
+    let view = said.env.workspace.view().ok_or(std::io::ErrorKind::NotFound)?;
+    let dir = view.scratch()?.join(EVICTED.trim_matches('/'));
+    std::fs::create_dir_all(&dir)?;
+    let name = said.call.to_string().replace(['.', '/', '\\'], "_");
+    std::fs::write(dir.join(&name), output)?;
+    Ok(format!("{EVICTED}{name}"))
+}
+
+fn preview(output: &str) -> String {
+    let lines: Vec<&str> = output.lines().collect();
+    let cut = |line: &&str| line.chars().take(WIDE).collect::<String>();
+    if lines.len() <= 2 * LINES {
+        return lines.iter().map(cut).collect::<Vec<_>>().join("\n");
+    }
+    let head: Vec<String> = lines.iter().take(LINES).map(cut).collect();
+    let tail: Vec<String> = lines.iter().skip(lines.len() - LINES).map(cut).collect();
+    format!("{}\n... [{} lines truncated] ...\n{}", head.join("\n"), lines.len() - 2 * LINES, tail.join("\n"))
+}

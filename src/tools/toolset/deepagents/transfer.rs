@@ -1,0 +1,162 @@
+//! upload_files and download_files: many files at once, each with its own success or error.
+
+use super::super::super::{
+    CallFailure, CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+};
+use super::DeepagentsOptions;
+use super::path::{DeepagentsPath, reason};
+use crate::tools::files::lookup::LookupPlan;
+use crate::tools::files::staged_plan::{StagedPlan, StagedReport};
+use crate::tools::toolset::foreign_tool::ForeignTool;
+use crate::workspace::{OpenConsent, ResolvedPath, WorkspaceError};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The largest file and the most files of one transfer.
+const LARGEST: u64 = 16 << 20;
+const FILES: usize = 1000;
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct DeepagentsUploadFile {
+    path: String,
+    /// The bytes, in base64.
+    content: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct DeepagentsUpload {
+    files: Vec<DeepagentsUploadFile>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct DeepagentsDownload {
+    paths: Vec<String>,
+}
+
+/// One file of a transfer: where it goes, or which of the four errors it has.
+type DeepagentsTarget = Result<DeepagentsPath, &'static str>;
+
+/// The content of a file, or why it cannot be taken.
+type DeepagentsBytes = Result<Vec<u8>, &'static str>;
+
+fn place(surface: &DeepagentsOptions, env: &ToolContext, path: &str) -> DeepagentsTarget {
+    let named = surface.named(env, path).map_err(|e| literal(e.fault))?;
+    // One that a rule hides must not stop the others.
+    if env.workspace.is_hidden(&named.at.path) { Err("permission_denied") } else { Ok(named) }
+}
+
+/// The four errors there are words for.
+fn literal(fault: CallFailure) -> &'static str {
+    match fault {
+        CallFailure::Missing => "file_not_found",
+        CallFailure::Denied => "permission_denied",
+        CallFailure::Directory => "is_directory",
+        _ => "invalid_path",
+    }
+}
+
+fn error_of(env: &ToolContext, error: &WorkspaceError) -> &'static str {
+    literal(env.path_error(error).fault)
+}
+
+pub(super) fn upload(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
+    let description = "Write several files, given in base64. Each answers for itself: one that fails does not stop the others.";
+    Arc::new(
+        ForeignTool::new("upload_files", description, surface, plan_upload)
+            .with_rule_name(|_| Some("write_file"))
+            .whole()
+            .failing(|_, _, _, error| reason(error).map(|why| format!("Error uploading files: {why}"))),
+    )
+}
+
+fn plan_upload(
+    args: &DeepagentsUpload,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    counted(args.files.len())?;
+    let files: Vec<(String, DeepagentsTarget, DeepagentsBytes)> = args
+        .files
+        .iter()
+        .map(|file| {
+            let bytes = STANDARD.decode(&file.content).map_err(|_| "invalid_path");
+            (file.path.clone(), place(surface, env, &file.path), bytes)
+        })
+        .collect();
+    let writes: Vec<ResolvedPath> =
+        files.iter().filter_map(|(_, p, _)| p.as_ref().ok().map(|n| n.at.clone())).collect();
+    let title = format!("upload {} files", files.len());
+    let unseen = args.files.iter().map(|f| format!("write {}\n", f.path)).collect();
+    let work = move |env: &ToolContext,
+                     draft: &mut crate::tools::files::staged_files::StagedFiles,
+                     consent: OpenConsent<'_>| {
+        let mut answers = Vec::new();
+        for (path, place, bytes) in &files {
+            let put = match (place, bytes) {
+                (Ok(named), Ok(bytes)) => {
+                    draft.put(env, &named.at, bytes.clone(), consent).map_err(|e| error_of(env, &e))
+                }
+                (Err(error), _) | (_, Err(error)) => Err(*error),
+            };
+            answers.push(json!({"path": path, "error": put.err()}));
+        }
+        Ok(StagedReport { text: Value::Array(answers).to_string(), line: None })
+    };
+    Ok(Box::new(StagedPlan::new(title, &writes, &[], unseen, Box::new(work))))
+}
+
+pub(super) fn download(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
+    let description = "Read several files whole, in base64. Each answers for itself.";
+    Arc::new(
+        ForeignTool::new("download_files", description, surface, plan_download)
+            .with_rule_name(|_| Some("read_file"))
+            .whole()
+            .failing(|_, _, _, error| reason(error).map(|why| format!("Error downloading files: {why}"))),
+    )
+}
+
+fn plan_download(
+    args: &DeepagentsDownload,
+    env: &ToolContext,
+    surface: &Arc<DeepagentsOptions>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    counted(args.paths.len())?;
+    let files: Vec<(String, DeepagentsTarget)> =
+        args.paths.iter().map(|path| (path.clone(), place(surface, env, path))).collect();
+    let reads: Vec<ResolvedPath> =
+        files.iter().filter_map(|(_, p)| p.as_ref().ok().map(|n| n.at.clone())).collect();
+    let title = format!("download {} files", files.len());
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+        let one = |(path, place): &(String, DeepagentsTarget)| {
+            let bytes = match place {
+                Ok(named) => {
+                    ctx.env.workspace.load(&named.at, consent, LARGEST).map_err(|e| error_of(&ctx.env, &e))
+                }
+                Err(error) => Err(*error),
+            };
+            match bytes {
+                Ok((bytes, _)) => {
+                    json!({"path": path, "content": STANDARD.encode(bytes.as_slice()), "error": null})
+                }
+                Err(error) => json!({"path": path, "content": null, "error": error}),
+            }
+        };
+        let answers: Vec<Value> = files.iter().map(one).collect();
+        let line = format!("download {} files", answers.len());
+        Ok(ToolOutput::done(Value::Array(answers).to_string(), CallSummary::line(line)))
+    };
+    Ok(Box::new(LookupPlan::many(reads, title, look)))
+}
+
+fn counted(files: usize) -> Result<(), ToolError> {
+    match files {
+        n if n > FILES => {
+            Err(ToolError::worded(format!("Error: {n} files are more than the {FILES} of one transfer")))
+        }
+        _ => Ok(()),
+    }
+}

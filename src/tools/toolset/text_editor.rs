@@ -1,0 +1,335 @@
+//! The text editor tool that one vendor trains its models on, and the shell tool that goes with it.
+
+use super::super::scratchpad::ScratchpadTool;
+use super::super::{
+    CallFailure, CallSummary, CommandResult, EditedFile, OutputFacts, Plan, RunContext, Tool, ToolContext,
+    ToolError, ToolOutput,
+};
+use super::foreign_tool::{FinishedCall, ForeignTool, reads, writes};
+use crate::tools::blocking::s;
+use crate::tools::command::run;
+use crate::tools::command::run::RunPlan;
+use crate::tools::files::edit::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
+use crate::tools::files::edit_errors::bad_text;
+use crate::tools::files::lookup::{ExpectedKind, LookupPlan, credit_all, load_text, rows, with_gaps};
+use crate::tools::files::staged_files::StagedFiles;
+use crate::tools::files::staged_plan::{StagedPlan, StagedReport};
+use crate::tools::files::write::{WriteFileMode, WritePlan};
+use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Entries of a directory shown, and edits of a file that can be undone.
+const ENTRIES: usize = 2000;
+const KEPT: usize = 20;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum TextEditorCommand {
+    View,
+    Create,
+    StrReplace,
+    Insert,
+    UndoEdit,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct Args {
+    command: TextEditorCommand,
+    path: String,
+    /// view: first and last line, from 1; -1 for the last stands for the end.
+    view_range: Option<Vec<i64>>,
+    /// create
+    file_text: Option<String>,
+    /// str_replace
+    old_str: Option<String>,
+    /// str_replace; for insert, as insert_text
+    new_str: Option<String>,
+    /// insert: the line after which the text goes, 0 for the beginning.
+    insert_line: Option<i64>,
+    /// insert
+    insert_text: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct TextEditorBash {
+    /// Needed unless `restart` is set.
+    command: Option<String>,
+    /// Every command starts in a shell of its own, so there is nothing to restart.
+    restart: Option<bool>,
+}
+
+/// What was there before each edit of this session, for undo_edit.
+#[derive(Default)]
+struct TextEditorHistory(Mutex<HashMap<PathBuf, Vec<EditedFile>>>);
+
+pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
+    let past = Arc::new(TextEditorHistory::default());
+    let description = "View, create and edit text files: view, create, str_replace, insert, undo_edit.";
+    let editor = ForeignTool::new("str_replace_based_edit_tool", description, &past, plan)
+        .touching(|input, _| match input.get("command").and_then(serde_json::Value::as_str) {
+            Some("view") => reads(input, "path", "."),
+            _ => writes(input, "path"),
+        })
+        .with_rule_name(|input| match input.get("command").and_then(serde_json::Value::as_str) {
+            Some("view") => Some("read_file"),
+            Some("create") => Some("write_file"),
+            _ => Some("edit_file"),
+        })
+        .saying(said)
+        .failing(|args, _, _, error| failed(args, error));
+    let bash = ForeignTool::new("bash", "Run a shell command.", &past, shell)
+        .with_rule_name(|_| Some("run_command"))
+        .saying(|_: &TextEditorBash, _, said| ran(said));
+    // The last is where results go that are too long to show.
+    vec![Arc::new(editor), Arc::new(bash), Arc::new(ScratchpadTool::default())]
+}
+
+fn plan(args: &Args, env: &ToolContext, past: &Arc<TextEditorHistory>) -> Result<Box<dyn Plan>, ToolError> {
+    let missing = |name: &str| ToolError::new(format!("`{name}` is missing: this command needs it"));
+    let needed = |value: &Option<String>, name: &str| value.clone().ok_or_else(|| missing(name));
+    let path = args.path.clone();
+    match args.command {
+        TextEditorCommand::View => view(args, env),
+        TextEditorCommand::Create => {
+            let text = needed(&args.file_text, "file_text")?;
+            Ok(Box::new(WritePlan::of_text(path, text, WriteFileMode::Overwrite, UnreadPolicy::Refuse, env)?))
+        }
+        TextEditorCommand::StrReplace => {
+            let old = needed(&args.old_str, "old_str")?;
+            if old.is_empty() {
+                return Err(ToolError::hint("`old_str` is empty", "name the text to replace, or use insert"));
+            }
+            let new = args.new_str.clone().unwrap_or_default();
+            let edit =
+                EditRequest { path, old, new, which: MatchSelection::Single, unread: UnreadPolicy::Allow };
+            Ok(Box::new(EditPlan::new(edit, env)?))
+        }
+        TextEditorCommand::Insert => {
+            let text = args.insert_text.clone().or_else(|| args.new_str.clone());
+            let line = args.insert_line.ok_or_else(|| missing("insert_line"))?;
+            insert(env.resolve(&path)?, line, needed(&text, "insert_text")?, env)
+        }
+        TextEditorCommand::UndoEdit => undo(env.resolve(&path)?, env, past),
+    }
+}
+
+fn view(args: &Args, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+    let at = env.resolve(&args.path)?;
+    let title = format!("view {}", env.workspace.shown(&at.path));
+    let (place, range) = (at.clone(), args.view_range.clone());
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| match ctx.env.workspace.is_dir(&place.path) {
+        true if range.is_some() => {
+            Err(ToolError::hint("`view_range` is for files", "view the directory without it"))
+        }
+        true => directory(&place, consent, &ctx.env),
+        false => lines(&place, range.as_deref(), consent, &ctx.env),
+    };
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
+}
+
+fn directory(
+    at: &ResolvedPath,
+    consent: OpenConsent<'_>,
+    env: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
+    let (rows, skipped) = rows(env, at, consent, (WalkFilter::Usual, 2, ENTRIES))?;
+    let mut text = format!("{}/\n", at.path.display());
+    for row in rows.iter().take(ENTRIES) {
+        let slash = if row.kind == WalkEntryKind::Directory { "/" } else { "" };
+        let _ = writeln!(text, "{}/{}{slash}", at.path.display(), row.relative.shown());
+    }
+    if rows.len() > ENTRIES {
+        let _ = writeln!(text, "[cut at {ENTRIES} entries: view a directory below]");
+    }
+    let line = format!("view {}", env.workspace.shown(&at.path));
+    Ok(with_gaps(ToolOutput::done(text.clone(), CallSummary::text(line, text)), &skipped))
+}
+
+fn lines(
+    at: &ResolvedPath,
+    range: Option<&[i64]>,
+    consent: OpenConsent<'_>,
+    env: &ToolContext,
+) -> Result<ToolOutput, ToolError> {
+    let (file, hash) = load_text(env, at, consent)?;
+    let total = file.line_count();
+    let (first, last) = match range {
+        None => (1, i64::try_from(total).unwrap_or(i64::MAX)),
+        Some(&[first, -1]) => (first, i64::try_from(total).unwrap_or(i64::MAX)),
+        Some(&[first, last]) => (first, last),
+        Some(_) => return Err(ToolError::new("`view_range` must be two numbers: first and last line")),
+    };
+    let bad = first < 1 || last < first || usize::try_from(first).is_ok_and(|f| f > total.max(1));
+    if bad && total > 0 {
+        return Err(ToolError::worded(format!(
+            "Error: Invalid view_range [{first}, {last}]: the file has {total} lines"
+        )));
+    }
+    let first = usize::try_from(first - 1).unwrap_or(0);
+    let last = usize::try_from(last).unwrap_or(total).min(total);
+    let (mut text, mut shown) = (String::new(), first);
+    for range in file.lines(first).take(last.saturating_sub(first)) {
+        let row = format!("{:6}\t{}\n", shown + 1, file.line_text(&range));
+        if text.len() + row.len() > env.limits.inline().saturating_sub(200) && shown > first {
+            break;
+        }
+        text.push_str(&row);
+        shown += 1;
+    }
+    match range {
+        None if shown == total => credit_all(env, at, &file, hash),
+        _ => env.ledger().record_read(&at.path, file.bytes(), hash, first..shown),
+    }
+    if shown < last {
+        let _ = writeln!(
+            text,
+            "[lines {}-{shown} of {total}: view_range [{}, -1] shows more]",
+            first + 1,
+            shown + 1
+        );
+    }
+    let line = format!("view {} {}-{shown}", env.workspace.shown(&at.path), first + 1);
+    Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
+}
+
+fn insert(at: ResolvedPath, line: i64, text: String, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+    let title = format!("insert into {}", env.workspace.shown(&at.path));
+    let places = [at.clone()];
+    let unseen = format!("after line {line}:\n{text}");
+    let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
+        let bytes = draft.bytes(env, &at, consent).map_err(|e| env.path_error(&e))?;
+        let file = TextFile::new(bytes).map_err(|_| ToolError::new("only text can be edited"))?;
+        let total = file.line_count();
+        let Some(after) = usize::try_from(line).ok().filter(|line| *line <= total) else {
+            return Err(ToolError::worded(format!(
+                "Error: Invalid insert_line {line}: it must be from 0 to {total}, the number of lines"
+            )));
+        };
+        let at_end = after == total && total > 0 && !file.ends_with_newline();
+        let text = match (at_end, text.ends_with('\n')) {
+            (true, _) => format!("\n{}", text.trim_end_matches('\n')),
+            (false, true) => text.clone(),
+            (false, false) => format!("{text}\n"),
+        };
+        let start = file.start_of(after);
+        let spliced =
+            file.splice(std::slice::from_ref(&(start..start)), "", &text).map_err(|e| bad_text(&e))?;
+        draft.put(env, &at, spliced.bytes, consent).map_err(|e| env.path_error(&e))?;
+        let count = text.matches('\n').count();
+        Ok(StagedReport {
+            text: format!("Successfully inserted {count} line{} after line {after}.", s(count)),
+            line: None,
+        })
+    };
+    Ok(Box::new(StagedPlan::new(title, &places, &[], unseen, Box::new(work))))
+}
+
+fn undo(
+    at: ResolvedPath,
+    env: &ToolContext,
+    past: &Arc<TextEditorHistory>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let title = format!("undo edit of {}", env.workspace.shown(&at.path));
+    let last = past.last(&at.path);
+    let Some(last) = last else {
+        return Err(ToolError::worded(format!("Error: No edit history found for {}", at.written)));
+    };
+    let places = [at.clone()];
+    let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
+        let now = draft.held(env, &at, consent).map_err(|e| env.path_error(&e))?.bytes().cloned();
+        if now != last.after {
+            return Err(ToolError::hint(
+                format!("`{}` changed since that edit", at.written),
+                "view it, and put back by str_replace what should be put back",
+            ));
+        }
+        let put = match &last.before {
+            Some(bytes) => draft.put(env, &at, bytes.to_vec(), consent),
+            None => draft.remove(env, &at, consent),
+        };
+        put.map_err(|e| env.path_error(&e))?;
+        Ok(StagedReport { text: format!("Last edit to {} undone successfully.", at.written), line: None })
+    };
+    Ok(Box::new(StagedPlan::new(title, &places, &[], String::new(), Box::new(work))))
+}
+
+impl TextEditorHistory {
+    fn last(&self, path: &std::path::Path) -> Option<EditedFile> {
+        let past = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        past.get(path).and_then(|edits| edits.last().cloned())
+    }
+
+    fn record(&self, command: TextEditorCommand, changes: &[EditedFile]) {
+        let mut past = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for change in changes {
+            let edits = past.entry(change.path.clone()).or_default();
+            if command == TextEditorCommand::UndoEdit {
+                edits.pop();
+                continue;
+            }
+            if edits.len() >= KEPT {
+                edits.remove(0);
+            }
+            edits.push(change.clone());
+        }
+    }
+}
+
+fn said(args: &Args, past: &TextEditorHistory, said: &FinishedCall<'_>) -> Option<String> {
+    let OutputFacts::Changed { changes, .. } = &said.output.facts else { return None };
+    past.record(args.command, changes);
+    match args.command {
+        TextEditorCommand::StrReplace => Some("Successfully replaced text at exactly one location.".into()),
+        TextEditorCommand::Create => Some(format!("File created successfully at: {}", args.path)),
+        _ => None,
+    }
+}
+
+fn failed(args: &Args, error: &ToolError) -> Option<String> {
+    let rest = |words: &str| format!("{words}\n{}", error.message.replace("old_string", "old_str"));
+    match (args.command, error.fault) {
+        (_, CallFailure::Missing) => Some("Error: File not found".into()),
+        (TextEditorCommand::StrReplace, CallFailure::TextMissing) => {
+            Some(rest("Error: No match found for replacement. Please check your text and try again."))
+        }
+        (TextEditorCommand::StrReplace, CallFailure::Ambiguous(times)) => Some(format!(
+            "Error: Found {times} matches for replacement text. Please provide more context to make a unique match."
+        )),
+        (TextEditorCommand::Create, CallFailure::Unread) => {
+            Some(format!("Error: {}\nview it first, then create it again", error.message))
+        }
+        (_, CallFailure::Denied) => Some(format!("Error: Permission denied. {}", error.message)),
+        _ => None,
+    }
+}
+
+fn shell(
+    args: &TextEditorBash,
+    env: &ToolContext,
+    _: &Arc<TextEditorHistory>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    if args.restart == Some(true) {
+        return Err(ToolError::hint(
+            "there is nothing to restart",
+            "each command starts in a shell of its own",
+        ));
+    }
+    let Some(command) = args.command.clone() else {
+        return Err(ToolError::new("`command` is missing: it must be a string"));
+    };
+    Ok(Box::new(RunPlan::new(run::Args { command, ..run::Args::default() }, env)?))
+}
+
+fn ran(said: &FinishedCall<'_>) -> Option<String> {
+    let OutputFacts::Ran(CommandResult { output, code: Some(code), effects, .. }) = &said.output.facts else {
+        return None;
+    };
+    let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+    let status = if *code == 0 { String::new() } else { format!("{end}[exit code {code}]") };
+    Some(format!("{output}{status}{effects}"))
+}

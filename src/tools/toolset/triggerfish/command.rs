@@ -1,0 +1,149 @@
+//! run_command: a line for `sh`, looked over for what must not be in it.
+//!
+//! The view and the sandbox are what keeps a command from doing harm; the list is what the original's documents promise
+//! beside that, and it costs nothing.
+
+use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::TriggerfishState;
+use crate::tools::command::run;
+use crate::tools::command::run::RunPlan;
+use crate::tools::toolset::foreign_tool::{FinishedCall, ForeignTool};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What no command may hold.
+pub(super) const DENIED: [&str; 9] =
+    ["rm -rf /", "rm -rf ~", "sudo", "chmod 777", "mkfs", "dd if=", "shutdown", "reboot", ":(){"];
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct TriggerfishRun {
+    command: Option<String>,
+    /// The same as command.
+    cmd: Option<String>,
+    /// Directory within the workspace to run in.
+    cwd: Option<String>,
+}
+
+pub(super) fn run_command(surface: &Arc<TriggerfishState>) -> Arc<dyn Tool> {
+    let description = "Run a shell command in the workspace. Gives its output and exit code.";
+    let tool = ForeignTool::new("run_command", description, surface, plan).checking(check).saying(
+        |args: &TriggerfishRun, surface, said| {
+            if let OutputFacts::Ran(CommandResult { code: Some(0), .. }) = &said.output.facts {
+                surface.follow(said.env, args.line());
+            }
+            words(said)
+        },
+    );
+    Arc::new(tool)
+}
+
+impl TriggerfishRun {
+    fn line(&self) -> &str {
+        self.command.as_deref().or(self.cmd.as_deref()).unwrap_or_default()
+    }
+}
+
+fn check(input: &Value) -> Option<String> {
+    let given = input.get("command").or_else(|| input.get("cmd")).and_then(Value::as_str);
+    match given {
+        Some(line) if !line.trim().is_empty() => None,
+        _ => Some("Error: run_command requires a 'command' argument (string).".into()),
+    }
+}
+
+fn plan(
+    args: &TriggerfishRun,
+    env: &ToolContext,
+    surface: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let line = args.line();
+    surface.permitted(line)?;
+    let cwd = match &args.cwd {
+        None => surface.real("."),
+        Some(cwd) => {
+            let outside = || ToolError::worded(format!("Working directory \"{cwd}\" escapes the workspace"));
+            let at = env.resolve(&surface.real(cwd)).map_err(|_| outside())?;
+            if at.place == crate::permission::AccessLocation::Outside {
+                return Err(outside());
+            }
+            if !env.workspace.is_dir(&at.path) {
+                return Err(ToolError::worded(format!("Working directory does not exist: {cwd}")));
+            }
+            at.written
+        }
+    };
+    let (command, cwd) = (line.to_string(), Some(cwd));
+    Ok(Box::new(RunPlan::new(run::Args { command, cwd, ..run::Args::default() }, env)?))
+}
+
+impl TriggerfishState {
+    /// Refuses a line with a NUL or a line break, or with anything on the list.
+    pub(super) fn permitted(&self, line: &str) -> Result<(), ToolError> {
+        let injected = |what: &str| {
+            Err(ToolError::worded(format!("Command rejected — shell injection detected: {what} in command")))
+        };
+        if line.contains('\0') {
+            return injected("null byte");
+        }
+        if line.contains(['\n', '\r']) {
+            return injected("embedded newline");
+        }
+        let plain = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        match self.denied.iter().find(|denied| holds(&plain, denied)) {
+            Some(_) => Err(ToolError::worded(format!("Command denied by policy: \"{line}\""))),
+            None => Ok(()),
+        }
+    }
+}
+
+/// True when `line` holds `denied` as words of their own: `sudo` is not in `pseudocode`, `rm -rf /` not in
+/// `rm -rf /tmp/x`.
+fn holds(line: &str, denied: &str) -> bool {
+    let joins = |c: char| c.is_alphanumeric() || "_-/.".contains(c);
+    line.match_indices(denied).any(|(at, _)| {
+        let before = line.get(..at).and_then(|text| text.chars().next_back());
+        let after = line.get(at + denied.len()..).and_then(|text| text.chars().next());
+        let open = denied.ends_with(['=', '{', '(']);
+        before.is_none_or(|c| !joins(c) || c == '/') && (open || after.is_none_or(|c| !joins(c)))
+    })
+}
+
+pub(super) fn words(said: &FinishedCall<'_>) -> Option<String> {
+    let OutputFacts::Ran(CommandResult { output, code: Some(code), elapsed, effects }) = &said.output.facts
+    else {
+        return None;
+    };
+    let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
+    Some(format!("{output}{end}[exit code: {code}, {}ms]{effects}", elapsed.as_millis()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn denied_texts_are_found_as_words_and_not_within_words() {
+        let surface =
+            TriggerfishState { denied: DENIED.map(String::from).into(), ..TriggerfishState::default() };
+        for line in [
+            "rm -rf /",
+            "rm  -rf   / ",
+            "sudo ls",
+            "ls; sudo ls",
+            "/usr/bin/sudo ls",
+            "chmod 777 x",
+            "dd if=/dev/zero",
+            ":(){ :|:& };:",
+        ] {
+            let message = surface.permitted(line).unwrap_err().message;
+            assert_eq!(message, format!("Command denied by policy: \"{line}\""));
+        }
+        for line in ["rm -rf /tmp/x", "cat pseudocode.md", "echo sudoku", "rebooted"] {
+            assert!(surface.permitted(line).is_ok(), "{line}");
+        }
+        assert!(surface.permitted("a\nb").unwrap_err().message.contains("embedded newline in command"));
+        assert!(surface.permitted("a\0b").unwrap_err().message.contains("null byte in command"));
+    }
+}

@@ -1,0 +1,200 @@
+//! exec.write, exec.read, exec.run, exec.ls: a workspace of its own beside the project, for trying things out.
+//!
+//! It lies among the session's temporary files, which file tools and commands share: nothing in it is ever part of the
+//! project or of what is pending. Package managers get their registries on the list of hosts, which is asked about.
+
+use super::super::super::{
+    CallFailure, CallSummary, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+};
+use super::command::words;
+use super::files::{planned, read};
+use super::{TriggerfishState, missing};
+use crate::tools::command::run;
+use crate::tools::command::run::RunPlan;
+use crate::tools::files::edit::UnreadPolicy;
+use crate::tools::files::lookup::{ExpectedKind, LookupPlan, rows};
+use crate::tools::files::write::{WriteFileMode, WritePlan};
+use crate::tools::toolset::foreign_tool::ForeignTool;
+use crate::workspace::{OpenConsent, ResolvedPath, WalkEntryKind, WalkFilter};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Entries listed.
+const MOST: usize = 2000;
+/// The registries each package manager must reach.
+const REGISTRIES: [(&str, &[&str]); 10] = [
+    ("npm", &["registry.npmjs.org"]),
+    ("npx", &["registry.npmjs.org"]),
+    ("pnpm", &["registry.npmjs.org"]),
+    ("yarn", &["registry.npmjs.org", "registry.yarnpkg.com"]),
+    ("pip", &["pypi.org", "files.pythonhosted.org"]),
+    ("pip3", &["pypi.org", "files.pythonhosted.org"]),
+    ("uv", &["pypi.org", "files.pythonhosted.org"]),
+    ("cargo", &["index.crates.io", "static.crates.io"]),
+    ("go", &["proxy.golang.org", "sum.golang.org"]),
+    ("gem", &["rubygems.org"]),
+];
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct TriggerfishExecWrite {
+    /// Relative to the exec workspace.
+    path: String,
+    content: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct TriggerfishExecRead {
+    path: String,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct TriggerfishExecLs {
+    path: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+struct TriggerfishExecRun {
+    command: String,
+    /// Directory in the exec workspace.
+    cwd: Option<String>,
+}
+
+pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
+    let write = ForeignTool::new("exec.write", "Write a file in the exec workspace.", surface, plan_write)
+        .with_rule_name(|_| Some("write_file"))
+        .checking(|input| missing(input, "exec.write", "path", ""))
+        .saying(|args: &TriggerfishExecWrite, _, said| match &said.output.facts {
+            OutputFacts::Changed { changes, .. } => {
+                changes.first().map(|change| format!("Wrote {} bytes to {}", change.size(), args.path))
+            }
+            _ => None,
+        });
+    let read = ForeignTool::new("exec.read", "Read a file of the exec workspace.", surface, plan_read)
+        .with_rule_name(|_| Some("read_file"))
+        .failing(|args: &TriggerfishExecRead, _, _, error| {
+            (error.fault == CallFailure::Missing)
+                .then(|| format!("Error: No such file or directory: {}", args.path))
+        });
+    let run = ForeignTool::new(
+        "exec.run",
+        "Run a command in the exec workspace: tests, package installation.",
+        surface,
+        plan_run,
+    )
+    .with_rule_name(|_| Some("run_command"))
+    .saying(|_: &TriggerfishExecRun, _, said| words(said));
+    let ls =
+        ForeignTool::new("exec.ls", "List the exec workspace: name, size, isDirectory.", surface, plan_ls)
+            .whole()
+            .with_rule_name(|_| Some("list_directory"));
+    vec![Arc::new(write), Arc::new(read), Arc::new(run), Arc::new(ls)]
+}
+
+/// Where the exec workspace is; made on first use.
+fn root(env: &ToolContext) -> Result<PathBuf, ToolError> {
+    let none = || ToolError::new("there is no exec workspace: this session has no view");
+    let dir = env.workspace.view().ok_or_else(none)?.scratch().map(|scratch| scratch.join("exec"));
+    let dir = dir.map_err(|e| ToolError::new(format!("the exec workspace cannot be made: {e}")))?;
+    std::fs::create_dir_all(&dir)
+        .map_err(|e| ToolError::new(format!("`{}` cannot be made: {e}", dir.display())))?;
+    Ok(dir)
+}
+
+fn inside(env: &ToolContext, written: &str) -> Result<ResolvedPath, ToolError> {
+    let root = root(env)?;
+    let escapes = || ToolError::worded(format!("Path \"{written}\" escapes the workspace directory"));
+    let relative = written.trim_start_matches('/');
+    let at = env.resolve(&root.join(relative).to_string_lossy()).map_err(|_| escapes())?;
+    let real_root = env.resolve(&root.to_string_lossy())?.path;
+    if at.path.starts_with(&real_root) { Ok(at) } else { Err(escapes()) }
+}
+
+fn plan_write(
+    args: &TriggerfishExecWrite,
+    env: &ToolContext,
+    _: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    planned(env, "exec.write")?;
+    let at = inside(env, &args.path)?;
+    let plan = WritePlan::of_text(
+        at.written,
+        args.content.clone(),
+        WriteFileMode::Overwrite,
+        UnreadPolicy::Allow,
+        env,
+    )?;
+    Ok(Box::new(plan))
+}
+
+fn plan_read(
+    args: &TriggerfishExecRead,
+    env: &ToolContext,
+    _: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let at = inside(env, &args.path)?;
+    let place = at.clone();
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| read(&place, consent, &ctx.env);
+    Ok(Box::new(LookupPlan::new(at, format!("exec.read {}", args.path), ExpectedKind::File, look)))
+}
+
+fn plan_run(
+    args: &TriggerfishExecRun,
+    env: &ToolContext,
+    surface: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    surface.permitted(&args.command)?;
+    let cwd = Some(inside(env, args.cwd.as_deref().unwrap_or(""))?.written);
+    let (command, network) = (args.command.clone(), Some(registries(&args.command)));
+    let args = run::Args { command, cwd, network, ..run::Args::default() };
+    Ok(Box::new(RunPlan::new(args, env)?))
+}
+
+/// The hosts that the package managers in a line need.
+fn registries(line: &str) -> Vec<String> {
+    let words = line.split(|c: char| !(c.is_alphanumeric() || "._-/".contains(c)));
+    let programs: Vec<&str> = words.filter_map(|word| word.rsplit('/').next()).collect();
+    let mut hosts: Vec<String> = Vec::new();
+    for (_, needed) in REGISTRIES.iter().filter(|(program, _)| programs.contains(program)) {
+        for host in *needed {
+            if !hosts.iter().any(|known| known == host) {
+                hosts.push((*host).into());
+            }
+        }
+    }
+    hosts
+}
+
+fn plan_ls(
+    args: &TriggerfishExecLs,
+    env: &ToolContext,
+    _: &Arc<TriggerfishState>,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let at = inside(env, args.path.as_deref().unwrap_or(""))?;
+    let place = at.clone();
+    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+        let (rows, _) = rows(&ctx.env, &place, consent, (WalkFilter::All, 1, MOST))?;
+        let one = |row: &crate::tools::files::lookup::ListingEntry| {
+            json!({"name": row.relative.plain(), "size": row.stat.map_or(0, |s| s.size),
+                "isDirectory": row.kind == WalkEntryKind::Directory})
+        };
+        let list: Vec<_> = rows.iter().take(MOST).map(one).collect();
+        let line = format!("exec.ls: {}", list.len());
+        Ok(ToolOutput::done(serde_json::Value::Array(list).to_string(), CallSummary::line(line)))
+    };
+    Ok(Box::new(LookupPlan::new(at, "exec.ls".into(), ExpectedKind::Directory, look)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_package_manager_gets_its_registries_and_other_commands_nothing() {
+        assert_eq!(registries("cd app && npm install"), ["registry.npmjs.org"]);
+        assert_eq!(registries("/usr/bin/pip3 install x"), ["pypi.org", "files.pythonhosted.org"]);
+        assert!(registries("echo gopher cargoes").is_empty());
+    }
+}

@@ -1,0 +1,207 @@
+//! A batch: each operation read on its own, so that a mistake in one is that one's failure.
+
+use super::super::super::{ToolContext, ToolError};
+use super::TypestackBases;
+use crate::permission::Access;
+use crate::tools::batch::file_operation::{FileOperation, ReplacePolicy, WriteEncoding};
+use crate::tools::files::edit::UnreadPolicy;
+use crate::tools::files::staged_files::StagedFiles;
+use crate::workspace::{OpenConsent, ResolvedPath};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// The largest content one operation hands out, in bytes.
+const READ: usize = 4 << 20;
+
+pub(super) struct TypestackBatch(Vec<TypestackOperation>);
+
+/// An operation as it was sent, and what it is, if it could be read.
+struct TypestackOperation {
+    sent: Map<String, Value>,
+    what: Result<(FileOperation, ResolvedPath), String>,
+}
+
+impl TypestackBatch {
+    pub(super) fn read(operations: &[Value], bases: &TypestackBases, env: &ToolContext) -> TypestackBatch {
+        TypestackBatch(operations.iter().map(|sent| TypestackOperation::read(sent, bases, env)).collect())
+    }
+
+    /// What the batch writes, and what it only reads.
+    pub(super) fn places(&self) -> (Vec<ResolvedPath>, Vec<ResolvedPath>) {
+        let good = || self.0.iter().filter_map(|one| one.what.as_ref().ok());
+        let writes = good().flat_map(|(o, _)| o.writes().into_iter().cloned().collect::<Vec<_>>());
+        let reads = good().flat_map(|(o, _)| o.reads().into_iter().cloned().collect::<Vec<_>>());
+        (writes.collect(), reads.collect())
+    }
+
+    pub(super) fn perform(
+        &self,
+        env: &ToolContext,
+        draft: &mut StagedFiles,
+        consent: OpenConsent<'_>,
+    ) -> Vec<Value> {
+        self.0.iter().map(|one| one.perform(env, draft, consent)).collect()
+    }
+}
+
+impl TypestackOperation {
+    fn read(sent: &Value, bases: &TypestackBases, env: &ToolContext) -> TypestackOperation {
+        let Value::Object(sent) = sent else {
+            return TypestackOperation {
+                sent: Map::new(),
+                what: Err("the operation is not an object".into()),
+            };
+        };
+        TypestackOperation { sent: sent.clone(), what: operation(sent, bases, env) }
+    }
+
+    fn perform(&self, env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>) -> Value {
+        let mut result = Map::new();
+        for name in ["sTool", "sBase", "sPath", "sMode"] {
+            if let Some(value) = self.sent.get(name) {
+                result.insert(name.into(), value.clone());
+            }
+        }
+        let mut debug: Vec<String> = vec![format!("Mode: {}", text(&self.sent, "sMode").unwrap_or("(none)"))];
+        let done = match &self.what {
+            Err(why) => Err(why.clone()),
+            Ok((operation, at)) => {
+                result.insert("sFullPath".into(), json!(at.path.to_string_lossy()));
+                debug.push(format!("Path: {}", at.path.display()));
+                let done = operation.perform(env, draft, consent, UnreadPolicy::Allow);
+                done.map(|done| (operation, done)).map_err(|e| told(&e))
+            }
+        };
+        match done {
+            Err(why) => {
+                result.insert("bSuccess".into(), json!(false));
+                result.insert("sError".into(), json!(why));
+                debug.push(format!("Failed: {why}"));
+            }
+            Ok((operation, done)) => {
+                let content = done.content.unwrap_or_default();
+                result.insert("bSuccess".into(), json!(true));
+                match operation {
+                    FileOperation::Read { .. } => read_out(&mut result, &content, &mut debug),
+                    _ => {
+                        result.insert("iNewLength".into(), json!(content.len()));
+                        debug.push(format!("New length: {} bytes", content.len()));
+                    }
+                }
+                if matches!(operation, FileOperation::Replace { .. }) {
+                    debug.push(format!("Replaced: {}", done.places));
+                }
+            }
+        }
+        result.insert("aDebug".into(), json!(debug));
+        Value::Object(result)
+    }
+}
+
+fn read_out(result: &mut Map<String, Value>, content: &[u8], debug: &mut Vec<String>) {
+    debug.push(format!("Read: {} bytes", content.len()));
+    match std::str::from_utf8(content) {
+        _ if content.len() > READ => {
+            result.insert("bSuccess".into(), json!(false));
+            result.insert(
+                "sError".into(),
+                json!(format!("the file has {} bytes; a batch hands out {READ}", content.len())),
+            );
+        }
+        Ok(text) => drop(result.insert("sContent".into(), json!(text))),
+        Err(_) => {
+            result.insert("bSuccess".into(), json!(false));
+            result.insert("sError".into(), json!("the file is not UTF-8 text"));
+        }
+    }
+}
+
+fn told(error: &ToolError) -> String {
+    error.message.clone()
+}
+
+fn text<'a>(sent: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    sent.get(name).and_then(Value::as_str)
+}
+
+fn operation(
+    sent: &Map<String, Value>,
+    bases: &TypestackBases,
+    env: &ToolContext,
+) -> Result<(FileOperation, ResolvedPath), String> {
+    match text(sent, "sTool").unwrap_or("fs") {
+        "fs" => {}
+        other => return Err(format!("the tool `{other}` is not there; placet has `fs`")),
+    }
+    let needed = |name: &str| {
+        text(sent, name).map(String::from).ok_or_else(|| format!("{name} is missing or no text"))
+    };
+    let (base, mode) = (needed("sBase")?, needed("sMode")?);
+    if base == "core" && mode != "read" {
+        return Err("the base `core` is read-only".into());
+    }
+    let at = place(&base, &needed("sPath")?, bases, env)?;
+    let content = || needed("sContent");
+    let operation = match mode.as_str() {
+        "read" => FileOperation::Read { at: at.clone() },
+        "overwrite" => {
+            FileOperation::Write { at: at.clone(), content: content()?, form: WriteEncoding::Exact }
+        }
+        "append" => FileOperation::Append { at: at.clone(), content: content()?, form: WriteEncoding::Exact },
+        "replace" => FileOperation::Replace {
+            at: at.clone(),
+            old: needed("sSearch")?,
+            new: needed("sReplace")?,
+            how: ReplacePolicy::AllOrNone,
+        },
+        other => return Err(format!("the mode `{other}` is not one of overwrite, append, replace, read")),
+    };
+    // Each operation is judged by itself as far as its paths go: the whole batch is one consent.
+    let hidden =
+        operation.writes().into_iter().chain(operation.reads()).find(|at| env.workspace.is_hidden(&at.path));
+    match hidden {
+        Some(at) => Err(format!("`{}` is hidden from all tools by a rule", at.written)),
+        None => Ok((operation, at)),
+    }
+}
+
+/// A path of a base, which must stay below it through every link.
+fn place(base: &str, path: &str, bases: &TypestackBases, env: &ToolContext) -> Result<ResolvedPath, String> {
+    let root = base_dir(base, bases, env)?;
+    let relative = path.trim_start_matches('/');
+    if relative.is_empty() || relative.ends_with('/') {
+        return Err(format!("sPath `{path}` names no file"));
+    }
+    let real_root = env.workspace.resolve(&root.to_string_lossy()).map_err(|e| e.to_string())?;
+    let at = env.workspace.resolve(&root.join(relative).to_string_lossy()).map_err(|e| e.to_string())?;
+    if at.path == real_root.path || !at.path.starts_with(&real_root.path) {
+        return Err(format!("sPath `{path}` leads out of the base `{base}`"));
+    }
+    debug_assert!(matches!(at.read(), Access::Read { .. }));
+    Ok(at)
+}
+
+fn base_dir(base: &str, bases: &TypestackBases, env: &ToolContext) -> Result<PathBuf, String> {
+    let cwd = env.workspace.cwd();
+    // Without the parts that say nothing: `.` is the usual one.
+    let app: PathBuf = cwd.join(&bases.app).components().collect();
+    match base {
+        "app" => Ok(app),
+        "core" => bases.core.as_ref().map(|core| cwd.join(core)).ok_or_else(|| {
+            "the base `core` is not configured: set dialects.typestack.core".into()
+        }),
+        "web" => match &bases.web {
+            Some(web) => Ok(cwd.join(web)),
+            None => web_below(&app).ok_or_else(|| {
+                "there is no base `web`: neither DOCUMENT_ROOT nor public_html nor private_html; set dialects.typestack.web".into()
+            }),
+        },
+        other => Err(format!("the base `{other}` is not one of app, web, core")),
+    }
+}
+
+fn web_below(app: &Path) -> Option<PathBuf> {
+    let root = std::env::var_os("DOCUMENT_ROOT").map(PathBuf::from).filter(|root| root.is_absolute());
+    let below = ["public_html", "private_html"].into_iter().map(|name| app.join(name));
+    root.into_iter().chain(below).find(|dir| dir.is_dir())
+}

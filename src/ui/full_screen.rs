@@ -1,0 +1,195 @@
+//! A pane that has the whole screen: review, viewer, pager, pickers. One loop for all of them.
+//!
+//! It runs on the thread that calls it and reads keys itself, so that no other reader takes one of them, and it waits
+//! without waking where nothing goes on. A pane changes in `key`, `paste`, `resize` and `tick`; drawing takes `&self`.
+
+use super::full_screen_painter::FullScreenPainter;
+use super::input::BlockingKeyReader;
+use super::input::decode::TerminalInput;
+use super::input::guard::{KeyGuard, KeyRole};
+use super::line_ui::LineUi;
+use super::picture::PlacedPicture;
+use super::term;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::buffer::Buffer;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// What a key asks of the loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PaneFlow {
+    Stay,
+    Close,
+    /// The pane wants the terminal as the person had it: [`FullScreenPane::lent`] runs, then everything is drawn anew.
+    Lend,
+}
+
+pub trait FullScreenPane {
+    fn key(&mut self, key: KeyEvent) -> PaneFlow;
+
+    fn paste(&mut self, _text: &str) {}
+
+    /// The screen has this size now; called before the first frame as well.
+    fn resize(&mut self, columns: u16, rows: u16);
+
+    /// Draws everything; returns where the cursor stands, if it is to be seen.
+    fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)>;
+
+    /// What `key` would apply, discard or mark for that now, if anything. Such a key counts only when it was meant: see
+    /// [`super::input::guard`].
+    fn guarded(&self, _key: KeyEvent) -> Option<KeyRole> {
+        None
+    }
+
+    /// Takes in what was worked out beside it; true when that changes the picture.
+    fn tick(&mut self) -> bool {
+        false
+    }
+
+    /// True while something is worked out beside it that [`FullScreenPane::tick`] will bring.
+    fn has_background_work(&self) -> bool {
+        false
+    }
+
+    /// Runs with the terminal given back: an editor, for one.
+    fn run_released(&mut self) {}
+
+    /// The same without a screen: said line by line, answered with typed lines. Returns when it is left.
+    fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
+        talk.say("this can only be shown on a screen of its own");
+    }
+
+    /// What stands over blank cells of the frame that was drawn last.
+    fn pictures(&self) -> Vec<PlacedPicture> {
+        Vec::new()
+    }
+}
+
+/// How often the pane is asked for what is worked out beside it.
+const TICK: Duration = Duration::from_millis(15);
+/// Keys that wait already are taken before the next frame, but no more than these.
+const BURST: usize = 64;
+
+/// Shows `pane` until it closes, or the terminal is gone. The base mode must hold ([`term::Base`]).
+pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
+    let full = term::AlternateScreen::enter();
+    let mut canvas = FullScreenPainter::new(Box::new(term::write_all));
+    let (columns, rows) = term::size();
+    pane.resize(columns, rows);
+    let mut dirty = true;
+    let mut keyboard = BlockingKeyReader::new()?;
+    let mut guard = KeyGuard::default();
+    loop {
+        if dirty {
+            canvas.frame(term::size(), |buffer| pane.draw(buffer), pane.pictures());
+            guard.drawn(Instant::now());
+            dirty = false;
+        }
+        let wait = if pane.has_background_work() { TICK } else { Duration::from_secs(3600) };
+        let wait = guard.due().map_or(wait, |due| wait.min(due.saturating_duration_since(Instant::now())));
+        let mut taken = 0;
+        let typed = keyboard.next(wait)?;
+        let mut input = match guard.take_due_key(Instant::now()) {
+            Some(key) if typed.is_none() => Some((TerminalInput::Key(key), GuardCheck::Meant)),
+            _ => typed.map(|typed| (typed, GuardCheck::No)),
+        };
+        while let Some((typed, checked)) = input.take() {
+            let now = Instant::now();
+            if let (TerminalInput::Key(key), GuardCheck::No) = (&typed, checked)
+                && let Some(role) = pane.guarded(*key)
+            {
+                guard.press(*key, role, now);
+                input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
+                continue;
+            }
+            if matches!(typed, TerminalInput::Ignored | TerminalInput::Unfinished) {
+                note(&mut guard, &typed, now);
+                taken += 1;
+                if taken < BURST {
+                    input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
+                }
+                continue;
+            }
+            // Whatever this key brings must be drawn before another key carries it out.
+            guard.touch(now);
+            guard.confirm();
+            dirty = true;
+            match take(pane, &mut canvas, typed) {
+                PaneStep::Stay => {}
+                PaneStep::Close => {
+                    canvas.finish();
+                    drop(full);
+                    return Ok(());
+                }
+                PaneStep::Anew => canvas.forget(),
+            }
+            taken += 1;
+            if taken < BURST {
+                input = keyboard.next(Duration::ZERO)?.map(|typed| (typed, GuardCheck::No));
+            }
+        }
+        dirty |= pane.tick();
+    }
+}
+
+/// Bytes that type nothing: a key that comes together with them is not alone.
+fn note(guard: &mut KeyGuard, input: &TerminalInput, now: Instant) {
+    match input {
+        TerminalInput::Unfinished => guard.cancel_pending_key(),
+        _ => guard.touch(now),
+    }
+}
+
+/// Whether the guard has passed a key.
+#[derive(Clone, Copy)]
+enum GuardCheck {
+    Meant,
+    No,
+}
+
+enum PaneStep {
+    Stay,
+    Close,
+    Anew,
+}
+
+fn take(pane: &mut dyn FullScreenPane, canvas: &mut FullScreenPainter, input: TerminalInput) -> PaneStep {
+    match input {
+        TerminalInput::Key(key)
+            if key.code == KeyCode::Char('z') && key.modifiers.contains(KeyModifiers::CONTROL) =>
+        {
+            canvas.finish();
+            term::with_screen_released(term::suspend);
+            let (columns, rows) = term::size();
+            pane.resize(columns, rows);
+            PaneStep::Anew
+        }
+        TerminalInput::Key(key)
+            if key.code == KeyCode::Char('l') && key.modifiers.contains(KeyModifiers::CONTROL) =>
+        {
+            PaneStep::Anew
+        }
+        TerminalInput::Key(key) => match pane.key(key) {
+            PaneFlow::Stay => PaneStep::Stay,
+            PaneFlow::Close => PaneStep::Close,
+            PaneFlow::Lend => {
+                canvas.finish();
+                term::with_screen_released(|| pane.run_released());
+                let (columns, rows) = term::size();
+                pane.resize(columns, rows);
+                PaneStep::Anew
+            }
+        },
+        TerminalInput::Paste(text) => {
+            pane.paste(&text);
+            PaneStep::Stay
+        }
+        TerminalInput::Resized => {
+            // The kernel's figures, not the event's: events come late and in bursts.
+            let (columns, rows) = term::size();
+            pane.resize(columns, rows);
+            PaneStep::Stay
+        }
+        _ => PaneStep::Stay,
+    }
+}

@@ -1,0 +1,162 @@
+//! Syntax colours of what is on the screen, worked out beside the drawing: a line that is not known yet is plain.
+//!
+//! One thread parses in chunks, what was wanted last first, and keeps the parser's state every few hundred lines, so
+//! that no place of a file is parsed from the beginning twice. Far ahead of what was parsed, it begins a little above
+//! with a fresh state and corrects that when it has nothing else to do; in a file of more than a hundred thousand
+//! lines such a place stays as guessed. It knows nothing of screens: ranges are of bytes in the document's own lines.
+
+mod worker;
+
+#[cfg(test)]
+mod tests;
+
+use super::theme::Theme;
+use ratatui::style::Style;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::Arc;
+use worker::{HighlightDocument, HighlightShared};
+
+/// Lines worked out at once.
+const CHUNK: usize = 200;
+/// Lines whose colours are kept, of all documents together.
+const KEPT: usize = 200_000;
+
+/// A document that was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HighlightDocId(u64);
+
+/// The colours of one line: ranges of its bytes; what lies between is plain.
+type LineHighlights = Box<[(Range<usize>, Style)]>;
+
+/// A chunk's lines, and when it was wanted last.
+struct HighlightedChunk {
+    lines: Vec<LineHighlights>,
+    used: Cell<u64>,
+}
+
+pub struct SyntaxHighlighter {
+    shared: Arc<HighlightShared>,
+    known: HashMap<HighlightDocId, HashMap<usize, HighlightedChunk>>,
+    lines: usize,
+    next: u64,
+    clock: Cell<u64>,
+    worker: RefCell<HighlightThread>,
+}
+
+/// Who does the work.
+enum HighlightThread {
+    /// Nobody: the theme leaves code plain.
+    Plain,
+    Waiting(worker::HighlightWorker),
+    Running,
+}
+
+impl SyntaxHighlighter {
+    pub fn new(theme: &Theme) -> SyntaxHighlighter {
+        let shared = Arc::new(HighlightShared::default());
+        let worker = worker::HighlightWorker::new(Arc::clone(&shared), theme)
+            .map_or(HighlightThread::Plain, HighlightThread::Waiting);
+        SyntaxHighlighter {
+            shared,
+            known: HashMap::new(),
+            lines: 0,
+            next: 0,
+            clock: Cell::new(0),
+            worker: RefCell::new(worker),
+        }
+    }
+
+    /// Takes a document; nothing is worked out before [`SyntaxHighlighter::want`]. The language is a name, a file extension or a
+    /// path; where that says nothing, the first line decides.
+    pub fn add(&mut self, text: Arc<str>, language_or_path: &str) -> HighlightDocId {
+        self.next += 1;
+        let id = HighlightDocId(self.next);
+        self.shared.add(id, HighlightDocument { text, language: language_or_path.into() });
+        self.known.insert(id, HashMap::new());
+        id
+    }
+
+    /// These lines are on the screen: they are worked out next, if they are not known. Costs nothing when they are.
+    pub fn want(&self, doc: HighlightDocId, lines: Range<usize>) {
+        let Some(known) = self.known.get(&doc) else { return };
+        let now = self.clock.get() + 1;
+        self.clock.set(now);
+        let mut missing = Vec::new();
+        // More than a few chunks is no screen.
+        for chunk in (lines.start / CHUNK..lines.end.div_ceil(CHUNK)).take(8) {
+            match known.get(&chunk) {
+                Some(known) => known.used.set(now),
+                None => missing.push(chunk),
+            }
+        }
+        let mut hand = self.worker.borrow_mut();
+        if missing.is_empty() || matches!(*hand, HighlightThread::Plain) {
+            return;
+        }
+        self.shared.want(doc, &missing);
+        if let HighlightThread::Waiting(worker) = std::mem::replace(&mut *hand, HighlightThread::Running) {
+            worker.start();
+        }
+    }
+
+    /// The colours of a line, by ranges of its bytes without its end; `None` while they are not known.
+    pub fn line(&self, doc: HighlightDocId, n: usize) -> Option<&[(Range<usize>, Style)]> {
+        let chunk = self.known.get(&doc)?.get(&(n / CHUNK))?;
+        chunk.lines.get(n % CHUNK).map(|line| &**line)
+    }
+
+    /// Takes in what was worked out; true when there is something new to draw.
+    pub fn poll(&mut self) -> bool {
+        let done = self.shared.take_done();
+        let mut news = false;
+        for (doc, chunk, lines) in done {
+            let Some(known) = self.known.get_mut(&doc) else { continue };
+            self.lines += lines.len();
+            news = true;
+            let new = HighlightedChunk { lines, used: Cell::new(self.clock.get()) };
+            if let Some(old) = known.insert(chunk, new) {
+                self.lines -= old.lines.len();
+            }
+        }
+        while self.lines > KEPT {
+            self.forget_oldest();
+        }
+        news
+    }
+
+    /// True while something that was wanted is not worked out or not taken in yet.
+    pub fn is_busy(&self) -> bool {
+        self.shared.is_busy()
+    }
+
+    /// Forgets a document and drops its work.
+    pub fn remove(&mut self, doc: HighlightDocId) {
+        self.shared.remove(doc);
+        let gone = self.known.remove(&doc).unwrap_or_default();
+        self.lines -= gone.values().map(|known| known.lines.len()).sum::<usize>();
+    }
+
+    fn forget_oldest(&mut self) {
+        let all = self.known.iter().flat_map(|(doc, chunks)| {
+            chunks
+                .iter()
+                .filter(|(_, known)| !known.lines.is_empty())
+                .map(|(at, k)| (k.used.get(), *doc, *at))
+        });
+        let Some((_, doc, chunk)) = all.min() else {
+            self.lines = 0;
+            return;
+        };
+        if let Some(known) = self.known.get_mut(&doc).and_then(|chunks| chunks.remove(&chunk)) {
+            self.lines -= known.lines.len();
+        }
+    }
+}
+
+impl Drop for SyntaxHighlighter {
+    fn drop(&mut self) {
+        self.shared.stop();
+    }
+}

@@ -1,0 +1,247 @@
+//! The inline painter: a small pane below the transcript, drawn with ratatui's buffers and relative movement only.
+//!
+//! It never asks where the cursor is, never scrolls a region, never touches what is above it. Finished lines go into
+//! the terminal's own scrollback once, as logical lines which the terminal wraps; the pane below is redrawn by its
+//! changed cells. One frame is one write.
+
+use super::ansi;
+use ratatui::buffer::{Buffer, Cell};
+use ratatui::layout::Rect;
+use ratatui::style::{Color, Modifier};
+use std::time::{Duration, Instant};
+
+/// After a resize, nothing is drawn for this long: terminals report sizes late and in bursts.
+const SETTLE: Duration = Duration::from_millis(80);
+/// Two resizes closer than this are a storm, in which the reported width cannot be trusted.
+const STORM: Duration = Duration::from_millis(700);
+
+/// Where the painter's bytes go; the terminal, or a buffer in tests.
+pub type PainterSink = Box<dyn FnMut(&[u8]) + Send>;
+
+pub struct InlinePainter {
+    sink: PainterSink,
+    width: u16,
+    rows: u16,
+    shown: Buffer,
+    /// The row of the pane that the cursor stands in; `None` while there is no pane.
+    cursor_row: Option<u16>,
+    cursor_column: u16,
+    settle_until: Option<Instant>,
+    last_resize: Option<Instant>,
+    pending: String,
+}
+
+impl InlinePainter {
+    pub fn new(sink: PainterSink, (width, rows): (u16, u16)) -> InlinePainter {
+        InlinePainter {
+            sink,
+            width: width.max(1),
+            rows: rows.max(1),
+            shown: Buffer::empty(Rect::ZERO),
+            cursor_row: None,
+            cursor_column: 0,
+            settle_until: None,
+            last_resize: None,
+            pending: String::new(),
+        }
+    }
+
+    /// The area a pane may have at most: one row always stays with the transcript.
+    pub fn bounds(&self) -> (u16, u16) {
+        (self.width, self.rows.saturating_sub(1).max(1))
+    }
+
+    /// Puts finished text above the pane with the next frame. Lines end with `\n`; the text is already safe and
+    /// styled.
+    pub fn insert(&mut self, text: &str) {
+        self.pending.push_str(text);
+    }
+
+    /// The terminal has another size now. Returns when drawing may go on.
+    pub fn resized(&mut self, now: Instant) -> Instant {
+        let until = now + SETTLE;
+        self.settle_until = Some(until);
+        until
+    }
+
+    /// True when a frame may be drawn.
+    pub fn is_settled(&self, now: Instant) -> bool {
+        self.settle_until.is_none_or(|until| now >= until)
+    }
+
+    /// Draws a frame: what was inserted, and a pane of `height` rows filled by `draw`, which returns where the cursor
+    /// stands. `size` is the terminal's, as the kernel tells it.
+    pub fn frame(
+        &mut self,
+        now: Instant,
+        size: (u16, u16),
+        height: u16,
+        draw: impl FnOnce(&mut Buffer, Rect) -> Option<(u16, u16)>,
+    ) {
+        if !self.is_settled(now) {
+            return;
+        }
+        let mut out = String::new();
+        let resized = self.settle_until.take().is_some() || size != (self.width, self.rows);
+        if resized {
+            self.erase_after_resize(&mut out, size, now);
+        }
+        let area = Rect::new(0, 0, self.width, height.min(self.bounds().1));
+        let mut next = Buffer::empty(area);
+        let cursor = draw(&mut next, area);
+        if !self.pending.is_empty() {
+            self.erase(&mut out);
+            let text = std::mem::take(&mut self.pending);
+            out.push_str(&text.replace('\n', "\r\n"));
+        }
+        self.paint(&mut out, next, cursor);
+        self.flush(&out);
+    }
+
+    /// Removes the pane; what was inserted stays. The cursor is at the start of the line below.
+    pub fn finish(&mut self) {
+        let mut out = String::new();
+        self.erase(&mut out);
+        let text = std::mem::take(&mut self.pending);
+        out.push_str(&text.replace('\n', "\r\n"));
+        out.push_str("\x1b[?25h");
+        self.flush(&out);
+    }
+
+    fn flush(&mut self, out: &str) {
+        if !out.is_empty() {
+            (self.sink)(format!("\x1b[?2026h{out}\x1b[?2026l").as_bytes());
+        }
+    }
+
+    /// Goes to the pane's first cell and clears from there to the end of the screen.
+    fn erase(&mut self, out: &mut String) {
+        if let Some(row) = self.cursor_row.take() {
+            out.push('\r');
+            if row > 0 {
+                out.push_str(&format!("\x1b[{row}A"));
+            }
+            out.push_str("\x1b[J");
+        }
+        self.shown = Buffer::empty(Rect::ZERO);
+    }
+
+    /// Rows may have been wrapped by the new width: then there are more of them above the cursor than were drawn.
+    fn erase_after_resize(&mut self, out: &mut String, size: (u16, u16), now: Instant) {
+        let storm = self.last_resize.is_some_and(|last| now.duration_since(last) < STORM);
+        self.last_resize = Some(now);
+        let width = usize::from(size.0.max(1));
+        if let Some(row) = self.cursor_row {
+            let wrapped: usize = (0..=row).map(|y| used_width(&self.shown, y).div_ceil(width).max(1)).sum();
+            // A ghost row is better than a lost line: in a storm only what was surely drawn is erased.
+            let up = if storm { usize::from(row) } else { wrapped.saturating_sub(1) };
+            self.cursor_row = Some(u16::try_from(up).unwrap_or(u16::MAX).min(size.1.saturating_sub(1)));
+        }
+        (self.width, self.rows) = (size.0.max(1), size.1.max(1));
+        self.erase(out);
+    }
+
+    fn paint(&mut self, out: &mut String, next: Buffer, cursor: Option<(u16, u16)>) {
+        let height = next.area.height;
+        if height == 0 {
+            self.erase(out);
+            return;
+        }
+        let had_pane = self.cursor_row.is_some();
+        let old_height = if had_pane { self.shown.area.height } else { 0 };
+        let unchanged = had_pane && self.shown == next;
+        let mut at = self.cursor_row.unwrap_or(0);
+        let target = cursor.unwrap_or((0, height - 1));
+        if !unchanged {
+            out.push_str("\x1b[?25l\x1b[?7l\r");
+            if at > 0 {
+                out.push_str(&format!("\x1b[{at}A"));
+            }
+            at = 0;
+            for y in 0..height {
+                if y > 0 {
+                    // A line feed goes down and, at the bottom, scrolls the transcript up to make room.
+                    out.push_str("\r\n");
+                    at = y;
+                }
+                if y >= old_height || row_differs(&self.shown, &next, y) {
+                    paint_row(out, &next, y);
+                }
+            }
+            if old_height > height {
+                out.push_str("\r\n\x1b[J\x1b[A");
+            }
+            out.push_str("\x1b[?7h\x1b[?25h");
+        } else if self.cursor_row == Some(target.1) && out.is_empty() && self.cursor_column == target.0 {
+            return;
+        }
+        out.push('\r');
+        match target.1.cmp(&at) {
+            std::cmp::Ordering::Less => out.push_str(&format!("\x1b[{}A", at - target.1)),
+            std::cmp::Ordering::Greater => out.push_str(&format!("\x1b[{}B", target.1 - at)),
+            std::cmp::Ordering::Equal => {}
+        }
+        out.push_str(&format!("\x1b[{}G", target.0 + 1));
+        self.cursor_row = Some(target.1);
+        self.cursor_column = target.0;
+        self.shown = next;
+    }
+}
+
+fn row(buffer: &Buffer, y: u16) -> &[Cell] {
+    let width = usize::from(buffer.area.width);
+    let from = usize::from(y) * width;
+    buffer.content.get(from..from + width).unwrap_or(&[])
+}
+
+pub(super) fn row_differs(old: &Buffer, new: &Buffer, y: u16) -> bool {
+    row(old, y) != row(new, y)
+}
+
+fn used_width(buffer: &Buffer, y: u16) -> usize {
+    let cells = row(buffer, y);
+    cells
+        .iter()
+        .rposition(|c| c.symbol() != " " || c.bg != Color::Reset || c.modifier.contains(Modifier::REVERSED))
+        .map_or(0, |at| at + 1)
+}
+
+/// Terminals disagree about the width of some characters: after anything but ASCII the column is set anew.
+pub(super) fn paint_row(out: &mut String, buffer: &Buffer, y: u16) {
+    let mut style = ratatui::style::Style::reset();
+    let mut column = 0;
+    let mut doubtful = false;
+    let mut skip = 0;
+    for cell in row(buffer, y).iter().take(used_width(buffer, y)) {
+        column += 1;
+        if skip > 0 {
+            skip -= 1;
+            continue;
+        }
+        if doubtful {
+            out.push_str(&format!("\x1b[{column}G"));
+        }
+        let next = cell.style();
+        if next != style {
+            ansi::push_style(out, next);
+            style = next;
+        }
+        out.push_str(cell.symbol());
+        doubtful = !cell.symbol().is_ascii();
+        skip = crate::text::width::of(cell.symbol()).saturating_sub(1);
+    }
+    // A wide character at the end has a second half: erasing from there would take it away.
+    column += skip;
+    if doubtful {
+        out.push_str(&format!("\x1b[{}G", column + 1));
+    }
+    out.push_str("\x1b[0m");
+    // At the last column the cursor stands on the cell that was written: erasing would take it away again.
+    if column < usize::from(buffer.area.width) {
+        out.push_str("\x1b[K");
+    }
+}
+
+#[cfg(test)]
+#[path = "inline_painter_tests.rs"]
+mod tests;

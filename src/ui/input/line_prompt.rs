@@ -1,0 +1,147 @@
+//! One line typed in answer to a question where no pane is: nothing is repainted.
+//!
+//! What was typed before the question was on the screen is dropped, and so is a line that came faster than a hand can
+//! type: the person is told, and asked again.
+
+use super::blocking_key_reader::BlockingKeyReader;
+use super::decode::TerminalInput;
+use super::guard::QUIET;
+use super::line_input::{LineInput, TypedLine};
+use crate::ui::{margin_mark, term};
+use std::time::{Duration, Instant};
+
+/// How long nothing may happen before the loop looks again; nothing depends on it.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// What an answer may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ui) enum AnswerRisk {
+    /// Nothing changes by it: it may be typed as soon as the question is there, and by a program.
+    Light,
+    /// It changes files: the person must have had the time to read the question.
+    Consent,
+}
+
+/// Asks, and waits for Enter. `None`: Ctrl-C, Ctrl-D, or the terminal has gone.
+pub(in crate::ui) fn line(question: &str, weight: AnswerRisk) -> Option<String> {
+    let wait = if weight == AnswerRisk::Consent { QUIET } else { Duration::ZERO };
+    let mut keyboard = BlockingKeyReader::new().ok()?;
+    let question = &margin_mark::marked(question);
+    loop {
+        // What waits now was typed before the question. A light question drops it before it is shown, so that no
+        // answer can be lost which comes as soon as the question is seen; consent drops it after, and whatever comes
+        // in between is too soon.
+        if weight == AnswerRisk::Light {
+            keyboard.forget();
+        }
+        term::write_all(question.as_bytes());
+        if weight == AnswerRisk::Consent {
+            keyboard.forget();
+        }
+        match answer(&mut keyboard, question, Instant::now() + wait)? {
+            LineAnswer::Meant(text) => return Some(text),
+            LineAnswer::TooSoon => {
+                say("that was typed before the question could be read and is no answer; type it again")
+            }
+            LineAnswer::AtOnce(text) if weight == AnswerRisk::Light => return Some(text),
+            LineAnswer::AtOnce(_) | LineAnswer::Pasted => {
+                say("that came in one piece, as a paste does, and is no answer; type it by hand")
+            }
+        }
+    }
+}
+
+/// A line for the prompt of a terminal on which nothing can be edited. What was typed ahead is part of it.
+pub fn prompt(question: &str, draft: &str) -> LinePromptResult {
+    let Ok(mut keyboard) = BlockingKeyReader::new() else { return LinePromptResult::Closed };
+    let mut typing = LineInput::begun(draft);
+    term::write_all(format!("{question}{draft}").as_bytes());
+    loop {
+        match next(&mut keyboard, &mut typing) {
+            Some((TypedLine::Line(text) | TypedLine::AtOnce(text) | TypedLine::Pasted(text), _)) => {
+                term::write_all(b"\r\n");
+                return LinePromptResult::Line(text);
+            }
+            Some((TypedLine::Stop(_), _)) => return LinePromptResult::Interrupted,
+            None | Some((TypedLine::End, _)) => {
+                term::write_all(b"\r\n");
+                return LinePromptResult::Closed;
+            }
+            Some((TypedLine::Suspend(text), _)) => {
+                term::suspend();
+                term::write_all(format!("\r\n{question}{text}").as_bytes());
+                typing = LineInput::begun(&text);
+            }
+            Some((TypedLine::Begun(_), _)) => {}
+        }
+    }
+}
+
+/// What came of asking for a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinePromptResult {
+    Line(String),
+    /// Ctrl-C.
+    Interrupted,
+    /// Ctrl-D in an empty line, or the terminal has gone.
+    Closed,
+}
+
+enum LineAnswer {
+    Meant(String),
+    TooSoon,
+    AtOnce(String),
+    Pasted,
+}
+
+/// The answer, unless the person stops. A line of which anything was typed before `readable` is too soon.
+fn answer(keyboard: &mut BlockingKeyReader, question: &str, readable: Instant) -> Option<LineAnswer> {
+    let mut typing = LineInput::default();
+    let mut soon = false;
+    loop {
+        let (typed, at) = next(keyboard, &mut typing)?;
+        soon |= at < readable;
+        if !matches!(typed, TypedLine::Begun(_) | TypedLine::Stop(_) | TypedLine::Suspend(_)) {
+            term::write_all(b"\r\n");
+        }
+        match typed {
+            TypedLine::Line(_) if soon => return Some(LineAnswer::TooSoon),
+            TypedLine::Line(text) => return Some(LineAnswer::Meant(text)),
+            TypedLine::AtOnce(text) => return Some(LineAnswer::AtOnce(text)),
+            TypedLine::Pasted(_) => return Some(LineAnswer::Pasted),
+            TypedLine::Stop(_) | TypedLine::End => return None,
+            TypedLine::Suspend(_) => {
+                term::suspend();
+                term::write_all(format!("\r\n{question}").as_bytes());
+            }
+            TypedLine::Begun(_) => {}
+        }
+    }
+}
+
+/// What comes of the next key, and when that was read. `None`: the terminal has gone.
+fn next(keyboard: &mut BlockingKeyReader, typing: &mut LineInput) -> Option<(TypedLine, Instant)> {
+    loop {
+        let left = typing.due().map_or(LOOK, |due| due.saturating_duration_since(Instant::now()));
+        let token = keyboard.next_token(left).ok()?;
+        let now = Instant::now();
+        // A key that is read now came later than an Enter whose time is over.
+        if let Some(typed) = typing.take_due_line(now) {
+            if let Some(token) = token {
+                keyboard.put_back(token);
+            }
+            return Some((typed, now));
+        }
+        let Some(token) = token else { continue };
+        let input = token.input.unwrap_or(TerminalInput::Ignored);
+        let (echo, typed) = typing.take(&input, now);
+        term::write_all(echo.as_bytes());
+        if let Some(typed) = typed {
+            return Some((typed, now));
+        }
+    }
+}
+
+fn say(line: &str) {
+    term::write_all(format!("{}\r\n", margin_mark::marked(line)).as_bytes());
+}

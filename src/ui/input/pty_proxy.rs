@@ -1,0 +1,306 @@
+//! What rustyline reads: a private terminal that is fed with keys it understands.
+//!
+//! rustyline reads ahead, types a terminal's answers into the line and knows neither long pastes nor Shift+Enter. While
+//! it reads a line, its standard input is the other end of a terminal of our own. A thread reads the real one and
+//! passes on what is a key ([`super::legacy`]); a paste first becomes what is to stand in the line. After a key that may
+//! end the line nothing more is passed on before it is known whether it did: what follows belongs to whoever reads
+//! next.
+//!
+//! Where no private terminal can be had, rustyline reads the real one as before, and loses only these advantages.
+
+use super::async_key_reader::{timespec, wait};
+use super::decode::{InputDecoder, InputToken, TerminalInput};
+use super::{CHUNK, legacy, typeahead};
+use crate::ui::term;
+use crossterm::event::{KeyCode, KeyModifiers};
+use rustix::event::{PollFd, PollFlags};
+use rustix::pipe::PipeFlags;
+use rustix::pty::OpenptFlags;
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// What a paste is to be in the line; nothing where it was refused.
+pub type PasteHandler = Arc<dyn Fn(TerminalInput) -> Option<String> + Send + Sync>;
+
+/// How long rustyline may take for a key before it is asked whether it has read it.
+const LOOK: Duration = Duration::from_millis(30);
+
+/// The private terminal. Cloned handles are the same one.
+#[derive(Clone)]
+pub struct PtyProxy(Arc<PtyProxyShared>);
+
+struct PtyProxyShared {
+    /// Ours to write into.
+    feed: OwnedFd,
+    /// rustyline's, as its standard input.
+    line: OwnedFd,
+    take: PasteHandler,
+    phase: Mutex<PtyProxyPhase>,
+    changed: Condvar,
+    /// Wakes the thread from its wait for the terminal.
+    wake: OwnedFd,
+    woken: OwnedFd,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PtyProxyPhase {
+    /// Nobody reads a line.
+    Off,
+    Run,
+    /// The line is whole or not: rustyline has said that it goes on.
+    GoOn,
+    /// Something else has the terminal for a while; the thread has to say that it keeps off.
+    Pausing,
+    Paused,
+    Ending,
+}
+
+impl PtyProxy {
+    /// Opens the private terminal; nothing else changes yet.
+    pub fn open(take: PasteHandler) -> io::Result<PtyProxy> {
+        let feed = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        rustix::pty::grantpt(&feed)?;
+        rustix::pty::unlockpt(&feed)?;
+        let name = rustix::pty::ptsname(&feed, Vec::new())?;
+        let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::NOCTTY | rustix::fs::OFlags::CLOEXEC;
+        let line = rustix::fs::open(&name, flags, rustix::fs::Mode::empty())?;
+        // It is as raw from the start as rustyline will make it: nothing is echoed back between two lines.
+        let mut mode = rustix::termios::tcgetattr(&line)?;
+        mode.make_raw();
+        rustix::termios::tcsetattr(&line, rustix::termios::OptionalActions::Now, &mode)?;
+        let (woken, wake) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        term::keep_input()?;
+        let (phase, changed) = (Mutex::new(PtyProxyPhase::Off), Condvar::new());
+        Ok(PtyProxy(Arc::new(PtyProxyShared { feed, line, take, phase, changed, wake, woken })))
+    }
+
+    /// Runs `read`, which reads a line from standard input.
+    pub fn during<T>(&self, read: impl FnOnce() -> T) -> io::Result<T> {
+        self.0.set(PtyProxyPhase::Run);
+        let shared = Arc::clone(&self.0);
+        let thread = std::thread::Builder::new().name("pump".into()).spawn(move || shared.run())?;
+        if let Err(e) = rustix::stdio::dup2_stdin(&self.0.line) {
+            self.0.finish(thread);
+            return Err(e.into());
+        }
+        let back = StdinGuard;
+        let out = read();
+        drop(back);
+        self.0.finish(thread);
+        Ok(out)
+    }
+
+    /// The line goes on after a key that might have ended it.
+    pub fn continue_line(&self) {
+        let mut phase = self.0.phase();
+        if *phase == PtyProxyPhase::Run {
+            *phase = PtyProxyPhase::GoOn;
+            self.0.changed.notify_all();
+        }
+    }
+
+    /// Runs `work` with the real terminal as standard input and nobody else reading it.
+    pub fn pause<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut phase = self.0.phase();
+        if *phase == PtyProxyPhase::Off {
+            drop(phase);
+            return work();
+        }
+        *phase = PtyProxyPhase::Pausing;
+        self.0.notify();
+        while *phase == PtyProxyPhase::Pausing {
+            phase = self.0.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(phase);
+        drop(StdinGuard);
+        let out = work();
+        let _ = rustix::stdio::dup2_stdin(&self.0.line);
+        self.0.set(PtyProxyPhase::Run);
+        out
+    }
+}
+
+/// Gives standard input back to the real terminal, also when a reader panics.
+struct StdinGuard;
+
+impl Drop for StdinGuard {
+    fn drop(&mut self) {
+        let _ = rustix::stdio::dup2_stdin(term::input());
+    }
+}
+
+impl PtyProxyShared {
+    fn phase(&self) -> MutexGuard<'_, PtyProxyPhase> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, to: PtyProxyPhase) {
+        *self.phase() = to;
+        self.notify();
+    }
+
+    fn notify(&self) {
+        self.changed.notify_all();
+        let _ = rustix::io::write(&self.wake, b"!");
+    }
+
+    fn finish(&self, thread: std::thread::JoinHandle<()>) {
+        self.set(PtyProxyPhase::Ending);
+        drop(thread.join());
+        *self.phase() = PtyProxyPhase::Off;
+    }
+
+    /// Feeds rustyline until the line has ended; what was not passed on is given back.
+    fn run(&self) {
+        let mut decoder = InputDecoder::default();
+        let mut tokens: VecDeque<InputToken> = decoder.feed(&typeahead::take()).into();
+        while self.may_read() {
+            match tokens.pop_front() {
+                Some(token) => self.pass(&token),
+                None => match self.read(&mut decoder) {
+                    Some(read) => tokens.extend(read),
+                    None => {
+                        self.close_input();
+                        self.wait_for_end();
+                    }
+                },
+            }
+        }
+        let mut unused: Vec<u8> = tokens.into_iter().flat_map(|token| token.raw).collect();
+        unused.extend_from_slice(&decoder.finish());
+        typeahead::give_back(&unused);
+    }
+
+    /// False when the line has ended. Waits while something else has the terminal.
+    fn may_read(&self) -> bool {
+        let mut phase = self.phase();
+        loop {
+            match *phase {
+                PtyProxyPhase::Run | PtyProxyPhase::GoOn => {
+                    *phase = PtyProxyPhase::Run;
+                    return true;
+                }
+                PtyProxyPhase::Ending | PtyProxyPhase::Off => return false,
+                PtyProxyPhase::Pausing => {
+                    *phase = PtyProxyPhase::Paused;
+                    self.changed.notify_all();
+                }
+                PtyProxyPhase::Paused => {
+                    phase = self.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    /// The terminal is gone: rustyline wakes, and reads the end.
+    fn close_input(&self) {
+        if let Ok(nothing) = std::fs::File::open("/dev/null") {
+            let _ = rustix::stdio::dup2_stdin(&nothing);
+        }
+        self.write(&[0]);
+    }
+
+    fn wait_for_end(&self) {
+        let mut phase = self.phase();
+        while matches!(*phase, PtyProxyPhase::Run | PtyProxyPhase::GoOn) {
+            phase = self.changed.wait(phase).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// What is typed; nothing more than a rousing may come. `None` when the terminal is gone.
+    fn read(&self, decoder: &mut InputDecoder) -> Option<Vec<InputToken>> {
+        let terminal = term::input();
+        let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.woken, PollFlags::IN)];
+        match rustix::event::poll(&mut fds, wait(decoder).as_ref()) {
+            Ok(0) => return Some(decoder.flush_timeout().into_iter().collect()),
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => return Some(Vec::new()),
+            Err(_) => return None,
+        }
+        let [typed, woken] = &fds;
+        let (typed, woken) = (typed.revents(), !woken.revents().is_empty());
+        if woken {
+            let _ = rustix::io::read(&self.woken, &mut [0; 64]);
+            return Some(Vec::new());
+        }
+        if typed.contains(PollFlags::IN) {
+            let mut buffer = vec![0; CHUNK];
+            return match rustix::io::read(terminal, &mut buffer) {
+                Ok(0) => None,
+                Ok(n) => Some(decoder.feed(buffer.get(..n).unwrap_or(&[]))),
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Some(Vec::new()),
+                Err(_) => None,
+            };
+        }
+        (!typed.intersects(PollFlags::HUP | PollFlags::ERR)).then(Vec::new)
+    }
+
+    fn pass(&self, token: &InputToken) {
+        match &token.input {
+            Some(TerminalInput::Paste(_) | TerminalInput::PasteRefused(_)) => {
+                if let Some(input) = token.input.clone()
+                    && let Some(text) = (self.take)(input)
+                {
+                    self.write(&[b"\x1b[200~", text.as_bytes(), b"\x1b[201~"].concat());
+                }
+            }
+            _ => {
+                self.write(&legacy::bytes(token));
+                if may_end_the_line(token) {
+                    self.wait_for_rustyline();
+                }
+            }
+        }
+    }
+
+    /// Waits until rustyline has done with the last key: the line has ended, or it goes on, or the key meant something
+    /// else, which nobody says; then it has been read and a moment has passed.
+    fn wait_for_rustyline(&self) {
+        let mut phase = self.phase();
+        let mut read = false;
+        while *phase == PtyProxyPhase::Run {
+            let (next, waited) =
+                self.changed.wait_timeout(phase, LOOK).unwrap_or_else(PoisonError::into_inner);
+            phase = next;
+            if waited.timed_out() {
+                if read {
+                    return;
+                }
+                read = rustix::io::ioctl_fionread(&self.line).is_ok_and(|waiting| waiting == 0);
+            }
+        }
+    }
+
+    /// All of it, unless the line ends meanwhile.
+    fn write(&self, mut bytes: &[u8]) {
+        while !bytes.is_empty() && !matches!(*self.phase(), PtyProxyPhase::Ending | PtyProxyPhase::Off) {
+            let mut fds = [PollFd::new(&self.feed, PollFlags::OUT)];
+            if !matches!(rustix::event::poll(&mut fds, Some(&timespec(LOOK))), Ok(n) if n > 0) {
+                continue;
+            }
+            // The kernel's buffer of a terminal holds 4096 bytes; a larger write would wait where nothing wakes it.
+            let part = bytes.get(..bytes.len().min(512)).unwrap_or(bytes);
+            match rustix::io::write(&self.feed, part) {
+                Ok(n) => bytes = bytes.get(n..).unwrap_or(&[]),
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                Err(_) => return,
+            }
+        }
+    }
+}
+
+/// Enter, and the keys that leave the line for something else.
+fn may_end_the_line(token: &InputToken) -> bool {
+    let Some(TerminalInput::Key(key)) = &token.input else { return false };
+    match key.code {
+        KeyCode::Enter => key.modifiers.is_empty(),
+        KeyCode::Char('c' | 'd' | 'e' | 'g' | 'm' | 'p' | 't' | 'z') => {
+            key.modifiers == KeyModifiers::CONTROL
+        }
+        KeyCode::Char('r') => key.modifiers == KeyModifiers::ALT,
+        _ => false,
+    }
+}

@@ -1,0 +1,117 @@
+//! A screen without a screen: lines that are said once, and lines that are typed in answer.
+//!
+//! For screen readers, and where nothing may be repainted. Things are numbered, a number chooses one, and Enter alone
+//! never chooses anything. What is said has been made safe for the terminal by who says it.
+
+use super::{input, margin_mark, term};
+use crate::text::visible;
+use crate::workspace::LargeLoss;
+use std::path::{Path, PathBuf};
+
+/// Who is talked to.
+pub trait LineUi {
+    /// Says something of placet's own.
+    fn say(&mut self, line: &str);
+
+    /// Says a line of somebody else's text.
+    fn quote(&mut self, line: &str);
+
+    /// The line that is typed in answer; `None` when the person stopped, or has gone.
+    fn ask(&mut self, question: &str) -> Option<String>;
+}
+
+/// Who says a line renders it; this is a last guard.
+fn guarded(line: &str) -> std::borrow::Cow<'_, str> {
+    if line.contains(visible::acts) { visible::guard_line(line) } else { line.into() }
+}
+
+/// The person at the terminal.
+pub struct TerminalLineUi;
+
+impl LineUi for TerminalLineUi {
+    fn say(&mut self, line: &str) {
+        term::write_all(format!("{}\r\n", margin_mark::marked(&guarded(line))).as_bytes());
+    }
+
+    fn quote(&mut self, line: &str) {
+        term::write_all(format!("{}\r\n", margin_mark::clear_margin_of(&guarded(line))).as_bytes());
+    }
+
+    fn ask(&mut self, question: &str) -> Option<String> {
+        input::line(question, input::AnswerRisk::Light)
+    }
+}
+
+/// Asks the person a question whose answer changes something, in the terminal that is ours already. `None`: they
+/// stopped, or have gone.
+pub fn consent(question: &str) -> Option<String> {
+    input::line(question, input::AnswerRisk::Consent)
+}
+
+/// The same where the terminal is not ours yet; `None` as well where there is none.
+pub fn consent_alone(question: &str) -> Option<String> {
+    let _base = term::BaseMode::enter_any().ok()?;
+    consent(question)
+}
+
+/// Asks by `ask` for the word that stands for what is taken away on a large scale. True without a question where
+/// nothing is.
+pub fn confirm_losses(
+    losses: &[LargeLoss],
+    name: &dyn Fn(&Path) -> PathBuf,
+    ask: impl FnOnce(&str) -> Option<String>,
+) -> bool {
+    let Some(first) = losses.first() else { return true };
+    let mut question = String::new();
+    for loss in losses {
+        question.push_str(&format!("! it {}\r\n", visible::guard_line(&loss.words(name))));
+    }
+    let word = first.word(name);
+    question.push_str(&format!("type `{word}` and Enter to apply this; Enter alone keeps it pending: "));
+    ask(&question).is_some_and(|answer| answer.trim() == word)
+}
+
+/// What a number that was typed means: the place it counts from 1, if there is one.
+pub fn number(word: &str, count: usize) -> Option<usize> {
+    word.trim().parse::<usize>().ok()?.checked_sub(1).filter(|at| *at < count)
+}
+
+#[cfg(test)]
+pub(in crate::ui) mod script {
+    use super::LineUi;
+    use std::collections::VecDeque;
+
+    /// A person who has made up their mind beforehand.
+    pub(in crate::ui) struct ScriptedLineUi {
+        answers: VecDeque<String>,
+        pub(in crate::ui) said: Vec<String>,
+    }
+
+    impl ScriptedLineUi {
+        pub(in crate::ui) fn of(answers: &[&str]) -> ScriptedLineUi {
+            ScriptedLineUi { answers: answers.iter().map(ToString::to_string).collect(), said: Vec::new() }
+        }
+
+        /// Everything that was said, question and answer in one line.
+        pub(in crate::ui) fn transcript(&self) -> String {
+            self.said.join("\n")
+        }
+    }
+
+    impl LineUi for ScriptedLineUi {
+        fn say(&mut self, line: &str) {
+            assert!(!line.contains(char::is_control), "{line:?} would act on a terminal");
+            self.said.push(line.into());
+        }
+
+        fn quote(&mut self, line: &str) {
+            self.say(line);
+        }
+
+        fn ask(&mut self, question: &str) -> Option<String> {
+            let answer = self.answers.pop_front();
+            self.said.push(format!("{question}{}", answer.as_deref().unwrap_or("^C")));
+            answer
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The mark in the margin: each block of lines that placet itself says begins with it, and nothing else can.
+//!
+//! The renderer of others' text writes the mark out wherever it comes ([`crate::text::visible`]). What only looks like it
+//! is written out at the beginning of a row: of a line there, and here of the rows into which a terminal wraps a line.
+
+use super::term;
+use super::theme::Theme;
+use super::wrap::wrap;
+use crate::text::placet_mark::MarkEscaper;
+pub use crate::text::placet_mark::{LEAD, UNDER, marked, marked_within};
+use crate::text::visible::{OWN, looks_like_own};
+use ratatui::text::{Line, Span};
+use std::borrow::Cow;
+use std::io::IsTerminal;
+
+/// The mark as it looks: quiet, so that the words stay what is read.
+pub fn lead(theme: &Theme) -> Span<'static> {
+    Span::styled(LEAD, theme.style("dim"))
+}
+
+/// One line of placet's own.
+pub fn line<'t>(line: impl Into<Line<'t>>, theme: &Theme) -> Line<'t> {
+    let mut line = line.into();
+    line.spans.insert(0, lead(theme));
+    line
+}
+
+/// Lines of placet's own that belong together: the first with the mark, the others as far in.
+pub fn block<'t>(lines: impl IntoIterator<Item = Line<'t>>, theme: &Theme) -> Vec<Line<'t>> {
+    let under = |mut line: Line<'t>| {
+        if line.spans.iter().any(|span| !span.content.is_empty()) {
+            line.spans.insert(0, Span::raw(UNDER));
+        }
+        line
+    };
+    let each = lines.into_iter().enumerate();
+    each.map(|(at, one)| if at == 0 { self::line(one, theme) } else { under(one) }).collect()
+}
+
+/// The rows of a line of placet's own, cut at words, and all of them as far in as the words behind the mark.
+pub fn rows(line: &Line<'_>, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let mut rows = under(line, columns);
+    if let Some(first) = rows.first_mut().and_then(|row| row.spans.first_mut()) {
+        *first = lead(theme);
+    }
+    rows
+}
+
+/// The rows of a line that belongs to the block above it, all of them as far in.
+pub fn under(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
+    let mut rows = wrap(line, columns.saturating_sub(UNDER.len()));
+    rows.iter_mut().for_each(|row| row.spans.insert(0, Span::raw(UNDER)));
+    rows
+}
+
+/// The words as they go to standard error: marked for a person, and as they are for a program.
+pub fn for_stderr(words: &str) -> Cow<'_, str> {
+    match std::io::stderr().is_terminal() {
+        true => Cow::Owned(marked_within(words, usize::from(term::size().0))),
+        false => Cow::Borrowed(words),
+    }
+}
+
+/// A line for a terminal of `columns`, of which no row begins with something that looks like the mark. The first row of
+/// placet's own line begins with the mark itself and is not touched.
+pub fn clear_margin<'t>(line: Line<'t>, columns: usize) -> Line<'t> {
+    let suspect = |span: &Span<'_>| !span.content.is_ascii() && span.content.contains(looks_like_own);
+    if !line.spans.iter().any(suspect) {
+        return line;
+    }
+    let mut margin = MarkEscaper::new(columns);
+    let spans = line.spans.iter().map(|span| Span::styled(margin.feed(&span.content), span.style)).collect();
+    Line { spans, ..line }
+}
+
+/// The same for text without styles, at the width of the terminal.
+pub fn clear_margin_of(text: &str) -> String {
+    clear_margin(Line::raw(text), usize::from(term::size().0)).to_string()
+}
+
+/// True for text of which a row would begin with the mark, or with what looks like it.
+pub fn imitates(text: &str) -> bool {
+    let begins = |line: &str| line.trim_start().starts_with(looks_like_own);
+    text.contains(OWN) || text.lines().any(begins)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(lines: &[Line<'_>]) -> Vec<String> {
+        lines.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn the_first_line_of_a_block_has_the_mark_and_the_others_are_as_far_in() {
+        let theme = Theme::plain();
+        let lines = ["one", "", "two"].map(Line::raw);
+        assert_eq!(rows(&block(lines, &theme)), ["◆ one", "", "  two"]);
+        assert_eq!(marked("one\n\ntwo\n"), "◆ one\n\n  two\n");
+        assert_eq!(LEAD.trim_end(), OWN.to_string());
+    }
+
+    #[test]
+    fn a_name_in_placets_own_words_begins_no_row_like_them() {
+        assert_eq!(marked_within("one\n◇ two", 80), "◆ one\n  <U+25C7> two");
+        assert_eq!(marked_within("01234567◇ applied", 10), "◆ 01234567<U+25C7> applied");
+        assert_eq!(marked_within("0123456◇ applied", 10), "◆ 0123456◇ applied");
+    }
+
+    #[test]
+    fn no_row_begins_with_what_looks_like_the_mark() {
+        let clear = |text: &str, columns| clear_margin(Line::raw(text.to_string()), columns).to_string();
+        assert_eq!(clear("◇ applied", 80), "<U+25C7> applied");
+        assert_eq!(clear("  ♦\u{301}x", 80), "  <U+2666><U+0301>x");
+        assert_eq!(clear("a ◇ b", 80), "a ◇ b");
+        assert_eq!(clear("0123456789◇ b", 10), "0123456789<U+25C7> b");
+        assert_eq!(clear("012345678\u{1f539} b", 10), "012345678<U+1F539> b");
+        let styled = Line::from(vec![Span::raw("  "), Span::raw("◇"), Span::raw("◇")]);
+        assert_eq!(clear_margin(styled, 80).to_string(), "  <U+25C7>◇");
+    }
+
+    #[test]
+    fn a_paste_with_a_row_like_placets_own_is_known() {
+        for (text, want) in [("a ◆", true), ("x\n  ◇ y", true), ("a ◇ b", false), ("", false)] {
+            assert_eq!(imitates(text), want, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! What the review shows is what would land: two changes that differ in any byte are drawn differently when read to the
+//! end, a line of any length is shown whole, and what was not on the screen is named.
+
+use super::action::TABLE;
+use super::draw::DrawContext;
+use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
+use super::inline_diff::InlineDiffCache;
+use super::paint::{NoAnnotations, ReviewPainter};
+use super::side_text::SideText;
+use super::state::{Review, ReviewSubject};
+use crate::text::visible::samples;
+use crate::ui::Theme;
+use crate::ui::keymap::Keymap;
+use proptest::prelude::*;
+use std::time::{Duration, Instant};
+
+fn file(name: &str, old: &[u8], new: &[u8]) -> Option<ReviewFile> {
+    let lines = ReviewLines::new(SideText::new(old.to_vec())?, SideText::new(new.to_vec())?);
+    Some(ReviewFile {
+        name: name.into(),
+        path: format!("/w/{name}").into(),
+        paths: vec![format!("/w/{name}").into()],
+        renamed: None,
+        letter: 'M',
+        facts: super::load::encodings(old, new).into_iter().collect(),
+        runs_later: None,
+        body: ReviewBody::Lines(lines),
+        key: name.into(),
+    })
+}
+
+fn review(files: Vec<ReviewFile>, columns: u16, rows: u16) -> Review {
+    let mut review = Review::new("a turn", ReviewSubject::Pending, files);
+    review.resize(columns, rows);
+    review
+}
+
+/// Every row, read to the end.
+fn drawn(review: &Review) -> String {
+    let (theme, inside) = (Theme::plain(), InlineDiffCache::default());
+    let painter = ReviewPainter::new(review, &theme, &NoAnnotations, &inside, review.places().columns);
+    let rows = (0..review.rows.list.len()).flat_map(|at| painter.rows(at));
+    rows.map(|row| row.iter().map(|cell| cell.text.as_str()).collect::<String>() + "\n").collect()
+}
+
+fn settle(review: &mut Review) {
+    let (theme, keys, inside) = (Theme::plain(), Keymap::usual("review", TABLE), InlineDiffCache::default());
+    review.settle_view(&DrawContext { theme: &theme, keys: &keys, beside: &NoAnnotations, inside: &inside });
+}
+
+/// Story: a line was cut after 4,000 bytes, and what was behind it was accepted with it.
+#[test]
+fn a_line_of_a_megabyte_is_shown_to_its_end_and_only_what_is_in_view_is_laid_out() {
+    let line = format!("{}; evil()\n", "x = 1; ".repeat(1 << 17));
+    let mut review = review(vec![file("app.js", b"", line.as_bytes()).unwrap()], 80, 24);
+    let since = Instant::now();
+    for _ in 0..10 {
+        settle(&mut review);
+    }
+    assert!(since.elapsed() < Duration::from_secs(20), "every frame lays out the whole line");
+    let shown = drawn(&review);
+    let text: String = shown.lines().skip(1).map(|row| row.get(11..).unwrap_or("")).collect();
+    assert!(text.replace("↪ ", "").replace("↪", "").contains("; evil()"), "the end is not shown");
+    review.look.wrap = false;
+    assert!(drawn(&review).contains('›'), "a cut line says that it goes on");
+}
+
+#[test]
+fn what_was_not_on_the_screen_is_named_when_it_is_accepted() {
+    let long = format!("{}; evil()\n", "x = 1; ".repeat(500));
+    let other: String = (0..100).map(|n| format!("line {n}\n")).collect();
+    let files = vec![file("a.js", b"", long.as_bytes()).unwrap(), file("b", b"", other.as_bytes()).unwrap()];
+    let mut review = review(files, 80, 24);
+    settle(&mut review);
+    review.decide_all(ReviewDecision::Accepted);
+    assert_eq!(
+        review.message.as_deref(),
+        Some("accepted 2 hunks; not on the screen: a.js (1 line), b (100 lines)")
+    );
+    let summary: Vec<String> = review.summary().into_iter().map(|(line, _)| line).collect();
+    assert!(
+        summary.contains(&"not seen   a.js (1 line): accepted, and not on the screen".to_string()),
+        "{summary:?}"
+    );
+    // Read to the end, screen by screen, all of it was seen.
+    for at in 0..review.rows.list.len() {
+        review.cursor = at;
+        settle(&mut review);
+        let (theme, keys, inside) =
+            (Theme::plain(), Keymap::usual("review", TABLE), InlineDiffCache::default());
+        let scene = DrawContext { theme: &theme, keys: &keys, beside: &NoAnnotations, inside: &inside };
+        while review.scroll_in_row(true, &scene) {}
+    }
+    assert!(review.unseen_summary().is_empty(), "{:?}", review.unseen_summary());
+}
+
+#[test]
+fn line_ends_and_encodings_are_shown() {
+    for (a, b) in [
+        (&b"x\r\n"[..], &b"x\n"[..]),
+        (b"x\n", b"x"),
+        (b"x\n", b"x  (no line end)"),
+        (b"x\xe9y\n", "xéy\n".as_bytes()),
+        (b"\xef\xbb\xbfx\n", b"x\n"),
+        (b"x\ry\n", b"x\ny\n"),
+    ] {
+        let of = |new: &[u8]| drawn(&review(vec![file("f", b"", new).unwrap()], 80, 24));
+        assert_ne!(of(a), of(b), "{a:?} {b:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn two_changes_that_differ_are_drawn_differently(
+        (before, after, other) in samples::three_versions(),
+        columns in prop::sample::select(vec![24u16, 60, 100, 160]),
+        side in any::<bool>(),
+    ) {
+        let of = |new: &[u8]| {
+            let file = file("f", &before, new)?;
+            let mut review = review(vec![file], columns, 24);
+            review.layout.side = side;
+            review.lay_out();
+            Some(drawn(&review))
+        };
+        if let (Some(a), Some(b)) = (of(&after), of(&other)) {
+            prop_assert!(after == other || a != b, "{:?} and {:?} look the same:\n{}", after, other, a);
+            prop_assert!(!a.chars().any(samples::acts), "{:?}", a);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The scratchpads without a screen: numbered, and a word for what is to be done with one.
+
+use super::{ScratchpadBrowser, ScratchpadItem, ScratchpadItemKind, ScratchpadRequest};
+use crate::text::sanitize;
+use crate::ui::line_ui::{LineUi, number};
+
+const WORDS: &str =
+    "a number tells one, `diff N M`, `edit N`, `file N PATH`, `attach N`, `delete N`, Enter leaves: ";
+
+impl ScratchpadBrowser {
+    /// Until something is wished for, or nothing is.
+    pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
+        match self.note.take() {
+            Some(note) => talk.say(&sanitize::line(&note)),
+            None => self.list(talk),
+        }
+        loop {
+            let Some(answer) = talk.ask(WORDS) else { return };
+            if answer.trim().is_empty() {
+                return;
+            }
+            match self.wished(answer.trim()) {
+                Ok(ScratchpadRequest::Delete(name)) => {
+                    let question = format!("type `yes` to delete {}: ", sanitize::name(&name));
+                    if talk.ask(&question).is_some_and(|word| word.trim() == "yes") {
+                        self.wish = Some(ScratchpadRequest::Delete(name));
+                        return;
+                    }
+                    talk.say("it is kept");
+                }
+                Ok(wish) => {
+                    self.wish = Some(wish);
+                    return;
+                }
+                Err(why) => talk.say(&sanitize::line(&why)),
+            }
+        }
+    }
+
+    fn list(&self, talk: &mut dyn LineUi) {
+        talk.say(&format!("scratchpads: {}", self.pads.len()));
+        for (at, pad) in self.pads.iter().enumerate() {
+            let kind = if pad.kind == ScratchpadItemKind::Picture { ", a picture" } else { "" };
+            talk.say(&format!("{}: {}{kind}, {} bytes", at + 1, sanitize::name(&pad.name), pad.bytes));
+        }
+    }
+
+    fn named(&self, word: &str) -> Result<&ScratchpadItem, String> {
+        let found = number(word, self.pads.len()).and_then(|at| self.pads.get(at));
+        found.or_else(|| self.pads.iter().find(|pad| pad.name == word)).ok_or(format!("there is no `{word}`"))
+    }
+
+    /// What an answer asks for, or what is wrong with it.
+    fn wished(&self, answer: &str) -> Result<ScratchpadRequest, String> {
+        let (verb, rest) = answer.split_once(' ').unwrap_or((answer, ""));
+        let rest = rest.trim();
+        let text = |word: &str| match self.named(word)? {
+            pad if pad.kind == ScratchpadItemKind::Picture => {
+                Err(format!("`{}` is a picture: only text is edited or made a file", pad.name))
+            }
+            pad => Ok(pad.name.clone()),
+        };
+        Ok(match (verb, rest.split_once(' ')) {
+            ("diff", Some((old, new))) => {
+                ScratchpadRequest::Diff(self.named(old)?.name.clone(), self.named(new.trim())?.name.clone())
+            }
+            ("edit", None) => ScratchpadRequest::Edit(text(rest)?),
+            ("file", Some((name, path))) => {
+                ScratchpadRequest::Promote { name: text(name)?, path: path.trim().into() }
+            }
+            ("attach", None) => ScratchpadRequest::Pin(self.named(rest)?.name.clone()),
+            ("delete", None) => ScratchpadRequest::Delete(self.named(rest)?.name.clone()),
+            _ => ScratchpadRequest::View(self.named(answer)?.name.clone()),
+        })
+    }
+}

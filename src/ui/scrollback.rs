@@ -1,0 +1,172 @@
+//! A transcript entry as lines for the scrollback: calls, diffs, notices, the end of a turn. What placet itself says has
+//! its mark ([`super::own`]); all rows below it are as far in as the words behind the mark.
+
+use super::margin_mark;
+use super::picture;
+use super::theme::Theme;
+use super::verbatim;
+use crate::agent::TurnEnding;
+use crate::conversation::{CallOutcome, TokenUsage};
+use crate::text::{sanitize, visible, width};
+use crate::tools::{CallSummary, ChangeOverview, DisplayDetail};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+/// Lines of a diff shown before it is folded.
+const DIFF_LINES: usize = 60;
+/// Columns of one line of output; what is longer is cut, and said to be.
+const OUTPUT_COLUMNS: usize = 400;
+
+/// A finished call: one line that names its object, and its folded output.
+pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+    let (mark, label) = match outcome {
+        CallOutcome::Done => ("✓ ", "call.done"),
+        CallOutcome::Failed => ("✗ ", "call.failed"),
+        CallOutcome::Denied => ("⊘ ", "call.denied"),
+        CallOutcome::Interrupted => ("■ ", "call.denied"),
+    };
+    let head = sanitize::line(&summary.line).into_owned();
+    let head = vec![Span::styled(mark, theme.style(label)), Span::styled(head, theme.style("call"))];
+    let mut lines = vec![margin_mark::line(head, theme)];
+    lines.extend(detail(&summary.detail, theme, fold));
+    lines
+}
+
+/// What came of a call, folded to `fold` lines (diffs to more).
+pub fn detail(detail: &DisplayDetail, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+    match detail {
+        DisplayDetail::None => Vec::new(),
+        DisplayDetail::Text(text) => {
+            let clean = visible::output(text.trim_end_matches('\n'));
+            folded(clean.lines().map(|l| styled(l, theme.style("output"))), fold, theme)
+        }
+        DisplayDetail::Diff(diff) => folded(diff_lines(&diff.text, theme).into_iter(), DIFF_LINES, theme),
+        DisplayDetail::Changes(overview) => changes(overview, theme),
+        DisplayDetail::Image(image) => vec![styled(&picture::chip(image), theme.style("output"))],
+    }
+}
+
+/// A unified diff in colours; the signs say the same without them. A long line is cut, and shows that it is.
+pub fn diff_lines(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    verbatim::diff(text.as_bytes(), theme).into_iter().map(cut_line).collect()
+}
+
+/// A change set that the person asked to see: all of it, and no line cut.
+fn changes(overview: &ChangeOverview, theme: &Theme) -> Vec<Line<'static>> {
+    let mut out: Vec<Line<'static>> = overview.list.iter().map(|row| Line::raw(format!("  {row}"))).collect();
+    for file in &overview.files {
+        out.push(Line::default());
+        out.extend(verbatim::diff(&file.patch, theme));
+        if file.left_out > 0 {
+            let words = format!(
+                "  {} more bytes of {}: `placet changes --patch` shows them",
+                file.left_out, file.name
+            );
+            out.push(Line::styled(words, theme.style("warning")));
+        }
+    }
+    out
+}
+
+fn cut_line(line: Line<'static>) -> Line<'static> {
+    let (mut spans, mut room) = (Vec::new(), OUTPUT_COLUMNS);
+    for span in line.spans {
+        let wide = width::of(&span.content);
+        if wide > room {
+            spans.push(Span::styled(width::cut(&span.content, room.max(1)), span.style));
+            break;
+        }
+        room -= wide;
+        spans.push(span);
+    }
+    Line::from(spans)
+}
+
+fn folded(lines: impl Iterator<Item = Line<'static>>, fold: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let all: Vec<Line<'static>> = lines.collect();
+    let hidden = all.len().saturating_sub(fold);
+    // One line saved is not worth a line that says so.
+    let shown = if hidden <= 1 { all.len() } else { fold };
+    let mut out: Vec<Line<'static>> = all.into_iter().take(shown).collect();
+    if hidden > 1 {
+        out.push(styled(&format!("… {hidden} more lines"), theme.style("hint")));
+    }
+    out
+}
+
+fn styled(text: &str, style: Style) -> Line<'static> {
+    Line::from(vec![Span::raw("  "), Span::styled(width::cut(text, OUTPUT_COLUMNS), style)])
+}
+
+/// What the person said while a turn ran, as it went to the model.
+pub fn said(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    let clean = visible::prose(text.trim_end_matches('\n')).into_owned();
+    let lead = |at: usize| if at == 0 { "> " } else { "  " };
+    let line = |(at, text): (usize, &str)| {
+        Line::from(vec![Span::styled(lead(at), theme.style("prompt")), Span::raw(text.to_string())])
+    };
+    // An answer may have a line that begins with `> `: the mark says that these are the person's words.
+    margin_mark::block(clean.lines().enumerate().map(line), theme)
+}
+
+pub fn notice(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    said_by_placet(text, "notice", theme)
+}
+
+/// Something that is read only by who looks for it.
+pub fn hint(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    said_by_placet(text, "hint", theme)
+}
+
+/// More of the block above it.
+pub fn under(text: &str, theme: &Theme) -> Vec<Line<'static>> {
+    let clean = visible::guard(text);
+    let row = |line: &str| {
+        Line::from(vec![Span::raw(margin_mark::UNDER), Span::styled(line.to_string(), theme.style("hint"))])
+    };
+    clean.lines().map(row).collect()
+}
+
+fn said_by_placet(text: &str, label: &str, theme: &Theme) -> Vec<Line<'static>> {
+    let clean = visible::guard(text);
+    let lines = clean.lines().map(|line| Line::styled(line.to_string(), theme.style(label)));
+    margin_mark::block(lines, theme)
+}
+
+pub fn error(text: &str, hint: Option<&str>, theme: &Theme) -> Vec<Line<'static>> {
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    for (at, line) in visible::guard(text).lines().enumerate() {
+        let lead = if at == 0 { "error: " } else { "       " };
+        lines.push(Line::from(vec![Span::styled(lead, theme.style("error")), Span::raw(line.to_string())]));
+    }
+    lines.extend(
+        hint.map(|h| Line::from(vec![Span::styled("hint: ", theme.style("hint")), Span::raw(h.to_string())])),
+    );
+    margin_mark::block(lines, theme)
+}
+
+/// What the end of a turn leaves in the scrollback; nothing where it simply ended.
+pub fn ending(ending: &TurnEnding, theme: &Theme) -> Vec<Line<'static>> {
+    let Some((text, hint)) = ending.words() else { return Vec::new() };
+    let clean = visible::guard(&text).into_owned();
+    let mut lines: Vec<Line<'static>> =
+        clean.lines().map(|line| Line::styled(line.to_string(), theme.style("warning"))).collect();
+    lines.extend(hint.map(|h| Line::styled(h, theme.style("hint"))));
+    margin_mark::block(lines, theme)
+}
+
+/// `12.3k in, 1.2k out (9k cached)`.
+pub fn tokens(usage: &TokenUsage) -> String {
+    let cached =
+        if usage.cache_read > 0 { format!(" ({} cached)", short(usage.cache_read)) } else { String::new() };
+    format!("{} in{cached}, {} out", short(usage.prompt()), short(usage.output))
+}
+
+pub fn short(n: u64) -> String {
+    match n {
+        0..1_000 => n.to_string(),
+        1_000..100_000 => format!("{:.1}k", n as f64 / 1e3),
+        100_000..1_000_000 => format!("{}k", n / 1_000),
+        _ => format!("{:.1}M", n as f64 / 1e6),
+    }
+}

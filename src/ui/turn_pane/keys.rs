@@ -1,0 +1,199 @@
+//! Keys and pastes in the pane: for the turn, for the question that is open, or for the draft.
+//!
+//! While a question is open, keys go to one of two places, and the row of keys says to which: the question, where a
+//! key answers, scrolls or does nothing, or the draft, where it is text. [`KeyGuard`] decides which keys may answer.
+//!
+//! [`KeyGuard`]: crate::ui::input::guard::Guard
+
+use super::question::{PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome};
+use super::{TurnPane, TurnPaneAction};
+use crate::agent::{SendTiming, is_command};
+use crate::ui::scrollback;
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use ratatui::text::Line;
+use std::time::Instant;
+
+impl TurnPane {
+    /// A paste goes to the draft whole, whatever stands in it, and never answers anything. One that cannot be kept is
+    /// told above the pane.
+    pub fn paste(&mut self, text: &str, now: Instant) -> Vec<Line<'static>> {
+        self.guard.touch(now);
+        match self.pastes.collapse(text) {
+            Ok(text) => {
+                self.composer.insert(&text);
+                self.focus = QuestionFocus::Draft;
+                Vec::new()
+            }
+            Err(why) => scrollback::notice(&why, &self.theme),
+        }
+    }
+
+    pub(super) fn notice(&self, text: &str) -> Vec<Line<'static>> {
+        scrollback::notice(text, &self.theme)
+    }
+
+    /// The person comes back: no key answers before they had the time to look.
+    pub fn focus_returned(&mut self, now: Instant) {
+        self.guard.touch(now);
+    }
+
+    /// Bytes were read at `at` that type nothing: the key before them was not alone, and the next one follows them.
+    pub fn ignored(&mut self, at: Instant) {
+        self.guard.touch(at);
+    }
+
+    /// Bytes were read whose meaning is not known yet.
+    pub fn unfinished(&mut self) {
+        self.guard.cancel_pending_key();
+    }
+
+    /// When [`TurnPane::settle`] may have something to do.
+    pub fn due(&self) -> Option<Instant> {
+        self.guard.due()
+    }
+
+    /// A key that may answer has been alone for long enough: it answers.
+    pub fn answer_due_key(&mut self, now: Instant) -> Option<TurnPaneAction> {
+        let key = self.guard.take_due_key(now)?;
+        let answered = PaneQuestion::answer_key(&mut self.question, key);
+        match &self.question {
+            Some(open) if open.wants_confirmation() => self.guard.confirm(),
+            _ => self.guard.clear_confirmation(),
+        }
+        match answered {
+            QuestionOutcome::Cancelled => self.stop(),
+            QuestionOutcome::Closed | QuestionOutcome::Open | QuestionOutcome::Not => None,
+        }
+    }
+
+    /// A key that was read at `at`. One that is held at this moment does not answer any more: if nobody looked at the
+    /// keys for a while, it is not known how close together they came.
+    pub fn key(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        let alt = key.modifiers.contains(KeyModifiers::ALT);
+        let action = match (key.code, ctrl) {
+            (KeyCode::Char('c'), true) => self.ctrl_c(),
+            (KeyCode::Char('z'), true) => Some(TurnPaneAction::Suspend),
+            (KeyCode::BackTab, _) => Some(TurnPaneAction::CycleMode),
+            (KeyCode::Char('o'), true) => {
+                self.facts.expanded = !self.facts.expanded;
+                None
+            }
+            (KeyCode::Char('s'), true) => self.steer(),
+            (KeyCode::Char('s'), false) if alt => self.steer(),
+            _ if self.question.is_some() => return self.press_at_question(key, at),
+            (KeyCode::Esc, _) => self.stop(),
+            _ => {
+                self.edit(key);
+                None
+            }
+        };
+        self.guard.touch(at);
+        action
+    }
+
+    fn press_at_question(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
+        let scrolled = self.question.as_mut().is_some_and(|open| open.scroll_key(key));
+        match (key.code, self.focus) {
+            _ if scrolled => self.guard.touch(at),
+            (KeyCode::Tab, focus) => {
+                self.guard.touch(at);
+                self.focus = if focus == QuestionFocus::Draft {
+                    QuestionFocus::Question
+                } else {
+                    QuestionFocus::Draft
+                };
+            }
+            // Esc is an answer, or stops the turn: not where it may mean the draft.
+            (KeyCode::Esc, QuestionFocus::Draft) => {
+                self.guard.touch(at);
+                self.focus = QuestionFocus::Question;
+            }
+            (code, QuestionFocus::Draft) => {
+                let burst = self.guard.is_burst(at);
+                self.guard.touch(at);
+                // A line that arrives in one piece is looked at before it is sent.
+                if burst && code == KeyCode::Enter { self.composer.insert("\n") } else { self.edit(key) }
+            }
+            (_, QuestionFocus::Question) => self.press_answer(key, at),
+        }
+        None
+    }
+
+    fn press_answer(&mut self, key: KeyEvent, at: Instant) {
+        let Some(open) = self.question.as_mut() else { return };
+        match open.meaning(key) {
+            QuestionKeyKind::Answer(role) => return self.guard.press(key, role, at),
+            QuestionKeyKind::Text => {
+                let _ = PaneQuestion::answer_key(&mut self.question, key);
+            }
+            QuestionKeyKind::BeginsText if self.guard.is_ready(at) => {
+                let _ = PaneQuestion::answer_key(&mut self.question, key);
+            }
+            QuestionKeyKind::BeginsText => {}
+            QuestionKeyKind::Nothing => {
+                open.remind();
+                self.guard.clear_confirmation();
+            }
+        }
+        self.guard.touch(at);
+    }
+
+    /// The draft first, then the turn.
+    fn ctrl_c(&mut self) -> Option<TurnPaneAction> {
+        if self.question.is_some() || self.composer.is_empty() {
+            return self.stop();
+        }
+        self.recall = Some(self.composer.take());
+        None
+    }
+
+    /// Stops the turn. The question that is open goes with it, without an answer: after a stop it applies nothing.
+    fn stop(&mut self) -> Option<TurnPaneAction> {
+        if let Some(open) = self.question.take() {
+            open.cancel();
+        }
+        self.stopping = true;
+        self.state = "stopping".into();
+        Some(TurnPaneAction::Stop)
+    }
+
+    /// The terminal is gone. What is pending stays pending.
+    pub(super) fn terminal_closed(&mut self) {
+        let _ = self.stop();
+        self.guard.reset();
+    }
+
+    /// What is typed, or the newest line that waits, reaches the model with its next request.
+    fn steer(&mut self) -> Option<TurnPaneAction> {
+        if self.composer.is_empty() {
+            self.queue.steer_newest(|line| self.pastes.expanded(line).into_owned());
+            return None;
+        }
+        let text = self.composer.take();
+        if is_command(&text) {
+            self.queue.push(text, SendTiming::AfterTurn);
+        } else {
+            self.queue.push(self.pastes.expanded(&text).into_owned(), SendTiming::NextRequest);
+        }
+        None
+    }
+
+    fn edit(&mut self, key: KeyEvent) {
+        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
+        let composer = &mut self.composer;
+        match (key.code, ctrl) {
+            (KeyCode::Enter, _) if !key.modifiers.is_empty() => composer.insert("\n"),
+            (KeyCode::Char('j'), true) => composer.insert("\n"),
+            (KeyCode::Enter, _) if !composer.is_empty() => {
+                self.queue.push(composer.take(), SendTiming::AfterTurn);
+            }
+            (KeyCode::Up, _) if composer.is_empty() => {
+                if let Some(text) = self.queue.take_back().or_else(|| self.recall.take()) {
+                    composer.set(self.pastes.collapsed(text));
+                }
+            }
+            _ => composer.key(key),
+        }
+    }
+}

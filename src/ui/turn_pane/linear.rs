@@ -1,0 +1,373 @@
+//! A turn without a screen: every piece of news is one labelled line, written once, below all others.
+//!
+//! For screen readers and for terminals in which nothing may be repainted: no pane, no cursor movement, no clock, no
+//! colour. The same things can be done as in the pane; questions are answered by a number and Enter. This part decides
+//! what is said and does no I/O.
+//!
+//! A line with placet's mark is placet's; a label without one is in front of somebody else's words.
+
+mod question;
+
+use super::question::AnyQuestion;
+use super::{TurnPaneAction, TurnPaneStatus};
+use crate::agent::{MessageQueue, QueuedMessage, SendTiming, TurnEnding, TurnEvent, is_command};
+use crate::conversation::CallOutcome;
+use crate::session::InputDraft;
+use crate::text::{sanitize, visible};
+use crate::ui::input::guard::QUIET;
+use crate::ui::input::line_input::TypedLine;
+use crate::ui::margin_mark;
+use crate::ui::markdown_stream::MarkdownStream;
+use crate::ui::paste::PasteStore;
+use crate::ui::scrollback;
+use crate::ui::theme::Theme;
+use question::{LinearQuestion, cancel};
+use ratatui::text::Line;
+use std::time::Instant;
+
+/// Rules and tables are not wider than this.
+const COLUMNS: usize = 80;
+
+pub(super) struct LinearTurn {
+    theme: Theme,
+    facts: TurnPaneStatus,
+    queue: MessageQueue,
+    pastes: PasteStore,
+    started: Instant,
+    stream: MarkdownStream,
+    spoke: bool,
+    thinking: Option<String>,
+    silent: bool,
+    open: Option<LinearQuestion>,
+    begun: String,
+    draft: String,
+    recall: Option<String>,
+}
+
+impl LinearTurn {
+    pub(super) fn new(
+        theme: Theme,
+        facts: TurnPaneStatus,
+        queue: MessageQueue,
+        draft: String,
+        pastes: PasteStore,
+        now: Instant,
+    ) -> LinearTurn {
+        LinearTurn {
+            theme,
+            facts,
+            queue,
+            pastes,
+            started: now,
+            stream: MarkdownStream::default(),
+            spoke: false,
+            thinking: None,
+            silent: false,
+            open: None,
+            begun: String::new(),
+            draft,
+            recall: None,
+        }
+    }
+
+    pub(super) fn draft(&self) -> InputDraft {
+        let whole = |line: QueuedMessage| self.pastes.expanded(&line.text).into_owned();
+        let queued = self.queue.lines().into_iter().map(whole).collect();
+        InputDraft { queued, typed: format!("{}{}", self.draft, self.begun) }
+    }
+
+    pub(super) fn is_expanded(&self) -> bool {
+        self.facts.expanded
+    }
+
+    /// A line that was cleared, for the history.
+    pub(super) fn take_recall(&mut self) -> Option<String> {
+        self.recall.take()
+    }
+
+    /// Takes an event; returns what is said of it.
+    pub(super) fn event(&mut self, event: TurnEvent, now: Instant) -> Vec<String> {
+        match event {
+            TurnEvent::Text(text) => {
+                let mut out = self.end_thinking();
+                let lines = self.stream.push(&text, &self.theme, COLUMNS);
+                out.extend(self.answer(&lines));
+                out
+            }
+            TurnEvent::Thinking(text) => {
+                let begins = self.thinking.is_none();
+                self.thinking.get_or_insert_default().push_str(&text);
+                if begins { vec![margin_mark::marked("thinking")] } else { Vec::new() }
+            }
+            TurnEvent::CallPlanned { title, .. } => self.labelled_lines("call", &title),
+            TurnEvent::CallOutput { text, .. } if self.facts.expanded => {
+                visible::output(&text).lines().map(|l| format!("output: {l}")).collect()
+            }
+            TurnEvent::CallEnded { outcome, summary, .. } => {
+                let word = match outcome {
+                    CallOutcome::Done => "done",
+                    CallOutcome::Failed => "failed",
+                    CallOutcome::Denied => "refused",
+                    CallOutcome::Interrupted => "stopped",
+                };
+                let mut out = self.labelled_lines(word, &summary.line);
+                let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
+                out.extend(plain(&scrollback::detail(&summary.detail, &self.theme, fold)));
+                out
+            }
+            TurnEvent::Question(question) => self.ask(AnyQuestion::Call(Box::new(question)), now),
+            TurnEvent::LoopQuestion(question) => self.ask(AnyQuestion::Loop(question), now),
+            TurnEvent::Choice(question) => self.ask(AnyQuestion::Choice(question), now),
+            TurnEvent::Enquiry(question) => self.ask(AnyQuestion::Enquiry(question), now),
+            TurnEvent::Retrying { attempt, of, wait, error } => {
+                let text = format!("{attempt} of {of} in {:.0} s: {error}", wait.as_secs_f64());
+                self.labelled_lines("retry", &text)
+            }
+            // Said once: a clock is no news.
+            TurnEvent::Silent { since } if !std::mem::replace(&mut self.silent, true) => {
+                self.labelled_lines("waiting", &format!("no data for {} s; Ctrl-C stops", since.as_secs()))
+            }
+            TurnEvent::Requested => {
+                self.silent = false;
+                Vec::new()
+            }
+            TurnEvent::Usage { total, .. } => {
+                self.facts.usage = total;
+                Vec::new()
+            }
+            TurnEvent::Todos(items) => {
+                let news: Vec<String> = crate::tools::todo_lines(&items);
+                self.facts.todos = items;
+                let mut out = self.ended_parts();
+                // They are rendered already.
+                out.extend(news.iter().map(|line| margin_mark::marked(&format!("step: {line}"))));
+                out
+            }
+            TurnEvent::Steered(text) => {
+                let mut out = self.ended_parts();
+                out.push(foreign("you", &text.replace('\n', " / ")));
+                out
+            }
+            TurnEvent::Notice(text) => self.labelled_lines("note", &text),
+            TurnEvent::Ended(ending) => self.end(&ending, now),
+            _ => Vec::new(),
+        }
+    }
+
+    fn labelled_lines(&mut self, word: &str, text: &str) -> Vec<String> {
+        let mut out = self.ended_parts();
+        out.push(label(word, text));
+        out
+    }
+
+    /// What was waiting of thoughts and of the answer.
+    fn ended_parts(&mut self) -> Vec<String> {
+        let mut out = self.end_thinking();
+        out.extend(self.end_text());
+        out
+    }
+
+    fn answer(&mut self, lines: &[Line<'_>]) -> Vec<String> {
+        let mut out = Vec::new();
+        for line in plain(lines).into_iter().filter(|line| !line.trim().is_empty()) {
+            let begins = !std::mem::replace(&mut self.spoke, true);
+            out.push(if begins { format!("model: {line}") } else { line });
+        }
+        out
+    }
+
+    fn end_text(&mut self) -> Vec<String> {
+        let lines = self.stream.finish(&self.theme, COLUMNS);
+        let out = self.answer(&lines);
+        self.spoke = false;
+        out
+    }
+
+    fn end_thinking(&mut self) -> Vec<String> {
+        let Some(text) = self.thinking.take() else { return Vec::new() };
+        if !self.facts.expanded {
+            return Vec::new();
+        }
+        let clean = visible::prose(&text).into_owned();
+        clean.lines().filter(|l| !l.trim().is_empty()).map(|l| foreign("thought", l)).collect()
+    }
+
+    fn end(&mut self, ending: &TurnEnding, now: Instant) -> Vec<String> {
+        if let Some(open) = self.open.take() {
+            cancel(open.asked);
+        }
+        let seconds = now.saturating_duration_since(self.started).as_secs();
+        let tokens = match self.facts.usage.prompt() + self.facts.usage.output {
+            0 => String::new(),
+            _ => format!(", {}", scrollback::tokens(&self.facts.usage)),
+        };
+        match ending.words() {
+            None => self.labelled_lines("done", &format!("the turn, after {seconds} s{tokens}")),
+            Some((words, hint)) => {
+                let mut out = self.labelled_lines("stopped", &words);
+                out.extend(hint.map(|hint| label("hint", &hint)));
+                out
+            }
+        }
+    }
+
+    /// Takes what was typed; returns what is said to it, and what the loop is to do.
+    pub(super) fn typed(&mut self, typed: TypedLine, now: Instant) -> (Vec<String>, Option<TurnPaneAction>) {
+        match typed {
+            TypedLine::Begun(text) => {
+                // What was begun before a question is no answer to it.
+                if let Some(open) = &mut self.open {
+                    open.interrupts |= now.saturating_duration_since(open.since) < QUIET;
+                }
+                self.begun = text;
+                (Vec::new(), None)
+            }
+            TypedLine::Stop(text) => {
+                self.begun.clear();
+                if text.trim().is_empty() || self.open.is_some() {
+                    self.recall = Some(text).filter(|text| !text.trim().is_empty());
+                    return (vec![margin_mark::marked("stopping")], self.stop());
+                }
+                self.recall = Some(text);
+                (vec![label("note", "the line is cleared; Ctrl-C again stops the turn")], None)
+            }
+            TypedLine::Suspend(text) => {
+                self.begun.clear();
+                if text.trim().is_empty() {
+                    return (Vec::new(), Some(TurnPaneAction::Suspend));
+                }
+                // The terminal gave the line away with the key.
+                let said = label("note", &format!("what was begun is at the next prompt: {text}"));
+                self.draft = if self.draft.is_empty() { text } else { format!("{}\n{text}", self.draft) };
+                (vec![said], Some(TurnPaneAction::Suspend))
+            }
+            // A paste answers nothing and is no command, whatever stands in it.
+            TypedLine::Pasted(text) => {
+                self.begun.clear();
+                (vec![self.queue_paste(&text)], None)
+            }
+            TypedLine::Line(text) => {
+                self.begun.clear();
+                self.line(text.trim_end(), now)
+            }
+            // A line that came faster than by hand answers nothing either; where nothing is asked it is a line.
+            TypedLine::AtOnce(text) => {
+                self.begun.clear();
+                if self.open.is_none() || is_command(text.trim()) {
+                    return self.line(text.trim_end(), now);
+                }
+                self.recall = Some(text);
+                let why = "that came in one piece, as a paste does, and is no answer; type it by hand";
+                (vec![label("note", why)], None)
+            }
+            TypedLine::End => match self.open.is_some() {
+                true => (vec![margin_mark::marked("stopping")], self.stop()),
+                false => (Vec::new(), None),
+            },
+        }
+    }
+
+    fn stop(&mut self) -> Option<TurnPaneAction> {
+        if let Some(open) = self.open.take() {
+            cancel(open.asked);
+        }
+        Some(TurnPaneAction::Stop)
+    }
+
+    /// The terminal is gone. What is pending stays pending.
+    pub(super) fn terminal_closed(&mut self) {
+        let _ = self.stop();
+    }
+
+    fn line(&mut self, text: &str, now: Instant) -> (Vec<String>, Option<TurnPaneAction>) {
+        match text.trim() {
+            "" => (Vec::new(), None),
+            "/stop" => (vec![margin_mark::marked("stopping")], self.stop()),
+            "/mode" => (Vec::new(), Some(TurnPaneAction::CycleMode)),
+            "/expand" => {
+                self.facts.expanded = !self.facts.expanded;
+                let how = if self.facts.expanded { "at length" } else { "in short" };
+                (vec![label("note", &format!("thinking and output are told {how}"))], None)
+            }
+            "/steer" => {
+                let said = if self.queue.steer_newest(|line| self.pastes.expanded(line).into_owned()) {
+                    "the newest line goes with the next request"
+                } else {
+                    "no line waits that could go with the next request"
+                };
+                (vec![label("note", said)], None)
+            }
+            "/back" => match self.queue.take_back() {
+                Some(text) => {
+                    let said = label("note", &format!("taken back, for the next prompt: {text}"));
+                    self.draft = if self.draft.is_empty() { text } else { format!("{}\n{text}", self.draft) };
+                    (vec![said], None)
+                }
+                None => (vec![label("note", "nothing is queued")], None),
+            },
+            trimmed => match self.answer_to(trimmed, now) {
+                Some(out) => out,
+                // While something is asked, no line is sent to the model by mistake.
+                None if self.open.is_some() && !is_command(trimmed) => (self.remind(text), None),
+                None => (vec![self.enqueue(text)], None),
+            },
+        }
+    }
+
+    fn queue_paste(&self, text: &str) -> String {
+        let text = text.trim_end_matches(['\n', '\r']);
+        match self.pastes.collapse_always(text) {
+            Ok(words) => self.enqueue(&words),
+            Err(why) => label("note", &why),
+        }
+    }
+
+    fn enqueue(&self, text: &str) -> String {
+        let (text, sending) = match text.trim().strip_prefix("/steer ") {
+            Some(rest) if !is_command(rest) => (rest.trim(), SendTiming::NextRequest),
+            _ => (text, SendTiming::AfterTurn),
+        };
+        self.queue.push(text.into(), sending);
+        let when = match sending {
+            SendTiming::AfterTurn => "after this turn; /steer sends it with the next request",
+            SendTiming::NextRequest => "with the next request",
+        };
+        let open = if self.open.is_some() { "; the question is still open" } else { "" };
+        label("queued", &format!("{} {when}, /back takes it back{open}: {text}", self.queue.lines().len()))
+    }
+}
+
+/// What placet says itself: a label, and its words.
+fn label(word: &str, text: &str) -> String {
+    margin_mark::marked(&foreign(word, text))
+}
+
+/// A label for somebody else's words. It has no mark: placet says none of what follows it.
+fn foreign(word: &str, text: &str) -> String {
+    format!("{word}: {}", sanitize::line(text))
+}
+
+/// What is approved: sign by sign, also drawn boxes.
+fn exactly(lines: &[Line<'_>]) -> Vec<String> {
+    lines.iter().map(ToString::to_string).collect()
+}
+
+fn plain(lines: &[Line<'_>]) -> Vec<String> {
+    lines.iter().map(|line| without_box_drawing(&line.to_string())).collect()
+}
+
+/// Without drawn boxes, which would be read out sign by sign.
+fn without_box_drawing(text: &str) -> String {
+    text.chars()
+        .map(|c| match c {
+            '│' | '┃' => ':',
+            '─' | '━' => '-',
+            '\u{2500}'..='\u{257f}' => '+',
+            c => c,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+#[path = "linear_tests.rs"]
+mod tests;

@@ -1,0 +1,235 @@
+//! Questions without a screen: what is asked line by line, and the lines that answer.
+
+use super::{LinearTurn, exactly, label};
+use crate::agent::{ApprovalReply, QuestionChoice as Answer, is_command};
+use crate::text::sanitize;
+use crate::tools::{DisplayDetail, UserReply};
+use crate::ui::input::guard::QUIET;
+use crate::ui::margin_mark;
+use crate::ui::picture;
+use crate::ui::scrollback;
+use crate::ui::theme::Theme;
+use crate::ui::turn_pane::TurnPaneAction;
+use crate::ui::turn_pane::question::{AnyQuestion, is_given_twice, left_out, second_words};
+use crate::ui::verbatim;
+use ratatui::style::Style;
+use std::time::Instant;
+
+/// An answer to a question, and what it is called.
+#[derive(Clone, Debug)]
+enum LinearChoice {
+    Reply(ApprovalReply),
+    Loop(bool),
+    Own(Answer),
+    Said(UserReply),
+    Why,
+}
+
+pub(super) struct LinearQuestion {
+    pub(super) asked: AnyQuestion,
+    choices: Vec<(String, LinearChoice)>,
+    pub(super) since: Instant,
+    /// Something was being typed when it came up: that line is no answer.
+    pub(super) interrupts: bool,
+    /// This word allows it, and nothing shorter.
+    word: Option<String>,
+    /// The answer that was given once and has to be given again.
+    confirmed: Option<char>,
+}
+
+impl LinearQuestion {
+    /// What there is to say to an answer that has to be given twice, the first time.
+    fn second_look(&mut self, choice: &Answer, number: usize) -> Option<String> {
+        let AnyQuestion::Choice(question) = &self.asked else { return None };
+        let unseen = left_out(&question.detail);
+        if !is_given_twice(choice, unseen.is_empty())
+            || self.confirmed.replace(choice.key) == Some(choice.key)
+        {
+            return None;
+        }
+        Some(second_words(choice, &unseen, &format!("type {} and Enter", number + 1), "line"))
+    }
+
+    /// The same for a call of which not all is shown; `given` is the line that allows it.
+    fn second_look_at_call(&mut self, reply: &ApprovalReply, given: &str) -> Option<String> {
+        let key = match reply {
+            ApprovalReply::Yes => 'y',
+            ApprovalReply::Always => 'a',
+            ApprovalReply::Pattern => 'p',
+            _ => return None,
+        };
+        let AnyQuestion::Call(question) = &self.asked else { return None };
+        let unseen = left_out(&question.preview.detail);
+        if unseen.is_empty() || self.confirmed.replace(key) == Some(key) {
+            return None;
+        }
+        Some(format!("{unseen} not shown: type {given} and Enter again to allow it unseen"))
+    }
+}
+
+impl LinearTurn {
+    pub(super) fn ask(&mut self, asked: AnyQuestion, now: Instant) -> Vec<String> {
+        let (mut out, mut choices, mut word) = (Vec::new(), Vec::new(), None);
+        let mut choice = |words: &str, choice: LinearChoice| choices.push((words.to_string(), choice));
+        match &asked {
+            AnyQuestion::Call(question) => {
+                out.push(label("question", &format!("allow? {}", question.preview.line)));
+                out.push(label("because", &question.reason));
+                out.extend(body(&question.preview.detail, &self.theme));
+                let unseen = left_out(&question.preview.detail);
+                if !unseen.is_empty() {
+                    out.push(label("not shown", &unseen));
+                }
+                word = question.typed.clone();
+                choice("yes", LinearChoice::Reply(ApprovalReply::Yes));
+                choice("no", LinearChoice::Reply(ApprovalReply::No(String::new())));
+                for (grant, reply) in
+                    [(&question.always, ApprovalReply::Always), (&question.pattern, ApprovalReply::Pattern)]
+                {
+                    if let Some(grant) = grant {
+                        choice(&format!("always: {}", grant.describe()), LinearChoice::Reply(reply));
+                    }
+                }
+                choice("never in this session", LinearChoice::Reply(ApprovalReply::Never));
+                if !question.why.is_empty() {
+                    choice("why it asks", LinearChoice::Why);
+                }
+                choice("no, and stop the turn", LinearChoice::Reply(ApprovalReply::Cancel));
+            }
+            AnyQuestion::Loop(question) => {
+                let text = format!(
+                    "{} was called {} times with the same result; go on?",
+                    question.tool, question.times
+                );
+                out.push(label("question", &text));
+                let spent = format!("this turn has taken {} so far", scrollback::tokens(&question.spent));
+                out.push(label("note", &spent));
+                choice("go on", LinearChoice::Loop(true));
+                choice("stop", LinearChoice::Loop(false));
+            }
+            AnyQuestion::Enquiry(question) => {
+                let text = format!("question: the model asks: {}", question.question.trim_end());
+                out.extend(margin_mark::marked(&sanitize::block(&text)).lines().map(String::from));
+                for words in &question.choices {
+                    choice(words, LinearChoice::Said(UserReply::Words(words.clone())));
+                }
+                choice("leave it open", LinearChoice::Said(UserReply::Open));
+            }
+            AnyQuestion::Choice(question) => {
+                out.push(label("question", &question.title));
+                out.push(label("because", &question.reason));
+                out.extend(body(&question.detail, &self.theme));
+                let unseen = left_out(&question.detail);
+                if !unseen.is_empty() {
+                    out.push(label("not shown", &unseen));
+                }
+                for one in &question.choices {
+                    choice(&one.words, LinearChoice::Own(one.clone()));
+                }
+            }
+        }
+        let mut said = self.ended_parts();
+        said.extend(out);
+        said.extend(numbered(&choices));
+        let how = match (&asked, &word) {
+            (AnyQuestion::Enquiry(_), _) => "type a number, or the answer itself, and Enter".to_string(),
+            (_, Some(word)) => format!("type `{word}` and Enter to allow it, or a number and Enter"),
+            _ => "type a number and Enter".to_string(),
+        };
+        said.push(label("answer", &how));
+        let interrupts = !self.begun.is_empty();
+        self.open = Some(LinearQuestion { asked, choices, since: now, interrupts, word, confirmed: None });
+        said
+    }
+
+    /// What was typed is no answer: says which answers there are. The line comes back with the history.
+    pub(super) fn remind(&mut self, text: &str) -> Vec<String> {
+        self.recall = Some(text.into());
+        let open = self.open.as_mut();
+        let choices = open.map_or_else(Vec::new, |open| {
+            open.confirmed = None;
+            numbered(&open.choices)
+        });
+        let why = "not an answer, and not sent: type one of these numbers and Enter";
+        std::iter::once(label("note", why)).chain(choices).collect()
+    }
+
+    /// What comes of a line when it answers the question; `None` when it does not.
+    pub(super) fn answer_to(
+        &mut self,
+        text: &str,
+        now: Instant,
+    ) -> Option<(Vec<String>, Option<TurnPaneAction>)> {
+        let open = self.open.as_mut()?;
+        let of_word = open.word.as_deref() == Some(text);
+        let number = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
+        let (words, choice) = match (of_word, number.and_then(|at| open.choices.get(at))) {
+            (true, _) => ("yes".to_string(), LinearChoice::Reply(ApprovalReply::Yes)),
+            (false, Some(choice)) => choice.clone(),
+            (false, None) if matches!(open.asked, AnyQuestion::Enquiry(_)) && !is_command(text) => {
+                (text.to_string(), LinearChoice::Said(UserReply::Words(text.into())))
+            }
+            (false, None) => return None,
+        };
+        let too_soon = now.saturating_duration_since(open.since) < QUIET;
+        if std::mem::take(&mut open.interrupts) || too_soon {
+            self.recall = Some(text.into());
+            let why = "that was begun before the question was told and is no answer; type it again";
+            return Some((vec![label("note", why)], None));
+        }
+        let consents = matches!(
+            choice,
+            LinearChoice::Reply(ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern)
+        );
+        if let (true, Some(word), false) = (consents, &open.word, of_word) {
+            return Some((vec![label("question", &format!("type `{word}` and Enter to allow it"))], None));
+        }
+        if let (LinearChoice::Own(choice), Some(number)) = (&choice, number)
+            && let Some(words) = open.second_look(choice, number)
+        {
+            return Some((vec![label("question", &words)], None));
+        }
+        if let LinearChoice::Reply(reply) = &choice
+            && let Some(words) = open.second_look_at_call(reply, text)
+        {
+            return Some((vec![label("question", &words)], None));
+        }
+        if let (LinearChoice::Why, AnyQuestion::Call(question)) = (&choice, &open.asked) {
+            let clean = sanitize::block(&question.why).into_owned();
+            return Some((clean.lines().map(|l| label("why", l)).collect(), None));
+        }
+        let cancels = matches!(choice, LinearChoice::Reply(ApprovalReply::Cancel));
+        let asked = self.open.take()?.asked;
+        match (asked, choice) {
+            (AnyQuestion::Call(question), LinearChoice::Reply(reply)) => drop(question.reply.send(reply)),
+            (AnyQuestion::Loop(question), LinearChoice::Loop(on)) => drop(question.reply.send(on)),
+            (AnyQuestion::Choice(asked), LinearChoice::Own(own)) => drop(asked.reply.send(own.key)),
+            (AnyQuestion::Enquiry(question), LinearChoice::Said(said)) => drop(question.reply.send(said)),
+            _ => {}
+        }
+        Some((vec![label("answered", &words)], cancels.then_some(TurnPaneAction::Stop)))
+    }
+}
+
+/// The answers with their numbers.
+fn numbered(choices: &[(String, LinearChoice)]) -> Vec<String> {
+    choices.iter().enumerate().map(|(at, (words, _))| label(&(at + 1).to_string(), words)).collect()
+}
+
+pub(super) fn cancel(asked: AnyQuestion) {
+    match asked {
+        AnyQuestion::Call(question) => drop(question.reply.send(ApprovalReply::Cancel)),
+        AnyQuestion::Loop(question) => drop(question.reply.send(false)),
+        AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => {}
+    }
+}
+
+fn body(detail: &DisplayDetail, theme: &Theme) -> Vec<String> {
+    match detail {
+        DisplayDetail::Diff(diff) => exactly(&verbatim::diff(diff.text.as_bytes(), theme)),
+        DisplayDetail::Changes(_) => exactly(&scrollback::detail(detail, theme, usize::MAX)),
+        DisplayDetail::Text(text) => exactly(&verbatim::lines(text, Style::default(), theme)),
+        DisplayDetail::Image(image) => vec![label("picture", &picture::chip(image))],
+        DisplayDetail::None => Vec::new(),
+    }
+}

@@ -1,0 +1,127 @@
+//! The loop around a turn without a screen: events of the turn and lines of the person, in the order in which they come.
+
+use super::linear::LinearTurn;
+use super::{TurnPaneAction, TurnPaneResult, TurnPaneSettings};
+use crate::agent::{TurnEnding, TurnEvent};
+use crate::permission::{Mode, ModeCell};
+use crate::ui::input::AsyncKeyReader;
+use crate::ui::input::decode::TerminalInput;
+use crate::ui::input::line_input::{LineInput, TypedLine};
+use crate::ui::{margin_mark, term};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_util::sync::CancellationToken;
+
+/// Tells a turn until it ends, line by line. `stop` is cancelled when the person stops it.
+pub async fn run_linear(
+    settings: TurnPaneSettings,
+    mut events: UnboundedReceiver<TurnEvent>,
+    stop: CancellationToken,
+) -> TurnPaneResult {
+    let TurnPaneSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, .. } = settings;
+    let mut linear = LinearTurn::new(theme, facts, queue, draft, pastes, Instant::now());
+    let mut line = LineInput::default();
+    let mut keys = AsyncKeyReader::new().ok();
+    let mut quiet_since = Instant::now();
+    let ending = loop {
+        tokio::select! {
+            biased;
+            input = input(&mut keys) => match input {
+                Some((input, at)) => {
+                    quiet_since = Instant::now();
+                    let settled = line.take_due_line(at);
+                    let (echo, typed) = line.take(&input, at);
+                    term::write_all(echo.as_bytes());
+                    for typed in settled.into_iter().chain(typed) {
+                        act(&mut linear, typed, at, &mode, &modes, &stop);
+                    }
+                }
+                // The terminal is gone: so is the person.
+                None => {
+                    keys = None;
+                    linear.terminal_closed();
+                    stop.cancel();
+                }
+            },
+            () = ended(line.due()) => {
+                if keys.as_ref().is_none_or(AsyncKeyReader::is_idle) {
+                    let now = Instant::now();
+                    if let Some(typed) = line.take_due_line(now) {
+                        act(&mut linear, typed, now, &mode, &modes, &stop);
+                    }
+                } else {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            }
+            event = events.recv() => {
+                let Some(event) = event else { break TurnEnding::Interrupted };
+                notifier.on_event(&event, quiet_since, Instant::now());
+                let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
+                let said = linear.event(event, Instant::now());
+                // Placet's lines begin at the margin, also while a line is typed.
+                if !said.is_empty() && !line.text().is_empty() {
+                    term::write_all(b"\n");
+                }
+                say(&said);
+                if let Some(ending) = ended {
+                    break ending;
+                }
+            }
+        }
+        if let Some(drafts) = &drafts {
+            drafts.keep(linear.draft());
+        }
+    };
+    drop(keys);
+    let (draft, cleared) = (linear.draft().typed, linear.take_recall());
+    TurnPaneResult { ending, draft, cleared, expanded: linear.is_expanded() }
+}
+
+fn say(lines: &[String]) {
+    let text: String = lines.iter().map(|line| margin_mark::clear_margin_of(line) + "\n").collect();
+    term::write_all(text.as_bytes());
+}
+
+/// Takes what came of the keys.
+fn act(
+    linear: &mut LinearTurn,
+    typed: TypedLine,
+    at: Instant,
+    mode: &ModeCell,
+    modes: &[Mode],
+    stop: &CancellationToken,
+) {
+    // The line that was typed stands on the screen without its end.
+    if matches!(
+        typed,
+        TypedLine::Line(_) | TypedLine::AtOnce(_) | TypedLine::Pasted(_) | TypedLine::Suspend(_)
+    ) {
+        term::write_all(b"\n");
+    }
+    let (said, action) = linear.typed(typed, at);
+    say(&said);
+    match action {
+        Some(TurnPaneAction::Stop) => stop.cancel(),
+        Some(TurnPaneAction::CycleMode) => {
+            mode.store(mode.load().next(modes));
+            say(&[margin_mark::marked(&format!("mode: {}", mode.load().name()))]);
+        }
+        Some(TurnPaneAction::Suspend) => term::suspend(),
+        None => {}
+    }
+}
+
+async fn input(keys: &mut Option<AsyncKeyReader>) -> Option<(TerminalInput, Instant)> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Until an Enter has been alone for long enough.
+async fn ended(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,264 @@
+//! Keys at a question: which of them may answer, and what each of them answers.
+//!
+//! Apart from what the question looks like, so that the rules for keys can be read and tested by themselves.
+
+use super::confirmation::is_given_twice;
+use super::{AnyQuestion, PaneQuestion};
+use crate::agent::{ApprovalReply, QuestionChoice, UserPrompt};
+use crate::tools::UserReply;
+use crate::ui::input::guard::{KeyRole, is_plain};
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ui::turn_pane) enum QuestionFocus {
+    Question,
+    Draft,
+}
+
+/// What a key is to the question, before it is known whether it counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::ui::turn_pane) enum QuestionKeyKind {
+    /// It decides something, if the guard lets it.
+    Answer(KeyRole),
+    /// The first letter of an answer in words.
+    BeginsText,
+    /// A letter of what is being typed at the question.
+    Text,
+    /// It is no answer: the keys that are get shown again.
+    Nothing,
+}
+
+pub(in crate::ui::turn_pane) enum QuestionOutcome {
+    /// The key was not for the question.
+    Not,
+    Open,
+    Closed,
+    /// Refused, and the turn is to stop.
+    Cancelled,
+}
+
+impl PaneQuestion {
+    /// The key is the one that has to be pressed again.
+    fn is_pressed(&self, key: KeyEvent) -> bool {
+        self.confirmed.is_some_and(|pressed| key.code == KeyCode::Char(pressed))
+    }
+
+    /// What `key` is to this question.
+    pub(in crate::ui::turn_pane) fn meaning(&self, key: KeyEvent) -> QuestionKeyKind {
+        if holds(key) {
+            return QuestionKeyKind::Nothing;
+        }
+        if self.typing.is_some() {
+            let ends = key.code == KeyCode::Enter;
+            return if ends { QuestionKeyKind::Answer(KeyRole::EndOfText) } else { QuestionKeyKind::Text };
+        }
+        let is_letter = matches!(key.code, KeyCode::Char(_));
+        let begins_text = is_letter && matches!(self.asked, AnyQuestion::Enquiry(_));
+        if !is_plain(key) && !begins_text {
+            return QuestionKeyKind::Nothing;
+        }
+        let answers = match (&self.asked, key.code) {
+            (_, KeyCode::Esc) => true,
+            (AnyQuestion::Enquiry(question), code) => match (chosen_of(question, code), code) {
+                (Some(_), _) => true,
+                (None, KeyCode::Char(c)) if c != ' ' => return QuestionKeyKind::BeginsText,
+                _ => false,
+            },
+            (AnyQuestion::Choice(question), KeyCode::Char(c)) => {
+                question.choices.iter().any(|one| one.key == c)
+            }
+            (AnyQuestion::Call(question), KeyCode::Char(c)) => match c {
+                'y' | 'n' | 'v' => true,
+                'a' => question.always.is_some(),
+                'p' => question.pattern.is_some(),
+                'w' => !question.why.is_empty(),
+                _ => false,
+            },
+            (AnyQuestion::Loop(_), KeyCode::Char(c)) => matches!(c, 'y' | 'n'),
+            _ => false,
+        };
+        match (answers, self.is_pressed(key)) {
+            (false, _) => QuestionKeyKind::Nothing,
+            (true, true) => QuestionKeyKind::Answer(KeyRole::Confirm),
+            (true, false) => QuestionKeyKind::Answer(KeyRole::Answer),
+        }
+    }
+
+    /// The key was no answer: what was about to be done is off, and the row of keys shows itself.
+    pub(in crate::ui::turn_pane) fn remind(&mut self) {
+        self.confirmed = None;
+        self.reminds = true;
+    }
+
+    /// A key was pressed once and has to be pressed again.
+    pub(in crate::ui::turn_pane) fn wants_confirmation(&self) -> bool {
+        self.confirmed.is_some()
+    }
+
+    /// Scrolling is always possible; answering is for the caller to allow.
+    pub(in crate::ui::turn_pane) fn scroll_key(&mut self, key: KeyEvent) -> bool {
+        // The end of a call is in view from the start: a page is what is above it.
+        let page = self.fits.saturating_sub(1 + super::body::TAIL).max(1);
+        let most = self.rows.saturating_sub(self.fits);
+        self.scroll = match key.code {
+            KeyCode::Down => self.scroll + 1,
+            KeyCode::Up => self.scroll.saturating_sub(1),
+            KeyCode::PageDown => self.scroll + page,
+            KeyCode::PageUp => self.scroll.saturating_sub(page),
+            _ => return false,
+        }
+        .min(most);
+        true
+    }
+
+    pub(in crate::ui::turn_pane) fn answer_key(
+        slot: &mut Option<PaneQuestion>,
+        key: KeyEvent,
+    ) -> QuestionOutcome {
+        let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
+        if holds(key) {
+            return QuestionOutcome::Not;
+        }
+        open.reminds = false;
+        if open.typing.is_some() {
+            return PaneQuestion::type_key(slot, key);
+        }
+        if let (KeyCode::Char('w'), AnyQuestion::Call(q)) = (key.code, &open.asked)
+            && !q.why.is_empty()
+        {
+            open.shows_why = !open.shows_why;
+            open.scroll = 0;
+            return QuestionOutcome::Open;
+        }
+        if let AnyQuestion::Enquiry(question) = &open.asked {
+            let chosen = chosen_of(question, key.code);
+            return PaneQuestion::answer_enquiry(slot, key.code, chosen);
+        }
+        if let AnyQuestion::Choice(question) = &open.asked {
+            let chosen = question.choices.iter().find(|c| KeyCode::Char(c.key) == key.code).cloned();
+            return PaneQuestion::choose(slot, chosen, key.code == KeyCode::Esc);
+        }
+        let reply = match (key.code, &open.asked) {
+            (KeyCode::Char('y'), _) => ApprovalReply::Yes,
+            (KeyCode::Char('n'), _) => ApprovalReply::No(String::new()),
+            (KeyCode::Char('a'), AnyQuestion::Call(q)) if q.always.is_some() => ApprovalReply::Always,
+            (KeyCode::Char('p'), AnyQuestion::Call(q)) if q.pattern.is_some() => ApprovalReply::Pattern,
+            (KeyCode::Char('v'), AnyQuestion::Call(_)) => ApprovalReply::Never,
+            (KeyCode::Esc, _) => ApprovalReply::Cancel,
+            _ => return QuestionOutcome::Not,
+        };
+        let consents = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
+        let pressed = if let KeyCode::Char(c) = key.code { Some(c) } else { None };
+        if consents && !open.seen_end && open.confirmed != pressed {
+            open.confirmed = pressed;
+            return QuestionOutcome::Open;
+        }
+        if consents && matches!(&open.asked, AnyQuestion::Call(q) if q.typed.is_some()) {
+            open.typing = Some(String::new());
+            return QuestionOutcome::Open;
+        }
+        PaneQuestion::close(slot, reply)
+    }
+
+    /// A key of a question with answers of its own; Esc answers nothing.
+    fn choose(
+        slot: &mut Option<PaneQuestion>,
+        chosen: Option<QuestionChoice>,
+        escape: bool,
+    ) -> QuestionOutcome {
+        let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
+        match chosen {
+            Some(choice) if is_given_twice(&choice, open.seen_end) && open.confirmed != Some(choice.key) => {
+                open.confirmed = Some(choice.key);
+                QuestionOutcome::Open
+            }
+            Some(choice) => {
+                if let Some(PaneQuestion { asked: AnyQuestion::Choice(question), .. }) = slot.take() {
+                    let _ = question.reply.send(choice.key);
+                }
+                QuestionOutcome::Closed
+            }
+            None if escape => {
+                drop(slot.take());
+                QuestionOutcome::Closed
+            }
+            None => QuestionOutcome::Not,
+        }
+    }
+
+    /// A key of the model's own question: a choice, the first letter of an answer, or Esc, which leaves it open.
+    fn answer_enquiry(
+        slot: &mut Option<PaneQuestion>,
+        key: KeyCode,
+        chosen: Option<String>,
+    ) -> QuestionOutcome {
+        match (key, chosen) {
+            (_, Some(words)) => PaneQuestion::answer(slot, UserReply::Words(words)),
+            (KeyCode::Esc, None) => PaneQuestion::answer(slot, UserReply::Open),
+            (KeyCode::Char(c), None) => {
+                if let Some(open) = slot {
+                    open.typing = Some(c.to_string());
+                }
+                QuestionOutcome::Open
+            }
+            _ => QuestionOutcome::Open,
+        }
+    }
+
+    fn answer(slot: &mut Option<PaneQuestion>, said: UserReply) -> QuestionOutcome {
+        if let Some(PaneQuestion { asked: AnyQuestion::Enquiry(question), .. }) = slot.take() {
+            drop(question.reply.send(said));
+        }
+        QuestionOutcome::Closed
+    }
+
+    fn close(slot: &mut Option<PaneQuestion>, reply: ApprovalReply) -> QuestionOutcome {
+        let cancelled = reply == ApprovalReply::Cancel;
+        let consents = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
+        let Some(open) = slot.take() else { return QuestionOutcome::Not };
+        match open.asked {
+            AnyQuestion::Call(question) => drop(question.reply.send(reply)),
+            AnyQuestion::Loop(question) => drop(question.reply.send(consents)),
+            AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => {}
+        }
+        if cancelled { QuestionOutcome::Cancelled } else { QuestionOutcome::Closed }
+    }
+
+    /// A key of the word that says yes. A wrong word is begun again, Esc goes back to the question.
+    fn type_key(slot: &mut Option<PaneQuestion>, key: KeyEvent) -> QuestionOutcome {
+        let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
+        let wanted = match &open.asked {
+            AnyQuestion::Call(q) => q.typed.clone(),
+            AnyQuestion::Loop(_) | AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => None,
+        };
+        let is_enquiry = matches!(open.asked, AnyQuestion::Enquiry(_));
+        match (key.code, &mut open.typing) {
+            (KeyCode::Char(c), Some(typed)) => typed.push(c),
+            (KeyCode::Backspace, Some(typed)) => drop(typed.pop()),
+            (KeyCode::Esc, typing) => *typing = None,
+            (KeyCode::Enter, Some(typed)) if is_enquiry && !typed.trim().is_empty() => {
+                let words = std::mem::take(typed);
+                return PaneQuestion::answer(slot, UserReply::Words(words));
+            }
+            (KeyCode::Enter, Some(typed)) if wanted.as_ref() == Some(typed) => {
+                return PaneQuestion::close(slot, ApprovalReply::Yes);
+            }
+            (KeyCode::Enter, Some(typed)) => typed.clear(),
+            _ => {}
+        }
+        QuestionOutcome::Open
+    }
+}
+
+/// Something is held with the key that makes it another key than the letter alone.
+fn holds(key: KeyEvent) -> bool {
+    !(key.modifiers - KeyModifiers::SHIFT).is_empty()
+}
+
+/// The choice that a digit means.
+fn chosen_of(question: &UserPrompt, key: KeyCode) -> Option<String> {
+    let KeyCode::Char(c) = key else { return None };
+    let number = usize::try_from(c.to_digit(10)?).ok()?;
+    question.choices.get(number.checked_sub(1)?).cloned()
+}

@@ -1,0 +1,56 @@
+//! Which answers have to be given twice: those without a way back, and a yes to what was not all shown. The same for the
+//! pane and for linear mode.
+
+use crate::agent::QuestionChoice;
+use crate::tools::{ChangeOverview, DisplayDetail};
+
+/// Files that are named when they were not shown.
+const NAMED: usize = 3;
+
+/// True when one press or one line is not enough for `choice`.
+pub(in crate::ui::turn_pane) fn is_given_twice(choice: &QuestionChoice, all_shown: bool) -> bool {
+    choice.twice || choice.consents && !all_shown
+}
+
+/// What is said when it was given once. `unseen` names what was not shown, where that is known; `again` is how the
+/// answer is given, and `other` what another answer is.
+pub(in crate::ui::turn_pane) fn second_words(
+    choice: &QuestionChoice,
+    unseen: &str,
+    again: &str,
+    other: &str,
+) -> String {
+    if choice.twice {
+        return format!("{again} again to do it; any other {other} leaves everything as it is");
+    }
+    let what = if unseen.is_empty() { "all of it".into() } else { format!("all of {unseen}") };
+    format!("not {what} was shown: {again} again to do it unseen")
+}
+
+/// What of a change set was not shown, by file: `src/a.rs (12 rows), b.bin (70000 bytes)`. `rows` says how many rows of
+/// the file with this number were not on the screen.
+pub(super) fn not_shown(overview: &ChangeOverview, rows: impl Fn(usize) -> usize) -> String {
+    let part = |(at, file): (usize, &crate::tools::FileDiff)| match (rows(at), file.left_out) {
+        (0, 0) => None,
+        (1, 0) => Some(format!("{} (1 row)", file.name)),
+        (rows, 0) => Some(format!("{} ({rows} rows)", file.name)),
+        (_, bytes) => Some(format!("{} ({bytes} bytes)", file.name)),
+    };
+    let mut named: Vec<String> = overview.files.iter().enumerate().filter_map(part).collect();
+    let more = named.len().saturating_sub(NAMED);
+    named.truncate(NAMED);
+    match more {
+        0 => named.join(", "),
+        more => format!("{} and {more} more files", named.join(", ")),
+    }
+}
+
+/// What is not shown even where all rows are: parts of files that are too long.
+pub(in crate::ui::turn_pane) fn left_out(detail: &DisplayDetail) -> String {
+    match detail {
+        DisplayDetail::Changes(overview) => not_shown(overview, |_| 0),
+        DisplayDetail::Diff(diff) if diff.left_out == 1 => "1 changed line".into(),
+        DisplayDetail::Diff(diff) if diff.left_out > 1 => format!("{} changed lines", diff.left_out),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,286 @@
+//! The pane's rows: what arrives, what runs, what is queued, the status, and the line that is typed.
+//!
+//! Everything is laid out anew for each frame from the state in [`TurnPane`]; the painter writes what differs.
+
+use super::super::wrap::wrap;
+use super::question::QuestionFocus;
+use super::{RunningCall, TurnPane, mode_label};
+use crate::agent::{QueuedMessage, SendTiming, is_command};
+use crate::permission::{ClassificationLevel, Mode, PlanModeState};
+use crate::text::{sanitize, visible, width};
+use crate::tools::{TodoItem, TodoStatus, todo_lines};
+use crate::ui::margin_mark;
+use crate::ui::scrollback;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::{Line, Span};
+use std::time::{Duration, Instant};
+
+/// Rows of thinking, and of a command's output, when they are shown at length.
+const TALL_TAIL: usize = 20;
+/// Queued lines shown at most; the newest of them.
+const MOST_QUEUED: usize = 5;
+/// Steps of the model's list.
+const MOST_TODOS: usize = 5;
+
+/// One frame of the pane, laid out.
+pub struct TurnPaneFrame {
+    rows: Vec<Line<'static>>,
+    column: usize,
+    /// The rows of the question's body, and how many of them are in the frame.
+    pub(super) asked: Option<(usize, usize)>,
+}
+
+impl TurnPaneFrame {
+    pub fn height(&self) -> u16 {
+        u16::try_from(self.rows.len()).unwrap_or(u16::MAX)
+    }
+
+    /// Draws it; returns where the cursor stands.
+    pub fn draw(&self, buffer: &mut Buffer, area: Rect) -> Option<(u16, u16)> {
+        // In a pane that became too low the last rows matter: the line that is typed in.
+        let skip = self.rows.len().saturating_sub(usize::from(area.height));
+        for (y, row) in (0..area.height).zip(self.rows.iter().skip(skip)) {
+            buffer.set_line(area.x, area.y + y, row, area.width);
+        }
+        let column = u16::try_from(self.column).unwrap_or(0).min(area.width.saturating_sub(1));
+        Some((column, area.height.saturating_sub(1)))
+    }
+}
+
+impl TurnPane {
+    /// The pane as it looks at `now` in at most `room` rows.
+    pub fn picture(&self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
+        let room = usize::from(room.max(1));
+        let asked = self.question.as_ref().filter(|_| self.focus == QuestionFocus::Question);
+        let answer = asked.and_then(|open| open.typed_answer());
+        let (composer, column) = answer.map_or_else(|| self.composer_row(), |text| self.answer_row(text));
+        let mut rest: Vec<Line<'static>> = Vec::new();
+        rest.extend(self.todo_rows());
+        rest.extend(self.queue_rows());
+        rest.push(self.status_row(mode, now));
+        rest.push(composer);
+        let mut asked = None;
+        if let Some(open) = &self.question {
+            let ready = self.guard.is_ready(now);
+            let room = room.saturating_sub(rest.len()).max(4);
+            let (mut rows, total, fits) = open.rows(&self.theme, self.columns, room, ready, self.focus);
+            asked = Some((total, fits));
+            rows.append(&mut rest);
+            rest = rows;
+        }
+        let mut rows = self.work_rows(room.saturating_sub(rest.len()), now);
+        rows.append(&mut rest);
+        let excess = rows.len().saturating_sub(room);
+        rows.drain(..excess);
+        TurnPaneFrame { rows, column, asked }
+    }
+
+    /// The model's list of steps: around the one it is at, or all of it at length. One that is done is not shown.
+    fn todo_rows(&self) -> Vec<Line<'static>> {
+        let todos = &self.facts.todos;
+        if todos.iter().all(|item| item.status == TodoStatus::Done) {
+            return Vec::new();
+        }
+        let most = if self.facts.expanded { TALL_TAIL } else { MOST_TODOS };
+        let at = todos.iter().position(|item| item.status != TodoStatus::Done).unwrap_or(0);
+        let from = at.saturating_sub(1).min(todos.len().saturating_sub(most));
+        let row = |(item, text): (&TodoItem, String)| {
+            let label = match item.status {
+                TodoStatus::Pending => "status",
+                TodoStatus::InProgress => "call",
+                TodoStatus::Done => "dim",
+            };
+            Line::styled(width::cut(&text, self.columns), self.theme.style(label))
+        };
+        let all = todos.iter().zip(todo_lines(todos));
+        let mut rows: Vec<Line<'static>> = all.skip(from).take(most).map(row).collect();
+        let hidden = todos.len() - rows.len();
+        if hidden > 0 {
+            let s = if hidden == 1 { "" } else { "s" };
+            let text = format!("    {hidden} more step{s}: Ctrl-O shows all");
+            rows.push(Line::styled(width::cut(&text, self.columns), self.theme.style("hint")));
+        }
+        rows
+    }
+
+    /// The queue, numbered, each line with when it is sent; and what can be done about it.
+    fn queue_rows(&self) -> Vec<Line<'static>> {
+        let lines = self.queue.lines();
+        let hidden = lines.len().saturating_sub(MOST_QUEUED);
+        let hint = |text: String| Line::styled(width::cut(&text, self.columns), self.theme.style("hint"));
+        let mut rows = Vec::new();
+        if hidden > 0 {
+            let words = if hidden == 1 {
+                "one more before these".into()
+            } else {
+                format!("{hidden} more before these")
+            };
+            rows.push(hint(words));
+        }
+        for (at, line) in lines.iter().enumerate().skip(hidden) {
+            let text = visible::prose_line(&line.text.replace('\n', "↵")).into_owned();
+            rows.push(hint(format!("{} {}: {text}", at + 1, when_sent(line))));
+        }
+        if lines.iter().any(|line| line.sending == SendTiming::AfterTurn && !is_command(&line.text)) {
+            rows.push(hint("  Ctrl-S sends the newest with the next request, Up takes it back".into()));
+        } else if !lines.is_empty() {
+            rows.push(hint("  Up takes the newest back".into()));
+        }
+        rows
+    }
+
+    /// The tail of the answer and the running calls, newest last, at most `room` rows. Every call keeps its line for as
+    /// long as there is room for that; the tails of their output share what is left.
+    fn work_rows(&self, room: usize, now: Instant) -> Vec<Line<'static>> {
+        let mut rows: Vec<Line<'static>> = Vec::new();
+        if let Some((_, text)) = &self.thinking {
+            let most = if self.facts.expanded { TALL_TAIL } else { 1 };
+            let style = self.theme.style("thinking");
+            let lines = text.lines().rev().filter(|l| !l.trim().is_empty()).take(most);
+            let wrapped = lines.map(|l| wrap(&Line::styled(l.to_string(), style), self.columns));
+            let last = wrapped.flat_map(|l| l.into_iter().rev()).take(most);
+            let mut last: Vec<Line<'static>> =
+                last.map(|row| margin_mark::clear_margin(row, self.columns)).collect();
+            last.reverse();
+            rows.extend(last);
+        }
+        if !self.stream.is_empty() {
+            let tail = self.stream.tail(&self.theme, self.columns);
+            let wrapped = tail.iter().flat_map(|line| wrap(line, self.columns));
+            rows.extend(wrapped.map(|row| margin_mark::clear_margin(row, self.columns)));
+        }
+        let (count, most) = (self.calls.len(), if self.facts.expanded { TALL_TAIL } else { 3 });
+        let tail = room.saturating_sub(count).checked_div(count).unwrap_or(0).min(most);
+        let shown = if count > room { room.saturating_sub(1) } else { count };
+        for call in self.calls.iter().take(shown) {
+            rows.extend(self.call_rows(call, tail, now));
+        }
+        if shown < count {
+            let text = format!("› {} more calls", count - shown);
+            rows.push(margin_mark::line(Line::styled(text, self.theme.style("call.running")), &self.theme));
+        }
+        if let Some((name, bytes)) = &self.coming {
+            let name = sanitize::line(name);
+            let size = if *bytes > 999 {
+                format!(" ({} bytes)", scrollback::short(*bytes as u64))
+            } else {
+                String::new()
+            };
+            let text = format!("› {name} …{size}");
+            rows.push(margin_mark::line(Line::styled(text, self.theme.style("call.running")), &self.theme));
+        }
+        let excess = rows.len().saturating_sub(room);
+        rows.drain(..excess);
+        rows
+    }
+
+    fn call_rows(&self, call: &RunningCall, most: usize, now: Instant) -> Vec<Line<'static>> {
+        let now = self.clock_at(now);
+        let elapsed = call.since.map(|since| now.saturating_duration_since(since)).unwrap_or_default();
+        let time =
+            if elapsed >= Duration::from_secs(1) { format!("  {}", clock(elapsed)) } else { String::new() };
+        let title =
+            width::cut_middle(&sanitize::line(&call.title), self.columns.saturating_sub(5 + time.len()));
+        let head = vec![
+            Span::styled("› ", self.theme.style("call.running")),
+            Span::styled(title, self.theme.style("call")),
+            Span::styled(time, self.theme.style("dim")),
+        ];
+        let mut rows = vec![margin_mark::line(head, &self.theme)];
+        let lines = call.tail.lines().chain((!call.open.is_empty()).then_some(call.open.as_str()));
+        // A progress bar writes over its own line: what it wrote last is what stands there.
+        let written = lines.map(|l| l.trim_end_matches('\r').rsplit('\r').next().unwrap_or(l));
+        let shown: Vec<String> = written.map(|l| visible::output_line(l).into_owned()).collect();
+        let last: Vec<&String> = shown.iter().rev().filter(|l| !l.trim().is_empty()).take(most).collect();
+        for line in last.into_iter().rev() {
+            let text = width::cut(line, self.columns.saturating_sub(4));
+            rows.push(Line::styled(format!("  {text}"), self.theme.style("output")));
+        }
+        rows
+    }
+
+    /// What is going on; while a retry is due, counted down.
+    fn state_words(&self, now: Instant) -> String {
+        let now = self.clock_at(now);
+        match &self.retry {
+            Some(retry) if retry.at > now => {
+                let left = retry.at.duration_since(now).as_secs_f64().ceil();
+                format!("retry {}/{} in {left} s", retry.attempt, retry.of)
+            }
+            _ => self.state.clone(),
+        }
+    }
+
+    fn status_row(&self, mode: Mode, now: Instant) -> Line<'static> {
+        let elapsed = clock(self.clock_at(now).saturating_duration_since(self.started));
+        let mut rest = vec![self.state_words(now), elapsed, self.facts.model.clone()];
+        if self.facts.usage.prompt() + self.facts.usage.output > 0 {
+            rest.push(scrollback::tokens(&self.facts.usage));
+        }
+        rest.extend(self.facts.cost.map(|cost| cost.to_string()));
+        if self.facts.window > 0 && self.facts.prompt_tokens > 0 {
+            rest.push(format!("{}% of context", self.facts.prompt_tokens * 100 / self.facts.window.max(1)));
+        }
+        match self.planning {
+            PlanModeState::No => {}
+            PlanModeState::Making => rest.push("a plan is being made".into()),
+            PlanModeState::Presented => rest.push("the plan waits for /plan approve".into()),
+        }
+        match self.facts.grants {
+            0 => {}
+            1 => rest.push("1 grant".into()),
+            more => rest.push(format!("{more} grants")),
+        }
+        let level = self.facts.taint.load();
+        if level > ClassificationLevel::Public {
+            rest.push(level.to_string());
+        }
+        if !self.stopping {
+            rest.push("Esc stops".into());
+        }
+        let text = width::cut(&visible::guard_line(&rest.join(" · ")), self.columns.saturating_sub(6));
+        let row = vec![
+            Span::styled(format!("[{}]", mode.letter()), self.theme.style(mode_label(mode))),
+            Span::styled(format!(" {text}"), self.theme.style("status")),
+        ];
+        margin_mark::line(row, &self.theme)
+    }
+
+    /// The line in which an answer is typed, its end in sight.
+    fn answer_row(&self, text: &str) -> (Line<'static>, usize) {
+        let clean = visible::prose_line(text).into_owned();
+        let room = self.columns.saturating_sub(4);
+        let mut shown = clean.as_str();
+        while width::of(shown) > room {
+            let mut rest = shown.chars();
+            rest.next();
+            shown = rest.as_str();
+        }
+        let line =
+            Line::from(vec![Span::styled("> ", self.theme.style("question")), Span::raw(shown.to_string())]);
+        (line, 2 + width::of(shown))
+    }
+
+    pub(super) fn composer_row(&self) -> (Line<'static>, usize) {
+        let (text, column) = self.composer.view(self.columns.saturating_sub(2));
+        let line = Line::from(vec![Span::styled("> ", self.theme.style("prompt")), Span::raw(text)]);
+        (line, column + 2)
+    }
+}
+
+/// How a queued line will be sent.
+fn when_sent(line: &QueuedMessage) -> &'static str {
+    match line.sending {
+        SendTiming::NextRequest => "with the next request",
+        SendTiming::AfterTurn => "after this turn",
+    }
+}
+
+fn clock(elapsed: Duration) -> String {
+    match elapsed.as_secs() {
+        s @ 0..60 => format!("{s} s"),
+        s @ 60..3600 => format!("{} min {:02} s", s / 60, s % 60),
+        s => format!("{} h {:02} min", s / 3600, s / 60 % 60),
+    }
+}

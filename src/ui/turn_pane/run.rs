@@ -1,0 +1,274 @@
+//! The loop around the pane: events of the turn, keys of the person, and time. One `select!`, top to bottom.
+
+use super::{TurnPane, TurnPaneAction, TurnPaneStatus};
+use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
+use crate::permission::{Mode, ModeCell};
+use crate::session::DraftFile;
+use crate::ui::inline_painter::InlinePainter;
+use crate::ui::input::AsyncKeyReader;
+use crate::ui::input::decode::TerminalInput;
+use crate::ui::paste::{self, PasteStore, TOO_LONG};
+use crate::ui::theme::Theme;
+use crate::ui::{LinkFinder, Notifier, term};
+use ratatui::text::Line;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio_util::sync::CancellationToken;
+
+/// The pane is drawn at most this often.
+const FRAME: Duration = Duration::from_millis(33);
+
+/// How long the terminal may go without attention before a person feels it.
+const NOTICED: Duration = Duration::from_millis(100);
+/// Finished text is written at once when there is this much of it.
+const FLUSH: usize = 64 * 1024;
+
+pub struct TurnPaneSettings {
+    pub theme: Theme,
+    pub facts: TurnPaneStatus,
+    pub mode: ModeCell,
+    /// What Shift+Tab goes through.
+    pub modes: Vec<Mode>,
+    /// What was typed before the turn and not sent.
+    pub draft: String,
+    /// Where lines go that are sent off while the turn runs.
+    pub queue: MessageQueue,
+    /// Keeps what is typed and queued, should this process end.
+    pub drafts: Option<Arc<DraftFile>>,
+    /// Where long pastes are.
+    pub pastes: PasteStore,
+    pub notifier: Notifier,
+    pub links: LinkFinder,
+}
+
+/// What the pane leaves behind.
+#[derive(Debug)]
+pub struct TurnPaneResult {
+    pub ending: TurnEnding,
+    /// Typed and not sent: the next prompt starts with it.
+    pub draft: String,
+    /// A draft that was cleared, for the history.
+    pub cleared: Option<String>,
+    /// Whether thinking and output were shown at length at last.
+    pub expanded: bool,
+}
+
+/// Shows a turn until it ends. `stop` is cancelled when the person stops it.
+pub async fn run(
+    settings: TurnPaneSettings,
+    mut events: UnboundedReceiver<TurnEvent>,
+    stop: CancellationToken,
+) -> TurnPaneResult {
+    let TurnPaneSettings { theme, facts, mode, modes, draft, queue, drafts, pastes, notifier, links } =
+        settings;
+    let mut painter = InlinePainter::new(Box::new(term::write_all), term::size());
+    let mut live = TurnPane::new(theme, usize::from(term::size().0), facts, queue, pastes, Instant::now());
+    live.type_in(&draft);
+    let mut quiet_since = Instant::now();
+    listen(&notifier);
+    let mut keys = AsyncKeyReader::new().ok();
+    let mut resizes = signal(SignalKind::window_change()).ok();
+    let mut dirty = true;
+    let mut next_frame = Instant::now();
+    let mut pending = 0;
+    let ending = loop {
+        if dirty && Instant::now() >= next_frame {
+            frame(&mut painter, &mut live, &mode);
+            dirty = false;
+            pending = 0;
+            next_frame = Instant::now() + FRAME;
+        }
+        let wake = if dirty { next_frame } else { Instant::now() + tick(&live) };
+        tokio::select! {
+            biased;
+            input = typed(&mut keys) => match input {
+                Some((input, at)) => {
+                    // A key's echo does not wait for the next frame.
+                    dirty = true;
+                    next_frame = Instant::now();
+                    match input {
+                        TerminalInput::FocusLost => notifier.focus_lost(),
+                        TerminalInput::FocusGained => notifier.focus_gained(),
+                        TerminalInput::Ignored | TerminalInput::Unfinished => {}
+                        _ => {
+                            notifier.typed();
+                            quiet_since = Instant::now();
+                        }
+                    }
+                    for refused in refused(&mut live, &input) {
+                        painter.insert(&links.line(&refused));
+                        painter.insert("\n");
+                    }
+                    match take_input(&mut live, input, at) {
+                        Some(TurnPaneAction::Stop) => stop.cancel(),
+                        Some(TurnPaneAction::CycleMode) => {
+                            // The list holds no mode that is not permitted.
+                            mode.store(mode.load().next(&modes));
+                        }
+                        Some(TurnPaneAction::Suspend) => {
+                            painter.finish();
+                            drop(keys.take());
+                            term::suspend();
+                            listen(&notifier);
+                            keys = AsyncKeyReader::new().ok();
+                        }
+                        None => {}
+                    }
+                    keep_draft(&drafts, &live);
+                }
+                // The terminal is gone: so is the person.
+                None => {
+                    keys = None;
+                    live.terminal_closed();
+                    stop.cancel();
+                }
+            },
+            // Input is taken first: what was read before then is known.
+            () = answers(live.due()) => {
+                if is_idle(&keys) {
+                    if live.answer_due_key(Instant::now()) == Some(TurnPaneAction::Stop) {
+                        stop.cancel();
+                    }
+                    dirty = true;
+                    next_frame = Instant::now();
+                } else {
+                    // The reader is late: what waits came while the key was held.
+                    live.focus_returned(Instant::now());
+                }
+            }
+            () = resized(&mut resizes) => {
+                painter.resized(Instant::now());
+                dirty = true;
+                next_frame = Instant::now() + FRAME;
+            }
+            event = events.recv() => {
+                let Some(event) = event else { break TurnEnding::Interrupted };
+                let since = Instant::now();
+                notifier.on_event(&event, quiet_since, since);
+                let ended = if let TurnEvent::Ended(ending) = &event { Some(ending.clone()) } else { None };
+                for line in live.event(event, Instant::now()) {
+                    let text = links.line(&line);
+                    pending += text.len();
+                    painter.insert(&text);
+                    painter.insert("\n");
+                }
+                dirty = true;
+                keep_draft(&drafts, &live);
+                note_if_slow("taking in an event", since);
+                if let Some(ending) = ended {
+                    break ending;
+                }
+                if pending > FLUSH {
+                    next_frame = Instant::now();
+                }
+            }
+            () = tokio::time::sleep_until(wake.into()) => dirty = true,
+        }
+    };
+    while !painter.is_settled(Instant::now()) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    painter.frame(Instant::now(), term::size(), 0, |_, _| None);
+    painter.finish();
+    // What was typed and not taken belongs to the prompt.
+    drop(keys);
+    term::write_all(b"\x1b[?1004l\x1b[?2004l");
+    keep_draft(&drafts, &live);
+    let (draft, cleared) = live.take_drafts();
+    TurnPaneResult { ending, draft, cleared, expanded: live.is_expanded() }
+}
+
+/// A paste is to arrive whole, and the window's focus is to be told.
+fn listen(notifier: &Notifier) {
+    term::write_all(if notifier.is_on() { b"\x1b[?2004h\x1b[?1004h" } else { b"\x1b[?2004h" });
+}
+
+fn keep_draft(drafts: &Option<Arc<DraftFile>>, live: &TurnPane) {
+    if let Some(drafts) = drafts {
+        drafts.keep(live.draft());
+    }
+}
+
+fn tick(live: &TurnPane) -> Duration {
+    if live.ticks(Instant::now()) { Duration::from_millis(250) } else { Duration::from_secs(3600) }
+}
+
+fn frame(painter: &mut InlinePainter, live: &mut TurnPane, mode: &ModeCell) {
+    let (now, size) = (Instant::now(), term::size());
+    live.resized(usize::from(size.0));
+    live.plans(mode.planning());
+    let picture = live.picture(mode.load(), size.1.saturating_sub(1).max(1), now);
+    painter.frame(now, size, picture.height(), |buffer, area| picture.draw(buffer, area));
+    if painter.is_settled(now) {
+        live.shown(&picture, now);
+    }
+    note_if_slow("drawing a frame", now);
+}
+
+/// Where keys were not read for so long that a person notices, the log says what the time went into.
+fn note_if_slow(what: &'static str, since: Instant) {
+    let took = since.elapsed();
+    if took > NOTICED {
+        tracing::warn!(what, millis = took.as_millis(), "the terminal was not attended to");
+    }
+}
+
+/// Takes a paste; returns what there is to say of one that was not kept.
+fn refused(live: &mut TurnPane, input: &TerminalInput) -> Vec<Line<'static>> {
+    match input {
+        TerminalInput::Paste(text) => live.paste(text, Instant::now()),
+        TerminalInput::PasteRefused(bytes) => live.notice(&paste::refused(*bytes, TOO_LONG)),
+        _ => Vec::new(),
+    }
+}
+
+fn take_input(live: &mut TurnPane, input: TerminalInput, at: Instant) -> Option<TurnPaneAction> {
+    match input {
+        TerminalInput::Key(key) => live.key(key, at),
+        // Whoever comes back by a click has not read the question yet.
+        TerminalInput::FocusGained => {
+            live.focus_returned(Instant::now());
+            None
+        }
+        TerminalInput::FocusLost | TerminalInput::Ignored => {
+            live.ignored(at);
+            None
+        }
+        TerminalInput::Unfinished => {
+            live.unfinished();
+            None
+        }
+        TerminalInput::Paste(_) | TerminalInput::PasteRefused(_) | TerminalInput::Resized => None,
+    }
+}
+
+/// Until a key that may answer has been alone for long enough.
+async fn answers(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn is_idle(keys: &Option<AsyncKeyReader>) -> bool {
+    keys.as_ref().is_none_or(AsyncKeyReader::is_idle)
+}
+
+async fn typed(keys: &mut Option<AsyncKeyReader>) -> Option<(TerminalInput, Instant)> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn resized(resizes: &mut Option<tokio::signal::unix::Signal>) {
+    let told = match resizes {
+        Some(resizes) => resizes.recv().await,
+        None => None,
+    };
+    if told.is_none() {
+        std::future::pending().await
+    }
+}

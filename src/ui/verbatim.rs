@@ -1,0 +1,190 @@
+//! Untrusted text as styled lines where it is approved: nothing is dropped, nothing is cut, and rows are cut at the
+//! margin and nowhere else, so that also blanks between words can be counted.
+//!
+//! A row that continues a line begins with `↪`, which no text can have ([`crate::text::visible`]).
+
+use super::theme::Theme;
+use crate::text::visible::{CONTINUED, LineBreaks, VisibleMode, VisiblePieceKind, looks_like, pieces};
+use crate::text::{width, word_diff};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::ops::Range;
+use unicode_segmentation::UnicodeSegmentation;
+
+/// Pairs of lines of one hunk that are compared: a question waits until all of it is laid out, the review does not.
+const COMPARED: usize = 2000;
+
+/// One line of untrusted bytes behind `lead`.
+pub fn line(lead: &str, bytes: &[u8], style: Style, theme: &Theme) -> Line<'static> {
+    let mut spans = vec![Span::styled(lead.to_string(), style)];
+    spans.extend(content(bytes, style, theme, VisibleMode::Exact, &InlineMarks::default()));
+    Line::from(spans)
+}
+
+/// Every line of untrusted text behind two blanks; an empty line at its end is one, too.
+pub fn lines(text: &str, style: Style, theme: &Theme) -> Vec<Line<'static>> {
+    text.split('\n').map(|text| line("  ", text.as_bytes(), style, theme)).collect()
+}
+
+/// What is marked inside a line.
+#[derive(Clone, Debug, Default)]
+struct InlineMarks {
+    /// What differs from the line's other version.
+    changed: Vec<Range<usize>>,
+    /// Nothing but blanks differs.
+    blanks: bool,
+    /// The two versions differ and look the same.
+    alike: bool,
+}
+
+fn content(
+    bytes: &[u8],
+    style: Style,
+    theme: &Theme,
+    manner: VisibleMode,
+    marked: &InlineMarks,
+) -> Vec<Span<'static>> {
+    let (sign, blank) = (style.patch(theme.style("warning")), style.patch(theme.style("hint")));
+    let mut out = Vec::new();
+    for piece in pieces(bytes, manner, LineBreaks::Shown, &marked.changed) {
+        match piece.kind {
+            VisiblePieceKind::Sign => out.push(Span::styled(piece.text, sign)),
+            VisiblePieceKind::Blank => out.push(Span::styled(piece.text, blank)),
+            VisiblePieceKind::Plain if marked.blanks => {
+                let changed = |at: usize| marked.changed.iter().any(|range| range.contains(&at));
+                for (at, c) in piece.text.char_indices() {
+                    match c == ' ' && changed(piece.bytes.start + at) {
+                        true => out.push(Span::styled("\u{2420}", blank)),
+                        false => out.push(Span::styled(c.to_string(), style)),
+                    }
+                }
+            }
+            VisiblePieceKind::Plain => out.push(Span::styled(piece.text, style)),
+        }
+    }
+    if marked.alike {
+        out.push(Span::styled("  (looks like the other line)", sign));
+    }
+    out
+}
+
+/// A patch or diff, line by line. Changed lines are exact, and what differs only in blanks or in letters that look alike
+/// is marked.
+pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
+    let body = patch.strip_suffix(b"\n").unwrap_or(patch);
+    if body.is_empty() {
+        return Vec::new();
+    }
+    let all: Vec<&[u8]> = body.split(|b| *b == b'\n').collect();
+    let marks = marks(&all);
+    let line = |(text, marked): (&&[u8], InlineMarks)| {
+        let (sign, rest) = text.split_at(text.len().min(1));
+        let (style, manner) = match sign {
+            b"+" => (theme.style("diff.add"), VisibleMode::Exact),
+            b"-" => (theme.style("diff.remove"), VisibleMode::Exact),
+            b"@" => (theme.style("diff.hunk"), VisibleMode::Exact),
+            b" " => (theme.style("text"), VisibleMode::Quiet),
+            // Lines around the hunks: names, modes, data.
+            _ => return line("  ", text, theme.style("text"), theme),
+        };
+        let mut spans = vec![Span::styled(format!("  {}", String::from_utf8_lossy(sign)), style)];
+        spans.extend(content(rest, style, theme, manner, &marked));
+        Line::from(spans)
+    };
+    all.iter().zip(marks).map(line).collect()
+}
+
+/// What is marked in each line: lines that go are compared with those that come in their place.
+fn marks(all: &[&[u8]]) -> Vec<InlineMarks> {
+    let mut out = vec![InlineMarks::default(); all.len()];
+    let mut at = 0;
+    while at < all.len() {
+        let run = |from: usize, sign: u8| {
+            let rest = all.get(from..).unwrap_or_default();
+            from..from + rest.iter().take_while(|l| l.first() == Some(&sign) && !is_header(l)).count()
+        };
+        let old = run(at, b'-');
+        let gap = all.get(old.end).is_some_and(|l| l.first() == Some(&b'\\'));
+        let new = run(old.end + usize::from(gap), b'+');
+        if old.is_empty() || new.is_empty() {
+            at = new.end.max(old.end).max(at + 1);
+            continue;
+        }
+        let text = |n: usize| all.get(n).and_then(|l| std::str::from_utf8(l.get(1..)?).ok()).unwrap_or("");
+        let olds: Vec<&str> = old.clone().map(text).collect();
+        let news: Vec<&str> = new.clone().map(text).collect();
+        for (a, b) in word_diff::pairs(&olds, &news).into_iter().take(COMPARED) {
+            let (Some(was), Some(is)) = (olds.get(a), news.get(b)) else { continue };
+            let Some(changed) = word_diff::changed(was, is) else { continue };
+            let blank = |text: &str, ranges: &[Range<usize>]| {
+                ranges.iter().all(|r| text.get(r.clone()).is_none_or(|t| t.chars().all(char::is_whitespace)))
+            };
+            let blanks = blank(was, &changed.old) && blank(is, &changed.new);
+            for (n, changed) in [(old.start + a, changed.old), (new.start + b, changed.new)] {
+                if let Some(marked) = out.get_mut(n) {
+                    *marked = InlineMarks { changed, blanks, alike: false };
+                }
+            }
+        }
+        // Not only among the pairs: lines of a few words count as different when one word is another one. Each is
+        // compared with each, so that a long hunk would take too long.
+        let compared = olds.len().max(news.len()) <= word_diff::LINES;
+        for (a, was) in olds.iter().enumerate().filter(|_| compared) {
+            for (b, is) in news.iter().enumerate() {
+                if was.is_ascii() && is.is_ascii() || !looks_like(was, is) {
+                    continue;
+                }
+                for (n, text) in [(old.start + a, was), (new.start + b, is)] {
+                    if let Some(marked) = out.get_mut(n) {
+                        marked.alike = true;
+                        if marked.changed.is_empty() {
+                            marked.changed.push(0..text.len());
+                        }
+                    }
+                }
+            }
+        }
+        at = new.end;
+    }
+    out
+}
+
+fn is_header(line: &[u8]) -> bool {
+    line.starts_with(b"--- ") || line.starts_with(b"+++ ")
+}
+
+/// Cuts a line into rows of at most `columns`, at the margin; nothing of it is lost.
+pub fn wrap(line: &Line<'_>, columns: usize, theme: &Theme) -> Vec<Line<'static>> {
+    let columns = columns.max(6);
+    let hint = theme.style("hint");
+    let mut rows: Vec<Vec<Span<'static>>> = Vec::new();
+    let (mut row, mut used): (Vec<Span<'static>>, usize) = (Vec::new(), 0);
+    for span in &line.spans {
+        let style = line.style.patch(span.style);
+        let mut part = String::new();
+        for grapheme in span.content.graphemes(true) {
+            let wide = width::of_grapheme(grapheme);
+            if used + wide > columns {
+                row.push(Span::styled(std::mem::take(&mut part), style));
+                if used < columns {
+                    // A wide character does not fit: the free column is no blank.
+                    row.push(Span::styled(CONTINUED.to_string(), hint));
+                }
+                rows.push(std::mem::take(&mut row));
+                row.push(Span::styled(format!("{CONTINUED} "), hint));
+                used = 2;
+            }
+            part.push_str(grapheme);
+            used += wide;
+        }
+        row.push(Span::styled(part, style));
+    }
+    rows.push(row);
+    let filled =
+        |row: Vec<Span<'static>>| row.into_iter().filter(|s| !s.content.is_empty()).collect::<Vec<_>>();
+    rows.into_iter().map(|row| Line::from(filled(row))).collect()
+}
+
+#[cfg(test)]
+#[path = "verbatim_tests.rs"]
+mod tests;

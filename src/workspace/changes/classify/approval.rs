@@ -1,0 +1,258 @@
+//! What a person approved of a change set beyond the ordinary: paths that run later, one by one, and large losses.
+
+use super::loss::{self, LargeLoss};
+use super::{ChangeClasses, Runner};
+use crate::workspace::changes::change_set::{ChangeSet, FileChange};
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::view::ChangeSelection;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Excluded, Unbounded};
+use std::path::{Path, PathBuf};
+
+/// Paths that run later and losses that a person approved, each by itself. Without it an apply refuses them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeApproval {
+    paths: BTreeMap<PathBuf, Option<PathState>>,
+    /// Repositories and roots that may go.
+    losses: BTreeSet<PathBuf>,
+    files: ApprovedFiles,
+}
+
+/// How many files may go although that is more than the loss limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum ApprovedFiles {
+    #[default]
+    None,
+    /// The person gave the number before the apply.
+    Exactly(usize),
+    /// The person saw a set in which this much goes.
+    AtMost { files: usize, bytes: u64 },
+}
+
+impl ChangeApproval {
+    /// Nothing that runs later, and no large loss.
+    pub fn none() -> ChangeApproval {
+        ChangeApproval::default()
+    }
+
+    /// The person named exactly this path: a file that runs later, a repository that goes, or a root that is emptied.
+    #[must_use]
+    pub fn named(mut self, path: &Path) -> ChangeApproval {
+        self.losses.insert(path.to_path_buf());
+        self.paths.insert(path.to_path_buf(), None);
+        self
+    }
+
+    /// The person saw this change: another content at the path needs another approval.
+    #[must_use]
+    pub fn shown(mut self, change: &FileChange) -> ChangeApproval {
+        self.paths.insert(change.path.clone(), Some(change.after.clone()));
+        self
+    }
+
+    /// The person gave the number of files that may go, without seeing them now.
+    #[must_use]
+    pub fn removal_of(mut self, files: usize) -> ChangeApproval {
+        self.files = ApprovedFiles::Exactly(files);
+        self
+    }
+
+    /// The person saw these losses, and typed the word that stands for them.
+    #[must_use]
+    pub fn seen(mut self, losses: &[LargeLoss]) -> ChangeApproval {
+        for loss in losses {
+            match loss {
+                LargeLoss::Repository { path, .. }
+                | LargeLoss::History { path, .. }
+                | LargeLoss::Root { path, .. } => {
+                    self.losses.insert(path.clone());
+                }
+                LargeLoss::Files { files, bytes } => {
+                    self.files = ApprovedFiles::AtMost { files: *files, bytes: *bytes };
+                }
+            }
+        }
+        self
+    }
+
+    pub fn paths(&self) -> impl Iterator<Item = &Path> {
+        self.paths.keys().map(PathBuf::as_path)
+    }
+
+    pub fn is_none(&self) -> bool {
+        *self == ChangeApproval::default()
+    }
+
+    /// True for the path itself, and for what goes with a directory whose removal was approved.
+    pub fn covers(&self, change: &FileChange) -> bool {
+        let exact = self.paths.get(&change.path);
+        exact.is_some_and(|seen| seen.as_ref().is_none_or(|seen| *seen == change.after))
+            || change.after.is_absent()
+                && change.path.ancestors().skip(1).any(|dir| self.paths.contains_key(dir))
+    }
+
+    /// True when this loss was approved.
+    pub fn allows(&self, loss: &LargeLoss) -> bool {
+        match loss {
+            LargeLoss::Repository { path, .. }
+            | LargeLoss::History { path, .. }
+            | LargeLoss::Root { path, .. } => self.losses.contains(path),
+            LargeLoss::Files { files, bytes } => match self.files {
+                ApprovedFiles::None => false,
+                ApprovedFiles::Exactly(approved) => *files == approved,
+                ApprovedFiles::AtMost { files: most, bytes: most_bytes } => {
+                    *files <= most && *bytes <= most_bytes
+                }
+            },
+        }
+    }
+
+    /// True for what goes with a repository or a root whose loss was approved: it is not counted once more.
+    fn accounts_for(&self, path: &Path) -> bool {
+        !self.losses.is_empty() && path.ancestors().any(|dir| self.losses.contains(dir))
+    }
+}
+
+/// What may be applied of a choice, and what stays pending.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PermittedChanges {
+    pub choice: ChangeSelection,
+    /// Paths that run later.
+    pub waiting: Vec<PathBuf>,
+    /// Losses that nobody approved: all that goes with them stays.
+    pub losses: Vec<LargeLoss>,
+    /// Repositories that stay because files of their work trees belong to such a loss.
+    pub repositories: Vec<PathBuf>,
+}
+
+impl ChangeClasses {
+    /// What runs later and needs an approval of its own: a directory that goes stands for all that goes with it.
+    pub fn to_approve<'a>(&'a self, set: &ChangeSet) -> Vec<(&'a Path, &'a Runner)> {
+        let stands_for = |path: &Path| {
+            let goes = |dir: &Path| set.get(dir).is_some_and(|c| !c.after.is_directory());
+            path.ancestors().skip(1).any(|dir| self.runner(dir).is_some() && goes(dir))
+        };
+        let gone = |path: &Path| set.get(path).is_some_and(|c| c.after.is_absent());
+        self.runs_later().filter(|(path, _)| !(gone(path) && stands_for(path))).collect()
+    }
+
+    /// What an approval of exactly `path` speaks of: the change there, or all that belongs to the loss of that repository
+    /// or root.
+    pub fn goes_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<PathBuf> {
+        let mut all: BTreeSet<PathBuf> = set.get(path).map(|c| c.path.clone()).into_iter().collect();
+        let at = |loss: &&LargeLoss| match loss {
+            LargeLoss::Repository { path: at, .. }
+            | LargeLoss::History { path: at, .. }
+            | LargeLoss::Root { path: at, .. } => at == path,
+            LargeLoss::Files { .. } => false,
+        };
+        let losses: Vec<LargeLoss> = self.losses.iter().filter(at).cloned().collect();
+        all.extend(loss::paths_of(set, &losses, &|_| true).into_iter().map(Path::to_path_buf));
+        all
+    }
+
+    /// The files of a loss that was approved by their number, and the directories that go with them; none if the number
+    /// is another.
+    pub fn removed_files(&self, set: &ChangeSet, approval: &ChangeApproval) -> BTreeSet<PathBuf> {
+        let part = set.part(|c| self.runner(&c.path).is_none() || approval.covers(c));
+        let counted = |path: &Path| !approval.accounts_for(path);
+        let mut losses = loss::losses(&part, &self.roots, self.limit, &counted);
+        losses.retain(|loss| matches!(loss, LargeLoss::Files { .. }) && approval.allows(loss));
+        let files = loss::paths_of(&part, &losses, &counted);
+        let goes = |c: &&FileChange| c.before.is_directory() && c.after.is_absent() && holds(&files, &c.path);
+        let dirs = part.changes.iter().filter(goes).map(|c| c.path.clone());
+        dirs.chain(files.iter().map(|path| path.to_path_buf())).collect()
+    }
+
+    /// The losses in `choice` that `approval` does not allow, the gravest first.
+    pub fn unapproved_losses(
+        &self,
+        set: &ChangeSet,
+        choice: &ChangeSelection,
+        approval: &ChangeApproval,
+    ) -> Vec<LargeLoss> {
+        let chosen = set.part(|c| choice.contains_key(&c.path));
+        let counted = |path: &Path| !approval.accounts_for(path);
+        let losses = loss::losses(&chosen, &self.roots, self.limit, &counted);
+        losses.into_iter().filter(|loss| !approval.allows(loss)).collect()
+    }
+
+    /// The root of which `choice` removes everything.
+    pub(in crate::workspace) fn emptied_root(
+        &self,
+        set: &ChangeSet,
+        choice: &ChangeSelection,
+    ) -> Option<PathBuf> {
+        let losses = self.unapproved_losses(set, choice, &ChangeApproval::none());
+        losses.into_iter().find_map(|loss| match loss {
+            LargeLoss::Root { path, .. } => Some(path),
+            _ => None,
+        })
+    }
+
+    /// Of `choice`, what may be applied with this approval, and what stays pending: paths that run later, and all that
+    /// belongs to a large loss.
+    ///
+    /// With a path that stays, the directories that only it needs stay as well, and so does the removal of a directory
+    /// that it lies in, and of the file that it was moved from.
+    pub fn permitted(
+        &self,
+        set: &ChangeSet,
+        choice: &ChangeSelection,
+        approval: &ChangeApproval,
+    ) -> PermittedChanges {
+        let chosen = |path: &Path| choice.contains_key(path);
+        let waits = |c: &&FileChange| self.runner(&c.path).is_some() && !approval.covers(c);
+        let later: BTreeSet<&Path> =
+            set.changes.iter().filter(|c| chosen(&c.path)).filter(waits).map(|c| c.path.as_path()).collect();
+        let mut left = stay(set, choice.clone(), &later);
+        // What stays because it runs later is not lost: only the rest is looked at.
+        let losses = self.unapproved_losses(set, &left, approval);
+        let mut repositories = Vec::new();
+        if !losses.is_empty() {
+            let part = set.part(|c| left.contains_key(&c.path));
+            let mut staying = loss::paths_of(&part, &losses, &|path| !approval.accounts_for(path));
+            // A repository is applied as a whole, so it stays as a whole. It also stays with the files of its work tree:
+            // after a checkout that deletes files, the new HEAD without the deletions shows files as untracked.
+            let around = part.repositories_around(&staying);
+            let partly =
+                |r: &&Path| part.changes_of(&BTreeSet::from([*r])).any(|path| !staying.contains(path));
+            repositories = around.iter().copied().filter(partly).map(Path::to_path_buf).collect();
+            staying.extend(part.changes_of(&around));
+            left = stay(set, left, &staying);
+        }
+        let shown = self.to_approve(set);
+        let waiting = later.into_iter().filter(|p| shown.iter().any(|(path, _)| path == p));
+        let waiting = waiting.map(Path::to_path_buf).collect();
+        PermittedChanges { choice: left, waiting, losses, repositories }
+    }
+}
+
+/// `choice` without `staying` and without what makes no sense alone.
+fn stay(set: &ChangeSet, mut choice: ChangeSelection, staying: &BTreeSet<&Path>) -> ChangeSelection {
+    if staying.is_empty() {
+        return choice;
+    }
+    choice.retain(|path, _| !staying.contains(path.as_path()));
+    for change in &set.changes {
+        let comes = change.after.is_directory() && !change.before.is_directory();
+        let goes = change.before.is_directory() && !change.after.is_directory();
+        if (goes || comes) && holds(staying, &change.path) {
+            let next = choice.range::<Path, _>((Excluded(change.path.as_path()), Unbounded)).next();
+            let needed = comes && next.is_some_and(|(path, _)| path.starts_with(&change.path));
+            if !needed {
+                choice.remove(&change.path);
+            }
+        }
+        if let (true, Some(from)) = (staying.contains(change.path.as_path()), &change.moved_from) {
+            choice.remove(from);
+        }
+    }
+    choice
+}
+
+/// True when something strictly below `dir` is among `paths`: it follows it at once in their order.
+fn holds(paths: &BTreeSet<&Path>, dir: &Path) -> bool {
+    let next = paths.range::<Path, _>((Excluded(dir), Unbounded)).next();
+    next.is_some_and(|next| next.starts_with(dir))
+}

@@ -1,0 +1,279 @@
+//! Change sets, made by hand over a directory of the test's own, and what each of their changes means.
+
+use super::*;
+use crate::workspace::files::path_state::FileAttrs;
+use crate::workspace::view::{ChangeSelection, LossLimit, SelectedPart};
+
+struct ClassifyFixture {
+    dir: tempfile::TempDir,
+    protected: ProtectedPaths,
+}
+
+impl ClassifyFixture {
+    fn new() -> ClassifyFixture {
+        ClassifyFixture { dir: tempfile::tempdir().unwrap(), protected: ProtectedPaths::default() }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.dir.path().canonicalize().unwrap()
+    }
+
+    fn change(&self, path: &str, before: PathState, after: PathState) -> FileChange {
+        FileChange {
+            path: self.root().join(path),
+            before,
+            after,
+            content: None,
+            moved_from: None,
+            twin: None,
+            raced: false,
+            by_tool: false,
+            steps: Vec::new(),
+        }
+    }
+
+    fn new_file(&self, path: &str) -> FileChange {
+        self.change(path, PathState::Absent, file(0o644))
+    }
+
+    fn gone_file(&self, path: &str) -> FileChange {
+        self.change(path, file(0o644), PathState::Absent)
+    }
+
+    fn classes(&self, changes: Vec<FileChange>) -> (ChangeSet, ChangeClasses) {
+        let set = ChangeSet::new(changes);
+        let roots = [self.root()];
+        let classifier = ChangeClassifier::new(&set, &roots, &self.protected);
+        let by_path = set.changes.iter().map(|c| (c.path.clone(), classifier.classify(c))).collect();
+        let limit = LossLimit::default();
+        let losses = loss::losses(&set, &roots, limit, &|_| true);
+        (set.clone(), ChangeClasses { by_path, losses, roots: roots.to_vec(), limit })
+    }
+
+    /// Who runs the only change later.
+    fn by(&self, change: FileChange) -> Option<String> {
+        let path = change.path.clone();
+        self.classes(vec![change]).1.runner(&path).map(|r| r.by.clone())
+    }
+}
+
+fn file(mode: u32) -> PathState {
+    let hash = blake3::hash(format!("{mode}").as_bytes());
+    PathState::File { hash, size: 4, attrs: FileAttrs { mode, ..FileAttrs::default() } }
+}
+
+fn dir() -> PathState {
+    PathState::Directory { attrs: FileAttrs { mode: 0o755, ..FileAttrs::default() } }
+}
+
+fn link(target: &str) -> PathState {
+    PathState::Link { target: target.into() }
+}
+
+fn everything(set: &ChangeSet) -> ChangeSelection {
+    set.changes.iter().map(|c| (c.path.clone(), SelectedPart::Whole)).collect()
+}
+
+#[test]
+fn a_file_a_link_and_a_mode_count_and_a_directory_alone_does_not() {
+    let b = ClassifyFixture::new();
+    assert_eq!(b.by(b.new_file("a/.envrc")).as_deref(), Some("direnv"));
+    assert_eq!(b.by(b.change(".envrc", PathState::Absent, link("x"))).as_deref(), Some("direnv"));
+    assert_eq!(b.by(b.change(".git/hooks/post-merge", file(0o644), file(0o755))).as_deref(), Some("git"));
+    assert_eq!(b.by(b.change(".husky", PathState::Absent, link("scripts"))).as_deref(), Some("husky"));
+    assert_eq!(b.by(b.change(".husky", dir(), link("scripts"))).as_deref(), Some("husky"));
+    assert_eq!(b.by(b.change(".husky", PathState::Absent, dir())), None);
+    assert_eq!(b.by(b.new_file("src/main.rs")), None);
+    let (set, classes) = b.classes(vec![b.new_file("build.rs")]);
+    assert!(matches!(classes.of(&set.changes[0].path), ChangeClass::RunsWithBuild(_)));
+}
+
+#[test]
+fn a_file_that_a_protected_link_leads_to_is_protected() {
+    let b = ClassifyFixture::new();
+    let root = b.root();
+    for dir in [".git/hooks", "scripts", "shared"] {
+        std::fs::create_dir_all(root.join(dir)).unwrap();
+    }
+    std::fs::write(root.join("scripts/check.sh"), "x").unwrap();
+    std::os::unix::fs::symlink("../../scripts/check.sh", root.join(".git/hooks/pre-commit")).unwrap();
+    std::os::unix::fs::symlink("shared", root.join(".husky")).unwrap();
+    assert_eq!(b.by(b.change("scripts/check.sh", file(0o644), file(0o755))).as_deref(), Some("git"));
+    assert_eq!(b.by(b.new_file("scripts/other.sh")), None);
+    assert_eq!(b.by(b.new_file("shared/pre-push")).as_deref(), Some("husky"));
+    // Both at once: the link is new as well.
+    let (set, classes) = b.classes(vec![
+        b.change(".claude", PathState::Absent, link("./conf/../conf")),
+        b.new_file("conf/settings.json"),
+    ]);
+    assert_eq!(classes.to_approve(&set).len(), 2);
+}
+
+#[test]
+fn a_file_tool_that_writes_one_of_several_names_writes_the_protected_one() {
+    let b = ClassifyFixture::new();
+    let root = b.root();
+    std::fs::write(root.join(".envrc"), "x").unwrap();
+    std::fs::hard_link(root.join(".envrc"), root.join("notes")).unwrap();
+    let by_tool = FileChange { by_tool: true, ..b.change("notes", file(0o644), file(0o600)) };
+    assert_eq!(b.by(by_tool.clone()).as_deref(), Some("direnv"));
+    assert_eq!(b.by(FileChange { by_tool: false, ..by_tool }), None);
+    let twin = FileChange { twin: Some(root.join(".envrc")), ..b.new_file("other") };
+    assert_eq!(b.by(twin).as_deref(), Some("direnv"));
+}
+
+#[test]
+fn a_program_on_the_path_runs_later_and_a_text_there_does_not() {
+    let mut b = ClassifyFixture::new();
+    let bin = b.root().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let path = std::env::join_paths([&bin]).unwrap();
+    let dirs = crate::permission::ProgramDirs::from_variable(Some(&path));
+    b.protected = ProtectedPaths::with(&[], dirs).unwrap();
+    assert_eq!(b.by(b.change("bin/ls", PathState::Absent, file(0o755))).as_deref(), Some("the shell"));
+    assert_eq!(b.by(b.change("bin/ls", PathState::Absent, link("../x"))).as_deref(), Some("the shell"));
+    assert_eq!(b.by(b.change("bin/notes.txt", PathState::Absent, file(0o644))), None);
+    assert_eq!(b.by(b.change("lib/ls", PathState::Absent, file(0o755))), None);
+}
+
+#[test]
+fn what_goes_with_its_project_is_ordinary_and_what_goes_alone_is_not() {
+    let b = ClassifyFixture::new();
+    assert_eq!(b.by(b.gone_file(".envrc")).as_deref(), Some("direnv"));
+    let old = vec![
+        b.change("old", dir(), PathState::Absent),
+        b.change("old/.vscode", dir(), PathState::Absent),
+        b.gone_file("old/.vscode/tasks.json"),
+    ];
+    assert_eq!(b.classes(old).1.runs_later().count(), 0);
+    let husky =
+        vec![b.change(".husky", dir(), PathState::Absent), b.gone_file(".husky/a"), b.gone_file(".husky/b")];
+    let (set, classes) = b.classes(husky);
+    let asked: Vec<_> = classes.to_approve(&set).into_iter().map(|(path, _)| path.to_path_buf()).collect();
+    assert_eq!(asked, [b.root().join(".husky")], "one directory, one question");
+    let approved = ChangeApproval::none().named(&asked[0]);
+    let permitted = classes.permitted(&set, &everything(&set), &approved);
+    assert_eq!(permitted, PermittedChanges { choice: everything(&set), ..PermittedChanges::default() });
+    let permitted = classes.permitted(&set, &everything(&set), &ChangeApproval::none());
+    assert_eq!((permitted.choice.len(), permitted.waiting), (0, asked));
+}
+
+#[test]
+fn what_waits_keeps_the_directories_that_only_it_needs_and_the_file_it_was_moved_from() {
+    let b = ClassifyFixture::new();
+    let moved = FileChange { moved_from: Some(b.root().join("plain")), ..b.new_file(".husky/pre-commit") };
+    let (set, classes) = b.classes(vec![
+        b.change(".husky", PathState::Absent, dir()),
+        moved,
+        b.change("plain", file(0o755), PathState::Absent),
+        b.change("src", PathState::Absent, dir()),
+        b.new_file("src/a"),
+        b.change("src/.vscode", PathState::Absent, dir()),
+        b.new_file("src/.vscode/tasks.json"),
+    ]);
+    let PermittedChanges { choice, waiting, .. } =
+        classes.permitted(&set, &everything(&set), &ChangeApproval::none());
+    let left: Vec<_> =
+        choice.keys().map(|p| p.strip_prefix(b.root()).unwrap().display().to_string()).collect();
+    assert_eq!(left, ["src", "src/a"]);
+    assert_eq!(waiting.len(), 2);
+    let seen = set.get(&b.root().join(".husky/pre-commit")).unwrap();
+    let left = classes.permitted(&set, &everything(&set), &ChangeApproval::none().shown(seen));
+    assert!(left.choice.contains_key(&b.root().join("plain")) && left.waiting.len() == 1);
+    let other = FileChange { after: file(0o600), ..seen.clone() };
+    assert!(!ChangeApproval::none().shown(&other).covers(seen), "another content needs another approval");
+}
+
+#[test]
+fn a_removed_repository_a_removed_root_and_much_at_once_are_large_losses() {
+    let b = ClassifyFixture::new();
+    let root = b.root();
+    let repository = vec![
+        b.change(".git", dir(), PathState::Absent),
+        b.gone_file(".git/HEAD"),
+        b.gone_file(".git/hooks/x"),
+    ];
+    let (set, classes) = b.classes(repository);
+    assert_eq!(classes.losses, [LargeLoss::Repository { path: root.join(".git"), files: 2 }]);
+    assert!(matches!(classes.of(&root.join(".git")), ChangeClass::LargeLoss(_)));
+    assert_eq!(classes.to_approve(&set), []);
+    std::fs::write(root.join("a"), "x").unwrap();
+    assert_eq!(
+        b.classes(vec![b.gone_file("a")]).1.losses,
+        [LargeLoss::Root { path: root.clone(), files: 1 }]
+    );
+    let anew = b.change("c", PathState::Absent, file(0o644));
+    assert_eq!(b.classes(vec![b.gone_file("a"), anew.clone()]).1.losses, [], "another name");
+    std::fs::write(root.join("b"), "x").unwrap();
+    std::fs::write(root.join("d"), "x").unwrap();
+    let decoy = vec![b.gone_file("a"), b.gone_file("b"), b.gone_file("d"), anew];
+    assert_eq!(b.classes(decoy).1.losses, [LargeLoss::Root { path: root.clone(), files: 2 }]);
+    assert_eq!(b.classes(vec![b.gone_file("a")]).1.losses, []);
+    let many = (0..21).map(|n| b.gone_file(&format!("many/{n}"))).collect();
+    assert!(matches!(b.classes(many).1.losses[..], [LargeLoss::Files { files: 21, .. }]));
+}
+
+#[test]
+fn a_large_loss_stays_with_all_that_belongs_to_it_until_it_is_approved() {
+    let b = ClassifyFixture::new();
+    let mut changes: Vec<FileChange> = (0..21).map(|n| b.gone_file(&format!("many/{n:02}"))).collect();
+    changes.extend([
+        b.change("many", dir(), PathState::Absent),
+        b.change("new", PathState::Absent, file(0o600)),
+        b.gone_file("old"),
+    ]);
+    let (set, classes) = b.classes(changes);
+    let left = |approval: &ChangeApproval| classes.permitted(&set, &everything(&set), approval);
+    let none = left(&ChangeApproval::none());
+    assert_eq!(none.losses, [LargeLoss::Files { files: 22, bytes: 88 }]);
+    assert_eq!(none.choice.into_keys().collect::<Vec<_>>(), [b.root().join("new")]);
+    for approval in [
+        ChangeApproval::none().removal_of(21),
+        ChangeApproval::none().seen(&[]),
+        ChangeApproval::none().removal_of(23),
+    ] {
+        assert_eq!(left(&approval).losses.len(), 1, "{approval:?}");
+    }
+    for approval in [ChangeApproval::none().removal_of(22), ChangeApproval::none().seen(&classes.losses)] {
+        assert_eq!(
+            left(&approval),
+            PermittedChanges { choice: everything(&set), ..PermittedChanges::default() }
+        );
+    }
+    // A part within the limit is no loss.
+    let few: ChangeSelection =
+        everything(&set).into_iter().filter(|(path, _)| path.ends_with("old")).collect();
+    assert_eq!(classes.permitted(&set, &few, &ChangeApproval::none()).choice, few);
+}
+
+#[test]
+fn a_repository_that_goes_is_named_and_its_files_are_not_counted_twice() {
+    let b = ClassifyFixture::new();
+    let mut changes: Vec<FileChange> = (0..30).map(|n| b.gone_file(&format!(".git/objects/{n}"))).collect();
+    changes.extend([
+        b.change(".git", dir(), PathState::Absent),
+        b.change(".git/objects", dir(), PathState::Absent),
+    ]);
+    changes.push(b.change("new", PathState::Absent, file(0o600)));
+    let (set, classes) = b.classes(changes);
+    let git = b.root().join(".git");
+    let left = classes.permitted(&set, &everything(&set), &ChangeApproval::none());
+    assert_eq!(left.losses.first(), Some(&LargeLoss::Repository { path: git.clone(), files: 30 }));
+    assert_eq!(left.choice.into_keys().collect::<Vec<_>>(), [b.root().join("new")]);
+    let left = classes.permitted(&set, &everything(&set), &ChangeApproval::none().named(&git));
+    assert_eq!((left.losses, left.choice.len()), (vec![], set.len()));
+    let left = classes.permitted(&set, &everything(&set), &ChangeApproval::none().removal_of(30));
+    assert_eq!((left.losses.len(), left.choice.len()), (1, 1), "the number is not the name");
+}
+
+#[test]
+fn the_last_names_of_the_root_count_where_the_pattern_goes_on_below_it() {
+    let protected = ProtectedPaths::default();
+    let later = |root: &str, path: &str| {
+        matches!(class_below(&protected, Path::new(root), Path::new(path)), PathClass::RunsLater(_))
+    };
+    assert!(later("/home/me/.config", "autostart/x.desktop"));
+    assert!(later("/home/me/.config/systemd", "user/x.service"));
+    assert!(!later("/w/.claude/worktrees/one", "src/main.rs"), "a work tree in a protected directory");
+    assert!(later("/w/.claude/worktrees/one", ".envrc"));
+}

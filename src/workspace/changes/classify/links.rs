@@ -1,0 +1,160 @@
+//! Other ways to a file: a protected name may be a link, so that a file with a plain name is what the program runs.
+//!
+//! `.git/hooks/pre-commit -> ../../scripts/check.sh` makes `scripts/check.sh` a hook. The links that count have
+//! protected names: they are looked for in every directory above a changed path and one level below, and all links are in
+//! a bounded walk of the rest of the workspace.
+
+use super::distant_links;
+use super::distant_links::FileId;
+use super::{ChangeClassifier, PathClass};
+use crate::permission::Runner;
+use crate::workspace::changes::change_set::FileChange;
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::resolve::without_links;
+use crate::workspace::repository::flat;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The most entries of directories that are looked at for one change set.
+const MOST: usize = 200_000;
+/// The most other names of one changed path that are tried.
+const MOST_NAMES: usize = 1000;
+/// What is large and has no protected links in it.
+const SKIPPED: [&str; 5] = ["objects", "refs", "logs", "node_modules", "cache"];
+
+#[derive(Debug, Default)]
+pub(super) struct LinkIndex {
+    /// What links lead to, and the links.
+    targets: BTreeMap<PathBuf, BTreeSet<PathBuf>>,
+    /// Files that have several names, and those names.
+    names: BTreeMap<FileId, BTreeSet<PathBuf>>,
+}
+
+impl LinkIndex {
+    pub(super) fn find(classifier: &ChangeClassifier<'_>) -> LinkIndex {
+        let mut links = LinkIndex::default();
+        let mut left = MOST;
+        for dir in dirs_above(classifier) {
+            links.look_in(&dir, 2, classifier, &mut left);
+        }
+        for change in &classifier.set.changes {
+            if let PathState::Link { target } = &change.after {
+                let to = change.path.parent().unwrap_or(Path::new("/")).join(target);
+                links.add(flat(&to), change.path.clone());
+            }
+        }
+        links.look_far(classifier);
+        links
+    }
+
+    fn add(&mut self, target: PathBuf, link: PathBuf) {
+        self.targets.entry(target).or_default().insert(link);
+    }
+
+    /// Where the change gives a path a content, its other names may be anywhere.
+    fn look_far(&mut self, classifier: &ChangeClassifier<'_>) {
+        let comes =
+            |change: &&FileChange| matches!(change.after, PathState::File { .. } | PathState::Link { .. });
+        let changes: Vec<&FileChange> = classifier.set.changes.iter().filter(comes).collect();
+        if changes.is_empty() {
+            return;
+        }
+        let several: BTreeSet<FileId> = changes.iter().filter_map(|change| file_of(change)).collect();
+        for root in classifier.roots {
+            for (target, link) in distant_links::links(root).iter() {
+                self.add(target.clone(), link.clone());
+            }
+            for (file, name) in distant_links::names(root, &several) {
+                self.names.entry(file).or_default().insert(name);
+            }
+        }
+    }
+
+    fn look_in(&mut self, dir: &Path, depth: usize, classifier: &ChangeClassifier<'_>, left: &mut usize) {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
+            if *left == 0 {
+                return;
+            }
+            *left -= 1;
+            let name = entry.file_name();
+            // Below a directory with a protected name every link may count.
+            if depth == 2 && !classifier.protected.leads(&name) {
+                continue;
+            }
+            let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
+            if kind.is_symlink() {
+                // What it leads to need not exist yet.
+                self.add(without_links(&path), path);
+            } else if kind.is_dir() && depth > 0 && !SKIPPED.iter().any(|skipped| name == *skipped) {
+                self.look_in(&path, depth - 1, classifier, left);
+            } else if kind.is_file()
+                && let Ok(meta) = entry.metadata()
+                && meta.nlink() > 1
+            {
+                self.names.entry((meta.dev(), meta.ino())).or_default().insert(path);
+            }
+        }
+    }
+
+    /// Who runs the file later by another of its names.
+    pub(super) fn of(&self, change: &FileChange, classifier: &ChangeClassifier<'_>) -> Option<Runner> {
+        let later = |path: &Path| match classifier.of_path(path) {
+            PathClass::RunsLater(runner) => Some(runner),
+            _ => None,
+        };
+        let linked = self.names_of(&change.path).iter().find_map(|name| later(name));
+        linked.or_else(|| change.twin.as_deref().and_then(later)).or_else(|| {
+            let names = self.names.get(&file_of(change)?)?;
+            names.iter().filter(|name| **name != change.path).find_map(|name| later(name))
+        })
+    }
+
+    /// The other paths by which links lead to `path`, the nearest first: a link may lead to a link.
+    fn names_of(&self, path: &Path) -> Vec<PathBuf> {
+        let mut names = vec![path.to_path_buf()];
+        let mut seen = BTreeSet::from([path.to_path_buf()]);
+        let mut next = 0;
+        while let Some(name) = names.get(next).cloned() {
+            for at in name.ancestors() {
+                for link in self.targets.get(at).into_iter().flatten() {
+                    let Ok(rest) = name.strip_prefix(at) else { continue };
+                    // A link to a directory that it lies in gives every path endlessly many names.
+                    if names.len() >= MOST_NAMES || next > 0 && link.starts_with(at) {
+                        continue;
+                    }
+                    let by_link = if rest.as_os_str().is_empty() { link.clone() } else { link.join(rest) };
+                    if seen.insert(by_link.clone()) {
+                        names.push(by_link);
+                    }
+                }
+            }
+            next += 1;
+        }
+        names.split_off(1)
+    }
+}
+
+/// The file of the workspace into which the change is written in place: by a file tool, or because only its mode or
+/// owner changes. All names of such a file change.
+fn file_of(change: &FileChange) -> Option<FileId> {
+    if !(change.by_tool || change.before.is_file() && change.before.same_content(&change.after)) {
+        return None;
+    }
+    let meta = std::fs::symlink_metadata(&change.path).ok()?;
+    (meta.is_file() && meta.nlink() > 1).then(|| (meta.dev(), meta.ino()))
+}
+
+/// The directories above changed paths, as far as they are in the workspace.
+fn dirs_above(classifier: &ChangeClassifier<'_>) -> BTreeSet<PathBuf> {
+    let mut dirs: BTreeSet<PathBuf> = BTreeSet::new();
+    for change in &classifier.set.changes {
+        for dir in change.path.ancestors().skip(1) {
+            let inside = classifier.roots.iter().any(|root| dir.starts_with(root));
+            if !inside || !dirs.insert(dir.to_path_buf()) {
+                break;
+            }
+        }
+    }
+    dirs
+}

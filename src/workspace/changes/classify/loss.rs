@@ -1,0 +1,165 @@
+//! Large losses: a repository, a root, or more than the loss limit.
+
+use super::repository_loss;
+use crate::text::visible;
+use crate::workspace::changes::change_set::{ChangeSet, FileChange};
+use crate::workspace::view::LossLimit;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What a change set takes away that a person must not lose unasked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LargeLoss {
+    /// The repository at this path is removed: its history, with all that is only there.
+    Repository { path: PathBuf, files: usize },
+    /// The repository at this path stays, without files that git needs to read its history.
+    History { path: PathBuf, files: usize },
+    /// Every file that was in this root is removed, and what came instead is less.
+    Root { path: PathBuf, files: usize },
+    /// More files or bytes are deleted or overwritten than the loss limit allows.
+    Files { files: usize, bytes: u64 },
+}
+
+impl LargeLoss {
+    /// For a person: `removes the repository `.git` (46 files)`. `name` shows a path of the workspace.
+    pub fn words(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
+        let counted = |files: usize| format!("{files} file{}", if files == 1 { "" } else { "s" });
+        match self {
+            LargeLoss::Repository { path, files } => {
+                format!("removes the repository `{}` ({})", visible::path_name(&name(path)), counted(*files))
+            }
+            LargeLoss::History { path, files } => {
+                let path = visible::path_name(&name(path));
+                format!("removes files that the repository `{path}` needs ({})", counted(*files))
+            }
+            LargeLoss::Root { path, files } => {
+                format!("removes everything in `{}` ({})", visible::path_name(path), counted(*files))
+            }
+            LargeLoss::Files { files, bytes } => format!("removes {} ({bytes} bytes)", counted(*files)),
+        }
+    }
+
+    /// What a person types to mean it: the name of what goes, where it can be typed.
+    pub fn word(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
+        let word = match self {
+            LargeLoss::Repository { path, .. }
+            | LargeLoss::History { path, .. }
+            | LargeLoss::Root { path, .. } => name(path).to_str().unwrap_or_default().to_string(),
+            LargeLoss::Files { .. } => String::new(),
+        };
+        let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_graphic());
+        if plain && word != "." { word } else { "remove".into() }
+    }
+
+    /// The flag that approves it where nobody can be asked.
+    pub fn flag(&self) -> String {
+        match self {
+            LargeLoss::Repository { path, .. }
+            | LargeLoss::History { path, .. }
+            | LargeLoss::Root { path, .. } => {
+                format!("--apply-protected {}", visible::path(path))
+            }
+            LargeLoss::Files { files, .. } => format!("--apply-loss {files}"),
+        }
+    }
+}
+
+/// The repository that `change` removes, with all that goes with it.
+pub(super) fn removed_repository(set: &ChangeSet, change: &FileChange) -> Option<LargeLoss> {
+    if !removes_repository(set, change) {
+        return None;
+    }
+    let path = &change.path;
+    let files = set.changes.iter().filter(|c| c.path.starts_with(path) && c.before.is_file()).count();
+    Some(LargeLoss::Repository { path: path.clone(), files })
+}
+
+pub(super) fn removes_repository(set: &ChangeSet, change: &FileChange) -> bool {
+    let is_one = set.repositories.of(&change.path).is_some_and(|repository| repository == change.path);
+    is_one && change.before.is_directory() && !change.after.is_directory()
+}
+
+/// What `set` takes away. Of the files, only those count for which `counted` is true.
+pub(super) fn losses(
+    set: &ChangeSet,
+    roots: &[PathBuf],
+    limit: LossLimit,
+    counted: &dyn Fn(&Path) -> bool,
+) -> Vec<LargeLoss> {
+    let mut losses: Vec<LargeLoss> =
+        set.changes.iter().filter_map(|change| removed_repository(set, change)).collect();
+    losses.extend(repository_loss::repository_losses(set));
+    losses.extend(roots.iter().filter_map(|root| emptied(set, root)));
+    let stated: BTreeSet<PathBuf> =
+        paths_of(set, &losses, &|_| true).into_iter().map(Path::to_path_buf).collect();
+    let (files, bytes) = lost(set)
+        .filter(|change| counted(&change.path) && !stated.contains(&change.path))
+        .fold((0, 0), |(files, bytes), c| (files + 1, bytes + c.before.size()));
+    if files > limit.files || bytes > limit.bytes {
+        losses.push(LargeLoss::Files { files, bytes });
+    }
+    losses
+}
+
+/// The paths of `set` that belong to `losses`.
+pub(super) fn paths_of<'a>(
+    set: &'a ChangeSet,
+    losses: &[LargeLoss],
+    counted: &dyn Fn(&Path) -> bool,
+) -> BTreeSet<&'a Path> {
+    let mut paths: BTreeSet<&Path> = BTreeSet::new();
+    for loss in losses {
+        match loss {
+            LargeLoss::Repository { path, .. } | LargeLoss::History { path, .. } => {
+                paths.extend(set.changes.iter().map(|c| c.path.as_path()).filter(|at| at.starts_with(path)));
+            }
+            LargeLoss::Root { path, .. } => {
+                // What is there under another name is not lost.
+                let moved = moved(set);
+                let goes = |c: &&FileChange| {
+                    c.after.is_absent() && c.path.starts_with(path) && !moved.contains(&c.path)
+                };
+                paths.extend(set.changes.iter().filter(goes).map(|c| c.path.as_path()));
+            }
+            LargeLoss::Files { .. } => {
+                paths.extend(lost(set).map(|c| c.path.as_path()).filter(|path| counted(path)));
+            }
+        }
+    }
+    paths
+}
+
+/// Files that are gone or hardly there any more: an edit of many files is no loss, and a file that is emptied is one.
+fn lost(set: &ChangeSet) -> impl Iterator<Item = &FileChange> {
+    let moved = moved(set);
+    let others = set.changes.iter().filter(|c| !repository_loss::is_judged_there(set, &c.path));
+    others.filter(move |c| {
+        let gone = !c.after.is_file() && !moved.contains(&c.path);
+        c.before.is_file() && (gone || c.after.is_file() && c.after.size() < c.before.size() / 2)
+    })
+}
+
+fn moved(set: &ChangeSet) -> BTreeSet<&PathBuf> {
+    set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect()
+}
+
+/// A root that had files and has none of them any more. A root cannot be removed itself: commands have it mounted.
+fn emptied(set: &ChangeSet, root: &PathBuf) -> Option<LargeLoss> {
+    let below = || set.changes.iter().filter(|c| c.path.starts_with(root) && c.path != *root);
+    let gone =
+        |path: &std::path::Path| set.get(path).is_some_and(|c| c.after.is_absent() && !c.before.is_absent());
+    if !below().any(|c| c.before.is_file() && c.after.is_absent()) {
+        return None;
+    }
+    let mut entries =
+        std::fs::read_dir(root).ok()?.filter_map(Result::ok).map(|entry| entry.path()).peekable();
+    entries.peek()?;
+    if !entries.all(|path| gone(&path)) {
+        return None;
+    }
+    let moved = moved(set);
+    let files = below().filter(|c| c.before.is_file() && !moved.contains(&c.path)).count();
+    // A file that is renamed or written anew under another name in a small project is no loss.
+    let came = below().filter(|c| c.before.is_absent() && c.after.is_file()).count();
+    (files > came).then(|| LargeLoss::Root { path: root.clone(), files })
+}

@@ -1,0 +1,155 @@
+//! A change set as a patch that `git apply` and GNU `patch` take.
+//!
+//! The form is git's extended diff. Contents that are no text become git binary patches, which GNU `patch` passes over.
+//! Directories on their own have no form in it: they stand in comments.
+
+use super::change_set::{ChangeSet, FileChange};
+use crate::text::patch::{quoted, unified, write_binary};
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::history::objects::ObjectStore;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// `set` without the own files of git repositories, and how many those are. git takes no path in `.git`, and `patch` no
+/// binary file.
+pub fn without_repositories(set: &ChangeSet) -> (ChangeSet, usize) {
+    let part = set.part(|change| set.repository_of(&change.path).is_none());
+    let left_out = set.len() - part.len();
+    (part, left_out)
+}
+
+/// The whole of `set`, with paths relative to `root`; those elsewhere are named in a comment.
+pub fn patch(set: &ChangeSet, objects: &ObjectStore, root: &Path) -> Vec<u8> {
+    patches(set, objects, root).into_iter().flat_map(|(_, patch)| patch).collect()
+}
+
+/// The patch of each path of `set`.
+pub fn patches(set: &ChangeSet, objects: &ObjectStore, root: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let each = |change: &FileChange| {
+        let mut out = Vec::new();
+        match change.path.strip_prefix(root) {
+            Ok(rel) => {
+                // git's two modes are not all that is applied.
+                let words = beyond_git(change, set.moved_node(change));
+                if !words.is_empty() {
+                    comment(&mut out, &format!("{}: {}", rel.display(), words.join(", ")));
+                }
+                one(change, rel, objects, &mut out);
+            }
+            Err(_) => comment(&mut out, &format!("outside this directory: {}", change.path.display())),
+        }
+        (change.path.clone(), out)
+    };
+    set.changes.iter().map(each).collect()
+}
+
+/// What the patch itself has no form for: a new file that its owner may run is in it.
+fn beyond_git(change: &FileChange, from: Option<&PathState>) -> Vec<String> {
+    let mut words = change.attribute_words(from);
+    words.retain(|words| words != "mode 755" || change.after.is_directory());
+    words
+}
+
+fn comment(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(format!("# {}\n", text.replace('\n', " ")).as_bytes());
+}
+
+/// The content of a node as git sees it, and its mode.
+fn side(node: &PathState, bytes: Option<Vec<u8>>) -> Option<(Vec<u8>, &'static str)> {
+    match node {
+        PathState::Link { target } => Some((target.as_bytes().to_vec(), "120000")),
+        PathState::File { attrs, .. } => {
+            Some((bytes?, if attrs.mode & 0o100 != 0 { "100755" } else { "100644" }))
+        }
+        _ => None,
+    }
+}
+
+fn one(change: &FileChange, rel: &Path, objects: &ObjectStore, out: &mut Vec<u8>) {
+    let shown = rel.display();
+    match (&change.before, &change.after) {
+        (PathState::Directory { .. }, PathState::Directory { .. }) => {
+            return comment(out, &format!("mode of {shown}/"));
+        }
+        (PathState::Directory { .. }, PathState::Absent) => {
+            return comment(out, &format!("directory removed: {shown}/"));
+        }
+        (PathState::Absent, PathState::Directory { .. }) => {
+            return comment(out, &format!("directory created: {shown}/"));
+        }
+        (_, PathState::Special { what }) => {
+            return comment(out, &format!("{shown} is {what}: not in this patch"));
+        }
+        _ => {}
+    }
+    let bytes = contents(change, objects);
+    let Some((before, after)) = bytes else {
+        return comment(out, &format!("{shown} is too large for a patch, or cannot be read any more"));
+    };
+    let (old, new) = (side(&change.before, before), side(&change.after, after));
+    // git tells a file that becomes a link as one that goes and one that comes.
+    let kinds = |s: &Option<(Vec<u8>, &str)>| s.as_ref().map(|(_, mode)| mode.starts_with("12"));
+    match (kinds(&old), kinds(&new)) {
+        (Some(a), Some(b)) if a != b => {
+            block(rel, old.as_ref(), None, out);
+            block(rel, None, new.as_ref(), out);
+        }
+        _ => block(rel, old.as_ref(), new.as_ref(), out),
+    }
+}
+
+type ContentPair = (Option<Vec<u8>>, Option<Vec<u8>>);
+
+fn contents(change: &FileChange, objects: &ObjectStore) -> Option<ContentPair> {
+    let file = |node: &PathState| node.is_file();
+    if !file(&change.before) && !file(&change.after) {
+        return Some((None, None));
+    }
+    let half = |node: &PathState| if file(node) { node.clone() } else { PathState::Absent };
+    let files = FileChange { before: half(&change.before), after: half(&change.after), ..change.clone() };
+    let (before, after) = files.bytes(objects)?;
+    Some((file(&change.before).then_some(before), file(&change.after).then_some(after)))
+}
+
+fn block(rel: &Path, old: Option<&(Vec<u8>, &str)>, new: Option<&(Vec<u8>, &str)>, out: &mut Vec<u8>) {
+    if let (Some(old), Some(new)) = (old, new)
+        && old == new
+    {
+        return comment(
+            out,
+            &format!("mode or owner of {}: git does not know the difference", rel.display()),
+        );
+    }
+    let name = rel.as_os_str().as_bytes();
+    let (a, b) = (quoted("a/", name), quoted("b/", name));
+    let line = |out: &mut Vec<u8>, text: &str| out.extend_from_slice(format!("{text}\n").as_bytes());
+    line(out, &format!("diff --git {a} {b}"));
+    match (old, new) {
+        (None, Some((_, mode))) => line(out, &format!("new file mode {mode}")),
+        (Some((_, mode)), None) => line(out, &format!("deleted file mode {mode}")),
+        (Some((_, was)), Some((_, is))) if was != is => {
+            line(out, &format!("old mode {was}"));
+            line(out, &format!("new mode {is}"));
+        }
+        _ => {}
+    }
+    let empty = Vec::new();
+    let before = old.map_or(&empty, |(bytes, _)| bytes);
+    let after = new.map_or(&empty, |(bytes, _)| bytes);
+    if before == after {
+        return;
+    }
+    if before.contains(&0) || after.contains(&0) {
+        write_binary(before, after, out);
+        return;
+    }
+    let side = |side: Option<&(Vec<u8>, &str)>, name: &str| match side {
+        Some(_) => name.to_string(),
+        None => "/dev/null".into(),
+    };
+    // A tab ends a name with blanks, for GNU patch.
+    let tab = if name.contains(&b' ') { "\t" } else { "" };
+    line(out, &format!("--- {}{tab}", side(old, &a)));
+    line(out, &format!("+++ {}{tab}", side(new, &b)));
+    unified(before, after, out);
+}

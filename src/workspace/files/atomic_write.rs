@@ -1,0 +1,385 @@
+//! Writing a file so that it is old or new in full, and nobody else's work is written over.
+//!
+//! The new content goes to a file without a name, is synced, read back, and given the old file's owner, mode and
+//! attributes. Then it and the old file change places in one step, and what came out is hashed: if it is not the
+//! content that was expected, somebody wrote in between, and the two change places again. What remains: a program
+//! that opened the file before and writes to it after that check writes to a file that is gone.
+//!
+//! A file with several names (hard links), or whose owner or attributes cannot be given to a new one, is written
+//! in place instead: its names stay one file, and a crash in the middle can leave it half written.
+
+use super::open::{FileKind, dir_at, special};
+use super::sparse::hash_of;
+use crate::permission::{Permit, WritePolicy};
+use crate::workspace::{Hash, OpenConsent, ResolvedPath, Workspace, WorkspaceError};
+use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags};
+use rustix::io::Errno;
+use std::ffi::{CStr, CString, OsStr, OsString};
+use std::fs::File;
+use std::io::{Seek, SeekFrom, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What must be there for a write to go ahead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpectedContent {
+    /// Nothing: the file is created, its directories too.
+    Absent,
+    /// The content with this hash.
+    Content(Hash),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteOutcome {
+    pub hash: Hash,
+    /// It has several names, or an owner we cannot give: it was written in place.
+    pub in_place: bool,
+    /// It is pending: the workspace itself has not changed.
+    pub held: bool,
+}
+
+impl Workspace {
+    /// Writes the whole content of a file. Fails with [`WorkspaceError::Raced`] or [`WorkspaceError::Exists`], and
+    /// leaves the file as it is, when what is there is not what `before` says.
+    pub fn write(
+        &self,
+        at: &ResolvedPath,
+        permit: &Permit,
+        bytes: &[u8],
+        before: ExpectedContent,
+    ) -> Result<WriteOutcome, WorkspaceError> {
+        self.consented(at, OpenConsent::Permit(permit), &at.write())?;
+        if let Some(view) = self.view() {
+            return view.write(&at.path, bytes, before, view.writer(permit));
+        }
+        if matches!(permit.write_policy(), WritePolicy::Hold | WritePolicy::Discard) {
+            // Nowhere to hold it: nothing is written.
+            return Err(WorkspaceError::ReadOnly(at.path.clone()));
+        }
+        let (Some(parent), Some(name)) = (at.path.parent(), at.path.file_name()) else {
+            return Err(WorkspaceError::Directory(at.path.clone()));
+        };
+        let dir = match before {
+            ExpectedContent::Absent => make_dirs(parent)?,
+            ExpectedContent::Content(_) => dir_at(parent)?,
+        };
+        let hash = blake3::hash(bytes);
+        let target = WriteTarget { dir, name, path: &at.path };
+        let in_place = match before {
+            ExpectedContent::Absent => target.create(bytes, hash).map(|()| false),
+            ExpectedContent::Content(before) => target.replace(bytes, hash, before),
+        }?;
+        Ok(WriteOutcome { hash, in_place, held: false })
+    }
+}
+
+/// Opens a directory, creating what is missing of it. No component may be a link.
+fn make_dirs(path: &Path) -> Result<OwnedFd, WorkspaceError> {
+    match dir_at(path) {
+        Err(WorkspaceError::Missing(_)) => {}
+        other => return other,
+    }
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(WorkspaceError::Missing(path.to_path_buf()));
+    };
+    let above = make_dirs(parent)?;
+    match rustix::fs::mkdirat(&above, name, Mode::from_raw_mode(0o777)) {
+        Ok(()) | Err(Errno::EXIST) => dir_at(path),
+        Err(e) => Err(WorkspaceError::from_io(path, e.into())),
+    }
+}
+
+/// A name in an open directory.
+struct WriteTarget<'a> {
+    dir: OwnedFd,
+    name: &'a OsStr,
+    path: &'a Path,
+}
+
+/// A synced file that is not yet where it belongs: without a name, or with one that is removed on drop.
+struct TempFile<'a> {
+    dir: &'a OwnedFd,
+    file: File,
+    name: Option<OsString>,
+}
+
+impl Drop for TempFile<'_> {
+    fn drop(&mut self) {
+        if let Some(name) = &self.name {
+            let _ = rustix::fs::unlinkat(self.dir, name, AtFlags::empty());
+        }
+    }
+}
+
+impl WriteTarget<'_> {
+    fn error(&self, error: impl Into<std::io::Error>) -> WorkspaceError {
+        WorkspaceError::from_io(self.path, error.into())
+    }
+
+    fn create(&self, bytes: &[u8], hash: Hash) -> Result<(), WorkspaceError> {
+        let mut staged = self.stage(bytes, hash, None)?;
+        let linked = match &staged.name {
+            None => link_fd(&staged.file, &self.dir, self.name),
+            Some(name) => {
+                let moved =
+                    rustix::fs::renameat_with(&self.dir, name, &self.dir, self.name, RenameFlags::NOREPLACE);
+                // Where that flag is unknown, a hard link refuses an existing name just as well.
+                match moved {
+                    Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                        rustix::fs::linkat(&self.dir, name, &self.dir, self.name, AtFlags::empty())
+                    }
+                    other => other.inspect(|()| staged.name = None),
+                }
+            }
+        };
+        linked.map_err(|e| self.error(e))?;
+        sync_dir(&self.dir);
+        Ok(())
+    }
+
+    /// Returns whether it was written in place.
+    fn replace(&self, bytes: &[u8], hash: Hash, before: Hash) -> Result<bool, WorkspaceError> {
+        let (old, stat) = self.open_old(OFlags::RDONLY)?;
+        refuse_read_only(self.path, stat.st_mode)?;
+        if stat.st_nlink > 1 {
+            return self.write_in_place(bytes, before).map(|()| true);
+        }
+        let mut staged = match self.stage(bytes, hash, Some((&old, &stat))) {
+            Ok(staged) => staged,
+            // No place for a second file beside it, or no right to give it away.
+            Err(WorkspaceError::Denied(_) | WorkspaceError::ReadOnly(_)) => {
+                return self.write_in_place(bytes, before).map(|()| true);
+            }
+            Err(e) => return Err(e),
+        };
+        let name = self.named(&mut staged)?;
+        match exchange_checked((&self.dir, &name), (&self.dir, self.name), hash, before) {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+                self.rename_over(&mut staged, &name, before)?
+            }
+            Err(e) => return Err(self.error(e)),
+            Ok(ExchangeOutcome::Done) => {}
+            Ok(ExchangeOutcome::Raced) => return Err(WorkspaceError::Raced(self.path.to_path_buf())),
+        }
+        drop(staged);
+        sync_dir(&self.dir);
+        Ok(false)
+    }
+
+    /// Without an exchange: check, then rename at once.
+    fn rename_over(
+        &self,
+        staged: &mut TempFile<'_>,
+        name: &OsStr,
+        before: Hash,
+    ) -> Result<(), WorkspaceError> {
+        let (old, _) = self.open_old(OFlags::RDONLY)?;
+        if hash_of(&old).map_err(|e| self.error(e))? != before {
+            return Err(WorkspaceError::Raced(self.path.to_path_buf()));
+        }
+        rustix::fs::renameat(&self.dir, name, &self.dir, self.name).map_err(|e| self.error(e))?;
+        staged.name = None;
+        Ok(())
+    }
+
+    fn write_in_place(&self, bytes: &[u8], before: Hash) -> Result<(), WorkspaceError> {
+        let (mut file, _) = self.open_old(OFlags::RDWR)?;
+        let old = super::sparse::read_small(&file).map_err(|e| self.error(e))?;
+        if blake3::hash(&old) != before {
+            return Err(WorkspaceError::Raced(self.path.to_path_buf()));
+        }
+        if let Err(error) = overwrite(&mut file, bytes) {
+            // A full disk must not cost the old content.
+            let _ = overwrite(&mut file, &old);
+            return Err(self.error(error));
+        }
+        Ok(())
+    }
+
+    fn open_old(&self, flags: OFlags) -> Result<(File, Stat), WorkspaceError> {
+        let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let opened = rustix::fs::openat(&self.dir, self.name, flags, Mode::empty());
+        let fd = opened.map_err(|e| match e {
+            Errno::LOOP => WorkspaceError::Moved(self.path.to_path_buf()),
+            other => self.error(other),
+        })?;
+        let stat = rustix::fs::fstat(&fd).map_err(|e| self.error(e))?;
+        match special(&stat) {
+            FileKind::Regular => Ok((File::from(fd), stat)),
+            FileKind::Directory => Err(WorkspaceError::Directory(self.path.to_path_buf())),
+            FileKind::Special(kind) => Err(WorkspaceError::Special { path: self.path.to_path_buf(), kind }),
+        }
+    }
+
+    /// Writes, syncs and reads back a new file in the directory, dressed as `like`.
+    fn stage(
+        &self,
+        bytes: &[u8],
+        hash: Hash,
+        like: Option<(&File, &Stat)>,
+    ) -> Result<TempFile<'_>, WorkspaceError> {
+        let mut staged = self.empty_file()?;
+        staged.file.write_all(bytes).map_err(|e| self.error(e))?;
+        if let Some((old, stat)) = like {
+            dress(&staged.file, old, stat).map_err(|e| self.error(e))?;
+        }
+        staged.file.sync_all().map_err(|e| self.error(e))?;
+        if hash_of(&staged.file).map_err(|e| self.error(e))? != hash {
+            return Err(self.error(std::io::Error::other("the disk gave back other bytes than were written")));
+        }
+        Ok(staged)
+    }
+
+    fn empty_file(&self) -> Result<TempFile<'_>, WorkspaceError> {
+        let mode = Mode::from_raw_mode(0o666);
+        #[cfg(target_os = "linux")]
+        {
+            let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+            if Path::new("/proc/self/fd").exists()
+                && let Ok(fd) = rustix::fs::openat(&self.dir, ".", flags, mode)
+            {
+                return Ok(TempFile { dir: &self.dir, file: File::from(fd), name: None });
+            }
+        }
+        loop {
+            let name = fresh_name();
+            let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            match rustix::fs::openat(&self.dir, &name, flags, mode) {
+                Ok(fd) => return Ok(TempFile { dir: &self.dir, file: File::from(fd), name: Some(name) }),
+                Err(Errno::EXIST) => {}
+                Err(e) => return Err(self.error(e)),
+            }
+        }
+    }
+
+    /// Gives a staged file a name of its own for the moment of the exchange.
+    fn named(&self, staged: &mut TempFile<'_>) -> Result<OsString, WorkspaceError> {
+        while staged.name.is_none() {
+            let name = fresh_name();
+            match link_fd(&staged.file, &self.dir, &name) {
+                Ok(()) => staged.name = Some(name),
+                Err(Errno::EXIST) => {}
+                Err(e) => return Err(self.error(e)),
+            }
+        }
+        Ok(staged.name.clone().unwrap_or_default())
+    }
+}
+
+/// A file nobody may write is not replaced, though the right to its directory would be enough.
+pub(in crate::workspace) fn refuse_read_only(path: &Path, mode: u32) -> Result<(), WorkspaceError> {
+    let writable = rustix::fs::accessat(rustix::fs::CWD, path, Access::WRITE_OK, AtFlags::EACCESS);
+    let refused = matches!(writable, Err(Errno::ACCESS | Errno::ROFS | Errno::PERM));
+    if mode & 0o222 == 0 || refused { Err(WorkspaceError::ReadOnly(path.to_path_buf())) } else { Ok(()) }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::workspace) enum ExchangeOutcome {
+    Done,
+    /// Something else was there; it is there again.
+    Raced,
+}
+
+/// Exchanges a staged file, whose content is `hash`, and a target until what comes out is what was there when it was
+/// last looked at. What comes out unexpected is somebody's newer content and goes back in.
+pub(in crate::workspace) fn exchange_checked(
+    (from, staged): (&OwnedFd, &OsStr),
+    (dir, name): (&OwnedFd, &OsStr),
+    hash: Hash,
+    before: Hash,
+) -> rustix::io::Result<ExchangeOutcome> {
+    let (mut put, mut expected) = (hash, before);
+    for round in 0..64 {
+        match rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::EXCHANGE) {
+            // Somebody removed the file while theirs was in our hands: it goes back under its name.
+            Err(Errno::NOENT) if round > 0 => {
+                rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::NOREPLACE)?;
+                return Ok(ExchangeOutcome::Raced);
+            }
+            Err(Errno::NOENT) => return Ok(ExchangeOutcome::Raced),
+            other => other?,
+        }
+        let out = settled_hash(from, staged);
+        if out == Some(expected) {
+            return Ok(if round == 0 { ExchangeOutcome::Done } else { ExchangeOutcome::Raced });
+        }
+        // What is not readable as a file (a link, a directory) has no hash and goes back as it is.
+        (put, expected) = (out.unwrap_or(hash), put);
+    }
+    Ok(ExchangeOutcome::Raced)
+}
+
+/// The hash of the file that came out, unless it is still being written.
+fn settled_hash(dir: &OwnedFd, name: &OsStr) -> Option<Hash> {
+    let (file, _) = super::path_state::open_anyway(dir, name, OFlags::NONBLOCK).ok()?;
+    let stamp = |file: &File| rustix::fs::fstat(file).ok().map(|s| (s.st_size, s.st_mtime, s.st_mtime_nsec));
+    let first = stamp(&file);
+    let hash = hash_of(&file).ok()?;
+    // A moment for a writer that is in the middle of it.
+    if super::lease::written_elsewhere(&file) {
+        std::thread::yield_now();
+    }
+    if stamp(&file) == first { Some(hash) } else { hash_of(&file).ok() }
+}
+
+pub(in crate::workspace) fn fresh_name() -> OsString {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    OsString::from(format!(".placet-{}-{count}.tmp", std::process::id()))
+}
+
+pub(in crate::workspace) fn link_fd(file: &File, dir: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
+    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    rustix::fs::linkat(rustix::fs::CWD, own, dir, name, AtFlags::SYMLINK_FOLLOW)
+}
+
+/// Gives `new` the owner, the extended attributes (access lists among them) and the mode of `old`.
+fn dress(new: &File, old: &File, stat: &Stat) -> rustix::io::Result<()> {
+    let own = rustix::fs::fstat(new)?;
+    if (own.st_uid, own.st_gid) != (stat.st_uid, stat.st_gid) {
+        let (user, group) = (rustix::fs::Uid::from_raw(stat.st_uid), rustix::fs::Gid::from_raw(stat.st_gid));
+        rustix::fs::fchown(new, Some(user), Some(group))?;
+    }
+    let (wanted, present) = (attributes(old)?, attributes(new)?);
+    for name in present.iter().filter(|name| !wanted.contains(name)) {
+        rustix::fs::fremovexattr(new, name.as_c_str())?;
+    }
+    for name in &wanted {
+        let value = attribute(old, name)?;
+        if !present.contains(name) || attribute(new, name)? != value {
+            rustix::fs::fsetxattr(new, name.as_c_str(), &value, XattrFlags::empty())?;
+        }
+    }
+    // Last: giving a file away takes its set-user-id bit.
+    rustix::fs::fchmod(new, Mode::from_raw_mode(stat.st_mode & 0o7777))
+}
+
+pub(in crate::workspace) fn attributes(file: &File) -> rustix::io::Result<Vec<CString>> {
+    let mut list = Vec::with_capacity(65_536);
+    match rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut list)) {
+        Ok(_) => {}
+        Err(Errno::NOTSUP) => return Ok(Vec::new()),
+        Err(e) => return Err(e),
+    }
+    let names = list.split_inclusive(|b| *b == 0).filter_map(|n| CStr::from_bytes_with_nul(n).ok());
+    Ok(names.map(CStr::to_owned).collect())
+}
+
+pub(in crate::workspace) fn attribute(file: &File, name: &CStr) -> rustix::io::Result<Vec<u8>> {
+    let mut value = Vec::with_capacity(65_536);
+    rustix::fs::fgetxattr(file, name, rustix::buffer::spare_capacity(&mut value))?;
+    Ok(value)
+}
+
+fn overwrite(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(bytes)?;
+    file.set_len(bytes.len() as u64)?;
+    file.sync_all()
+}
+
+/// Makes a rename last. A directory that cannot be synced is as safe as the file system makes it.
+fn sync_dir(dir: &OwnedFd) {
+    let _ = rustix::fs::fsync(dir);
+}

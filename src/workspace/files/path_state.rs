@@ -1,0 +1,407 @@
+//! What is at a path: one value that says everything placet promises to bring back.
+
+use super::atomic_write::{attribute, attributes};
+use crate::workspace::{Hash, WorkspaceError};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+/// A path's state. Two equal nodes are the same bytes under the same owner, mode and attributes; times are not part
+/// of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum PathState {
+    Absent,
+    File {
+        #[serde(with = "hash_text")]
+        hash: Hash,
+        size: u64,
+        #[serde(flatten)]
+        attrs: FileAttrs,
+    },
+    Link {
+        #[serde(with = "raw_text")]
+        target: OsString,
+    },
+    Directory {
+        #[serde(flatten)]
+        attrs: FileAttrs,
+    },
+    /// A pipe, a socket or a device: told, never applied.
+    Special {
+        what: String,
+    },
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileAttrs {
+    /// The twelve bits of `chmod`.
+    pub mode: u32,
+    pub uid: u32,
+    pub gid: u32,
+    /// Extended attributes, access lists among them; the values as they are, in hexadecimal.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub xattrs: BTreeMap<String, String>,
+}
+
+impl PathState {
+    pub fn is_absent(&self) -> bool {
+        matches!(self, PathState::Absent)
+    }
+
+    pub fn is_directory(&self) -> bool {
+        matches!(self, PathState::Directory { .. })
+    }
+
+    pub fn is_file(&self) -> bool {
+        matches!(self, PathState::File { .. })
+    }
+
+    pub fn hash(&self) -> Option<Hash> {
+        match self {
+            PathState::File { hash, .. } => Some(*hash),
+            _ => None,
+        }
+    }
+
+    pub fn size(&self) -> u64 {
+        match self {
+            PathState::File { size, .. } => *size,
+            _ => 0,
+        }
+    }
+
+    pub fn attrs(&self) -> Option<&FileAttrs> {
+        match self {
+            PathState::File { attrs, .. } | PathState::Directory { attrs } => Some(attrs),
+            _ => None,
+        }
+    }
+
+    /// The same kind of thing with the same content, whatever its mode and owner.
+    pub fn same_content(&self, other: &PathState) -> bool {
+        match (self, other) {
+            (PathState::File { hash: a, .. }, PathState::File { hash: b, .. }) => a == b,
+            (PathState::Directory { .. }, PathState::Directory { .. }) => true,
+            (a, b) => a == b,
+        }
+    }
+
+    /// Reads what `name` is in an open directory. Follows no link and opens no device.
+    pub(in crate::workspace) fn read(dir: impl AsFd, name: &OsStr) -> std::io::Result<PathState> {
+        match PathState::read_in(&dir, name) {
+            // The directory may forbid its owner to look names up in it.
+            Err(e) if e.kind() == std::io::ErrorKind::PermissionDenied => {
+                let _eased = WritableDirGuard::of(&dir);
+                PathState::read_in(&dir, name)
+            }
+            other => other,
+        }
+    }
+
+    fn read_in(dir: &impl AsFd, name: &OsStr) -> std::io::Result<PathState> {
+        let stat = match rustix::fs::statat(dir, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT | Errno::NOTDIR) => return Ok(PathState::Absent),
+            Err(e) => return Err(e.into()),
+        };
+        match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => {
+                let (file, mode) = open_anyway(dir, name, OFlags::NONBLOCK)?;
+                Ok(with_mode(PathState::of_file(&file)?, mode))
+            }
+            FileType::Directory => {
+                let (file, mode) = open_anyway(dir, name, OFlags::DIRECTORY)?;
+                Ok(with_mode(PathState::Directory { attrs: FileAttrs::of(&file, &stat) }, mode))
+            }
+            FileType::Symlink => {
+                let target = rustix::fs::readlinkat(dir, name, Vec::new())?;
+                Ok(PathState::Link { target: OsString::from_vec(target.into_bytes()) })
+            }
+            _ => Ok(PathState::Special { what: super::open::special_words(&stat).into() }),
+        }
+    }
+
+    pub(in crate::workspace) fn of_file(file: &File) -> std::io::Result<PathState> {
+        let stat = rustix::fs::fstat(file)?;
+        let hash = super::sparse::hash_of(file)?;
+        let size = u64::try_from(stat.st_size).unwrap_or(0);
+        Ok(PathState::File { hash, size, attrs: FileAttrs::of(file, &stat) })
+    }
+}
+
+/// Opens for reading what its owner has forbidden himself to read: its mode is opened for that moment alone. With the
+/// mode it had, when that was needed.
+pub(in crate::workspace) fn open_anyway(
+    dir: impl AsFd,
+    name: &OsStr,
+    more: OFlags,
+) -> rustix::io::Result<(File, Option<u32>)> {
+    let flags = more | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    match rustix::fs::openat(&dir, name, flags | OFlags::RDONLY, Mode::empty()) {
+        Err(Errno::ACCESS) => {}
+        other => return Ok((File::from(other?), None)),
+    }
+    // It may be the directory that forbids it.
+    let _eased = WritableDirGuard::of(&dir);
+    let held = rustix::fs::openat(&dir, name, flags | OFlags::PATH, Mode::empty())?;
+    let stat = rustix::fs::fstat(&held)?;
+    let kind = FileType::from_raw_mode(stat.st_mode);
+    let ours = stat.st_uid == rustix::process::geteuid().as_raw();
+    if !ours || !matches!(kind, FileType::RegularFile | FileType::Directory) {
+        return Err(Errno::ACCESS);
+    }
+    let mode = stat.st_mode & 0o7777;
+    // By its descriptor: whatever has the name by now is not touched.
+    let own = format!("/proc/self/fd/{}", held.as_raw_fd());
+    rustix::fs::chmod(&own, Mode::from_raw_mode(mode | 0o400))?;
+    let opened = rustix::fs::open(&own, more | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    rustix::fs::chmod(&own, Mode::from_raw_mode(mode))?;
+    Ok((File::from(opened?), Some(mode)))
+}
+
+/// Opens a directory at a path without links, whatever its mode and those of the directories above it.
+pub(in crate::workspace) fn dir_anyway(path: &Path) -> std::io::Result<OwnedFd> {
+    match (super::open::dir_at(path), path.parent(), path.file_name()) {
+        (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
+            let parent = search_anyway(parent).map_err(std::io::Error::other)?;
+            Ok(open_anyway(&parent, name, OFlags::DIRECTORY)?.0.into())
+        }
+        (opened, _, _) => opened.map_err(std::io::Error::other),
+    }
+}
+
+/// Opens a directory to look names up in, at a path without links, also below directories that their owner may not enter.
+/// A caller that looks up a name in such a directory must hold an [`WritableDirGuard`] for it.
+pub(in crate::workspace) fn search_anyway(path: &Path) -> Result<OwnedFd, WorkspaceError> {
+    match (super::open::search_at(path), path.parent(), path.file_name()) {
+        (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
+            let parent = search_anyway(parent)?;
+            let _eased = WritableDirGuard::of(&parent);
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let opened = rustix::fs::openat(&parent, name, flags, Mode::empty());
+            opened.map_err(|e| WorkspaceError::from_io(path, e.into()))
+        }
+        (opened, _, _) => opened,
+    }
+}
+
+/// Opens a regular file at a path without links for reading, whatever its mode.
+pub(in crate::workspace) fn file_anyway(path: &Path) -> std::io::Result<File> {
+    match (super::open::open_regular(path, OFlags::RDONLY), path.parent(), path.file_name()) {
+        (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
+            let parent = search_anyway(parent).map_err(std::io::Error::other)?;
+            let (file, _) = open_anyway(&parent, name, OFlags::NONBLOCK)?;
+            if file.metadata()?.is_file() { Ok(file) } else { Err(Errno::ACCESS.into()) }
+        }
+        (opened, _, _) => opened.map(|opened| opened.file).map_err(std::io::Error::other),
+    }
+}
+
+fn with_mode(mut node: PathState, known: Option<u32>) -> PathState {
+    if let (PathState::File { attrs, .. } | PathState::Directory { attrs }, Some(mode)) = (&mut node, known) {
+        attrs.mode = mode;
+    }
+    node
+}
+
+/// Keeps a directory of ours writable as long as it lives, though its mode forbids that.
+#[derive(Debug)]
+pub(in crate::workspace) struct WritableDirGuard(Option<(OwnedFd, u32)>);
+
+impl WritableDirGuard {
+    pub(in crate::workspace) fn of(dir: impl AsFd) -> WritableDirGuard {
+        let eased = || {
+            let stat = rustix::fs::fstat(&dir).ok()?;
+            let user = rustix::process::geteuid();
+            let shut = stat.st_mode & 0o300 != 0o300 && !user.is_root() && stat.st_uid == user.as_raw();
+            let shut = shut && FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+            let copy = dir.as_fd().try_clone_to_owned().ok().filter(|_| shut)?;
+            set_mode(&copy, stat.st_mode & 0o7777 | 0o300).ok()?;
+            Some((copy, stat.st_mode & 0o7777))
+        };
+        WritableDirGuard(eased())
+    }
+}
+
+/// Sets a mode by a descriptor, which may be one that `fchmod` refuses because it only names the file.
+fn set_mode(held: &OwnedFd, mode: u32) -> rustix::io::Result<()> {
+    rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::from_raw_mode(mode))
+}
+
+impl Drop for WritableDirGuard {
+    fn drop(&mut self) {
+        if let Some((dir, mode)) = &self.0 {
+            let _ = set_mode(dir, *mode);
+        }
+    }
+}
+
+impl FileAttrs {
+    /// What a directory that placet makes looks like: as `mkdir` would make it.
+    pub(in crate::workspace) fn of_new_directory() -> FileAttrs {
+        FileAttrs::of_new(0o777)
+    }
+
+    /// What a file that placet makes looks like.
+    pub fn of_new_file() -> FileAttrs {
+        FileAttrs::of_new(0o666)
+    }
+
+    fn of_new(mode: u32) -> FileAttrs {
+        let mask = rustix::process::umask(Mode::from_raw_mode(0o022));
+        rustix::process::umask(mask);
+        let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+        FileAttrs { mode: mode & !mask.as_raw_mode(), uid, gid, ..FileAttrs::default() }
+    }
+
+    pub(in crate::workspace) fn of(file: &File, stat: &Stat) -> FileAttrs {
+        let mut xattrs = BTreeMap::new();
+        for name in attributes(file).unwrap_or_default() {
+            let Ok(text) = name.to_str() else { continue };
+            if kept_attribute(text)
+                && let Ok(value) = attribute(file, &name)
+            {
+                xattrs.insert(text.to_string(), to_hex(&value));
+            }
+        }
+        FileAttrs { mode: stat.st_mode & 0o7777, uid: stat.st_uid, gid: stat.st_gid, xattrs }
+    }
+
+    /// Gives an open file or directory these attributes; what it has too many of goes.
+    pub(in crate::workspace) fn give(&self, file: &File) -> rustix::io::Result<()> {
+        let stat = rustix::fs::fstat(file)?;
+        if (stat.st_uid, stat.st_gid) != (self.uid, self.gid) {
+            let (uid, gid) = (rustix::fs::Uid::from_raw(self.uid), rustix::fs::Gid::from_raw(self.gid));
+            rustix::fs::fchown(file, Some(uid), Some(gid))?;
+        }
+        let present = attributes(file)?;
+        for name in &present {
+            let text = name.to_string_lossy();
+            if (kept_attribute(&text) || text.starts_with("user.overlay."))
+                && !self.xattrs.contains_key(text.as_ref())
+            {
+                rustix::fs::fremovexattr(file, name.as_c_str())?;
+            }
+        }
+        for (name, value) in &self.xattrs {
+            let value = from_hex(value).unwrap_or_default();
+            rustix::fs::fsetxattr(file, name.as_str(), &value, rustix::fs::XattrFlags::empty())?;
+        }
+        // Last: giving a file away takes its set-user-id bit, and an access list moves the group's bits.
+        rustix::fs::fchmod(file, Mode::from_raw_mode(self.mode))
+    }
+}
+
+/// Attributes that belong to the file and not to the machine it lies on: labels and the overlay's own marks are left
+/// out.
+fn kept_attribute(name: &str) -> bool {
+    (name.starts_with("user.") && !name.starts_with("user.overlay.")) || name.starts_with("system.posix_acl_")
+}
+
+pub(in crate::workspace) fn to_hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}
+
+pub(in crate::workspace) fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let digits = text.as_bytes().chunks(2);
+    digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
+pub(in crate::workspace) mod hash_text {
+    use super::Hash;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(crate) fn serialize<S: Serializer>(hash: &Hash, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(hash.to_hex().as_str())
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Hash, D::Error> {
+        Hash::from_hex(String::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+/// Names are bytes: those that are no text are written `hex:...`, and text that begins so is, too.
+pub(in crate::workspace) mod raw_text {
+    use super::{OsStrExt, OsString, OsStringExt, from_hex, to_hex};
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(crate) fn serialize<S: Serializer, P: AsRef<std::ffi::OsStr>>(
+        raw: &P,
+        out: S,
+    ) -> Result<S::Ok, S::Error> {
+        let raw = raw.as_ref();
+        match raw.to_str().filter(|text| !text.starts_with("hex:")) {
+            Some(text) => out.serialize_str(text),
+            None => out.serialize_str(&format!("hex:{}", to_hex(raw.as_bytes()))),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>, P: From<OsString>>(from: D) -> Result<P, D::Error> {
+        let text = String::deserialize(from)?;
+        let raw = match text.strip_prefix("hex:") {
+            None => OsString::from(text),
+            Some(hex) => {
+                OsString::from_vec(from_hex(hex).ok_or_else(|| D::Error::custom("not hexadecimal"))?)
+            }
+        };
+        Ok(P::from(raw))
+    }
+}
+
+/// The same for a path that may be missing.
+pub(in crate::workspace) mod raw_option {
+    use super::raw_text;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::path::PathBuf;
+
+    #[derive(Serialize, Deserialize)]
+    struct RawPath(#[serde(with = "raw_text")] PathBuf);
+
+    pub(crate) fn serialize<S: Serializer>(path: &Option<PathBuf>, out: S) -> Result<S::Ok, S::Error> {
+        path.clone().map(RawPath).serialize(out)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+        Ok(Option::<RawPath>::deserialize(from)?.map(|raw| raw.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn names_that_are_no_text_survive_json() {
+        #[derive(Serialize, Deserialize)]
+        struct NamedPath(#[serde(with = "raw_text")] PathBuf);
+        for raw in [&b"plain"[..], b"new\nline", b"\xff\xfe", b"hex:00", b""] {
+            let json =
+                serde_json::to_string(&NamedPath(PathBuf::from(OsString::from_vec(raw.to_vec())))).unwrap();
+            let back: NamedPath = serde_json::from_str(&json).unwrap();
+            assert_eq!(back.0.as_os_str().as_bytes(), raw, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_node_survives_json_and_sees_a_change_of_mode() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("f"), "x").unwrap();
+        let fd = File::open(dir.path()).unwrap();
+        let node = PathState::read(&fd, OsStr::new("f")).unwrap();
+        let back: PathState = serde_json::from_str(&serde_json::to_string(&node).unwrap()).unwrap();
+        assert_eq!(node, back);
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(dir.path().join("f"), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let after = PathState::read(&fd, OsStr::new("f")).unwrap();
+        assert!(after != node && after.same_content(&node));
+        assert_eq!(PathState::read(&fd, OsStr::new("none")).unwrap(), PathState::Absent);
+    }
+}

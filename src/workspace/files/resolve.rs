@@ -1,0 +1,182 @@
+//! From the words of a path to the object they mean: every link followed, once, by hand.
+//!
+//! Unlike `realpath` this also resolves what does not exist yet, by its deepest existing directory, so that a new
+//! file below a link that leads outside is known to be outside. What it returns contains no link and no `..`.
+
+use crate::permission::{Access, AccessLocation};
+use crate::text::visible;
+use crate::workspace::repository::flat;
+use crate::workspace::{Workspace, WorkspaceError};
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+const MOST_LINKS: usize = 40;
+
+/// A path, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResolvedPath {
+    /// Absolute, without links: what the kernel would open.
+    pub path: PathBuf,
+    pub place: AccessLocation,
+    /// As it was written in the call.
+    pub written: String,
+    pub exists: bool,
+}
+
+impl ResolvedPath {
+    pub fn read(&self) -> Access {
+        Access::Read { path: self.path.clone(), place: self.place }
+    }
+
+    pub fn write(&self) -> Access {
+        Access::Write { path: self.path.clone(), place: self.place }
+    }
+}
+
+impl Workspace {
+    /// Resolves a path from a call: absolute, relative to the working directory, or below `~/`. Touches no content.
+    pub fn resolve(&self, written: &str) -> Result<ResolvedPath, WorkspaceError> {
+        if written.is_empty() {
+            return Err(WorkspaceError::Empty);
+        }
+        let given = self.expand(written)?;
+        let literal = real_path(&self.cwd().join(&given), &|path| self.real(path));
+        let (path, exists) = match (self.as_listed(&given), literal) {
+            (Some(listed), Ok((_, false)) | Err(_)) => listed,
+            (_, found) => found?,
+        };
+        Ok(ResolvedPath { place: self.place_of_call(&path), path, written: written.into(), exists })
+    }
+
+    /// What a path means that is written as lists show it, where it means something: names that are not UTF-8 cannot be
+    /// written otherwise in JSON.
+    fn as_listed(&self, given: &Path) -> Option<(PathBuf, bool)> {
+        let text = given.to_str().filter(|text| !text.is_ascii() || text.contains('<'))?;
+        let bytes = visible::read_back(text);
+        if bytes == text.as_bytes() || bytes.contains(&0) {
+            return None;
+        }
+        let listed = self.cwd().join(OsStr::from_bytes(&bytes));
+        let (path, exists) = real_path(&listed, &|path| self.real(path)).ok()?;
+        let is_in = |path: &Path| path.parent().is_some_and(|dir| self.is_dir(dir));
+        // A new file goes where a directory is that lists show so.
+        (exists || is_in(&path) && !is_in(&self.cwd().join(given))).then_some((path, exists))
+    }
+
+    /// The path of a pending change that a person names, by the names alone: a link is itself and never what it leads
+    /// to. The agent makes links, so a name that followed them would approve another file than the one that was
+    /// typed. Only the way to a root may lead through links, because no change set can replace those.
+    pub fn pending_path(&self, written: &str) -> Result<PathBuf, WorkspaceError> {
+        if written.is_empty() {
+            return Err(WorkspaceError::Empty);
+        }
+        let path = flat(&self.cwd().join(self.expand(written)?));
+        let inside = |path: &Path| self.roots().iter().any(|root| path.starts_with(root));
+        if inside(&path) {
+            return Ok(path);
+        }
+        let ways: Vec<&Path> = path.ancestors().collect();
+        for way in ways.into_iter().rev() {
+            if let (Ok(real), Ok(rest)) = (fs::canonicalize(way), path.strip_prefix(way))
+                && self.roots().contains(&real)
+            {
+                return Ok(real.join(rest));
+            }
+        }
+        // What file tools changed outside of the roots is named by its real directory.
+        let parent = path.parent().and_then(|parent| fs::canonicalize(parent).ok());
+        match (parent.filter(|parent| !inside(parent)), path.file_name()) {
+            (Some(parent), Some(name)) => Ok(parent.join(name)),
+            _ => Ok(path),
+        }
+    }
+
+    fn expand(&self, written: &str) -> Result<PathBuf, WorkspaceError> {
+        let alias = |(prefix, dir): &(String, PathBuf)| {
+            let rest = written.strip_prefix(prefix.as_str());
+            let rest = rest.or_else(|| (written == prefix.trim_end_matches('/')).then_some(""))?;
+            Some(dir.join(rest.trim_start_matches('/')))
+        };
+        if let Some(path) = self.0.aliases.iter().find_map(alias) {
+            return Ok(path);
+        }
+        let Some(rest) = written.strip_prefix('~') else { return Ok(PathBuf::from(written)) };
+        // A file may be called `~backup`: it is written `./~backup` then.
+        let (Some(home), true) = (&self.0.home, rest.is_empty() || rest.starts_with('/')) else {
+            return Err(WorkspaceError::Tilde { path: written.into() });
+        };
+        Ok(home.join(rest.trim_start_matches('/')))
+    }
+}
+
+/// `path` with every link in it followed, as far as it exists.
+pub(in crate::workspace) fn without_links(path: &Path) -> PathBuf {
+    real_path(path, &|p| Ok(Some(p.to_path_buf()))).map_or_else(|_| path.to_path_buf(), |(real, _)| real)
+}
+
+/// The absolute path `from` without links, and whether it exists. `real` tells where a path's own entry lies, or that
+/// there is none.
+fn real_path(
+    from: &Path,
+    real_of: &dyn Fn(&Path) -> io::Result<Option<PathBuf>>,
+) -> Result<(PathBuf, bool), WorkspaceError> {
+    let mut todo: Vec<OsString> = Vec::new();
+    push_parts(&mut todo, from);
+    let mut real = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(part) = todo.pop() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&part);
+        let lies = real_of(&next).map_err(|e| WorkspaceError::from_io(&next, e))?;
+        let Some(lies) = lies else { return missing(next, todo).map(|p| (p, false)) };
+        match fs::symlink_metadata(&lies) {
+            Ok(meta) if meta.file_type().is_symlink() => {
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(WorkspaceError::Loop(from.to_path_buf()));
+                }
+                let target = fs::read_link(&lies).map_err(|e| WorkspaceError::from_io(&next, e))?;
+                if target.is_absolute() {
+                    real = PathBuf::from("/");
+                }
+                push_parts(&mut todo, &target);
+            }
+            Ok(meta) => {
+                if !meta.is_dir() && !todo.is_empty() {
+                    return Err(WorkspaceError::NotDirectory(next));
+                }
+                real = next;
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return missing(next, todo).map(|p| (p, false)),
+            Err(e) => return Err(WorkspaceError::from_io(&next, e)),
+        }
+    }
+    Ok((real, true))
+}
+
+/// Nothing below a missing directory can be a link, so the rest is taken as it is; `..` there means nothing.
+fn missing(mut path: PathBuf, mut todo: Vec<OsString>) -> Result<PathBuf, WorkspaceError> {
+    while let Some(part) = todo.pop() {
+        if part == ".." {
+            return Err(WorkspaceError::Missing(path));
+        }
+        path.push(part);
+    }
+    Ok(path)
+}
+
+fn push_parts(todo: &mut Vec<OsString>, path: &Path) {
+    let parts = path.components().filter_map(|c| match c {
+        Component::Normal(name) => Some(name.to_os_string()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    });
+    let parts: Vec<OsString> = parts.collect();
+    todo.extend(parts.into_iter().rev());
+}

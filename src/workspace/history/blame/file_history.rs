@@ -1,0 +1,112 @@
+//! A file's past: the transactions that changed it, under whatever names it had then.
+//!
+//! It is looked for backwards. Where a transaction made the file and took another one away that had a content this one
+//! had on its way, the file was moved, and its past goes on under the other name. A copy has no past of its own.
+
+use crate::workspace::Hash;
+use crate::workspace::changes::change_set::ChangeSet;
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
+use crate::workspace::history::origin::OriginStep;
+use std::path::{Path, PathBuf};
+
+/// One transaction's share in the file; what is pending comes last and has no number.
+#[derive(Debug)]
+pub(super) struct FileRevision {
+    pub(super) entry: Option<u64>,
+    /// Milliseconds since 1970; 0 for what is pending.
+    pub(super) at: u64,
+    pub(super) label: TransactionLabel,
+    pub(super) kind: TransactionKind,
+    /// The name it had before.
+    pub(super) path: PathBuf,
+    pub(super) before: PathState,
+    pub(super) after: PathState,
+    pub(super) steps: Vec<OriginStep>,
+}
+
+/// Oldest first.
+#[derive(Debug, Default)]
+pub(super) struct FileHistory(pub(super) Vec<FileRevision>);
+
+/// One path's change in a transaction, wherever that is.
+struct PathRevision {
+    path: PathBuf,
+    before: PathState,
+    after: PathState,
+    steps: Vec<OriginStep>,
+}
+
+impl FileHistory {
+    pub(super) fn of(path: &Path, set: &ChangeSet, entries: &[JournalEntry]) -> FileHistory {
+        let mut past = Vec::new();
+        let mut name = path.to_path_buf();
+        let pending = |name: &Path| {
+            let change = set.get(name)?;
+            let (before, after, steps) = (change.before.clone(), change.after.clone(), change.steps.clone());
+            Some(PathRevision { path: name.to_path_buf(), before, after, steps })
+        };
+        if let Some(share) = pending(&name) {
+            let share = moved(share, set.changes.iter().map(|c| c.path.as_path()), pending);
+            name.clone_from(&share.path);
+            past.push(moment(share, None));
+        }
+        for entry in entries.iter().rev() {
+            let landed = |name: &Path| {
+                let change = entry.changes.iter().find(|c| c.path == name)?;
+                let (before, after) = (change.before.clone(), change.after.clone());
+                Some(PathRevision { path: name.to_path_buf(), before, after, steps: entry.steps(change) })
+            };
+            let Some(share) = landed(&name) else { continue };
+            let share = moved(share, entry.changes.iter().map(|c| c.path.as_path()), landed);
+            name.clone_from(&share.path);
+            past.push(moment(share, Some(entry)));
+        }
+        past.reverse();
+        FileHistory(past)
+    }
+}
+
+fn moment(share: PathRevision, entry: Option<&JournalEntry>) -> FileRevision {
+    let PathRevision { path, before, after, steps } = share;
+    FileRevision {
+        entry: entry.map(|e| e.id),
+        at: entry.map_or(0, |e| e.at),
+        label: entry.map(|e| e.label.clone()).unwrap_or_default(),
+        kind: entry.map_or(TransactionKind::Apply, |e| e.kind.clone()),
+        path,
+        before,
+        after,
+        steps,
+    }
+}
+
+/// `share` with the past of the file that it was before, if its transaction moved one here.
+fn moved<'a>(
+    share: PathRevision,
+    paths: impl Iterator<Item = &'a Path>,
+    of: impl Fn(&Path) -> Option<PathRevision>,
+) -> PathRevision {
+    if !share.before.is_absent() || !share.after.is_file() {
+        return share;
+    }
+    let had: Vec<Hash> = contents(&share).collect();
+    let gone = paths.filter_map(of).filter(|other| other.before.is_file() && other.after.is_absent());
+    let from = gone.filter(|other| other.before.size() > 0 && contents(other).any(|c| had.contains(&c)));
+    // Of several files with one content the one with the likest name.
+    let alike = |other: &PathRevision| {
+        let (one, two) = (other.path.components().rev(), share.path.components().rev());
+        one.zip(two).take_while(|(a, b)| a == b).count()
+    };
+    let Some(mut from) = from.max_by_key(alike) else { return share };
+    // Its last step took it away from there.
+    from.steps.pop();
+    from.steps.extend(share.steps);
+    PathRevision { after: share.after, ..from }
+}
+
+/// Every content that a path is known to have had, without the empty one.
+fn contents(share: &PathRevision) -> impl Iterator<Item = Hash> {
+    let ends = [share.before.hash(), share.after.hash()].into_iter().flatten();
+    ends.chain(share.steps.iter().filter_map(|s| s.content)).filter(|hash| *hash != blake3::hash(b""))
+}

@@ -1,0 +1,140 @@
+//! Blame: for each line of a file, the call that wrote it and who let it land.
+//!
+//! The journal has every content a transaction found and left, so the file's history is played again from its first
+//! transaction on, and each line takes its origin along as long as it stays. Nothing is written down line by line: a
+//! record of lines would have to be right at every write, and could not be made for what a command did. Lines that were
+//! moved within a file or copied from another one count as written where they stand.
+
+mod annotate;
+mod file_history;
+mod replay;
+
+use super::origin::{ApprovedBy, ChangeOrigin};
+use crate::text::visible;
+use crate::workspace::files::text_file::TextFile;
+use crate::workspace::{LayerKind, View};
+use file_history::FileHistory;
+use replay::BlameReplay;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The largest file whose lines are told apart, in bytes.
+const MOST: u64 = 16 << 20;
+
+/// A file's lines as the view has them, each with whoever wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileBlame {
+    pub path: PathBuf,
+    pub lines: Vec<BlameLine>,
+    /// What makes the answer less than whole.
+    pub notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlameLine {
+    /// From 1.
+    pub number: usize,
+    /// Decoded, without its end.
+    pub text: String,
+    pub claim: Arc<LineAttribution>,
+}
+
+/// Whose a line is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineAttribution {
+    pub standing: LineStatus,
+    /// The call; absent where none is known.
+    pub origin: Option<Arc<ChangeOrigin>>,
+    pub assent: ApprovedBy,
+    /// The transaction in the journal by which it landed.
+    pub entry: Option<u64>,
+}
+
+/// How a line came to stand where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineStatus {
+    /// It is older than every transaction of this file: nobody wrote it by placet.
+    Before,
+    /// It landed.
+    Workspace,
+    /// It waits for the person.
+    Pending,
+    /// Written past placet, after one transaction of this file and before another.
+    Outside { after: Option<u64>, before: Option<u64> },
+    /// Nobody can tell, and why.
+    Unknown { why: String },
+}
+
+impl LineAttribution {
+    fn nobody(standing: LineStatus) -> LineAttribution {
+        LineAttribution { standing, origin: None, assent: ApprovedBy::Unknown, entry: None }
+    }
+}
+
+impl View {
+    /// Who wrote each line of the file at a canonical path, as it is in this view.
+    pub fn blame(&self, path: &Path) -> io::Result<FileBlame> {
+        let bytes = self.text_to_blame(path)?;
+        let text = TextFile::new(Arc::clone(&bytes));
+        let text = text.map_err(|_| refused(path, "is no text, so it has no lines"))?;
+        let set = if self.is_empty(LayerKind::Pending) {
+            Default::default()
+        } else {
+            self.changes(LayerKind::Pending)?
+        };
+        let (entries, damage) = (self.journal().entries(), self.journal().damage());
+        // What a damaged transaction did is as unknown as what a pruned one did.
+        let pruned = self.journal().was_pruned() || !damage.is_empty();
+        let past = FileHistory::of(path, &set, &entries);
+        let mut notes: Vec<String> = damage.iter().map(ToString::to_string).collect();
+        if self.journal().was_pruned() {
+            notes.push(match entries.first() {
+                Some(first) => {
+                    format!("the journal begins with transaction {}: older ones were pruned", first.id)
+                }
+                None => "the journal was pruned".to_string(),
+            });
+        }
+        let (claims, marks) = BlameReplay::new(self.objects(), path, Arc::clone(&bytes), pruned).run(&past);
+        let claim = |at: usize| marks.get(at).and_then(|mark| claims.get(*mark)).cloned();
+        let unknown = || {
+            Arc::new(LineAttribution::nobody(LineStatus::Unknown { why: "it could not be followed".into() }))
+        };
+        let line = |(at, span): (usize, std::ops::Range<usize>)| BlameLine {
+            number: at + 1,
+            text: text.line_text(&span).into_owned(),
+            claim: claim(at).unwrap_or_else(unknown),
+        };
+        Ok(FileBlame {
+            path: path.to_path_buf(),
+            lines: text.lines(0).enumerate().map(line).collect(),
+            notes,
+        })
+    }
+
+    fn text_to_blame(&self, path: &Path) -> io::Result<Arc<Vec<u8>>> {
+        let missing = || io::Error::new(io::ErrorKind::NotFound, format!("`{}` does not exist", named(path)));
+        let real = self.real(path)?.ok_or_else(missing)?;
+        let meta = match std::fs::symlink_metadata(&real) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Err(missing()),
+            other => other?,
+        };
+        if !meta.is_file() {
+            return Err(refused(path, "is no file: name one"));
+        }
+        if meta.len() > MOST {
+            let words = format!("has {} bytes: lines are told apart in files of at most {MOST}", meta.len());
+            return Err(refused(path, &words));
+        }
+        Ok(Arc::new(crate::text::regular_file::read(&real, MOST)?))
+    }
+}
+
+fn refused(path: &Path, why: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("`{}` {why}", named(path)))
+}
+
+fn named(path: &Path) -> String {
+    visible::path_name(path)
+}

@@ -1,0 +1,443 @@
+//! The journal: everything that was ever applied, so that it can be taken back.
+//!
+//! One file for each transaction, beside the contents it displaced, all outside the project. An entry is written before
+//! the first file changes (`ID.open.json`) and renamed (`ID.json`) when all of them have; an open one that nobody holds
+//! the lock of was left by a crash, and is finished or rolled back by [`super::apply::recover`].
+
+mod check;
+mod prune;
+
+pub use prune::{PruneLimits, PruneReport, PruneRoots, prune};
+
+use super::damage::{DamageKind, DamagedPart, DamagedRecord, list_directories, list_records, read_record};
+use super::origin::{ApprovedBy, ChangeOrigin, OriginMark, OriginStep};
+use crate::workspace::files::path_state::{PathState, raw_option, raw_text};
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// One transaction.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct JournalEntry {
+    pub id: u64,
+    /// Milliseconds since 1970.
+    pub at: u64,
+    #[serde(flatten)]
+    pub label: TransactionLabel,
+    pub kind: TransactionKind,
+    pub state: TransactionState,
+    /// What the names of its temporary files have in common, which nobody could guess.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub names: String,
+    pub changes: Vec<AppliedChange>,
+    /// The calls that made the changes; their marks name them by number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub origins: Vec<ChangeOrigin>,
+    /// The state in which it left each repository whose own files it changed: undo needs it to be the same still.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<RepositoryState>,
+    /// Directories that their mode shuts against us and that are opened for moments: after a crash they are shut again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shut: Vec<RestrictedDir>,
+    /// What could not be written down after all of it had changed, a sentence each; known only to who made it.
+    #[serde(skip)]
+    pub shortfalls: Vec<String>,
+}
+
+impl JournalEntry {
+    /// Gives its temporary files other names.
+    pub(in crate::workspace) fn rename(&mut self) {
+        // The standard library seeds each of these from the system's random source.
+        self.names = format!("{:016x}", RandomState::new().build_hasher().finish());
+    }
+
+    /// The turn of a conversation in which it was applied; where that was outside of a turn, the last turn that made a
+    /// part of it.
+    pub fn turn(&self) -> Option<&str> {
+        let made = || self.origins.iter().filter(|o| TransactionLabel::is_turn(&o.turn)).max_by_key(|o| o.at);
+        let turn = match TransactionLabel::is_turn(&self.label.turn) {
+            true => &self.label.turn,
+            false => &made()?.turn,
+        };
+        Some(TransactionLabel::whole_turn(turn))
+    }
+
+    /// The calls that changed a path, with the contents that were kept between them.
+    pub fn steps(&self, change: &AppliedChange) -> Vec<OriginStep> {
+        let origin = |by: Option<usize>| self.origins.get(by?).cloned().map(std::sync::Arc::new);
+        change.marks.iter().map(|m| OriginStep { origin: origin(m.by), content: m.content }).collect()
+    }
+}
+
+/// A repository as a transaction left it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RepositoryState {
+    #[serde(with = "raw_text")]
+    pub path: PathBuf,
+    pub state: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RestrictedDir {
+    #[serde(with = "raw_text")]
+    pub path: PathBuf,
+    pub mode: u32,
+}
+
+/// Whose doing it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransactionLabel {
+    /// Transactions of one turn share it; undo takes them back together.
+    pub turn: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// What the person had said.
+    #[serde(default)]
+    pub title: String,
+    /// Who let it land.
+    #[serde(default, skip_serializing_if = "ApprovedBy::is_unknown")]
+    pub assent: ApprovedBy,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "did")]
+pub enum TransactionKind {
+    Apply,
+    Undo { of: Vec<u64> },
+    Redo { of: Vec<u64> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransactionState {
+    /// New contents are being laid beside their targets; no target was touched.
+    Staging,
+    /// Targets are being changed; everything needed to finish is on disk.
+    Committing,
+    Done,
+}
+
+impl TransactionLabel {
+    /// The name of the turn that begins with the message `index` of a conversation, which went back `branches` times
+    /// before: another turn may have stood at that place.
+    pub fn turn_of(conversation: &str, index: usize, branches: u32) -> String {
+        match branches {
+            0 => format!("{conversation}#{index}"),
+            _ => format!("{conversation}#{index}.{branches}"),
+        }
+    }
+
+    /// The same without the branch: its place in the conversation.
+    pub fn place_of(turn: &str) -> &str {
+        TransactionLabel::start_of(turn, |byte| byte.is_ascii_digit())
+    }
+
+    /// The name of a turn without what is added for an undo of a part of it.
+    fn whole_turn(turn: &str) -> &str {
+        TransactionLabel::start_of(turn, |byte| byte.is_ascii_digit() || byte == b'.')
+    }
+
+    fn start_of(turn: &str, counts: impl Fn(u8) -> bool) -> &str {
+        match turn.split_once('#') {
+            Some((name, rest)) => {
+                let length = rest.bytes().take_while(|&byte| counts(byte)).count();
+                turn.get(..name.len() + 1 + length).unwrap_or(turn)
+            }
+            None => turn,
+        }
+    }
+
+    /// Whether a turn of a conversation has this name. `placet apply` and an apply after a resume belong to none.
+    pub(in crate::workspace) fn is_turn(turn: &str) -> bool {
+        turn.contains('#')
+    }
+}
+
+/// One path's change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AppliedChange {
+    #[serde(with = "raw_text")]
+    pub path: PathBuf,
+    pub before: PathState,
+    pub after: PathState,
+    /// It was written in place, because it has several names or an owner that cannot be given.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub in_place: bool,
+    /// It became another name of this file.
+    #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
+    pub twin: Option<PathBuf>,
+    /// It was another name of this file before.
+    #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
+    pub was_twin: Option<PathBuf>,
+    /// The calls that changed it, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<OriginMark>,
+}
+
+impl AppliedChange {
+    /// As `git status` marks it.
+    pub fn letter(&self) -> char {
+        match (&self.before, &self.after) {
+            (PathState::Absent, _) => 'A',
+            (_, PathState::Absent) => 'D',
+            _ => 'M',
+        }
+    }
+}
+
+/// The transactions of one workspace.
+#[derive(Clone, Debug)]
+pub struct Journal {
+    dir: PathBuf,
+}
+
+/// Held while files change: transactions of one workspace come one after the other, whatever process makes them.
+#[derive(Debug)]
+pub(in crate::workspace) struct JournalLock(#[allow(dead_code, reason = "held, not read")] File);
+
+/// The journals in `dir`, and what is wrong with the others.
+pub fn journals_in(dir: &Path) -> (Vec<Journal>, Vec<DamagedRecord>) {
+    let (dirs, damage) = list_directories(dir, DamagedPart::Journal);
+    (dirs.into_iter().map(Journal::at).collect(), damage)
+}
+
+impl Journal {
+    pub fn at(dir: PathBuf) -> Journal {
+        Journal { dir }
+    }
+
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    pub(in crate::workspace) fn lock(&self, wait: bool) -> io::Result<Option<JournalLock>> {
+        let path = self.dir.join("lock");
+        let failed = |e: io::Error| io::Error::new(e.kind(), format!("`{}`: {e}", path.display()));
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir).map_err(failed)?;
+        let options = fs::OpenOptions::new().create(true).append(true).mode(0o600).clone();
+        let file = options.open(&path).map_err(failed)?;
+        let how = if wait { FlockOperation::LockExclusive } else { FlockOperation::NonBlockingLockExclusive };
+        match rustix::fs::flock(&file, how) {
+            Ok(()) => Ok(Some(JournalLock(file))),
+            Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
+            Err(e) => Err(e.into()),
+        }
+    }
+
+    /// The names in its directory, or why they are not known.
+    fn names(&self) -> Result<Vec<String>, DamagedRecord> {
+        let damaged = |fault| DamagedRecord { part: DamagedPart::Journal, path: self.dir.clone(), fault };
+        let entries = list_records(&self.dir).map_err(damaged)?;
+        Ok(entries.into_iter().filter_map(|entry| entry.file_name().into_string().ok()).collect())
+    }
+
+    fn ids(&self, ending: &str) -> Result<Vec<u64>, DamagedRecord> {
+        let names = self.names()?;
+        let id = |name: &String| name.strip_suffix(ending)?.parse().ok();
+        let mut ids: Vec<u64> = names.iter().filter_map(id).collect();
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// Numbers of completed transactions; none where the journal cannot be listed, which [`Journal::damage`] says.
+    fn done_ids(&self) -> Vec<u64> {
+        self.ids(".json").unwrap_or_default()
+    }
+
+    fn file(&self, id: u64, ending: &str) -> PathBuf {
+        self.dir.join(format!("{id:012}{ending}"))
+    }
+
+    /// The entry that is being made, under the lock.
+    pub(in crate::workspace) fn begin(
+        &self,
+        label: TransactionLabel,
+        kind: TransactionKind,
+        (changes, origins): (Vec<AppliedChange>, Vec<ChangeOrigin>),
+        shut: Vec<RestrictedDir>,
+    ) -> io::Result<JournalEntry> {
+        let last = self.last_number()?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        let mut entry = JournalEntry {
+            id: last.saturating_add(1),
+            at,
+            label,
+            kind,
+            state: TransactionState::Staging,
+            names: String::new(),
+            changes,
+            origins,
+            repositories: Vec::new(),
+            shut,
+            shortfalls: Vec::new(),
+        };
+        entry.rename();
+        self.save(&entry)?;
+        Ok(entry)
+    }
+
+    /// Writes an open entry, durably.
+    pub(in crate::workspace) fn save(&self, entry: &JournalEntry) -> io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(&self.dir)?;
+        file.write_all(&serde_json::to_vec(entry)?)?;
+        file.as_file().sync_data()?;
+        file.persist(self.file(entry.id, ".open.json")).map_err(|e| e.error)?;
+        File::open(&self.dir)?.sync_all()
+    }
+
+    /// All of it is done.
+    pub(in crate::workspace) fn close(&self, entry: &mut JournalEntry) -> io::Result<()> {
+        entry.state = TransactionState::Done;
+        crate::workspace::apply::fault("close")?;
+        // On a full disk the open entry will do: without repositories it has all that undo needs.
+        self.save(entry).or_else(|e| if entry.repositories.is_empty() { Ok(()) } else { Err(e) })?;
+        fs::rename(self.file(entry.id, ".open.json"), self.file(entry.id, ".json"))?;
+        // If this fails and the machine does as well, the entry is open again, and the next start closes it.
+        drop(File::open(&self.dir).and_then(|dir| dir.sync_all()));
+        self.note_last(entry.id);
+        Ok(())
+    }
+
+    /// None of it was done.
+    pub(in crate::workspace) fn drop_open(&self, id: u64) -> io::Result<()> {
+        // Another process may have made later ones since the crash: the number is not used again.
+        if self.ids(".json")?.last().is_some_and(|last| *last > id) {
+            self.note_gone(id, id)?;
+        }
+        fs::remove_file(self.file(id, ".open.json"))
+    }
+
+    /// What an interrupted process left, without entries that are damaged.
+    pub(in crate::workspace) fn open_entries(&self) -> Result<Vec<JournalEntry>, DamagedRecord> {
+        let ids = self.ids(".open.json")?.into_iter();
+        Ok(ids.filter_map(|id| self.read(id, ".open.json").ok()).collect())
+    }
+
+    /// True when nothing was interrupted, as far as anybody can tell: a damaged open entry is one, too.
+    pub(in crate::workspace) fn is_at_rest(&self) -> bool {
+        self.ids(".open.json").is_ok_and(|ids| ids.is_empty())
+    }
+
+    fn read(&self, id: u64, ending: &str) -> Result<JournalEntry, DamageKind> {
+        let bytes = read_record(&self.file(id, ending))?;
+        let entry: JournalEntry = serde_json::from_slice(&bytes).map_err(|e| DamageKind::of_json(&e))?;
+        if entry.id == id { Ok(entry) } else { Err(DamageKind::OtherNumber(entry.id)) }
+    }
+
+    /// Every completed transaction that can be read, oldest first. [`Journal::damage`] has the others.
+    pub fn entries(&self) -> Vec<JournalEntry> {
+        self.done_ids().into_iter().filter_map(|id| self.read(id, ".json").ok()).collect()
+    }
+
+    /// The transactions of a turn that goes on or has just ended, oldest first.
+    pub fn entries_of(&self, turn: &str) -> Vec<JournalEntry> {
+        /// Others write here as well, but not this many transactions between two of one turn.
+        const OTHERS: usize = 500;
+        let (mut found, mut others) = (Vec::new(), 0);
+        for entry in self.done_ids().into_iter().rev().filter_map(|id| self.read(id, ".json").ok()) {
+            if entry.label.turn == turn {
+                found.push(entry);
+                others = 0;
+            } else {
+                others += 1;
+                if others > OTHERS {
+                    break;
+                }
+            }
+        }
+        found.reverse();
+        found
+    }
+
+    /// A completed transaction. `None` when there is none of this number.
+    pub fn entry(&self, id: u64) -> Result<Option<JournalEntry>, DamagedRecord> {
+        match self.read(id, ".json") {
+            Ok(entry) => Ok(Some(entry)),
+            Err(DamageKind::Missing) => {
+                let missing =
+                    |d: &DamagedRecord| matches!(d.part, DamagedPart::Entries(a, b) if (a..=b).contains(&id));
+                self.missing().into_iter().find(missing).map_or(Ok(None), Err)
+            }
+            Err(fault) => {
+                Err(DamagedRecord { part: DamagedPart::Entry(id), path: self.file(id, ".json"), fault })
+            }
+        }
+    }
+
+    /// The newest completed transaction, if it can be read.
+    pub fn newest(&self) -> Option<JournalEntry> {
+        self.read(*self.done_ids().last()?, ".json").ok()
+    }
+
+    /// What undo would take back: the transactions of the last turn that still stands.
+    pub fn to_undo(&self) -> Vec<JournalEntry> {
+        let entries = self.entries();
+        let undone = undone(&entries);
+        let stands = |e: &&JournalEntry| e.kind == TransactionKind::Apply && !undone.contains(&e.id);
+        let Some(last) = entries.iter().rev().find(stands) else { return Vec::new() };
+        let turn = last.label.turn.clone();
+        entries.iter().filter(|e| stands(e) && e.label.turn == turn).cloned().collect()
+    }
+
+    /// What redo would put back: the last undo, if nothing was applied since.
+    pub fn to_redo(&self) -> Option<JournalEntry> {
+        let entries = self.entries();
+        let undone = undone(&entries);
+        let last = entries.iter().rev().find(|e| match &e.kind {
+            TransactionKind::Apply => true,
+            TransactionKind::Undo { of } => of.iter().any(|id| undone.contains(id)),
+            TransactionKind::Redo { .. } => false,
+        });
+        last.filter(|e| matches!(e.kind, TransactionKind::Undo { .. })).cloned()
+    }
+
+    /// The turns that stand, newest first, each with its transactions.
+    pub fn turns(&self) -> Vec<Vec<JournalEntry>> {
+        let entries = self.entries();
+        let undone = undone(&entries);
+        let mut turns: Vec<Vec<JournalEntry>> = Vec::new();
+        for entry in
+            entries.into_iter().rev().filter(|e| e.kind == TransactionKind::Apply && !undone.contains(&e.id))
+        {
+            match turns.iter_mut().find(|t| t.first().is_some_and(|f| f.label.turn == entry.label.turn)) {
+                Some(turn) => turn.insert(0, entry),
+                None => turns.push(vec![entry]),
+            }
+        }
+        turns
+    }
+
+    /// The bytes an entry itself takes.
+    fn length(&self, id: u64) -> u64 {
+        fs::metadata(self.file(id, ".json")).map_or(0, |meta| meta.len())
+    }
+
+    /// True when transactions were removed: what no entry accounts for may have been theirs.
+    pub fn was_pruned(&self) -> bool {
+        self.dir.join("pruned").try_exists().unwrap_or(true)
+    }
+}
+
+/// Transactions that an undo took back and no redo put back again.
+fn undone(entries: &[JournalEntry]) -> BTreeSet<u64> {
+    let mut undone = BTreeSet::new();
+    for entry in entries {
+        match &entry.kind {
+            TransactionKind::Apply => {}
+            TransactionKind::Undo { of } => undone.extend(of.iter().copied()),
+            TransactionKind::Redo { of } => {
+                for id in of {
+                    undone.remove(id);
+                }
+            }
+        }
+    }
+    undone
+}

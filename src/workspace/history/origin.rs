@@ -1,0 +1,236 @@
+//! Origins: which call changed a path, and who let it land.
+//!
+//! A call's permit names the call, and the view knows every call that is running by that name; so the origin reaches
+//! whatever the call writes, also when several run side by side. Nothing here looks at contents: which line came from
+//! which origin is found out later, by [`super::blame`], from the contents that were kept between two origins.
+
+use crate::permission::{PermitReason, WritePolicy};
+use crate::text::sanitize;
+use crate::workspace::Hash;
+use crate::workspace::files::path_state::hash_text;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The longest title that is kept, in bytes.
+const TITLE: usize = 200;
+
+/// What changed a path: one call of one turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeOrigin {
+    /// The turn, as the journal names it.
+    pub turn: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// The call's id; empty for what was no call.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub call: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub tool: String,
+    /// What the call says of itself, in one line that is fit for a terminal.
+    #[serde(default)]
+    pub title: String,
+    /// Milliseconds since 1970.
+    pub at: u64,
+}
+
+impl ChangeOrigin {
+    /// An origin of now. `title` may come from a model: its first line is cleaned and cut.
+    pub fn new(
+        label: &crate::workspace::TransactionLabel,
+        call: &str,
+        tool: &str,
+        title: &str,
+    ) -> ChangeOrigin {
+        let title = sanitize::line(title.lines().next().unwrap_or_default()).into_owned();
+        let cut = title.floor_char_boundary(TITLE);
+        let title = title.get(..cut).unwrap_or_default().to_string();
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        ChangeOrigin {
+            turn: label.turn.clone(),
+            session: label.session.clone(),
+            call: call.into(),
+            tool: sanitize::line(tool).into_owned(),
+            title,
+            at: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// Who let a transaction land.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+pub enum ApprovedBy {
+    /// It was written before this was recorded.
+    #[default]
+    Unknown,
+    /// The person, and by what: `/apply`, `the question`.
+    You { how: String },
+    /// A rule that the person wrote.
+    Rule { rule: String },
+    /// The mode alone.
+    Mode { mode: String },
+}
+
+impl ApprovedBy {
+    pub fn you(how: &str) -> ApprovedBy {
+        ApprovedBy::You { how: how.into() }
+    }
+
+    pub(in crate::workspace) fn is_unknown(&self) -> bool {
+        *self == ApprovedBy::Unknown
+    }
+
+    /// This, or the person's own doing where nothing was said.
+    #[must_use]
+    pub(in crate::workspace) fn or_you(self, how: &str) -> ApprovedBy {
+        if self.is_unknown() { ApprovedBy::you(how) } else { self }
+    }
+
+    /// A few words for a column: `you, /apply`.
+    pub fn words(&self) -> String {
+        match self {
+            ApprovedBy::Unknown => "not recorded".into(),
+            ApprovedBy::You { how } => format!("you, {}", sanitize::line(how)),
+            ApprovedBy::Rule { rule } => format!("rule {}", sanitize::line(rule)),
+            ApprovedBy::Mode { mode } => format!("{} mode", sanitize::line(mode)),
+        }
+    }
+}
+
+impl From<&PermitReason> for ApprovedBy {
+    fn from(why: &PermitReason) -> ApprovedBy {
+        match why {
+            PermitReason::Mode(mode) => ApprovedBy::Mode { mode: (*mode).into() },
+            PermitReason::Rule { rule, .. } => ApprovedBy::Rule { rule: rule.clone() },
+            PermitReason::Person => ApprovedBy::you("the question"),
+            PermitReason::Grant { words, .. } => ApprovedBy::You { how: format!("always: {words}") },
+            PermitReason::ReadOnly | PermitReason::Several(_) => ApprovedBy::Rule { rule: why.to_string() },
+        }
+    }
+}
+
+/// One call's share in a path: steps stand in the order in which the calls changed it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OriginStep {
+    /// Absent for changes that were made before origins were recorded.
+    pub origin: Option<Arc<ChangeOrigin>>,
+    /// The content it left, if that was kept. The last step left what is there now.
+    pub content: Option<Hash>,
+}
+
+/// A step as it is written down: its origin by number, because one command changes many paths.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OriginMark {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<usize>,
+    #[serde(default, with = "hash_option", skip_serializing_if = "Option::is_none")]
+    pub content: Option<Hash>,
+}
+
+/// The origins that marks name by number.
+#[derive(Clone, Debug, Default)]
+pub(in crate::workspace) struct OriginTable(Vec<Arc<ChangeOrigin>>);
+
+impl OriginTable {
+    /// The number of `origin`, and whether it is new here.
+    pub(in crate::workspace) fn number(&mut self, origin: &Arc<ChangeOrigin>) -> (usize, bool) {
+        // The one that writes now is nearly always the last that wrote.
+        match self.0.iter().rposition(|known| known == origin) {
+            Some(at) => (at, false),
+            None => {
+                self.0.push(Arc::clone(origin));
+                (self.0.len() - 1, true)
+            }
+        }
+    }
+
+    pub(in crate::workspace) fn push(&mut self, origin: ChangeOrigin) {
+        self.0.push(Arc::new(origin));
+    }
+
+    pub(in crate::workspace) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    pub(in crate::workspace) fn get(&self, by: Option<usize>) -> Option<Arc<ChangeOrigin>> {
+        self.0.get(by?).cloned()
+    }
+
+    pub(in crate::workspace) fn steps(&self, marks: &[OriginMark]) -> Vec<OriginStep> {
+        marks.iter().map(|m| OriginStep { origin: self.get(m.by), content: m.content }).collect()
+    }
+
+    pub(in crate::workspace) fn marks(&mut self, steps: &[OriginStep]) -> Vec<OriginMark> {
+        let mark = |step: &OriginStep| OriginMark {
+            by: step.origin.as_ref().map(|origin| self.number(origin).0),
+            content: step.content,
+        };
+        steps.iter().map(mark).collect()
+    }
+
+    pub(in crate::workspace) fn into_vec(self) -> Vec<ChangeOrigin> {
+        self.0.into_iter().map(Arc::unwrap_or_clone).collect()
+    }
+}
+
+/// The calls that run now, by their ids.
+#[derive(Debug, Default)]
+pub(in crate::workspace) struct RunningCalls(Arc<Mutex<HashMap<String, Arc<ChangeOrigin>>>>);
+
+impl RunningCalls {
+    pub(in crate::workspace) fn enter(&self, origin: ChangeOrigin) -> OriginGuard {
+        let call = origin.call.clone();
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        running.insert(call.clone(), Arc::new(origin));
+        OriginGuard { running: Arc::clone(&self.0), call }
+    }
+
+    pub(in crate::workspace) fn get(&self, call: &str) -> Option<Arc<ChangeOrigin>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(call).cloned()
+    }
+}
+
+/// While it lives, what is written with the call's permit bears the call's origin.
+#[derive(Debug)]
+#[must_use = "the origin is forgotten when this is dropped"]
+pub struct OriginGuard {
+    running: Arc<Mutex<HashMap<String, Arc<ChangeOrigin>>>>,
+    call: String,
+}
+
+impl Drop for OriginGuard {
+    fn drop(&mut self) {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.call);
+    }
+}
+
+/// Who writes, who let it, and what becomes of it.
+#[derive(Clone, Debug)]
+pub struct WriteContext {
+    pub landing: WritePolicy,
+    pub origin: Option<Arc<ChangeOrigin>>,
+    pub assent: ApprovedBy,
+}
+
+impl From<WritePolicy> for WriteContext {
+    fn from(landing: WritePolicy) -> WriteContext {
+        WriteContext { landing, origin: None, assent: ApprovedBy::Unknown }
+    }
+}
+
+mod hash_option {
+    use super::{Hash, hash_text};
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    struct HashText(#[serde(with = "hash_text")] Hash);
+
+    pub(super) fn serialize<S: Serializer>(hash: &Option<Hash>, out: S) -> Result<S::Ok, S::Error> {
+        hash.map(HashText).serialize(out)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Hash>, D::Error> {
+        Ok(Option::<HashText>::deserialize(from)?.map(|text| text.0))
+    }
+}

@@ -1,0 +1,456 @@
+//! Settling: what is pending lands, or goes.
+
+use super::super::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
+use super::base::BaseRecord;
+use super::stack::{ContentLocation, node_at};
+use super::stage::StagedEntry;
+use super::{LayerKind, View};
+use crate::text::hunk::{hunks, with_hunks};
+use crate::workspace::changes::change_set::{ChangeSet, FileChange};
+use crate::workspace::changes::classify::{ChangeApproval, ChangeClasses};
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::sparse;
+use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
+use crate::workspace::history::origin::OriginStep;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How much of a path's change is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SelectedPart {
+    Whole,
+    /// These of its hunks, as [`hunks`] numbers them.
+    Hunks(BTreeSet<usize>),
+    /// This content. Applied, it is what lands; discarded, it is what stays pending.
+    Content(Arc<Vec<u8>>),
+}
+
+/// Paths, and how much of each.
+pub type ChangeSelection = BTreeMap<PathBuf, SelectedPart>;
+
+/// What an apply came to.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each apply, and nearly always the large one")]
+pub enum ApplyOutcome {
+    Landed(JournalEntry),
+    /// Nothing was chosen that was still pending.
+    Nothing,
+    /// The person changed files meanwhile; nothing landed. `merged` ones are pending in their merged form and want
+    /// looking at again; `conflicts` could not be merged.
+    Changed {
+        merged: Vec<PathBuf>,
+        conflicts: Vec<PathBuf>,
+    },
+}
+
+/// Who answers for what an apply takes away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LossPolicy {
+    /// The apply: a loss that was not approved is an error.
+    Refused,
+    LookedAt,
+}
+
+/// The directory of the repository a path belongs to, if it lies in one: `/w/.git`.
+pub fn repository_of(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|dir| dir.file_name().is_some_and(|n| n == ".git")).map(Path::to_path_buf)
+}
+
+impl View {
+    /// What is on a shelf, compared with what lies below it.
+    pub fn changes(&self, shelf: LayerKind) -> io::Result<ChangeSet> {
+        if shelf == LayerKind::Pending {
+            if let Some(damage) = self.record_damage() {
+                return Err(damage.into());
+            }
+            self.recover_interrupted_apply()?;
+        }
+        let held = self.layer_set(shelf);
+        let bases: Vec<(BaseRecord, Vec<OriginStep>)> = {
+            let bases = held.bases();
+            bases.iter().map(|base| (base.clone(), bases.steps(base))).collect()
+        };
+        let mut changes = Vec::new();
+        for (base, steps) in bases {
+            let Some((index, rel)) = self.locate(&base.path) else { continue };
+            let stack = self.stack(index, held.depth);
+            let backing = stack.backing(&rel)?;
+            // A record of what the workspace held: whatever others made of it since is not pending here.
+            if backing == ContentLocation::Plain {
+                continue;
+            }
+            let after = stack.node(&rel)?;
+            if after == base.node {
+                continue;
+            }
+            let content = match backing {
+                ContentLocation::Layer(path) if after.is_file() => Some(path),
+                _ => None,
+            };
+            let BaseRecord { path, node, raced, twin, by_tool, .. } = base;
+            changes.push(FileChange {
+                path,
+                before: node,
+                after,
+                content,
+                moved_from: None,
+                twin,
+                raced,
+                by_tool,
+                steps,
+            });
+        }
+        Ok(self.with_repositories(shelf, ChangeSet::new(changes)))
+    }
+
+    /// Everything, whole.
+    pub fn everything(set: &ChangeSet) -> ChangeSelection {
+        set.changes.iter().map(|c| (c.path.clone(), SelectedPart::Whole)).collect()
+    }
+
+    /// `choice` with what it cannot do without: directories, all of a repository's own files, both ends of a move.
+    /// A repository's hooks and settings that run programs are no part of its state: they land when they are chosen
+    /// themselves.
+    pub(super) fn completed(
+        set: &ChangeSet,
+        classes: &ChangeClasses,
+        choice: &ChangeSelection,
+    ) -> ChangeSelection {
+        let plain = |path: &&PathBuf| classes.runner(path).is_none();
+        let whole = |paths: &BTreeSet<PathBuf>| -> BTreeSet<PathBuf> {
+            let whole = set.with_whole_repositories(paths.iter().filter(plain).cloned().collect());
+            whole.iter().filter(plain).chain(paths).cloned().collect()
+        };
+        // Twice: a file of a repository may need a directory that is none of its own, and the other way round.
+        let all = whole(&set.closed(&choice.keys().cloned().collect()));
+        let all = whole(&set.closed(&all));
+        all.into_iter()
+            .map(|path| (path.clone(), choice.get(&path).cloned().unwrap_or(SelectedPart::Whole)))
+            .collect()
+    }
+
+    /// Lands what was chosen, all of it or nothing. What was not chosen stays pending. Refused where something of it
+    /// runs later. The caller has looked at losses, as [`View::apply_braked`] does: others call
+    /// [`View::apply_approved`].
+    pub fn apply(
+        &self,
+        choice: &ChangeSelection,
+        label: TransactionLabel,
+    ) -> Result<ApplyOutcome, ApplyError> {
+        self.apply_checked(choice, &ChangeApproval::none(), LossPolicy::LookedAt, label)
+    }
+
+    /// The same with what a person approved: paths that run later, each by itself, and large losses. Everything else of
+    /// the two is refused.
+    pub fn apply_approved(
+        &self,
+        choice: &ChangeSelection,
+        approval: &ChangeApproval,
+        label: TransactionLabel,
+    ) -> Result<ApplyOutcome, ApplyError> {
+        self.apply_checked(choice, approval, LossPolicy::Refused, label)
+    }
+
+    fn apply_checked(
+        &self,
+        choice: &ChangeSelection,
+        approval: &ChangeApproval,
+        losses: LossPolicy,
+        label: TransactionLabel,
+    ) -> Result<ApplyOutcome, ApplyError> {
+        if self.is_empty(LayerKind::Pending) {
+            return Ok(ApplyOutcome::Nothing);
+        }
+        self.claim().map_err(ApplyError::Journal)?;
+        let set = self.changes(LayerKind::Pending).map_err(ApplyError::Journal)?;
+        let classes = self.classify(&set);
+        let choice = View::completed(&set, &classes, choice);
+        refuse_unapproved(&set, &classes, &choice, approval)?;
+        if losses == LossPolicy::Refused
+            && let Some(loss) = classes.unapproved_losses(&set, &choice, approval).into_iter().next()
+        {
+            return Err(ApplyError::Loss(loss));
+        }
+        let mut steps = Vec::new();
+        for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
+            // Whatever lies where a pipe, a socket or a device would come stays, with all that is in it.
+            if set.special_at(&change.path).is_none() {
+                let mut step = self.step(change, choice.get(&change.path).unwrap_or(&SelectedPart::Whole))?;
+                // git may have written its index anew and said nothing new by it: that one is replaced.
+                if set.repositories.of(&change.path).is_some()
+                    && self.says_the_same(&change.before, &change.path).unwrap_or(false)
+                    && let Ok(now) = node_at(&change.path)
+                {
+                    step.before = now;
+                }
+                steps.push(step);
+            }
+        }
+        if steps.is_empty() {
+            let special = choice.keys().find_map(|path| set.special_at(path));
+            return match special.map(|c| (c.path.clone(), c.after.clone())) {
+                Some((path, PathState::Special { what })) => Err(ApplyError::Special { path, what }),
+                _ => Ok(ApplyOutcome::Nothing),
+            };
+        }
+        self.check_repositories(&steps, &set, &classes)?;
+        let raced: Vec<&FileChange> =
+            set.changes.iter().filter(|c| c.raced && choice.contains_key(&c.path)).collect();
+        if !raced.is_empty() {
+            let conflicts = raced.into_iter().map(|c| c.path.clone()).collect();
+            return Ok(ApplyOutcome::Changed { merged: Vec::new(), conflicts });
+        }
+        let kind = TransactionKind::Apply;
+        // Whatever comes here without a word of why was chosen by the person.
+        let label = TransactionLabel { assent: label.assent.clone().or_you("apply"), ..label };
+        let label = self.with_origin(label, &steps);
+        let (mark, _landing) = self.mark_applying().map_err(ApplyError::Journal)?;
+        let applied = match self.commit_with_repositories(label, kind, steps) {
+            Ok(mut entry) => {
+                let dropped = fault("drop").and_then(|()| self.drop_applied(&set, &choice, &entry));
+                crash_point();
+                if let Err(e) = dropped {
+                    // While the mark is there, the next look at what is pending tells what landed from the rest.
+                    let words = "the changes may still be listed as pending until placet can write again";
+                    entry.shortfalls.push(format!("{words}: {e}"));
+                    return Ok(ApplyOutcome::Landed(entry));
+                }
+                Ok(ApplyOutcome::Landed(entry))
+            }
+            Err(ApplyError::Changed(paths)) => self.rebase(&set, paths).map_err(ApplyError::Journal),
+            // The next start finishes it, and then takes what landed from the shelf.
+            Err(e @ (ApplyError::Half { .. } | ApplyError::Open(_))) => return Err(e),
+            Err(e) => Err(e),
+        };
+        drop(std::fs::remove_file(mark));
+        applied
+    }
+
+    /// An apply outside of a turn, as after a resume, is put to the last turn that made a part of it: it is taken back with
+    /// that turn.
+    fn with_origin(&self, label: TransactionLabel, steps: &[ApplyStep]) -> TransactionLabel {
+        let origins = steps.iter().flat_map(|step| &step.history).filter_map(|made| made.origin.as_deref());
+        let last =
+            origins.filter(|origin| TransactionLabel::is_turn(&origin.turn)).max_by_key(|origin| origin.at);
+        let Some(last) = last else { return label };
+        let outside = self.dir().file_name().is_some_and(|name| name == label.turn.as_str());
+        let turn = if outside { last.turn.clone() } else { label.turn };
+        TransactionLabel { turn, session: label.session.or_else(|| last.session.clone()), ..label }
+    }
+
+    fn step(&self, change: &FileChange, part: &SelectedPart) -> Result<ApplyStep, ApplyError> {
+        let whole = |source| ApplyStep {
+            path: change.path.clone(),
+            before: change.before.clone(),
+            after: change.after.clone(),
+            source,
+            twin: change.twin.clone(),
+            was_twin: None,
+            keep_names: change.by_tool,
+            fresh: false,
+            history: change.steps.clone(),
+        };
+        let bytes = match part {
+            SelectedPart::Whole => {
+                return Ok(whole(match &change.content {
+                    Some(path) => ContentSource::Layer(path.clone()),
+                    None => ContentSource::Nothing,
+                }));
+            }
+            SelectedPart::Content(bytes) => Arc::clone(bytes),
+            SelectedPart::Hunks(chosen) => {
+                let bytes = self.with_part(change, |index| chosen.contains(&index));
+                Arc::new(bytes.ok_or_else(|| ApplyError::Failed {
+                    path: change.path.clone(),
+                    error: io::Error::other("it has no hunks to choose from"),
+                })?)
+            }
+        };
+        let attrs = change.after.attrs().or(change.before.attrs()).cloned().unwrap_or_default();
+        let after = PathState::File { hash: blake3::hash(&bytes), size: bytes.len() as u64, attrs };
+        Ok(ApplyStep { after, ..whole(ContentSource::Bytes(bytes)) })
+    }
+
+    /// The content that `change` has with only some of its hunks made.
+    pub(super) fn with_part(&self, change: &FileChange, chosen: impl Fn(usize) -> bool) -> Option<Vec<u8>> {
+        let (before, after) = change.bytes(self.objects())?;
+        Some(with_hunks(&before, &after, &hunks(&before, &after), chosen))
+    }
+
+    /// A repository's own files land only while nothing else has happened to it.
+    fn check_repositories(
+        &self,
+        steps: &[ApplyStep],
+        set: &ChangeSet,
+        classes: &ChangeClasses,
+    ) -> Result<(), ApplyError> {
+        // Hooks and settings land by themselves: what a commit is made of is not touched by them.
+        let state = steps.iter().filter(|s| classes.runner(&s.path).is_none());
+        let repositories: BTreeSet<PathBuf> = state.filter_map(|s| set.repository_of(&s.path)).collect();
+        for repository in repositories {
+            let scan = super::git_state::scan(&repository);
+            let scan = scan.map_err(|e| ApplyError::Repository(format!("its state cannot be read: {e}")))?;
+            if let Some(lock) = scan.lock {
+                return Err(ApplyError::Repository(format!("`{}` exists", lock.display())));
+            }
+            let bases = self.layer_set(LayerKind::Pending).bases();
+            let appeared = scan.state.into_iter();
+            if let Some(new) = appeared.into_iter().find(|path| bases.get(path).is_none()) {
+                return Err(ApplyError::Repository(format!("`{}` is new", new.display())));
+            }
+            for base in bases.iter().filter(|b| super::git_state::is_state(&repository, &b.path)) {
+                if base.raced || !self.says_the_same(&base.node, &base.path).unwrap_or(false) {
+                    return Err(ApplyError::Repository(format!("`{}` changed", base.path.display())));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn drop_applied(
+        &self,
+        set: &ChangeSet,
+        choice: &ChangeSelection,
+        entry: &JournalEntry,
+    ) -> io::Result<()> {
+        let mut keep = Vec::new();
+        for change in &set.changes {
+            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path).cloned() else {
+                continue;
+            };
+            match choice.get(&change.path) {
+                None => keep.push((base, StagedEntry::Keep)),
+                Some(SelectedPart::Whole) => {}
+                Some(SelectedPart::Hunks(_) | SelectedPart::Content(_)) => {
+                    let landed = entry.changes.iter().find(|c| c.path == change.path);
+                    let node = landed.map_or(base.node.clone(), |c| c.after.clone());
+                    if node.hash() != change.after.hash() {
+                        keep.push((BaseRecord { node, ..base }, StagedEntry::Keep));
+                    }
+                }
+            }
+        }
+        self.rebuild(keep)
+    }
+
+    /// Throws away what was chosen.
+    pub fn discard(&self, choice: &ChangeSelection) -> io::Result<()> {
+        if self.is_empty(LayerKind::Pending) {
+            return Ok(());
+        }
+        self.claim()?;
+        let set = self.changes(LayerKind::Pending)?;
+        let all = set.discarded_with(&set.with_whole_repositories(choice.keys().cloned().collect()));
+        let mut keep = Vec::new();
+        for change in &set.changes {
+            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path).cloned() else {
+                continue;
+            };
+            match (choice.get(&change.path), all.contains(&change.path)) {
+                (Some(SelectedPart::Hunks(gone)), _) => {
+                    match self.with_part(change, |index| !gone.contains(&index)) {
+                        Some(bytes) if Some(blake3::hash(&bytes)) != change.before.hash() => {
+                            keep.push((base, StagedEntry::Bytes(bytes)));
+                        }
+                        Some(_) => {}
+                        None => keep.push((base, StagedEntry::Keep)),
+                    }
+                }
+                (Some(SelectedPart::Content(bytes)), _) => {
+                    if Some(blake3::hash(bytes)) != change.before.hash() {
+                        keep.push((base, StagedEntry::Bytes(bytes.to_vec())));
+                    }
+                }
+                (_, true) => {}
+                (_, false) => keep.push((base, StagedEntry::Keep)),
+            }
+        }
+        self.rebuild(keep)
+    }
+
+    /// Forgets files that calls changed and changed back: a copy of them on the shelf would hide what the person does to
+    /// them from now on.
+    pub fn drop_unchanged(&self) -> io::Result<()> {
+        if self.is_empty(LayerKind::Pending) {
+            return Ok(());
+        }
+        let changed: BTreeSet<PathBuf> = self.changes(LayerKind::Pending)?.paths();
+        let watched: BTreeSet<PathBuf> =
+            self.repository_records(&changed)?.into_iter().map(|base| base.path).collect();
+        let bases: Vec<BaseRecord> = self.layer_set(LayerKind::Pending).bases().iter().cloned().collect();
+        let needed = |path: &Path| changed.contains(path) || watched.contains(path);
+        let is_same = |base: &BaseRecord| !needed(&base.path) && !base.node.is_directory() && !base.raced;
+        if !bases.iter().any(is_same) {
+            return Ok(());
+        }
+        self.claim()?;
+        let keep = bases.into_iter().filter(|base| !is_same(base)).map(|base| (base, StagedEntry::Keep));
+        self.rebuild(keep.collect())
+    }
+
+    /// The files at `paths` are not what the changes started from: each is merged with what is there now, and is pending
+    /// in that form; what cannot be merged stays as it was.
+    fn rebase(&self, set: &ChangeSet, paths: Vec<PathBuf>) -> io::Result<ApplyOutcome> {
+        let (mut merged, mut conflicts, mut keep) = (Vec::new(), Vec::new(), Vec::new());
+        let paths: BTreeSet<PathBuf> = paths.into_iter().collect();
+        for change in &set.changes {
+            let Some(base) = self.layer_set(LayerKind::Pending).bases().get(&change.path).cloned() else {
+                continue;
+            };
+            if !paths.contains(&change.path) {
+                keep.push((base, StagedEntry::Keep));
+                continue;
+            }
+            let now = node_at(&change.path)?;
+            if now == change.after {
+                // It is there already: by hand, or by an apply that a crash interrupted.
+                continue;
+            }
+            match self.merge(change, &now) {
+                Some(bytes) => {
+                    merged.push(change.path.clone());
+                    keep.push((BaseRecord { node: now, ..base }, StagedEntry::Bytes(bytes)));
+                }
+                None => {
+                    conflicts.push(change.path.clone());
+                    keep.push((base, StagedEntry::Keep));
+                }
+            }
+        }
+        self.rebuild(keep)?;
+        Ok(ApplyOutcome::Changed { merged, conflicts })
+    }
+
+    fn merge(&self, change: &FileChange, now: &PathState) -> Option<Vec<u8>> {
+        let (before, after) = change.bytes(self.objects())?;
+        if !now.is_file() || !change.before.is_file() || !change.after.is_file() {
+            return None;
+        }
+        let theirs = sparse::read_small_at(&change.path).ok()?;
+        if Some(blake3::hash(&theirs)) != now.hash() {
+            return None;
+        }
+        drop(self.objects().put(&theirs));
+        diffy::merge_bytes(&before, &theirs, &after).ok()
+    }
+}
+
+/// What runs later lands only with an approval of its own, whoever asks for the apply.
+fn refuse_unapproved(
+    set: &ChangeSet,
+    classes: &ChangeClasses,
+    choice: &ChangeSelection,
+    approval: &ChangeApproval,
+) -> Result<(), ApplyError> {
+    let chosen = set.changes.iter().filter(|c| choice.contains_key(&c.path));
+    let mut refused = chosen.filter(|c| classes.runner(&c.path).is_some() && !approval.covers(c));
+    match refused.next() {
+        None => Ok(()),
+        Some(change) => Err(ApplyError::Protected {
+            path: change.path.clone(),
+            why: classes.runner(&change.path).map(|r| r.why.clone()).unwrap_or_default(),
+        }),
+    }
+}

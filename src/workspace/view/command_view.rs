@@ -1,0 +1,334 @@
+//! A command's place in the view: a layer of its own over what it sees, folded when it has ended.
+
+use super::background::LayerSnapshot;
+use super::collect::{CommandEffects, EffectsCollector};
+use super::layer::{self, Layer, dir_flags, remove_dir_all};
+use super::{LayerKind, View};
+use crate::workspace::history::origin::ChangeOrigin;
+use rustix::fs::{FlockOperation, Mode};
+use std::collections::HashMap;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+use tokio::sync::OwnedMutexGuard;
+
+/// One overlay: topmost lower directory first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OverlayMount {
+    pub target: PathBuf,
+    pub lowers: Vec<PathBuf>,
+    pub upper: PathBuf,
+    pub work: PathBuf,
+}
+
+/// What a command is to see. Dropping it without [`View::finish`] throws away what the command did.
+#[derive(Debug)]
+pub struct CommandView {
+    /// The home directory first, when it has a layer; then one for each root.
+    pub mounts: Vec<OverlayMount>,
+    /// How many of them are the home directory's.
+    homes: usize,
+    dir: CommandDir,
+    pub(super) shelf: LayerKind,
+    /// The home directory's part, kept apart from what can be applied.
+    pub(super) home: Option<(View, Box<CommandView>)>,
+    pub(super) since: (i64, i64),
+    by: Option<Arc<ChangeOrigin>>,
+    /// What a background command sees: others go on beside it.
+    pub(super) frozen: Option<LayerSnapshot>,
+    /// Commands in the foreground keep others from beginning.
+    _gate: Option<OwnedMutexGuard<()>>,
+}
+
+/// Whether others may change the view while the command runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ViewSharing {
+    Nobody,
+    Others,
+}
+
+impl CommandView {
+    /// The same, with the call that runs the command: its effects are that call's doing.
+    #[must_use]
+    pub fn made_by(mut self, origin: Option<Arc<ChangeOrigin>>) -> CommandView {
+        self.by = origin;
+        self
+    }
+
+    /// Those of the roots, without the home directory's.
+    pub(super) fn own_mounts(&self) -> &[OverlayMount] {
+        self.mounts.get(self.homes..).unwrap_or_default()
+    }
+}
+
+/// A directory for one command, with a lock on it for as long as the command's view is there. Pids do not say whether it is
+/// in use: another pid namespace counts on its own.
+#[derive(Debug)]
+pub(super) struct CommandDir {
+    path: PathBuf,
+    _lock: OwnedFd,
+}
+
+impl CommandDir {
+    fn make(base: &Path) -> io::Result<CommandDir> {
+        use std::os::unix::fs::DirBuilderExt;
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = base.join(format!("run-{}-{count}", std::process::id()));
+            match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
+                made => made?,
+            }
+            let lock = rustix::fs::open(&path, dir_flags(), Mode::empty())?;
+            rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+            return Ok(CommandDir { path, _lock: lock });
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives it a name under which it is not swept.
+    fn keep(&mut self) -> io::Result<PathBuf> {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut number = 0;
+        let kept = loop {
+            let kept = self.path.with_file_name(format!("kept-{name}-{number}"));
+            if !kept.exists() {
+                break kept;
+            }
+            number += 1;
+        };
+        std::fs::rename(&self.path, &kept)?;
+        Ok(kept)
+    }
+}
+
+impl Drop for CommandDir {
+    fn drop(&mut self) {
+        if self.path.exists() {
+            drop(remove_dir_all(&self.path));
+        }
+    }
+}
+
+impl View {
+    /// Makes room for one command whose effects go to `shelf`, after the one before it has ended. `home` gets a layer
+    /// of its own, kept as long as this view and never applied.
+    pub async fn begin(&self, shelf: LayerKind, home: Option<&Path>) -> io::Result<CommandView> {
+        self.begin_in(shelf, home, ViewSharing::Nobody).await
+    }
+
+    /// The same for a command in the background: others go on beside it, and it sees the view as it was when it began.
+    /// [`View::finish_apart`] ends it.
+    pub async fn begin_background(&self, shelf: LayerKind, home: Option<&Path>) -> io::Result<CommandView> {
+        self.begin_in(shelf, home, ViewSharing::Others).await
+    }
+
+    /// No command begins, and none that has ended puts its effects here, as long as this is held.
+    pub async fn lock_commands(&self) -> OwnedMutexGuard<()> {
+        self.0.gate.clone().lock_owned().await
+    }
+
+    async fn begin_in(
+        &self,
+        shelf: LayerKind,
+        home: Option<&Path>,
+        company: ViewSharing,
+    ) -> io::Result<CommandView> {
+        let gate = self.0.gate.clone().lock_owned().await;
+        if shelf == LayerKind::Pending {
+            self.drop_scratch()?;
+        }
+        self.claim()?;
+        let base = self.layers_dir();
+        private(&base)?;
+        sweep_runs(&base);
+        let dir = CommandDir::make(&base)?;
+        let mut mounts = Vec::new();
+        let below_root = |home: &Path| self.roots().iter().any(|root| home.starts_with(root));
+        let home = match home.filter(|h| h.parent().is_some() && h.is_dir() && !below_root(h)) {
+            None => None,
+            Some(home) => {
+                let view = self.0.home.get_or_init(|| self.home_view(home, &base)).clone();
+                let command = Box::pin(view.begin_in(LayerKind::Pending, None, company)).await?;
+                mounts.extend(command.mounts.iter().cloned());
+                Some((view, Box::new(command)))
+            }
+        };
+        let homes = mounts.len();
+        let depth = if shelf == LayerKind::Scratch { 0 } else { 1 };
+        let frozen = match company {
+            ViewSharing::Nobody => None,
+            ViewSharing::Others => {
+                // Where the layers themselves are: a copy of them may be large, and the other place may be memory.
+                private(self.dir())?;
+                // There it is the same directory as above, or one that was not swept.
+                if self.dir() != base {
+                    sweep_runs(self.dir());
+                }
+                Some(self.snapshot_layers(depth, CommandDir::make(self.dir())?)?)
+            }
+        };
+        let since = now();
+        for (index, root) in self.roots().iter().enumerate() {
+            let mut lowers: Vec<PathBuf> = match &frozen {
+                Some(frozen) => {
+                    frozen.roots.get(index).into_iter().flatten().map(|l| l.dir().to_path_buf()).collect()
+                }
+                None => {
+                    let layers = self.stack(index, depth).layers.into_iter().filter(|l| !l.is_blank());
+                    layers.map(|l: &Layer| l.dir().to_path_buf()).collect()
+                }
+            };
+            lowers.push(root.clone());
+            mounts.push(make(root, lowers, &dir.path().join(index.to_string()))?);
+        }
+        let _gate = (company == ViewSharing::Nobody).then_some(gate);
+        Ok(CommandView { mounts, homes, dir, shelf, home, since, by: None, frozen, _gate })
+    }
+
+    /// Folds what the command did; it and everything it started must be dead.
+    pub fn finish(&self, command: CommandView, hidden: &dyn Fn(&Path) -> bool) -> io::Result<CommandEffects> {
+        let mut command = command;
+        let mut home = 0;
+        if let Some((view, command)) = command.home.take() {
+            home = view.finish(*command, hidden)?.paths.len();
+        }
+        let folded = self.fold(&command, hidden);
+        Ok(CommandEffects { home, ..folded.map_err(|e| self.collect_failed(&mut command, e))? })
+    }
+
+    /// What a command did could not be read, or not all of it: its layer stays, and the turn tells the person.
+    pub(super) fn collect_failed(&self, command: &mut CommandView, error: io::Error) -> io::Error {
+        let aside = match command.dir.keep() {
+            Ok(path) => format!("what is left of it is in `{}`", path.display()),
+            Err(e) => format!("it could not be kept: {e}"),
+        };
+        let words = format!("{error}; {aside}");
+        if command.shelf == LayerKind::Pending {
+            let mut turn = self.turn();
+            turn.held = true;
+            turn.unread.push(format!("a command's changes could not be read or stored: {words}"));
+        }
+        io::Error::new(error.kind(), words)
+    }
+
+    pub(super) fn fold(
+        &self,
+        command: &CommandView,
+        hidden: &dyn Fn(&Path) -> bool,
+    ) -> io::Result<CommandEffects> {
+        // All of them before anything is taken from one: what cannot be read is found here.
+        let uppers: io::Result<Vec<OwnedFd>> =
+            command.own_mounts().iter().map(|mount| layer::open_readable(&mount.upper)).collect();
+        let none = |e: io::Error| io::Error::new(e.kind(), format!("none of it is pending: {e}"));
+        let mut foldings = Vec::new();
+        for (index, upper) in uppers.map_err(none)?.into_iter().enumerate() {
+            let mut folding = EffectsCollector {
+                view: self,
+                held: self.layer_set(command.shelf),
+                index,
+                since: command.since,
+                hidden,
+                effects: CommandEffects::default(),
+                by: command.by.clone().filter(|_| command.shelf == LayerKind::Pending),
+                seen: HashMap::new(),
+                nodes: HashMap::new(),
+            };
+            folding.check(Path::new(""), &upper).map_err(none)?;
+            foldings.push((folding, upper));
+        }
+        let part = |e: io::Error| io::Error::new(e.kind(), format!("a part of it may be pending: {e}"));
+        let mut effects = CommandEffects::default();
+        for (mut folding, upper) in foldings {
+            folding.effects = effects;
+            folding.run(&upper).map_err(part)?;
+            effects = folding.effects;
+        }
+        self.watch_repositories(command.shelf, &effects, command.since)?;
+        if command.shelf == LayerKind::Pending && !effects.is_empty() {
+            self.turn().held = true;
+        }
+        Ok(effects)
+    }
+
+    /// What commands leave in the home directory: seen by later ones, never applied. It must lie outside of it.
+    fn home_view(&self, home: &Path, base: &Path) -> View {
+        let places = super::ViewPaths {
+            view: base.join("home"),
+            layers: vec![base.to_path_buf()],
+            journal: base.join("home/journal"),
+            ..self.0.places.clone()
+        };
+        View::at(places, &[home.to_path_buf()])
+    }
+
+    /// Where this view's commands have their layers.
+    fn layers_dir(&self) -> PathBuf {
+        let base = self.0.layers.get().or(self.0.places.layers.first());
+        match (base, self.dir().file_name()) {
+            (Some(base), Some(name)) => base.join(name),
+            _ => self.dir().to_path_buf(),
+        }
+    }
+}
+
+/// Layers that a killed process left are discarded: their command never ended. Its lock ended with it.
+fn sweep_runs(base: &Path) {
+    for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
+        if !entry.file_name().to_string_lossy().starts_with("run-") {
+            continue;
+        }
+        let Ok(dir) = rustix::fs::open(entry.path(), dir_flags(), Mode::empty()) else { continue };
+        if rustix::fs::flock(&dir, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            drop(remove_dir_all(&entry.path()));
+        }
+    }
+}
+
+/// Seconds and nanoseconds since 1970, as file times count.
+pub(super) fn now() -> (i64, i64) {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    (i64::try_from(now.as_secs()).unwrap_or(0), i64::from(now.subsec_nanos()))
+}
+
+/// Only its owner may look into a layer: it may hold what the workspace hides from others.
+fn private(dir: &Path) -> io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
+}
+
+fn make(target: &Path, lowers: Vec<PathBuf>, place: &Path) -> io::Result<OverlayMount> {
+    let (upper, work) = (place.join("upper"), place.join("work"));
+    crate::private::make_dir(&work)?;
+    // The topmost directory's mode is the one that is seen.
+    let layer = Layer::at(upper.clone());
+    layer.open_like(lowers.first().map_or(target, PathBuf::as_path))?;
+    Ok(OverlayMount { target: target.to_path_buf(), lowers, upper, work })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_layer_is_swept_by_its_lock_and_not_by_the_number_in_its_name() {
+        let base = tempfile::tempdir().unwrap();
+        let used = CommandDir::make(base.path()).unwrap();
+        // Process 1 is always there; the layer of another namespace's process 1 may be left all the same.
+        let left = base.path().join("run-1-7");
+        std::fs::create_dir_all(left.join("0/upper")).unwrap();
+        std::fs::create_dir(base.path().join("home")).unwrap();
+        sweep_runs(base.path());
+        assert!(used.path().is_dir() && !left.exists() && base.path().join("home").is_dir());
+        let path = used.path().to_path_buf();
+        drop(used);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,332 @@
+//! What a repository's state is, as far as placet must know it: never read by git, never written.
+//!
+//! Whoever wrote the repository may be hostile: a ref may be a link to `/dev/zero`, a pipe, or a million files. Only
+//! regular files are read, without following links, and every reading is bounded; what is over a bound is an error, so
+//! that nothing is applied to or undone in a repository whose state is not known.
+
+use crate::workspace::files::open::open_regular;
+use rustix::fs::OFlags;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The most files of state, and of everything that is looked at to find them.
+const MOST_FILES: usize = 200_000;
+/// The largest index, packed refs or reftable, in bytes; a ref has some 40.
+const LARGEST_TABLE: u64 = 512 << 20;
+const LARGEST_REF: u64 = 1 << 20;
+/// How deep refs and submodules are nested.
+const DEEPEST: usize = 64;
+
+/// Files that say where a repository, one of its submodules or one of its linked worktrees is.
+const STATE: [&str; 7] =
+    ["HEAD", "index", "packed-refs", "shallow", "logs/refs/stash", "ORIG_HEAD", "MERGE_HEAD"];
+/// Those that git also writes when nothing moved, or that come and go.
+const PASSING: [&str; 2] = ["ORIG_HEAD", "MERGE_HEAD"];
+const STATE_DIRS: [&str; 2] = ["refs", "reftable"];
+
+/// What was found in a repository.
+#[derive(Debug, Default)]
+pub(super) struct RepositoryScan {
+    /// The files of its state, sorted.
+    pub(super) state: Vec<PathBuf>,
+    /// A lock that some git process holds.
+    pub(super) lock: Option<PathBuf>,
+    seen: usize,
+}
+
+/// Looks for the state files and locks of a repository, of the submodules in `modules/` and of its linked worktrees.
+pub(super) fn scan(repository: &Path) -> io::Result<RepositoryScan> {
+    let mut scan = RepositoryScan::default();
+    scan.git_dir(repository, 0)?;
+    scan.state.sort();
+    Ok(scan)
+}
+
+impl RepositoryScan {
+    fn git_dir(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
+        for name in STATE.iter().filter(|name| !PASSING.contains(name)) {
+            let path = dir.join(name);
+            if std::fs::symlink_metadata(&path).is_ok_and(|meta| !meta.is_dir()) {
+                self.state.push(path);
+            }
+        }
+        for (path, _) in self.entries(dir)? {
+            self.look_for_lock(path);
+        }
+        for name in STATE_DIRS {
+            self.files_below(&dir.join(name), depth + 1)?;
+        }
+        for (worktree, _) in self.entries(&dir.join("worktrees"))?.into_iter().filter(|(_, is_dir)| *is_dir) {
+            self.files_below(&worktree.join("logs"), depth + 1)?;
+            self.git_dir(&worktree, depth + 1)?;
+        }
+        self.modules(&dir.join("modules"), depth + 1)
+    }
+
+    /// Submodules lie at their name, which may have slashes.
+    fn modules(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
+        deep(dir, depth)?;
+        for (path, _) in self.entries(dir)?.into_iter().filter(|(_, is_dir)| *is_dir) {
+            match path.join("objects").exists() {
+                true => self.git_dir(&path, depth + 1)?,
+                false => self.modules(&path, depth + 1)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn files_below(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
+        deep(dir, depth)?;
+        for (path, is_dir) in self.entries(dir)? {
+            if is_dir {
+                self.files_below(&path, depth + 1)?;
+            } else if !self.look_for_lock(path.clone()) {
+                self.state.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    fn look_for_lock(&mut self, path: PathBuf) -> bool {
+        let lock = path.extension().is_some_and(|e| e == "lock");
+        if lock {
+            self.lock.get_or_insert(path);
+        }
+        lock
+    }
+
+    /// What is in a directory that is no link, each with whether it is a directory.
+    fn entries(&mut self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
+        if !std::fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()) {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(dir)? {
+            let entry = entry?;
+            self.seen += 1;
+            if self.seen > MOST_FILES {
+                return Err(over(
+                    dir,
+                    format!("the repository has more than {MOST_FILES} refs and other files of state"),
+                ));
+            }
+            found.push((entry.path(), entry.file_type()?.is_dir()));
+        }
+        Ok(found)
+    }
+}
+
+fn deep(dir: &Path, depth: usize) -> io::Result<()> {
+    if depth > DEEPEST { Err(over(dir, format!("more than {DEEPEST} directories deep"))) } else { Ok(()) }
+}
+
+fn over(path: &Path, why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("`{}`: {why}", path.display()))
+}
+
+/// True for the files whose change means that the repository moved on.
+pub(super) fn is_state(repository: &Path, path: &Path) -> bool {
+    let Ok(rel) = path.strip_prefix(repository) else { return false };
+    if rel.extension().is_some_and(|e| e == "lock") || rel.starts_with("objects") {
+        return false;
+    }
+    // In a submodule or a linked worktree the same names follow its own directory.
+    let nested = rel.starts_with("modules") || rel.starts_with("worktrees");
+    STATE.iter().any(|name| rel == Path::new(name) || nested && rel.ends_with(name))
+        || STATE_DIRS.iter().any(|dir| rel.starts_with(dir))
+        || nested
+            && rel.components().any(|part| {
+                STATE_DIRS.iter().any(|dir| part.as_os_str() == *dir) || part.as_os_str() == "logs"
+            })
+}
+
+/// What the files of [`scan`] hold, in one word: two equal ones mean that the repository is where it was.
+pub(in crate::workspace) fn repository_state(repository: &Path) -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    for path in scan(repository)?.state {
+        hasher.update(path.as_os_str().as_encoded_bytes()).update(b"\0");
+        hasher.update(state_of(&path)?.as_bytes());
+    }
+    Ok(format!("{FORM}{}", hasher.finalize().to_hex()))
+}
+
+/// How a state begins that has submodules, worktrees, shallow and stash in it. Those of earlier versions have none.
+const FORM: &str = "2:";
+
+/// True when `repository` is where `then` says; also for states that an earlier version recorded.
+pub(super) fn is_where(repository: &Path, then: &str) -> io::Result<bool> {
+    if then.starts_with(FORM) {
+        return Ok(repository_state(repository)? == then);
+    }
+    let top = ["HEAD", "index", "packed-refs"].map(|name| repository.join(name));
+    let mut scan = RepositoryScan::default();
+    for name in STATE_DIRS {
+        scan.files_below(&repository.join(name), 0)?;
+    }
+    let mut files: Vec<PathBuf> = top.into_iter().filter(|path| path.is_file()).chain(scan.state).collect();
+    files.sort();
+    let mut hasher = blake3::Hasher::new();
+    for path in files {
+        hasher.update(path.as_os_str().as_encoded_bytes()).update(b"\0");
+        hasher.update(state_of(&path)?.as_bytes());
+    }
+    Ok(hasher.finalize().to_hex().to_string() == then)
+}
+
+/// One file of state: what it says, or where a link leads.
+fn state_of(path: &Path) -> io::Result<blake3::Hash> {
+    let meta = match std::fs::symlink_metadata(path) {
+        Ok(meta) => meta,
+        Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(blake3::hash(b"gone")),
+        Err(e) => return Err(e),
+    };
+    if meta.is_symlink() {
+        let target = std::fs::read_link(path)?;
+        return Ok(blake3::hash(&[b"link ", target.as_os_str().as_encoded_bytes()].concat()));
+    }
+    if !meta.is_file() {
+        return Ok(blake3::hash(b"special"));
+    }
+    Ok(meaning(path, &read_state(path)?))
+}
+
+/// Reads a regular file of a repository's state, without following links.
+fn read_state(path: &Path) -> io::Result<Vec<u8>> {
+    let table = ["index", "packed-refs", "shallow"].iter().any(|name| path.ends_with(name))
+        || path.components().any(|part| part.as_os_str() == "reftable" || part.as_os_str() == "logs");
+    let most = if table { LARGEST_TABLE } else { LARGEST_REF };
+    let opened = open_regular(path, OFlags::RDONLY).map_err(io::Error::other)?;
+    let mut bytes = Vec::new();
+    opened.file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(over(path, format!("larger than {most} bytes"))) } else { Ok(bytes) }
+}
+
+/// What a state file says, apart from what git notes in it for its own speed: `git status` writes the index anew with
+/// other times and says nothing new by it.
+pub(super) fn meaning(path: &Path, bytes: &[u8]) -> blake3::Hash {
+    let index = path.file_name().is_some_and(|name| name == "index");
+    index.then(|| entries_of(bytes)).flatten().unwrap_or_else(|| blake3::hash(bytes))
+}
+
+/// The hash of an index's entries: path, mode, object, stage and flags. `None` for a form that is not known here.
+/// The format is git's own: `index-format` in its technical documentation.
+fn entries_of(bytes: &[u8]) -> Option<blake3::Hash> {
+    let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let version = word(4)?;
+    if bytes.get(..4)? != b"DIRC" || !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut hasher = blake3::Hasher::new();
+    let (mut at, mut path) = (12, Vec::new());
+    for _ in 0..word(8)? {
+        let start = at;
+        // Times, device and inode before the mode; owner and size after it.
+        hasher.update(bytes.get(start + 24..start + 28)?).update(bytes.get(start + 40..start + 60)?);
+        let flags = u16::from_be_bytes(bytes.get(start + 60..start + 62)?.try_into().ok()?);
+        hasher.update(&(flags & 0xf000).to_be_bytes());
+        at = start + 62;
+        if flags & 0x4000 != 0 {
+            hasher.update(bytes.get(at..at + 2)?);
+            at += 2;
+        }
+        if version == 4 {
+            let strip = number(bytes, &mut at)?;
+            path.truncate(path.len().checked_sub(strip)?);
+        } else {
+            path.clear();
+        }
+        let end = at + bytes.get(at..)?.iter().position(|b| *b == 0)?;
+        path.extend_from_slice(bytes.get(at..end)?);
+        at = if version == 4 { end + 1 } else { start + (end - start + 8) / 8 * 8 };
+        hasher.update(&(path.len() as u64).to_be_bytes()).update(&path);
+    }
+    // What follows are caches; a split or sparse index says more in them.
+    let caches = bytes.get(at..bytes.len().checked_sub(20)?)?;
+    let telling = [&b"link"[..], b"sdir"];
+    if telling.iter().any(|name| caches.starts_with(name)) { None } else { Some(hasher.finalize()) }
+}
+
+/// The number of bytes to leave out of the path before, in git's own variable length.
+fn number(bytes: &[u8], at: &mut usize) -> Option<usize> {
+    let mut byte = *bytes.get(*at)?;
+    let mut value = usize::from(byte & 0x7f);
+    *at += 1;
+    while byte & 0x80 != 0 {
+        byte = *bytes.get(*at)?;
+        *at += 1;
+        value = value.checked_add(1)?.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+    }
+    Some(value)
+}
+
+impl super::View {
+    /// True when a repository's state file says what `known` said, whatever else git wrote into it.
+    pub(super) fn says_the_same(
+        &self,
+        known: &crate::workspace::files::path_state::PathState,
+        path: &Path,
+    ) -> std::io::Result<bool> {
+        if super::node_at(path)? == *known {
+            return Ok(true);
+        }
+        let Some(then) = known.hash().and_then(|hash| self.objects().get(hash).ok()) else {
+            return Ok(false);
+        };
+        let Ok(now) = read_state(path) else { return Ok(false) };
+        Ok(meaning(path, &now) == meaning(path, &then))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An index of the given version with these paths, modes and times; objects are all alike.
+    fn index(version: u32, time: u8, entries: &[(&str, u8)]) -> Vec<u8> {
+        let mut out = b"DIRC".to_vec();
+        out.extend(version.to_be_bytes());
+        out.extend((entries.len() as u32).to_be_bytes());
+        let mut last = String::new();
+        for (path, mode) in entries {
+            let start = out.len();
+            out.extend([time; 24]);
+            out.extend([0, 0, 0, *mode]);
+            out.extend([time; 12]);
+            out.extend([7; 20]);
+            out.extend((path.len() as u16).to_be_bytes());
+            if version == 4 {
+                let same = path.bytes().zip(last.bytes()).take_while(|(a, b)| a == b).count();
+                out.push((last.len() - same) as u8);
+                out.extend(&path.as_bytes()[same..]);
+                out.push(0);
+            } else {
+                out.extend(path.as_bytes());
+                out.push(0);
+                while !(out.len() - start).is_multiple_of(8) {
+                    out.push(0);
+                }
+            }
+            last = (*path).to_string();
+        }
+        out.extend(b"TREE\0\0\0\x01x");
+        out.extend([9; 20]);
+        out
+    }
+
+    #[test]
+    fn an_index_written_anew_by_git_status_says_the_same() {
+        let path = Path::new("/w/.git/index");
+        let files = [("a", 1), ("dir/long name.txt", 2), ("dir/long other.txt", 2)];
+        for version in [2, 4] {
+            let old = index(version, 1, &files);
+            assert_eq!(meaning(path, &old), meaning(path, &index(version, 200, &files)), "{version}");
+            let moded = [("a", 3), files[1], files[2]];
+            assert_ne!(meaning(path, &old), meaning(path, &index(version, 1, &moded)), "{version}");
+            assert_ne!(meaning(path, &old), meaning(path, &index(version, 1, &files[..2])), "{version}");
+        }
+        assert_eq!(meaning(path, &index(2, 1, &files)), meaning(path, &index(4, 1, &files)));
+        // What is not understood is compared byte for byte.
+        assert_ne!(meaning(path, b"DIRC?"), meaning(path, b"DIRC!"));
+        assert_ne!(meaning(Path::new("/w/.git/HEAD"), b"a"), meaning(Path::new("/w/.git/HEAD"), b"b"));
+    }
+}

@@ -1,0 +1,405 @@
+//! Holding: what a file tool writes is put on the pending shelf; and putting the shelf in another order.
+
+use super::super::apply::{ApplyError, ApplyStep, ContentSource, fault};
+use super::super::{ExpectedContent, Hash, WorkspaceError, WriteOutcome};
+use super::base::{BaseIndex, BaseRecord};
+use super::layer::{Layer, LayerLookup, remove_dir_all};
+use super::stack::{join, node_at};
+use super::{LayerKind, LayerSet, View};
+use crate::workspace::changes::batch::RewriteAction;
+use crate::workspace::files::path_state::{FileAttrs, PathState, WritableDirGuard};
+use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
+use crate::workspace::history::origin::{ChangeOrigin, OriginStep, WriteContext};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a path on the shelf is to become.
+#[derive(Clone, Debug)]
+pub(in crate::workspace) enum StagedEntry {
+    /// As it is there now.
+    Keep,
+    /// A file with this content and the attributes it has now.
+    Bytes(Vec<u8>),
+}
+
+impl View {
+    /// Writes a whole file for a tool: on the pending shelf when the mode holds changes or something at this path is held
+    /// already, else straight into the workspace, through the journal.
+    pub(in crate::workspace) fn write(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        before: ExpectedContent,
+        writer: impl Into<WriteContext>,
+    ) -> Result<WriteOutcome, WorkspaceError> {
+        let writer = writer.into();
+        let fail = |e: io::Error| WorkspaceError::from_io(path, e);
+        self.drop_scratch().map_err(fail)?;
+        if self.must_stay_pending(path, writer.landing)? {
+            let hash = self.stage_write(path, bytes, before, writer.origin.as_ref())?;
+            return Ok(WriteOutcome { hash, in_place: false, held: true });
+        }
+        self.apply_file(path, bytes, before, &writer)
+    }
+
+    /// One file into the workspace, journaled.
+    fn apply_file(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        before: ExpectedContent,
+        writer: &WriteContext,
+    ) -> Result<WriteOutcome, WorkspaceError> {
+        let after = RewriteAction::Content { bytes: Arc::new(bytes.to_vec()), attrs: None };
+        let mut steps: Vec<ApplyStep> = Vec::new();
+        self.file_apply_steps(path, before, &after, &mut steps)?;
+        let entry = self.apply_transaction(path, steps, writer)?;
+        let in_place = entry.changes.iter().any(|c| c.in_place);
+        Ok(WriteOutcome { hash: blake3::hash(bytes), in_place, held: false })
+    }
+
+    /// What one file of a batch adds to the steps of its landing: the file, and the directories it needs.
+    pub(super) fn file_apply_steps(
+        &self,
+        path: &Path,
+        before: ExpectedContent,
+        after: &RewriteAction,
+        steps: &mut Vec<ApplyStep>,
+    ) -> Result<(), WorkspaceError> {
+        let now = node_at(path).map_err(|e| WorkspaceError::from_io(path, e))?;
+        expect(path, before, &now)?;
+        if let PathState::File { attrs, .. } = &now {
+            crate::workspace::files::atomic_write::refuse_read_only(path, attrs.mode)?;
+        }
+        let RewriteAction::Content { bytes, attrs } = after else {
+            steps.push(step(path.to_path_buf(), now, PathState::Absent, ContentSource::Nothing));
+            return Ok(());
+        };
+        for dir in path.ancestors().skip(1).take_while(|dir| !dir.exists()) {
+            if steps.iter().all(|known| known.path != dir) {
+                let after = PathState::Directory { attrs: FileAttrs::of_new_directory() };
+                steps.push(step(dir.to_path_buf(), PathState::Absent, after, ContentSource::Nothing));
+            }
+        }
+        let fresh = now.is_absent() && attrs.is_none();
+        let attrs = attrs.clone().or_else(|| now.attrs().cloned()).unwrap_or_default();
+        let after = PathState::File { hash: blake3::hash(bytes), size: bytes.len() as u64, attrs };
+        steps.push(ApplyStep {
+            fresh,
+            ..step(path.to_path_buf(), now, after, ContentSource::Bytes(bytes.clone()))
+        });
+        Ok(())
+    }
+
+    /// Lands the steps as one transaction; `path` is what an error without a path of its own is about.
+    pub(super) fn apply_transaction(
+        &self,
+        path: &Path,
+        mut steps: Vec<ApplyStep>,
+        writer: &WriteContext,
+    ) -> Result<JournalEntry, WorkspaceError> {
+        for step in &mut steps {
+            let by = writer.origin.clone();
+            step.history = by.into_iter().map(|by| OriginStep { origin: Some(by), content: None }).collect();
+        }
+        let made: Vec<String> = steps
+            .iter()
+            .filter_map(|step| match &step.after {
+                PathState::File { hash, .. } => Some(hash.to_hex().to_string()),
+                _ => None,
+            })
+            .collect();
+        let label = TransactionLabel { assent: writer.assent.clone(), ..self.turn().label.clone() };
+        let entry = self.commit_with_repositories(label, TransactionKind::Apply, steps);
+        let entry = entry.map_err(|e| match e {
+            ApplyError::Changed(mut paths) => {
+                WorkspaceError::Raced(paths.pop().unwrap_or_else(|| path.to_path_buf()))
+            }
+            ApplyError::Failed { path, error } => WorkspaceError::from_io(&path, error),
+            other => WorkspaceError::from_io(path, io::Error::other(other)),
+        })?;
+        self.turn().made.extend(made);
+        Ok(entry)
+    }
+
+    /// Writes a whole file on the pending shelf. `before` is what the view must have there, as with
+    /// [`super::super::Workspace::write`].
+    pub(in crate::workspace) fn stage_write(
+        &self,
+        path: &Path,
+        bytes: &[u8],
+        before: ExpectedContent,
+        by: Option<&Arc<ChangeOrigin>>,
+    ) -> Result<Hash, WorkspaceError> {
+        let fail = |e: io::Error| WorkspaceError::from_io(path, e);
+        let (index, rel) = self.locate(path).ok_or_else(|| WorkspaceError::Outside(path.to_path_buf()))?;
+        let now = self.stack(index, 0).node(&rel).map_err(fail)?;
+        expect(path, before, &now)?;
+        let staged = self.stage_pending((index, &rel), bytes, &now, now.attrs(), by).map_err(fail)?;
+        staged.place().map_err(fail)?;
+        Ok(blake3::hash(bytes))
+    }
+
+    /// Lays new content beside its place on the pending shelf, and writes down what is below it.
+    pub(super) fn stage_pending(
+        &self,
+        (index, rel): (usize, &Path),
+        bytes: &[u8],
+        now: &PathState,
+        attrs: Option<&FileAttrs>,
+        by: Option<&Arc<ChangeOrigin>>,
+    ) -> io::Result<LayerTempFile> {
+        let (dir, name) = self.pending_dir(index, rel, now, by)?;
+        let _eased = WritableDirGuard::of(&dir);
+        let staged = write_temp_file(&dir, bytes, attrs)?;
+        Ok(LayerTempFile { dir, name, staged: Some(staged) })
+    }
+
+    /// The directory of a path on the pending shelf, its base recorded.
+    pub(super) fn pending_dir(
+        &self,
+        index: usize,
+        rel: &Path,
+        now: &PathState,
+        by: Option<&Arc<ChangeOrigin>>,
+    ) -> io::Result<(OwnedFd, std::ffi::OsString)> {
+        self.claim()?;
+        self.turn().held = true;
+        let held = self.layer_set(LayerKind::Pending);
+        let layer = held.layers.get(index).ok_or_else(|| io::Error::other("no such root"))?;
+        let path = join(self.root(index), rel);
+        self.record_parents(index, rel, by)?;
+        if held.bases().get(&path).is_none() {
+            let below = match layer.find(rel)? {
+                LayerLookup::Through => now.clone(),
+                _ => self.stack(index, 2).node(rel)?,
+            };
+            if let PathState::File { hash, size, .. } = below {
+                let mut file = self.stack(index, 2).open(rel)?;
+                drop(self.objects().put_file(&mut file, hash, size));
+            }
+            let mut bases = held.bases();
+            let marks = bases.first(by);
+            bases.record(BaseRecord { by_tool: true, marks, ..BaseRecord::of(&path, below) });
+        } else {
+            let kept = || self.objects().keep_between(now, || self.stack(index, 1).open(rel));
+            held.bases().again(&path, by, now, kept);
+        }
+        held.save()?;
+        let like = |path: &Path| self.stack(index, 0).node(path).ok().and_then(|n| n.attrs().cloned());
+        let dir = layer.parent(rel, self.root(index), &like)?;
+        let name = rel.file_name().ok_or(io::ErrorKind::IsADirectory)?;
+        Ok((dir, name.to_os_string()))
+    }
+
+    /// Directories that a held file needs and nobody has yet are changes of their own.
+    fn record_parents(&self, index: usize, rel: &Path, by: Option<&Arc<ChangeOrigin>>) -> io::Result<()> {
+        let held = self.layer_set(LayerKind::Pending);
+        let mut missing: Vec<PathBuf> = Vec::new();
+        for dir in rel.ancestors().skip(1).filter(|d| !d.as_os_str().is_empty()) {
+            if self.stack(index, 0).stat(dir)?.is_some() {
+                break;
+            }
+            missing.push(dir.to_path_buf());
+        }
+        for dir in missing.into_iter().rev() {
+            let path = join(self.root(index), &dir);
+            let below = self.stack(index, 2).node(&dir)?;
+            let mut bases = held.bases();
+            let marks = bases.first(by);
+            bases.record(BaseRecord { marks, ..BaseRecord::of(&path, below) });
+        }
+        Ok(())
+    }
+
+    /// Makes the pending shelf anew with only these changes on it. The old one is replaced in one step at the end, so
+    /// that a crash leaves one or the other.
+    pub(in crate::workspace) fn rebuild(&self, keep: Vec<(BaseRecord, StagedEntry)>) -> io::Result<()> {
+        self.claim()?;
+        if keep.is_empty() {
+            self.replace_pending(Vec::new())?;
+            // Nothing is on it any more: that the empty layers stay is no failure.
+            if let Err(e) = self.layer_set(LayerKind::Pending).wipe() {
+                tracing::warn!("an empty layer stays: {e}");
+            }
+            return Ok(());
+        }
+        let kept: BTreeSet<PathBuf> = keep.iter().map(|(base, _)| base.path.clone()).collect();
+        let watched = self.repository_records(&kept)?.into_iter().map(|base| (base, StagedEntry::Keep));
+        let pending = &self.0.pending;
+        let all = keep.into_iter().chain(watched).map(|(base, put)| (pending, base, put));
+        self.replace_pending(all.collect())
+    }
+
+    /// Makes the pending shelf anew with these changes, each taken from the shelf that is named; parents come first.
+    pub(super) fn replace_pending(&self, all: Vec<(&LayerSet, BaseRecord, StagedEntry)>) -> io::Result<()> {
+        let held = self.layer_set(LayerKind::Pending);
+        let dir = self.dir().join("pending");
+        let (fresh_dir, old_dir) = (self.dir().join("pending.new"), self.dir().join("pending.old"));
+        for leftover in [&fresh_dir, &old_dir] {
+            if leftover.exists() {
+                remove_dir_all(leftover)?;
+            }
+        }
+        crate::private::make_dir(&fresh_dir)?;
+        let fresh = LayerSet::at(&fresh_dir, self.roots().len(), 1);
+        let mut bases = BaseIndex::load(fresh_dir.join("base.jsonl"));
+        for (from, base, put) in all {
+            self.copy_pending(&fresh, from, &base, put)?;
+            bases.take(base, &from.bases());
+        }
+        bases.save()?;
+        crate::private::make_dir(&dir)?;
+        let cwd = rustix::fs::CWD;
+        rustix::fs::renameat_with(cwd, &fresh_dir, cwd, &dir, RenameFlags::EXCHANGE)?;
+        *held.bases() = BaseIndex::load(dir.join("base.jsonl"));
+        held.layers.iter().for_each(Layer::recheck);
+        // It is done, and an error must not say otherwise: the next time removes what is left of the old one.
+        let moved =
+            fault("replaced").and_then(|()| Ok(rustix::fs::renameat(cwd, &fresh_dir, cwd, &old_dir)?));
+        if let Err(e) = moved.and_then(|()| remove_dir_all(&old_dir)) {
+            tracing::warn!("what was pending before stays in `{}`: {e}", old_dir.display());
+        }
+        Ok(())
+    }
+
+    /// Puts what `from` has at the path of `base` on the shelf `fresh`.
+    pub(super) fn copy_pending(
+        &self,
+        fresh: &LayerSet,
+        from: &LayerSet,
+        base: &BaseRecord,
+        put: StagedEntry,
+    ) -> io::Result<()> {
+        let Some((index, rel)) = self.locate(&base.path) else { return Ok(()) };
+        let Some(layer) = fresh.layers.get(index) else { return Ok(()) };
+        let stack = self.stack_of(from, index);
+        let node = stack.node(&rel)?;
+        let Some(name) = rel.file_name() else {
+            // The root itself: its mode is that of the layer's own directory.
+            let at = layer.open_like(self.root(index))?;
+            return Ok(node.attrs().map_or(Ok(()), |attrs| attrs.apply_to_layer(&File::from(at)))?);
+        };
+        // A record alone: a link to the workspace's own file would make it a change.
+        let is_record = match from.layers.get(index) {
+            Some(layer) => matches!(layer.find(&rel)?, LayerLookup::Through),
+            None => true,
+        };
+        if is_record && matches!(put, StagedEntry::Keep) {
+            return Ok(());
+        }
+        // Where a directory above went, or became something else, whatever was in it is gone with it.
+        let gone_above = rel.ancestors().skip(1).any(|dir| match layer.find(dir) {
+            Ok(LayerLookup::Gone) => true,
+            Ok(LayerLookup::Here { stat, .. }) => !super::layer::is_dir(&stat),
+            _ => false,
+        });
+        if node.is_absent() && gone_above {
+            return Ok(());
+        }
+        let like = |path: &Path| stack.node(path).ok().and_then(|n| n.attrs().cloned());
+        let dir = layer.parent(&rel, self.root(index), &like)?;
+        let _eased = WritableDirGuard::of(&dir);
+        match (&node, put) {
+            // Part of a file's deletion was thrown away: what stays is the file again.
+            (PathState::Absent, StagedEntry::Bytes(bytes)) => {
+                let staged = write_temp_file(&dir, &bytes, base.node.attrs())?;
+                Ok(rustix::fs::renameat(&dir, staged, &dir, name)?)
+            }
+            (PathState::Absent, _) => match self.stack(index, 2).stat(&rel)? {
+                Some(_) => Layer::whiteout(&dir, name),
+                None => Ok(()),
+            },
+            (PathState::Directory { attrs }, _) => Layer::make_dir(&dir, name, attrs, false),
+            (PathState::File { attrs, .. }, StagedEntry::Bytes(bytes)) => {
+                let staged = write_temp_file(&dir, &bytes, Some(attrs))?;
+                Ok(rustix::fs::renameat(&dir, staged, &dir, name)?)
+            }
+            (_, _) => {
+                let Some(from) = stack.real(&rel)? else { return Ok(()) };
+                Ok(rustix::fs::linkat(rustix::fs::CWD, from, &dir, name, AtFlags::empty())?)
+            }
+        }
+    }
+}
+
+/// Fails unless what is there is what `before` says.
+pub(super) fn expect(path: &Path, before: ExpectedContent, now: &PathState) -> Result<(), WorkspaceError> {
+    let path = || path.to_path_buf();
+    match (before, now) {
+        (ExpectedContent::Absent, PathState::Absent) => Ok(()),
+        (ExpectedContent::Absent, _) => Err(WorkspaceError::Exists(path())),
+        (ExpectedContent::Content(expected), PathState::File { hash, attrs, .. }) if *hash == expected => {
+            if attrs.mode & 0o222 == 0 {
+                Err(WorkspaceError::ReadOnly(path()))
+            } else {
+                Ok(())
+            }
+        }
+        (ExpectedContent::Content(_), PathState::Absent) => Err(WorkspaceError::Missing(path())),
+        (ExpectedContent::Content(_), PathState::Directory { .. }) => Err(WorkspaceError::Directory(path())),
+        (ExpectedContent::Content(_), _) => Err(WorkspaceError::Raced(path())),
+    }
+}
+
+/// Content that lies beside its place on the shelf; dropped before it is placed, it is removed.
+pub(super) struct LayerTempFile {
+    dir: OwnedFd,
+    name: std::ffi::OsString,
+    staged: Option<std::ffi::OsString>,
+}
+
+impl LayerTempFile {
+    pub(super) fn place(mut self) -> io::Result<()> {
+        let Some(staged) = self.staged.take() else { return Ok(()) };
+        let _eased = WritableDirGuard::of(&self.dir);
+        // What a command left there as a directory is gone before a file can take its name.
+        if super::layer::entry(&self.dir, &self.name)?.is_some_and(|s| super::layer::is_dir(&s)) {
+            Layer::clear(&self.dir, &self.name)?;
+        }
+        Ok(rustix::fs::renameat(&self.dir, staged, &self.dir, &self.name)?)
+    }
+}
+
+impl Drop for LayerTempFile {
+    fn drop(&mut self) {
+        if let Some(staged) = &self.staged {
+            let _ = rustix::fs::unlinkat(&self.dir, staged, AtFlags::empty());
+        }
+    }
+}
+
+fn step(path: PathBuf, before: PathState, after: PathState, source: ContentSource) -> ApplyStep {
+    ApplyStep {
+        path,
+        before,
+        after,
+        source,
+        twin: None,
+        was_twin: None,
+        keep_names: true,
+        fresh: false,
+        history: Vec::new(),
+    }
+}
+
+fn write_temp_file(dir: &OwnedFd, bytes: &[u8], attrs: Option<&FileAttrs>) -> io::Result<std::ffi::OsString> {
+    let name = crate::workspace::files::atomic_write::fresh_name();
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    let mut file = File::from(rustix::fs::openat(dir, &name, flags, Mode::from_raw_mode(0o666))?);
+    let written = file.write_all(bytes).and_then(|()| match attrs {
+        Some(attrs) => attrs.give(&file).map_err(io::Error::from),
+        None => Ok(()),
+    });
+    let written = written.and_then(|()| file.sync_data());
+    if let Err(e) = written {
+        let _ = rustix::fs::unlinkat(dir, &name, AtFlags::empty());
+        return Err(e);
+    }
+    Ok(name)
+}
