@@ -48,6 +48,7 @@ mod mcp;
 mod metrics;
 #[cfg(feature = "object-storage")]
 mod object_storage;
+mod outputs;
 mod own_files;
 mod patch;
 mod patch_stale;

@@ -9,6 +9,7 @@ pub mod history_rules;
 pub mod live;
 pub mod mock_server;
 pub mod network;
+pub mod output;
 pub mod program;
 pub mod pty;
 pub mod require;

@@ -161,6 +161,10 @@ impl Pty {
         self.by_hand(keys);
     }
 
+    pub fn home(&self) -> &Path {
+        self.home.path()
+    }
+
     pub fn screen(&self) -> String {
         self.seen.lock().unwrap().parser.screen().contents()
     }
