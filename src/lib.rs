@@ -5,15 +5,15 @@
 //!
 //! | floor | modules |
 //! |---|---|
-//! | 8 door | [`cli`] |
-//! | 7 wiring | [`app`] |
-//! | 6 conversation with the person | [`repl`] |
-//! | 5 faces | [`ui`], [`serve`] |
+//! | 8 command line | [`cli`] |
+//! | 7 composition | [`app`] |
+//! | 6 shell | [`repl`] |
+//! | 5 front ends | [`ui`], [`serve`] |
 //! | 4 agent | [`agent`] |
 //! | 3 tools | [`tools`] |
-//! | 2 hands | [`provider`], [`workspace`], [`session`], [`sandbox`], [`media`], [`storage`], [`audit`], [`hooks`], [`metrics`] |
+//! | 2 resources | [`provider`], [`workspace`], [`session`], [`sandbox`], [`media`], [`storage`], [`audit`], [`hooks`], [`metrics`] |
 //! | 1 rules and plumbing | [`permission`], [`config`], [`process`], [`http`] |
-//! | 0 words | [`conversation`], [`text`], [`private`] |
+//! | 0 basic types | [`conversation`], [`text`], [`private`] |
 
 pub mod agent;
 pub mod app;

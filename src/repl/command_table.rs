@@ -106,7 +106,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     ),
     row("tools", "[NAME]", "list the tools, or describe one", none, commands::tools),
     row("status", "", "what holds now: mode, provider, session, workspace", none, commands::status),
-    row("cost", "", "tokens used in this conversation", none, cost::cost),
+    row("cost", "", "what this conversation and this day cost", none, cost::cost),
     row(
         "permission",
         "[check CMD|grant PATTERN|revoke N]",

@@ -213,7 +213,7 @@ fn what_was_seen_survives_a_restart_as_long_as_the_content_does() {
     assert!(bench.call("edit_file", edit("a", "2", "two")).failed().contains("has not been read"));
 }
 
-/// Pain 13: what follows the gutter, sent back as it is, matches at the first try and changes nothing.
+/// What follows the gutter, sent back as it is, matches at the first try and changes nothing.
 #[test]
 fn whatever_was_read_can_be_sent_back() {
     let fixtures: [&[u8]; 6] = [

@@ -1,4 +1,4 @@
-//! Pains 12, 42, 81: a crash at any point leaves every file old or new, and the next start makes it all one or the other.
+//! A crash at any point leaves every file old or new, and the next start makes it all one or the other.
 
 use crate::support::den::sandbox_or_skip;
 use crate::support::txn::{Snap, Txn, differences, full};

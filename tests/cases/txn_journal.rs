@@ -1,4 +1,4 @@
-//! Pains 15, 42, 47, 81: what is kept for undo, whose it is, and what lands together or not at all.
+//! What is kept for undo, whose it is, and what lands together or not at all.
 
 use crate::support::den::sandbox_or_skip;
 use crate::support::require::require;

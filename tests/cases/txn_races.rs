@@ -1,4 +1,4 @@
-//! Pains 6 and 18: others write the same files, and swap directories for links, while changes land and come back.
+//! Others write the same files, and swap directories for links, while changes land and come back.
 
 use crate::support::txn::{fast_dir, full};
 use placet::workspace::{ApplyError, ApplyOutcome, LayerKind, TransactionLabel, View, ViewPaths, recover};

@@ -1,4 +1,4 @@
-//! Pains 3, 15, 56: whatever a shell line does, the view shows it first, `apply` makes exactly it, `undo` takes exactly
+//! Whatever a shell line does, the view shows it first, `apply` makes exactly it, `undo` takes exactly
 //! it back, `redo` makes it again.
 //!
 //! Each scenario runs plainly in one tree and in the view over an identical one, with the real binary.

@@ -135,7 +135,7 @@ fn what_is_no_file_is_never_waited_for() {
     assert_eq!(kind("d"), None);
 }
 
-/// Pain 18: a directory swapped for a link between the check and the use.
+/// A directory swapped for a link between the check and the use.
 #[test]
 fn a_swapped_directory_never_leads_outside() {
     let g = ground();

@@ -1,4 +1,4 @@
-//! Pain 6: somebody else writes the same file at the same time, and nothing they wrote is lost.
+//! Somebody else writes the same file at the same time, and nothing they wrote is lost.
 
 use super::workspace_paths::permit;
 use placet::workspace::{ExpectedContent, OpenConsent, Workspace, WorkspaceError};

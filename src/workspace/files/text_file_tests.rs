@@ -96,7 +96,7 @@ fn lines() -> impl Strategy<Value = Vec<(String, bool)>> {
 proptest! {
     #![proptest_config(cases())]
 
-    /// Pains 4 and 5: one ASCII line is edited, every byte outside it stays.
+    /// One ASCII line is edited, every byte outside it stays.
     #[test]
     fn bytes_outside_the_change_are_identical(
         before in lines(), after in lines(), mark in any::<bool>(), stray in prop::collection::vec(0x80u8..=0xFF, 0..4),

@@ -1,0 +1,21 @@
+# The five commands that people need. `just` is optional: each line works without it.
+
+# Format and lints, as the gate checks them
+check:
+    cargo fmt --check && cargo clippy --all-targets -- -D warnings
+
+# All tests, or those whose name contains one of the words: `just test sandbox:: jobs::`
+test *WORDS:
+    cargo test -- {{ WORDS }}
+
+# Everything a change must pass; installs missing tools
+gate:
+    .ci/run
+
+# The guide as a book in target/book; installs mdbook if it is missing
+guide:
+    (command -v mdbook >/dev/null || cargo install --locked mdbook --version 0.5.4 --no-default-features --features search) && mdbook build --dest-dir target/book
+
+# Reference pages and snapshot files, written again from the code; read the difference in git
+update:
+    PLACET_UPDATE=1 INSTA_UPDATE=always cargo test --lib --test main -- ui:: reference screens
