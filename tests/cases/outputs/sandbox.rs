@@ -2,7 +2,7 @@
 
 use crate::support::den::sandbox_or_skip;
 use crate::support::output::{Project, snapshots};
-use placet::sandbox::Backend;
+use placet::sandbox::SandboxBackend;
 
 const GROUP: &str = "sandbox";
 const ALL_KINDS: &str = "-p 'run mv notes.txt moved.txt; ln -s src link; chmod 755 src/main.rs; \
@@ -10,7 +10,7 @@ const ALL_KINDS: &str = "-p 'run mv notes.txt moved.txt; ln -s src link; chmod 7
 
 #[test]
 fn every_kind_of_change_made_by_a_command() {
-    if !sandbox_or_skip(Backend::Overlay) {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
         return;
     }
     let cases = [
@@ -26,7 +26,7 @@ fn every_kind_of_change_made_by_a_command() {
 
 #[test]
 fn a_command_in_each_mode() {
-    if !sandbox_or_skip(Backend::Overlay) {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
         return;
     }
     let cases = [
@@ -40,7 +40,7 @@ fn a_command_in_each_mode() {
 
 #[test]
 fn sandbox_run_applies_discards_or_leaves_its_changes() {
-    if !sandbox_or_skip(Backend::Overlay) {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
         return;
     }
     let cases = [
@@ -55,7 +55,7 @@ fn sandbox_run_applies_discards_or_leaves_its_changes() {
 
 #[test]
 fn a_large_loss_waits_for_a_yes_of_its_own() {
-    if !sandbox_or_skip(Backend::Overlay) {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
         return;
     }
     let project = (1..=25).fold(Project::offline(), |p, k| p.file(&format!("many/{k}.txt"), "some text\n"));
