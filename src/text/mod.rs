@@ -1,5 +1,6 @@
 //! Text as such: as bytes and as lines (encodings, line ends, differences), and as what a screen shows.
 
+pub mod count;
 mod did_you_mean;
 mod diff;
 mod encoding;

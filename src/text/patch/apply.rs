@@ -263,11 +263,11 @@ fn notes(hunks: &[PatchHunk], spots: &[HunkPlacement], target: &PatchTarget<'_>)
             ));
         }
         if spot.reading == ContextStyle::Bare {
-            notes.push(format!("{name}: its context lacks the blank in front; read without it"));
+            notes.push(format!("{name}: its context lines lack the leading blank; read without it"));
         }
         if spot.length == 0 && hunk.old_start.is_some_and(|start| start > 0) {
             notes.push(format!(
-                "{name} has no context: placed by its line number alone, after line {}",
+                "{name} has no context: placed by its line number only, after line {}",
                 spot.at
             ));
         }
@@ -288,13 +288,11 @@ fn notes(hunks: &[PatchHunk], spots: &[HunkPlacement], target: &PatchTarget<'_>)
     }
     if let Some(crlf) = ends {
         let (file, patch) = if crlf { ("CRLF", "LF") } else { ("LF", "CRLF") };
-        notes.push(format!(
-            "line ends: the patch has {patch} where the file has {file}; the file's were kept"
-        ));
+        notes.push(format!("line ends: the patch has {patch}, the file has {file}; used those of the file"));
     }
     if last {
         notes.push(
-            "the patch is wrong about the line end of the file's last line; the file's was kept".into(),
+            "the patch is wrong about the line end of the file's last line; used that of the file".into(),
         );
     }
     notes

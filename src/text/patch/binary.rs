@@ -51,7 +51,7 @@ fn piece(cursor: &mut PatchCursor<'_>) -> Result<Option<BinaryHunk>, PatchError>
         _ => return Ok(None),
     };
     let bad = |reason| PatchError::BadBinary { line: cursor.number(), reason };
-    let size = String::from_utf8_lossy(size).trim().parse().map_err(|_| bad("the size is no number"))?;
+    let size = String::from_utf8_lossy(size).trim().parse().map_err(|_| bad("the size is not a number"))?;
     if size > LARGEST {
         return Err(bad("it is larger than 256 MB"));
     }
@@ -62,10 +62,10 @@ fn piece(cursor: &mut PatchCursor<'_>) -> Result<Option<BinaryHunk>, PatchError>
         let length = match line.first() {
             Some(c @ b'A'..=b'Z') => usize::from(c - b'A') + 1,
             Some(c @ b'a'..=b'z') => usize::from(c - b'a') + 27,
-            _ => return Err(bad("a line does not begin with its length")),
+            _ => return Err(bad("a line does not start with its length")),
         };
         base85::decode(line.get(1..).unwrap_or_default(), length, &mut packed)
-            .ok_or_else(|| bad("a line is no base 85 of its length"))?;
+            .ok_or_else(|| bad("a line is not base 85 of its length"))?;
         cursor.at += 1;
     }
     cursor.at += usize::from(!cursor.done());
@@ -91,7 +91,7 @@ impl BinaryPatch {
         }
         match &self.blobs {
             Some((_, after)) if !names(after, &new) => {
-                Err(PatchApplyError::Damaged("it makes another content than it says"))
+                Err(PatchApplyError::Damaged("the content does not match its hash"))
             }
             _ => Ok(new),
         }
@@ -118,7 +118,7 @@ impl BinaryHunk {
         let unpacked = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(&self.packed, self.size);
         let unpacked = unpacked.map_err(|_| PatchApplyError::Damaged("it cannot be unpacked"))?;
         if unpacked.len() != self.size {
-            return Err(PatchApplyError::Damaged("it has another size than it says"));
+            return Err(PatchApplyError::Damaged("the size does not match"));
         }
         match self.form {
             BinaryEncoding::Literal => Ok(unpacked),

@@ -65,7 +65,7 @@ pub(super) fn read(cursor: &mut PatchCursor<'_>) -> Result<PatchSet, PatchError>
         (0..cursor.left()).filter(|n| cursor.head(*n).is_some_and(|l| !l.trim_ascii().is_empty())).count();
     if rest > 0 {
         let s = if rest == 1 { "" } else { "s" };
-        patch.notes.push(format!("passed over {rest} line{s} after `*** End Patch`"));
+        patch.notes.push(format!("skipped {rest} line{s} after `*** End Patch`"));
     }
     if patch.files.is_empty() {
         return Err(PatchError::NotAPatch);

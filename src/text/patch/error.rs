@@ -10,33 +10,31 @@ pub enum PatchError {
     TooLarge { bytes: usize },
     #[error("the patch has more than {} lines", super::MOST_LINES)]
     TooManyLines,
-    #[error(
-        "there is no patch in the text: no `--- a/file` with `+++ b/file`, no `@@`, no `*** Begin Patch`"
-    )]
+    #[error("no patch found: expected `--- a/file` and `+++ b/file`, `@@`, or `*** Begin Patch`")]
     NotAPatch,
-    #[error("line {line} begins a context diff (`***` and `---`)")]
+    #[error("line {line} starts a context diff (`***` and `---`)")]
     ContextDiff { line: usize },
-    #[error("line {line} begins a combined diff of a merge (`@@@`)")]
+    #[error("line {line} starts a combined diff of a merge (`@@@`)")]
     Combined { line: usize },
-    #[error("`{path}` is only said to differ as a binary file; the patch does not carry its content")]
+    #[error("`{path}` is a binary file, and the patch does not contain its content")]
     NoBinaryContent { path: String },
-    #[error("line {line}: the binary content cannot be read: {reason}")]
+    #[error("line {line}: invalid binary content: {reason}")]
     BadBinary { line: usize, reason: &'static str },
     #[error("`{path}` is a symbolic link in this patch (mode 120000)")]
     Link { path: String },
     #[error("`{path}` is a submodule in this patch (mode 160000)")]
     Submodule { path: String },
-    #[error("line {line}: the file name cannot be read: {reason}")]
+    #[error("line {line}: invalid file name: {reason}")]
     BadName { line: usize, reason: &'static str },
-    #[error("line {line}: `{text}` is no file mode")]
+    #[error("line {line}: invalid file mode `{text}`")]
     BadMode { line: usize, text: String },
     #[error("line {line}: hunk without lines")]
     EmptyHunk { line: usize },
     #[error("line {line}: `{path}` has no hunk")]
     NoHunks { line: usize, path: String },
-    #[error("the envelope has no `*** End Patch`: it may be cut off")]
+    #[error("no `*** End Patch` found: the patch may be cut off")]
     Cut,
-    #[error("line {line}: `{text}` does not belong here: {expected}")]
+    #[error("line {line}: unexpected `{text}`: {expected}")]
     Unexpected { line: usize, text: String, expected: &'static str },
 }
 
@@ -47,7 +45,7 @@ impl PatchError {
             PatchError::TooLarge { .. } | PatchError::TooManyLines => {
                 "send it in parts, each for some of the files"
             }
-            PatchError::NotAPatch => "send a unified diff as `git diff` writes it, or the envelope",
+            PatchError::NotAPatch => "use a unified diff, as `git diff` writes it, or `*** Begin Patch`",
             PatchError::ContextDiff { .. } => "make a unified diff: `diff -u`",
             PatchError::Combined { .. } => "make a diff against one parent: `git diff PARENT`",
             PatchError::NoBinaryContent { .. } => "make it with `git diff --binary`, or leave this file out",
@@ -62,7 +60,7 @@ impl PatchError {
                 "after `@@` come lines that begin with a blank, `-` or `+`"
             }
             PatchError::Cut => "send the whole patch, with `*** End Patch` as its last line",
-            PatchError::Unexpected { .. } => "see the form in the tool's description",
+            PatchError::Unexpected { .. } => "see the format in the tool's description",
         }
     }
 }
@@ -80,27 +78,29 @@ pub struct HunkError {
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum HunkErrorKind {
-    #[error("does not fit{}", .0.as_ref().map_or_else(|| ": nothing in the file is like it".into(), ToString::to_string))]
+    #[error("does not match{}", .0.as_ref().map_or_else(|| ": no similar text in the file".into(), ToString::to_string))]
     NoPlace(Option<NearestMatch>),
-    #[error("does not fit: what it makes is there already, at line {0}")]
+    #[error("does not match: its result is already in the file, at line {0}")]
     Already(usize),
     /// Lines, from 1, at which it fits as well.
-    #[error("fits at {}", places(.0))]
+    #[error("matches at {}", places(.0))]
     Ambiguous(Vec<usize>),
     #[error("changes lines that hunk {0} changes too")]
     Overlap(usize),
     /// The line, from 1, of the only place; the hunk before it goes on there.
-    #[error("fits only at line {line}, above the end of hunk {hunk}")]
+    #[error("matches only at line {line}, above the end of hunk {hunk}")]
     Above { line: usize, hunk: usize },
     #[error(
-        "fits at line {line}, but not at the end of the file, where it belongs: it shows no line below its changes"
+        "matches at line {line}, but not at the end of the file, where it belongs: it has no line below its changes"
     )]
     NotAtEnd { line: usize },
-    #[error("has no context and no line number that says where it belongs")]
+    #[error("has no context and no line number, so its place is unknown")]
     NoContext,
     #[error("belongs after line {line}, but the file has {lines}")]
     PastEnd { line: usize, lines: usize },
-    #[error("fits, but the patch deletes the file, and this is not all of it: lines left over: {left}")]
+    #[error(
+        "matches, but the patch deletes the file and does not contain all lines of it: lines left over: {left}"
+    )]
     NotAll { left: usize },
 }
 
@@ -114,7 +114,7 @@ impl HunkErrorKind {
     pub fn hint(&self) -> &'static str {
         match self {
             HunkErrorKind::NoPlace(_) => "copy context and removed lines exactly as they are in the file now",
-            HunkErrorKind::Already(_) => "leave this hunk out: its change has been made before",
+            HunkErrorKind::Already(_) => "leave this hunk out: its change is already made",
             HunkErrorKind::Ambiguous(_) => {
                 "give the right line number in the header, or more lines of context"
             }
@@ -136,7 +136,7 @@ impl HunkErrorKind {
 pub enum PatchApplyError {
     #[error(transparent)]
     Hunk(#[from] HunkError),
-    #[error("the binary patch was made for another content")]
+    #[error("the binary patch was made for a different content")]
     OtherContent,
     #[error("the binary patch is damaged: {0}")]
     Damaged(&'static str),
@@ -147,7 +147,7 @@ impl PatchApplyError {
         match self {
             PatchApplyError::Hunk(hunk) => hunk.why.hint(),
             PatchApplyError::OtherContent => {
-                "a binary patch fits only the very content it was made from; make it again"
+                "a binary patch applies only to the exact content it was made from; make it again"
             }
             PatchApplyError::Damaged(_) => "make it again with `git diff --binary`",
         }

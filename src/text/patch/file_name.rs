@@ -54,7 +54,7 @@ pub(super) fn whole(text: &[u8], line: usize) -> Result<String, PatchError> {
 
 fn utf8(bytes: Vec<u8>, line: usize) -> Result<String, PatchError> {
     if bytes.contains(&0) {
-        return Err(PatchError::BadName { line, reason: "it holds a NUL byte" });
+        return Err(PatchError::BadName { line, reason: "it contains a NUL byte" });
     }
     String::from_utf8(bytes).map_err(|_| PatchError::BadName { line, reason: "it is not UTF-8" })
 }

@@ -46,7 +46,7 @@ pub(super) fn read(
                     (hunk.lines.len() - add, hunk.lines.len() - hunk.count(PatchLineKind::Remove));
                 if (is_old, is_new) != (old, new) {
                     notes.push(format!(
-                        "line {line}: the hunk says -{old} +{new} lines and has -{is_old} +{is_new}; its lines count"
+                        "line {line}: the hunk's header has -{old} +{new} lines, its body -{is_old} +{is_new}; placet uses the body"
                     ));
                 }
             }
@@ -56,7 +56,7 @@ pub(super) fn read(
         return Err(PatchError::EmptyHunk { line });
     }
     if hunk.lines.iter().all(|l| l.sign == PatchLineKind::Context) {
-        notes.push(format!("line {line}: the hunk changes nothing; passed over"));
+        notes.push(format!("line {line}: the hunk changes nothing; skipped"));
         return Ok(None);
     }
     Ok(Some(hunk))

@@ -72,7 +72,7 @@ impl fmt::Display for NearestMatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.rows.len() + self.left_out;
         if self.differing == 0 {
-            return write!(f, ": its lines stand at line {}, but not where the header puts them", self.line);
+            return write!(f, ": its lines are at line {}, not where the header puts them", self.line);
         }
         let differ = if self.differing == 1 { "differs" } else { "differ" };
         writeln!(f, ": {} of its {total} lines {differ} at the nearest place", self.differing)?;

@@ -62,7 +62,7 @@ impl PatchParser {
     fn passed_over(&mut self, cursor: &PatchCursor<'_>) -> Result<(), PatchError> {
         let head = cursor.head(0).unwrap_or_default();
         if head.starts_with(b"Only in ") {
-            self.notes.push(format!("passed over: {}", super::cursor::shown(head)));
+            self.notes.push(format!("skipped: {}", super::cursor::shown(head)));
         } else if head.starts_with(b"Binary files ") && head.ends_with(b" differ") {
             let path = super::cursor::shown(head.get(13..head.len() - 7).unwrap_or_default());
             return Err(PatchError::NoBinaryContent { path });
@@ -129,7 +129,7 @@ impl PatchParser {
         }
         if self.passed > 0 {
             let s = if self.passed == 1 { "" } else { "s" };
-            self.notes.push(format!("passed over {} line{s} around the patch", self.passed));
+            self.notes.push(format!("skipped {} line{s} around the patch", self.passed));
         }
         let plain = self.files.iter().any(|(header, _)| header.is_plain());
         let files =

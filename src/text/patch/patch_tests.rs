@@ -132,10 +132,10 @@ fn what_stands_around_a_patch_is_passed_over_and_told() {
     let mailed = format!(
         "From 1234\nSubject: x\n\n---\n x | 2 +-\n\ndiff --git a/x b/x\n--- a/x\n+++ b/x\n{HUNK}-- \n2.47.3\n\n"
     );
-    assert_eq!(parsed(&mailed).notes, ["passed over 6 lines around the patch"]);
+    assert_eq!(parsed(&mailed).notes, ["skipped 6 lines around the patch"]);
     assert!(gives(&mailed, OLD, NEW).is_empty());
     let prose = format!("--- a/x\n+++ b/x\n{HUNK}\nHope this helps!\n");
-    assert_eq!(parsed(&prose).notes, ["passed over 1 line around the patch"]);
+    assert_eq!(parsed(&prose).notes, ["skipped 1 line around the patch"]);
     gives(&prose, OLD, NEW);
 }
 
@@ -158,7 +158,10 @@ fn headers_of_hunks_may_be_wrong_or_missing() {
         gives(&format!("{header}\n{body}"), OLD, NEW);
     }
     let wrong = parsed("--- a/x\n+++ b/x\n@@ -1,4 +1,3 @@\n one\n-two\n+2\n three\n");
-    assert_eq!(wrong.notes, ["line 3: the hunk says -4 +3 lines and has -3 +3; its lines count"]);
+    assert_eq!(
+        wrong.notes,
+        ["line 3: the hunk's header has -4 +3 lines, its body -3 +3; placet uses the body"]
+    );
     // Counts that are too small lose nothing, with or without blanks in front of what follows.
     let (old, new) = ("one\ntwo\nthree\nfour\n", "one\n2\nthree\n4\n");
     for rest in [" three\n-four\n+4\n", "three\n-four\n+4\n", "\n"] {
@@ -184,7 +187,7 @@ fn context_may_lack_its_blank() {
         old,
         &old.replace('1', "2"),
     );
-    assert_eq!(notes, ["hunk 1 of 1: its context lacks the blank in front; read without it"]);
+    assert_eq!(notes, ["hunk 1 of 1: its context lines lack the leading blank; read without it"]);
 }
 
 #[test]
@@ -197,7 +200,7 @@ fn a_hunk_goes_where_it_fits_and_says_so() {
     let twice = format!("{OLD}x\n{OLD}");
     gives(&format!("@@ -5,3 +5,3 @@\n{body}"), &twice, &format!("{OLD}x\n{NEW}"));
     let error = on(&format!("@@ -3,3 +3,3 @@\n{body}"), &twice).unwrap_err();
-    assert_eq!(error.to_string(), "hunk 1 of 1 (@@ -3,3 +3,3 @@) fits at 2 places, lines 1, 5");
+    assert_eq!(error.to_string(), "hunk 1 of 1 (@@ -3,3 +3,3 @@) matches at 2 places, lines 1, 5");
     // The hunk before tells how far things have moved.
     let two = format!("@@ -1,2 +1,2 @@\n-head\n+HEAD\n x\n@@ -3,3 +3,3 @@\n{body}");
     let old = format!("new\nhead\nx\n{OLD}{OLD}");
@@ -213,12 +216,12 @@ fn a_hunk_that_does_not_fit_shows_the_place_and_the_difference() {
     let error = on("@@ -1,3 +1,3 @@\n one\n-tow\n+2\n three\n", "zero\none\ntwo\nthree\n").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "hunk 1 of 1 (@@ -1,3 +1,3 @@) does not fit: 1 of its 3 lines differs at the nearest place\n      2│one\n!     3│two\n  patch│tow\n      4│three\n`!`: the file's line, and below it what the patch expects"
+        "hunk 1 of 1 (@@ -1,3 +1,3 @@) does not match: 1 of its 3 lines differs at the nearest place\n      2│one\n!     3│two\n  patch│tow\n      4│three\n`!`: the file's line, and below it what the patch expects"
     );
     let error = on("@@ -1 +1 @@\n-\tone\n+1\n", "    one\n").unwrap_err();
     assert!(error.to_string().contains("!     1│····one\n  patch│→one\n"), "{error}");
     let error = on("@@ -2 +2 @@\n-x\n+y\n", "").unwrap_err();
-    assert_eq!(error.to_string(), "hunk 1 of 1 (@@ -2 +2 @@) does not fit: nothing in the file is like it");
+    assert_eq!(error.to_string(), "hunk 1 of 1 (@@ -2 +2 @@) does not match: no similar text in the file");
 }
 
 #[test]
@@ -243,9 +246,9 @@ fn line_ends_are_the_files_own() {
     let crlf = |text: &str| text.replace('\n', "\r\n");
     let patch = format!("--- a/x\n+++ b/x\n{HUNK}");
     let notes = gives(&patch, &crlf(OLD), &crlf(NEW));
-    assert_eq!(notes, ["line ends: the patch has LF where the file has CRLF; the file's were kept"]);
+    assert_eq!(notes, ["line ends: the patch has LF, the file has CRLF; used those of the file"]);
     let notes = gives(&crlf(&patch), OLD, NEW);
-    assert_eq!(notes, ["line ends: the patch has CRLF where the file has LF; the file's were kept"]);
+    assert_eq!(notes, ["line ends: the patch has CRLF, the file has LF; used those of the file"]);
     assert!(gives(&crlf(&patch), &crlf(OLD), &crlf(NEW)).is_empty());
     // git writes the lines of a CRLF file as they are, and its own with LF.
     assert!(
@@ -268,7 +271,7 @@ fn a_missing_newline_at_the_end_is_kept_made_and_removed() {
     assert!(gives(&format!("@@ -1 +1 @@\n-x\n{none}+y\n{none}"), "x", "y").is_empty());
     assert!(gives(&format!("@@ -1 +1 @@\n-x\n{none}+x\n"), "x", "x\n").is_empty());
     assert!(gives(&format!("@@ -1 +1 @@\n-x\n+x\n{none}"), "x\n", "x").is_empty());
-    let wrong = ["the patch is wrong about the line end of the file's last line; the file's was kept"];
+    let wrong = ["the patch is wrong about the line end of the file's last line; used that of the file"];
     assert_eq!(gives("@@ -1 +1 @@\n-x\n+y\n", "x", "y"), wrong);
     assert_eq!(gives(&format!("@@ -1 +1 @@\n-x\n{none}+y\n{none}"), "x\n", "y\n"), wrong);
     assert_eq!(gives("@@ -1,2 +1,3 @@\n a\n x\n+y\n", "a\nx", "a\nx\ny"), wrong);
@@ -296,7 +299,7 @@ fn hunks_without_context_stand_by_their_number() {
     );
     assert_eq!(
         on("@@\n+x\n", "a\n").unwrap_err().to_string(),
-        "hunk 1 of 1 (@@) has no context and no line number that says where it belongs"
+        "hunk 1 of 1 (@@) has no context and no line number, so its place is unknown"
     );
 }
 
@@ -305,30 +308,30 @@ fn hunks_neither_overlap_nor_change_their_order() {
     let refused = |patch: &str, old: &str| on(patch, old).unwrap_err().to_string();
     let wrap = |body: &str| format!("*** Begin Patch\n*** Update File: x\n{body}*** End Patch\n");
     // Both insert between the same two lines, which are there once.
-    let above = "(@@ -1,2 +2,3 @@) fits only at line 1, above the end of hunk 1";
+    let above = "(@@ -1,2 +2,3 @@) matches only at line 1, above the end of hunk 1";
     let error = refused("@@ -1,2 +1,3 @@\n one\n+a\n two\n@@ -1,2 +2,3 @@\n one\n+b\n two\n", OLD);
     assert_eq!(error, format!("hunk 2 of 2 {above}"));
     let error = refused("@@ -1,2 +1,3 @@\n one\n+a\n two\n@@ -7,2 +8,3 @@\n one\n+b\n two\n", OLD);
-    assert!(error.starts_with("hunk 2 of 2 (@@ -7,2 +8,3 @@) fits only at line 1, above"), "{error}");
+    assert!(error.starts_with("hunk 2 of 2 (@@ -7,2 +8,3 @@) matches only at line 1, above"), "{error}");
     let error = refused(&wrap("@@\n one\n+a\n two\n@@\n one\n+b\n two\n"), OLD);
-    assert!(error.starts_with("hunk 2 of 2 (@@) fits only at line 1, above"), "{error}");
+    assert!(error.starts_with("hunk 2 of 2 (@@) matches only at line 1, above"), "{error}");
     // Lines of the envelope without any context go to the end, whatever comes after them.
     gives(&wrap("@@\n+end\n@@\n one\n-two\n+2\n"), OLD, "one\n2\nthree\nend\n");
     gives(&wrap("@@\n+end\n@@\n-three\n+3\n@@\n+last\n"), OLD, "one\ntwo\n3\nend\nlast\n");
     // The other order than that of the file.
     let turned = "@@ -3,2 +3,2 @@\n-three\n+3\n x\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n";
     let error = refused(turned, &format!("{OLD}x\n"));
-    assert_eq!(error, "hunk 2 of 2 (@@ -1,2 +1,2 @@) fits only at line 1, above the end of hunk 1");
+    assert_eq!(error, "hunk 2 of 2 (@@ -1,2 +1,2 @@) matches only at line 1, above the end of hunk 1");
     let error = refused("@@ -2,0 +3 @@\n+x\n@@ -1,0 +2 @@\n+y\n", OLD);
-    assert!(error.starts_with("hunk 2 of 2 (@@ -1,0 +2 @@) fits only at line 2, above"), "{error}");
+    assert!(error.starts_with("hunk 2 of 2 (@@ -1,0 +2 @@) matches only at line 2, above"), "{error}");
     // A hunk may begin with the context below the one before it, and not with a line that is gone.
     let two = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n@@ -3,2 +3,2 @@\n three\n-x\n+y\n";
     gives(two, &format!("{OLD}x\n"), &format!("{NEW}y\n"));
     let moved = two.replace("-3,2 +3,2", "-9,2 +9,2");
     let error = refused(&moved, &format!("{OLD}x\n"));
-    assert!(error.starts_with("hunk 2 of 2 (@@ -9,2 +9,2 @@) fits only at line 3, above"), "{error}");
+    assert!(error.starts_with("hunk 2 of 2 (@@ -9,2 +9,2 @@) matches only at line 3, above"), "{error}");
     let gone = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n@@ -2,2 +2,3 @@\n two\n three\n+y\n";
-    assert!(refused(gone, OLD).starts_with("hunk 2 of 2 (@@ -2,2 +2,3 @@) fits only at line 2, above"));
+    assert!(refused(gone, OLD).starts_with("hunk 2 of 2 (@@ -2,2 +2,3 @@) matches only at line 2, above"));
 }
 
 #[test]
@@ -400,7 +403,7 @@ fn the_envelope_is_read() {
             (Some("a.py"), Some("b.py"), FilePatchKind::Rename)
         ]
     );
-    assert_eq!(patch.notes, ["passed over 1 line after `*** End Patch`"]);
+    assert_eq!(patch.notes, ["skipped 1 line after `*** End Patch`"]);
     assert_eq!(apply(&patch.files[0], b"", Options::default()).unwrap().bytes, b"one\n\ntwo\n");
     let old = "class B:\n    def f(self):\n        return 1\nclass A:\n    def e(self):\n        return 1\n    def f(self):\n        return 1\n";
     let new = format!("{}return 2\n", old.strip_suffix("return 1\n").unwrap());
@@ -416,7 +419,7 @@ fn hunks_of_the_envelope_are_found_by_their_lines() {
     gives(&wrap("@@\n-x\n+y\n*** End of File\n"), "x\na\nx\n", "x\na\ny\n");
     gives(&wrap("@@\n one\n-two\n+2\n@@\n-x\n+y\n"), "x\none\ntwo\nx\n", "x\none\n2\ny\n");
     let error = on(&wrap("@@\n-x\n+y\n"), "x\na\nx\n").unwrap_err();
-    assert_eq!(error.to_string(), "hunk 1 of 1 (@@) fits at 2 places, lines 1, 3");
+    assert_eq!(error.to_string(), "hunk 1 of 1 (@@) matches at 2 places, lines 1, 3");
     let error = on(&wrap("@@ def f():\n+y\n"), "x\ndef f():\n").unwrap_err();
     assert!(error.to_string().contains("no context"), "{error}");
 }
@@ -424,11 +427,11 @@ fn hunks_of_the_envelope_are_found_by_their_lines() {
 #[test]
 fn what_must_not_be_guessed_at_is_refused() {
     for (text, want) in [
-        ("", "there is no patch in the text"),
-        ("hello\n", "there is no patch in the text"),
+        ("", "no patch found: expected"),
+        ("hello\n", "no patch found: expected"),
         ("*** a/x\t2024\n--- b/x\t2024\n***************\n*** 1 ****\n", "line 1 begins a context diff"),
         ("diff --cc x\n--- a/x\n+++ b/x\n@@@ -1,2 -1,2 +1,3 @@@\n", "a combined diff of a merge"),
-        ("diff --git a/x b/x\nBinary files a/x and b/x differ\n", "`x` is only said to differ"),
+        ("diff --git a/x b/x\nBinary files a/x and b/x differ\n", "`x` is a binary file, and the patch does not contain its content"),
         (
             "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+to\n",
             "`l` is a symbolic link",
@@ -441,13 +444,10 @@ fn what_must_not_be_guessed_at_is_refused() {
         ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n", "line 3: hunk without lines"),
         (
             "--- \"a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\n",
-            "line 1: the file name cannot be read: the closing quote is missing",
+            "line 1: invalid file name: the closing quote is missing",
         ),
         ("*** Begin Patch\n*** Update File: x\n@@\n-x\n+y\n", "no `*** End Patch`"),
-        (
-            "*** Begin Patch\n*** Rename File: x\n*** End Patch\n",
-            "line 2: `*** Rename File: x` does not belong here",
-        ),
+        ("*** Begin Patch\n*** Rename File: x\n*** End Patch\n", "line 2: unexpected `*** Rename File: x`"),
         ("*** Begin Patch\n*** Update File: x\n*** End Patch\n", "line 2: `x` has no hunk"),
     ] {
         let error = refused(text).to_string();
@@ -458,7 +458,7 @@ fn what_must_not_be_guessed_at_is_refused() {
     let again = on(HUNK, NEW).unwrap_err().to_string();
     assert_eq!(
         again,
-        "hunk 1 of 1 (@@ -1,3 +1,3 @@) does not fit: what it makes is there already, at line 1"
+        "hunk 1 of 1 (@@ -1,3 +1,3 @@) does not match: what it makes is there already, at line 1"
     );
     let partly = on("--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n", OLD).unwrap_err();
     assert!(partly.to_string().ends_with("and this is not all of it: lines left over: 2"), "{partly}");
