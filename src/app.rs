@@ -53,17 +53,17 @@ pub enum AppError {
     Session(#[from] SessionError),
     #[error("mount `{name}`: {error}")]
     Mount { name: String, error: StoreError },
-    #[error("the settings do not permit the mode `{mode}`: `permission.modes` has {}", names(.permitted))]
+    #[error("the settings do not allow the mode `{mode}`: `permission.modes` is {}", names(.permitted))]
     Mode { mode: Mode, permitted: Vec<Mode> },
-    #[error("there is no provider `{name}`")]
+    #[error("unknown provider `{name}`")]
     Provider { name: String, near: Option<String> },
-    #[error("the provider `{0}` has no usual model")]
+    #[error("the provider `{0}` has no default model")]
     Model(String),
-    #[error("the provider `{0}` has no usual address")]
+    #[error("the provider `{0}` has no default base URL")]
     Address(String),
     #[error("the key file `{path}` can be read by others (mode {mode:o})")]
     KeyFile { path: PathBuf, mode: u32 },
-    #[error("`{key}`: `{value}` is no amount of dollars, such as 5.00")]
+    #[error("`{key}`: invalid amount `{value}`: expected dollars, such as 5.00")]
     Dollars { key: &'static str, value: String },
     #[error("`{path}`: {reason}")]
     File { path: PathBuf, reason: String },
@@ -93,13 +93,13 @@ impl AppError {
             AppError::Provider { .. } => {
                 let names: Vec<&str> = ProviderPreset::all().iter().map(|p| p.name.as_str()).collect();
                 format!(
-                    "there are offline, {}, and those under [providers] in the configuration",
+                    "the providers are offline, {}, and those under [providers] in the configuration",
                     names.join(", ")
                 )
             }
-            AppError::Model(_) => "name one with --model".into(),
+            AppError::Model(_) => "choose one with --model".into(),
             AppError::Address(name) => {
-                format!("give it one: --base-url, or [providers.{name}] base_url in the configuration")
+                format!("pass --base-url, or set `base_url` of [providers.{name}] in the configuration")
             }
             AppError::KeyFile { path, .. } => format!("chmod 600 {}", path.display()),
             _ => return None,
@@ -373,7 +373,7 @@ fn own_models(path: &Path) -> Vec<ConfigProblem> {
     let problem = |message: String| ConfigProblem {
         place: Some((path.into(), 1, 1)),
         message,
-        hint: Some("the built-in figures hold where yours cannot be read".into()),
+        hint: Some("the built-in values are used for the entries that cannot be read".into()),
         permission: false,
     };
     match regular_file::read_to_string(path, regular_file::SETTINGS) {

@@ -130,9 +130,7 @@ impl Agent {
         let mut notes = loaded.dropped;
         self.lost_jobs = lost_jobs(self.transcript.since(self.summaries.last().map_or(0, |s| s.upto)));
         if !self.lost_jobs.is_empty() {
-            notes.push(
-                "background commands of this conversation are out of reach: placet was left meanwhile".into(),
-            );
+            notes.push("the background commands of this conversation ended when placet was closed".into());
         }
         notes.extend(self.lost_on_switch());
         Ok(notes)
@@ -314,7 +312,7 @@ impl Agent {
         let number = self.transcript.len();
         let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
         if let Err(e) = view.drop_unchanged() {
-            tracing::warn!("files that were changed and changed back stay on the shelf: {e}");
+            tracing::warn!("files whose changes cancel out are still listed as pending: {e}");
         }
         let turn = TransactionLabel::turn_of(&name, number, self.branches);
         view.begin_turn(TransactionLabel { turn, session, title, ..TransactionLabel::default() });
@@ -326,16 +324,16 @@ impl Agent {
             return;
         }
         for why in self.parts.env.mounts.push() {
-            drop(events.send(TurnEvent::Notice(format!("not carried to its store: {why}"))));
+            drop(events.send(TurnEvent::Notice(format!("not saved to the store: {why}"))));
         }
         let Some(view) = self.parts.env.workspace.view() else { return };
         if let Err(e) = view.drop_scratch() {
-            drop(events.send(TurnEvent::Notice(format!("what commands changed could not be removed: {e}"))));
+            drop(events.send(TurnEvent::Notice(format!("could not discard the changes of commands: {e}"))));
         }
         let dropped = view.turn().dropped;
         if dropped > 0 {
-            let (s, were) = if dropped == 1 { ("", "was") } else { ("s", "were") };
-            let words = format!("read mode: {dropped} change{s} that commands made {were} thrown away");
+            let changes = crate::text::count::of(dropped, "change");
+            let words = format!("read mode: discarded {changes} made by commands");
             drop(events.send(TurnEvent::Notice(words)));
         }
     }

@@ -118,7 +118,7 @@ impl Agent {
             self.set_last_prompt(usage.prompt());
         }
         if let Err(e) = self.append_record(record(&one)) {
-            let words = format!("the cost of a request was not saved, and is missing from sums to come: {e}");
+            let words = format!("the cost of a request was not saved; later totals do not include it: {e}");
             drop(events.send(TurnEvent::Notice(words)));
         }
         self.report_usage(self.costs.session.usage, self.last_prompt(), events);
@@ -137,8 +137,8 @@ impl Agent {
         let model = if model.is_empty() { asked } else { model.to_string() };
         if cost.is_none() {
             self.costs.unknown.get_or_insert_with(|| match usage.is_zero() {
-                true => format!("{provider} did not say how many tokens an answer took"),
-                false => format!("the price of {model} is not known"),
+                true => format!("{provider} did not report the tokens of an answer"),
+                false => format!("the price of {model} is unknown"),
             });
         }
         RequestCost {
@@ -239,9 +239,11 @@ impl Agent {
 
     fn report_unknown_price(&mut self, events: &UnboundedSender<TurnEvent>) {
         if self.costs.session.unpriced > 0 && !std::mem::replace(&mut self.costs.told_unknown, true) {
-            let default = || format!("the price of {} is not known", self.parts.model.name);
+            let default = || format!("the price of {} is unknown", self.parts.model.name);
             let why = self.costs.unknown.clone().unwrap_or_else(default);
-            drop(events.send(TurnEvent::Notice(format!("{why}: what it costs is not held to your budget"))));
+            drop(
+                events.send(TurnEvent::Notice(format!("{why}: its cost does not count towards your budget"))),
+            );
         }
     }
 }
@@ -266,11 +268,11 @@ async fn ask_more(
     let (reply, answer) = oneshot::channel();
     let what = what.name();
     drop(events.send(TurnEvent::Choice(ChoiceQuestion {
-        title: format!("The budget of {limit} for this {what} is used up: {spent}. Go on?"),
+        title: format!("The budget of {limit} for this {what} is used up: {spent}. Continue?"),
         reason: format!("`budget.{what}` asks before more is spent"),
         detail: DisplayDetail::None,
         choices: vec![
-            QuestionChoice::plain('g', &format!("go on, up to {limit} more")),
+            QuestionChoice::plain('g', &format!("continue, up to {limit} more")),
             QuestionChoice::plain('s', "stop the turn"),
         ],
         reply,

@@ -69,12 +69,12 @@ impl Agent {
             }
             Err(CompactError::Blocked(ending)) => ending,
             Err(CompactError::Short) => {
-                let words = "there is nothing to sum up: the conversation is short already";
+                let words = "nothing to summarize: the conversation is already short";
                 drop(events.send(TurnEvent::Notice(words.into())));
                 TurnEnding::Done
             }
             Err(CompactError::Failed(why)) => TurnEnding::Blocked {
-                why: format!("the conversation was not summed up: {why}"),
+                why: format!("the conversation was not summarized: {why}"),
                 hint: Some("nothing has changed; /compact tries again".into()),
             },
         }
@@ -93,7 +93,7 @@ impl Agent {
         if waits || at <= 0.0 || self.fullness() <= at {
             return Ok(());
         }
-        let words = "the conversation nearly fills the model's window: summing up its beginning";
+        let words = "the conversation nearly fills the model's window: summarizing its beginning";
         drop(events.send(TurnEvent::Notice(words.into())));
         let either = cancel.child_token();
         let summed = tokio::select! {
@@ -117,7 +117,7 @@ impl Agent {
             Err(CompactError::Blocked(ending)) => return Err(ending),
             Err(CompactError::Failed(why)) => {
                 let words =
-                    format!("the conversation was not summed up: {why}; older parts are left out instead");
+                    format!("the conversation was not summarized: {why}; older parts are left out instead");
                 drop(events.send(TurnEvent::Notice(words)));
             }
         }
@@ -150,7 +150,7 @@ impl Agent {
         let ends = pieces(self.transcript.since(from), 0, upto, room);
         for (at, end) in ends.iter().enumerate() {
             if ends.len() > 1 {
-                let words = format!("summing up, part {} of {}", at + 1, ends.len());
+                let words = format!("summarizing, part {} of {}", at + 1, ends.len());
                 drop(events.send(TurnEvent::Notice(words)));
             }
             let piece = self.transcript.since(from).get(begin..*end).unwrap_or(&[]).to_vec();
@@ -167,7 +167,7 @@ impl Agent {
         self.set_last_prompt(0);
         let after = estimate(&self.sent());
         Ok(format!(
-            "summed up {} messages: about {} tokens became {}; the whole stays in /transcript",
+            "summarized {} messages: about {} tokens became {}; /transcript shows the whole conversation",
             upto,
             short(before),
             short(after)
@@ -236,7 +236,7 @@ impl Agent {
                 _ => {}
             }
         }
-        Err(ProviderError::Protocol("the stream ended without an end".into()))
+        Err(ProviderError::Protocol("the stream ended too early".into()))
     }
 
     /// Saved first; then it holds.
@@ -295,7 +295,7 @@ impl Agent {
             .collect();
         push_list(
             &mut out,
-            "Files read or written so far (read again before editing: their content is no longer before you)",
+            "Files read or written so far (read a file again before you edit it: you no longer see its content)",
             &seen,
         );
         let pending =

@@ -236,11 +236,11 @@ fn ended(child: &Agent, ending: &TurnEnding) -> (CallOutcome, String) {
         }
         TurnEnding::Done => (CallOutcome::Done, said),
         TurnEnding::Interrupted => {
-            (CallOutcome::Interrupted, format!("it was interrupted. Its last words: {said}"))
+            (CallOutcome::Interrupted, format!("it was interrupted. Its last answer: {said}"))
         }
         other => {
             let why = other.words().map_or_else(String::new, |(words, _)| words);
-            (CallOutcome::Failed, format!("it stopped: {why}. Its last words: {said}"))
+            (CallOutcome::Failed, format!("it stopped: {why}. Its last answer: {said}"))
         }
     }
 }

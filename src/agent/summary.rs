@@ -65,7 +65,7 @@ impl Agent {
         let is_near = full > at - AHEAD;
         if is_near && !self.warned && full <= at {
             let words = format!(
-                "the model's window is {:.0}% full: at {:.0}% the beginning is summed up; /compact does it now",
+                "the model's window is {:.0}% full: at {:.0}% the beginning is summarized; /compact does it now",
                 full * 100.0,
                 at * 100.0
             );

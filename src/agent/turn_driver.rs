@@ -227,7 +227,7 @@ impl<'a> TurnDriver<'a> {
         match event {
             None => {
                 self.close_stream();
-                let message = "the stream ended without an end".to_string();
+                let message = "the stream ended too early".to_string();
                 Some(TurnInput::Failed(ProviderError::Protocol(message)))
             }
             Some(Err(error)) => {
@@ -273,7 +273,7 @@ impl<'a> TurnDriver<'a> {
             }
             StreamEvent::Silent { since } => TurnEvent::Silent { since },
             StreamEvent::Elsewhere { from, to, because } => {
-                TurnEvent::Notice(format!("{from} does not answer ({because}); {to} answers instead"))
+                TurnEvent::Notice(format!("{from} does not answer ({because}); using {to} instead"))
             }
             StreamEvent::Usage(usage) => {
                 let mut total = self.agent.costs.session.usage;
@@ -314,27 +314,27 @@ impl<'a> TurnDriver<'a> {
                     self.agent.context.withhold(hash.clone(), reason.clone());
                     let record = SessionRecord::Withheld { hash: hash.clone(), reason: reason.clone() };
                     if let Err(e) = self.agent.append_record(record) {
-                        tracing::warn!("a withheld picture was not noted: {e}");
+                        tracing::warn!("the list of rejected pictures was not saved: {e}");
                     }
                 }
                 let names = images.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(", ");
-                format!("the provider refused a picture; left out from here on: {names}")
+                format!("the provider refused a picture; no longer sent: {names}")
             }
             TurnRepair::Content => match self.agent.context.leave_out(&self.agent.sent()) {
                 Some(what) => format!("the provider refused something in the conversation; {what}"),
-                None => {
-                    "the provider refuses what you said, and there is nothing else that could be left out"
-                        .into()
-                }
+                None => "the provider refuses your message, and nothing else can be left out of the request"
+                    .into(),
             },
             TurnRepair::Tool(at) => match self.agent.context.drop_tool(at) {
                 Some(name) => {
-                    format!("the provider refused the tool `{name}`; it is left out of this session")
+                    format!("the provider refused the tool `{name}`; it is not offered again in this session")
                 }
                 None => "the provider refused a tool that was not offered".into(),
             },
             TurnRepair::Nudge(silence) => format!("{silence}; asking once more"),
-            TurnRepair::GoOn { message } => format!("the answer broke off ({message}); asking for the rest"),
+            TurnRepair::GoOn { message } => {
+                format!("the answer was cut off ({message}); asking for the rest")
+            }
             TurnRepair::Shorten { message } => {
                 self.agent.context.reduce_limit(&message, &self.agent.parts.model);
                 "the request was too long for the model; sending a shorter one".into()

@@ -66,7 +66,7 @@ fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<
             }
             Err(e) => config.add_permission_problem(ConfigProblem::of_value(
                 &origin,
-                format!("`{glob}` is not a pattern: {}", e.kind()),
+                format!("invalid pattern `{glob}`: {}", e.kind()),
             )),
         }
     }

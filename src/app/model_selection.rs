@@ -32,8 +32,7 @@ impl App {
         let answerer = match chosen.as_deref() {
             Some("offline") => self.offline_like(Arc::new(OfflineProvider::new()), "offline", None),
             None => {
-                let note = "no provider is configured: the built-in offline one answers plain requests (`help` lists them). \
-                            To add a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or see `placet config init`";
+                let note = "no provider is configured; using the built-in offline provider, which answers plain requests (`help` lists them). To use a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or run `placet config init`";
                 self.offline_like(Arc::new(OfflineProvider::new()), "offline", Some(note.into()))
             }
             Some(chosen) => self.remote(chosen, model)?,
@@ -206,8 +205,7 @@ impl App {
         let ModelLimits { window, max_output, .. } = ModelLimits::UNKNOWN;
         (!described).then(|| {
             format!(
-                "nothing is known of the model {model}: a window of {window} tokens, answers of {max_output} and no \
-                 pictures are assumed (context_window, max_output_tokens and vision say otherwise)"
+                "unknown model {model}: assuming a context window of {window} tokens, answers of {max_output} and no pictures (set context_window, max_output_tokens and vision to change this)"
             )
         })
     }
@@ -226,7 +224,7 @@ impl App {
         }
     }
 
-    fn key(&self, server: &ConfiguredProvider) -> Result<ApiKeySource, AppError> {
+    pub fn key(&self, server: &ConfiguredProvider) -> Result<ApiKeySource, AppError> {
         let name = &server.name;
         let own = |key: &str| self.config.text(&name_of("providers", name, key));
         if let Some(command) = own("api_key_command") {

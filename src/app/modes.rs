@@ -12,11 +12,11 @@ fn read(config: &mut Config, key: &str, is_permission: bool) -> Vec<Mode> {
             None if is_permission => {
                 config.add_permission_problem(ConfigProblem::of_value(
                     &origin,
-                    format!("`{key}`: there is no mode `{name}`"),
+                    format!("`{key}`: unknown mode `{name}`"),
                 ));
             }
             None => {
-                let words = format!("`{key}`: there is no mode `{name}`");
+                let words = format!("`{key}`: unknown mode `{name}`");
                 let problem = ConfigProblem::of_value(&origin, words);
                 config.problems.push(ConfigProblem { hint: None, permission: false, ..problem });
             }

@@ -19,7 +19,7 @@ pub(super) fn read(
     for name in config.names_below("mounts") {
         let text = |key: &str| config.text(&format!("mounts.{name}.{key}")).map(String::from);
         let (Some(prefix), Some(address)) = (text("path"), text("store")) else {
-            let message = format!("mounts.{name} needs both `path` and `store`; it is left out");
+            let message = format!("mounts.{name} needs both `path` and `store`; it is ignored");
             config.problems.push(ConfigProblem { place: None, message, hint: None, permission: false });
             continue;
         };
@@ -73,7 +73,7 @@ impl ScratchpadMount {
 
     fn now(&self) -> Result<Arc<Scratchpads>, StoreError> {
         let now = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        now.ok_or_else(|| StoreError::Backend("there is no conversation".into()))
+        now.ok_or_else(|| StoreError::Backend("no conversation".into()))
     }
 }
 
@@ -121,7 +121,7 @@ impl FileStore for ScratchpadMount {
             return Err(StoreError::Changed(path.into()));
         }
         let text = String::from_utf8(bytes.to_vec())
-            .map_err(|_| StoreError::Backend(format!("`{path}` is no text, as a scratchpad must be")))?;
+            .map_err(|_| StoreError::Backend(format!("`{path}` is not text: scratchpads are text files")))?;
         self.now()?.put(path, ScratchpadEntry::Text(text)).map_err(to_store_error)?;
         Ok(version(bytes))
     }

@@ -49,7 +49,7 @@ impl App {
         let s = if gone.len() == 1 { "" } else { "s" };
         let (n, bytes) = (gone.len(), human_size::of(bytes));
         Some(format!(
-            "{n} session{s} ({bytes}) removed, as `sessions.keep_days` and `sessions.keep_bytes` say"
+            "removed {n} session{s} ({bytes}) because of `sessions.keep_days` and `sessions.keep_bytes`"
         ))
     }
 }

@@ -27,6 +27,22 @@ pub enum AuditKind {
     Alarm,
 }
 
+impl AuditKind {
+    pub const fn name(self) -> &'static str {
+        match self {
+            AuditKind::Decision => "decision",
+            AuditKind::Intent => "intent",
+            AuditKind::Result => "result",
+            AuditKind::Hook => "hook",
+            AuditKind::Apply => "apply",
+            AuditKind::Discard => "discard",
+            AuditKind::Undo => "undo",
+            AuditKind::Reset => "reset",
+            AuditKind::Alarm => "alarm",
+        }
+    }
+}
+
 /// What is said about it. Fields that do not apply are left out of the line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEvent {

@@ -29,7 +29,7 @@ impl AuditError {
                 format!("restore it; or move it, the log and the anchor away: {}", path.display())
             }
             AuditError::KeyGone { log, .. } => {
-                format!("restore it; or move the log away to begin a new one: {}", log.display())
+                format!("restore it; or move the log away to start a new one: {}", log.display())
             }
         }
     }

@@ -36,15 +36,15 @@ impl fmt::Display for AuditBreak {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             AuditBreak::Chain { seq, expected, got } => {
-                write!(f, "Chain break at {seq}: expected {expected}, got {got}")
+                write!(f, "the chain is broken at entry {seq}: expected {expected}, found {got}")
             }
-            AuditBreak::Tampered { seq } => write!(f, "Tampered entry {seq}"),
+            AuditBreak::Tampered { seq } => write!(f, "entry {seq} was changed"),
             AuditBreak::Missing { count: 1 } => f.write_str("1 entry is missing at the end"),
             AuditBreak::Missing { count } => write!(f, "{count} entries are missing at the end"),
             AuditBreak::Behind { entries, anchor } => {
-                write!(f, "The anchor knows of {anchor} entries, the log has {entries}")
+                write!(f, "the anchor lists {anchor} entries, the log has {entries}")
             }
-            AuditBreak::Alarm { seq, why } => write!(f, "Alarm at {seq}: {why}"),
+            AuditBreak::Alarm { seq, why } => write!(f, "alarm at entry {seq}: {why}"),
         }
     }
 }

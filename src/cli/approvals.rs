@@ -101,10 +101,8 @@ fn show(
     let why = visible::guard_line(&why).into_owned();
     let bytes = patch(&part, view.objects(), workspace.cwd());
     if bytes.len() > MOST {
-        warn(&format!("! {name}: {why}; its difference has {} bytes and is not shown here", bytes.len()));
-        warn(&format!(
-            "hint: `placet review` shows it; `--apply-protected {name}` applies exactly this file"
-        ));
+        warn(&format!("! {name}: {why}; its diff of {} bytes is not shown here", bytes.len()));
+        warn(&format!("hint: `placet review` shows it; `--apply-protected {name}` applies this file too"));
         return false;
     }
     warn(&format!("! {name} ({}): {why}", change.verb().word()));
@@ -115,7 +113,7 @@ fn show(
 fn ask() -> PathAnswer {
     loop {
         let answer =
-            line_ui::consent_alone("apply this file? yes, no, discard, or keep all that are left pending: ");
+            line_ui::consent_alone("apply this file? yes, no, discard, or keep (leave the rest pending): ");
         match answer.as_deref().map(str::trim) {
             Some("yes" | "y") => return PathAnswer::Apply,
             Some("discard" | "d") => return PathAnswer::Discard,

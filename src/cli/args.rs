@@ -3,7 +3,7 @@
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
-/// An interactive agent shell in which every change waits for your assent.
+/// An interactive agent shell in which every change waits for your approval.
 #[derive(Debug, Parser)]
 #[command(
     name = "placet",
@@ -11,7 +11,7 @@ use std::path::PathBuf;
     about,
     disable_help_subcommand = true,
     override_usage = "placet [OPTIONS] [PROMPT]\n       placet [OPTIONS] COMMAND",
-    after_help = "Without a terminal and without a prompt, prompts are read line by line from standard input.\n\
+    after_help = "Without a terminal and without a prompt, placet reads prompts from standard input, one per line.\n\
                   Exit codes: 0 done, 1 error, 2 usage, 3 refused or pending, 4 provider,\n\
                   5 done but not recorded, 130 interrupted."
 )]
@@ -40,7 +40,7 @@ impl Args {
         match (self.options.print.as_deref(), &self.prompt) {
             (Some(STDIN), Some(_)) => self.options.print = self.prompt.take(),
             (Some(_), Some(_)) => {
-                let words = "the prompt was given twice: once with --print, once without";
+                let words = "the prompt was given twice: with --print and as an argument";
                 return Err(<Args as clap::CommandFactory>::command()
                     .error(clap::error::ErrorKind::ArgumentConflict, words));
             }
@@ -53,87 +53,86 @@ impl Args {
 /// Options of a conversation; the subcommands that run tools take them too.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Options {
-    /// One turn without a screen; `-` or nothing: from standard input
+    /// Run one turn and exit; without PROMPT or with `-`, read the prompt from standard input
     #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = STDIN)]
     pub print: Option<String>,
-    /// What --print writes: text, json, stream-json
+    /// Output format of --print: text, json, stream-json
     #[arg(long, value_enum, default_value_t = OutputFormat::Text, value_name = "FORMAT", global = true)]
     #[arg(hide_possible_values = true, hide_default_value = true)]
     pub output_format: OutputFormat,
-    /// How far calls may reach: none, read, ask, write, unrestricted
+    /// What tool calls may do: none, read, ask, write, unrestricted
     #[arg(long, value_name = "MODE", global = true)]
     pub mode: Option<String>,
-    /// Who answers: openai, ..., offline, or one of [providers]
+    /// The provider: openai, ..., offline, or a name from [providers]
     #[arg(long, value_name = "NAME", global = true)]
     pub provider: Option<String>,
-    /// The model, as the provider calls it
+    /// The model, by the provider's name for it
     #[arg(long, value_name = "NAME", global = true)]
     pub model: Option<String>,
-    /// Whose tools: native, codex, agsh, ...; a wrong name lists them
+    /// The tool set: native, codex, agsh, ... (an unknown name prints the list)
     #[arg(long, value_name = "NAME", global = true)]
     pub dialect: Option<String>,
-    /// Where the provider is
+    /// Base URL of the provider
     #[arg(long, value_name = "URL", global = true)]
     pub base_url: Option<String>,
-    /// Ask for each answer whole instead of piece by piece
+    /// Do not stream answers
     #[arg(long, global = true)]
     pub no_stream: bool,
     /// Work in this directory
     #[arg(long, value_name = "DIR", global = true)]
     pub cwd: Option<PathBuf>,
-    /// Another directory that belongs to the workspace
+    /// Add a directory to the workspace
     #[arg(long, value_name = "DIR", global = true)]
     pub add_dir: Vec<PathBuf>,
-    /// Go on with the last session of this directory
+    /// Resume the last session of this directory
     #[arg(short, long = "continue")]
     pub continue_last: bool,
-    /// Go on with the session whose name starts so, or choose one
+    /// Resume the session with this ID prefix; without a value, choose from a list
     #[arg(short, long, num_args = 0..=1, value_name = "ID-PREFIX", default_missing_value = "", conflicts_with = "continue_last")]
     pub resume: Option<String>,
-    /// The most requests one turn may make
+    /// Maximum number of requests in one turn
     #[arg(long, value_name = "N")]
     pub max_turns: Option<u64>,
     /// Set any configuration key
     #[arg(long, value_name = "KEY=VALUE", global = true)]
     pub set: Vec<String>,
-    /// Permit what would ask where the rule matches: run(cargo *)
+    /// Allow calls that match the rule without asking: run(cargo *)
     #[arg(long, value_name = "RULE", global = true)]
     pub allow: Vec<String>,
-    /// Refuse what the rule matches, in every mode: read(.env)
+    /// Deny calls that match the rule, in every mode: read(.env)
     #[arg(long, value_name = "RULE", global = true)]
     pub deny: Vec<String>,
     /// Add to the system prompt
     #[arg(long, value_name = "TEXT")]
     pub append_system_prompt: Option<String>,
-    /// With --print: land what is pending at the end
+    /// With --print: apply pending changes at the end
     #[arg(long, conflicts_with = "dry_run")]
     pub apply: bool,
-    /// Also apply exactly this path, which a program runs later, or the loss of exactly this repository or root; may be
-    /// repeated
+    /// Also apply this protected path (a program runs it later), or the removal of this repository; can be repeated
     #[arg(long, value_name = "PATH", global = true)]
     pub apply_protected: Vec<PathBuf>,
-    /// Also apply a loss over the loss limit, if it is of exactly this many files
+    /// Also apply changes that remove or overwrite exactly this many files, more than the loss limit
     #[arg(long, value_name = "FILES", global = true)]
     pub apply_loss: Option<usize>,
-    /// A batch of aOperations from a pipe runs, without a model
+    /// Run a JSON batch of operations from standard input, without a model
     #[arg(long)]
     pub batch: bool,
-    /// With --print: show what would change, and change nothing
+    /// With --print: show what would change, but change nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Write what the provider said to a file, for --replay
+    /// Record the provider's answers in a file, for --replay
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
-    /// Take the answers from a recording
+    /// Take the provider's answers from a recording
     #[arg(long, value_name = "FILE", conflicts_with = "provider")]
     pub replay: Option<PathBuf>,
-    /// Line by line, for screen readers; so does ACCESSIBLE=1
+    /// Print line by line, for screen readers (or set ACCESSIBLE=1)
     #[arg(long)]
     pub linear: bool,
     /// Do not read the project's .placet/config.toml
     #[arg(long, global = true)]
     pub no_project: bool,
-    /// Log more; twice for everything
+    /// More log output; -vv for everything
     #[arg(short, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
 }
@@ -158,72 +157,76 @@ pub enum CliCommand {
     /// Show the settings and where they come from
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// What is pending in this directory
+    /// Show pending changes
     Changes {
-        /// One object for each path
+        /// Print JSON: one object per path
         #[arg(long, conflicts_with = "patch")]
         json: bool,
-        /// A patch that `git apply` and `patch -p1` take
+        /// Print a patch for `git apply` or `patch -p1`
         #[arg(long)]
         patch: bool,
         #[command(flatten)]
         which: SessionSelector,
     },
-    /// Land what is pending: all of it, or these paths
+    /// Apply pending changes: all, or only these paths
     Apply {
+        /// Apply only these paths
         paths: Vec<PathBuf>,
         #[command(flatten)]
         which: SessionSelector,
     },
-    /// Throw away what is pending: all of it, or these paths
+    /// Discard pending changes: all, or only these paths
     Discard {
+        /// Discard only these paths
         paths: Vec<PathBuf>,
         #[command(flatten)]
         which: SessionSelector,
     },
-    /// Take back the last turn's changes, the last N turns', or those to one path
+    /// Undo the changes of the last turn, of the last N turns, or to one path
     Undo {
+        /// A number of turns, or a path
         what: Option<String>,
-        /// Go on although not everything can be brought back
+        /// Undo what can be undone and skip the rest
         #[arg(long)]
         rest: bool,
     },
-    /// Put back what undo took away
+    /// Redo the changes that undo removed
     Redo {
-        /// Go on although not everything can be put back
+        /// Redo what can be redone and skip the rest
         #[arg(long)]
         rest: bool,
     },
-    /// Who wrote each line of a file: which turn, which call, and who let it land
+    /// Show who wrote each line of a file: turn, tool call, and who approved it
     Blame {
+        /// The file
         file: PathBuf,
         /// Only these lines: 12, or 12,20
         #[arg(value_name = "LINE[,LINE]")]
         lines: Option<String>,
-        /// One object for each line
+        /// Print JSON: one object per line of the file
         #[arg(long)]
         json: bool,
         #[command(flatten)]
         which: SessionSelector,
     },
-    /// Review what is pending, a git difference or a patch, with the keyboard
+    /// Review pending changes, a git diff or a patch
     Review(super::review::ReviewArgs),
-    /// What was applied in this directory
+    /// Show the changes applied in this directory
     #[command(subcommand)]
     Journal(JournalCommand),
     /// Run a command in the copy-on-write view
     #[command(subcommand)]
     Sandbox(SandboxCommand),
-    /// Show the rules, and how a command would be judged
+    /// Show the permission rules, and check a command against them
     #[command(subcommand)]
     Permission(PermissionCommand),
-    /// The audit log: what was decided, what ran, who consented
+    /// The audit log: decisions, calls that ran, and who approved them
     #[command(subcommand)]
     Audit(AuditCommand),
-    /// Who may answer: list them, add one, try one out
+    /// List, add, test and remove providers
     #[command(subcommand)]
     Provider(ProviderCommand),
-    /// How often each tool ran and how long it took, as Prometheus reads it
+    /// Print how often each tool ran and how long it took, in the Prometheus format
     Metrics {
         #[command(subcommand)]
         command: Option<MetricsCommand>,
@@ -231,21 +234,25 @@ pub enum CliCommand {
     /// Offer the tools to other programs
     #[command(subcommand)]
     Mcp(McpCommand),
-    /// What was spent, by day and model
+    /// Show tokens and cost, by day and model
     Usage {
-        /// From this time on: 7d, 12h, 2026-11-01; without it, of 30 days
+        /// From this time on: 7d, 12h, 2026-11-01 [default: 30d]
         #[arg(long, value_name = "TIME")]
         since: Option<String>,
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// List the themes, show what one looks like
+    /// List the themes and preview one
     #[command(subcommand)]
     Theme(ThemeCommand),
-    /// Check this installation and say what is wrong
+    /// Check this installation and report problems
     Doctor,
     /// Print completions for a shell
-    Completions { shell: clap_complete::Shell },
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
     /// Print the manual page
     Man,
 }
@@ -253,49 +260,58 @@ pub enum CliCommand {
 /// Whose pending changes.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct SessionSelector {
-    /// Of the session whose name starts so; otherwise of the one that changed something last
+    /// Only the session with this ID prefix [default: the session that changed something last]
     #[arg(long, value_name = "ID-PREFIX")]
     pub session: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum JournalCommand {
-    /// The transactions, newest first
+    /// List the transactions, newest first
     List {
-        #[arg(short = 'n', long, default_value_t = 20)]
+        /// Show at most N entries
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         limit: usize,
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// What one transaction changed
-    Show { id: u64 },
-    /// Remove what is older or more than the settings keep
+    /// Show what a transaction changed
+    Show {
+        /// Number of the transaction
+        id: u64,
+    },
+    /// Remove transactions that are older or larger than the settings allow
     Prune,
-    /// Move damaged records aside and make again what can be; deletes nothing
+    /// Move damaged records aside and rebuild what can be rebuilt; deletes nothing
     Repair,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ThemeCommand {
-    /// The built-in themes and your own, `*` at the one that is set
+    /// List the built-in themes and your own; `*` marks the current theme
     List,
-    /// A sample of everything a theme colours: of the one that is set, or of this one
-    Preview { name: Option<String> },
+    /// Preview a theme [default: the current theme]
+    Preview {
+        /// Name of the theme
+        name: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
 pub enum SandboxCommand {
-    /// Run it, show what it would change, and ask
+    /// Run a command, show what it would change, and ask
     Run {
-        /// Land the effects without asking
+        /// Apply the changes without asking
         #[arg(long, conflicts_with = "discard")]
         apply: bool,
-        /// Throw the effects away without asking
+        /// Discard the changes without asking
         #[arg(long)]
         discard: bool,
-        /// A host it may reach: crates.io, *.npmjs.org:443
+        /// Allow a host: crates.io, *.npmjs.org:443
         #[arg(long, value_name = "HOST")]
         network: Vec<String>,
+        /// The command and its arguments
         #[arg(last = true, required = true, num_args = 1..)]
         command: Vec<String>,
     },
@@ -303,48 +319,72 @@ pub enum SandboxCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum SessionCommand {
-    /// The newest sessions
+    /// List the newest sessions
     List {
-        #[arg(short = 'n', long, default_value_t = 20)]
+        /// Show at most N entries
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         limit: usize,
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// What was said in a session
-    Show { id: String },
-    /// A session as a document
-    Export {
+    /// Show the messages of a session
+    Show {
+        /// ID of the session, or a prefix of it
         id: String,
+    },
+    /// Export a session as Markdown, HTML or JSON
+    Export {
+        /// ID of the session, or a prefix of it
+        id: String,
+        /// Format of the document
         #[arg(long, value_enum, default_value_t = ExportFormat::Markdown)]
         format: ExportFormat,
-        /// Into this file, or into this directory with the pictures beside it
+        /// Write to this file, or to this directory with the pictures next to the document
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// A session from what `export --format json` wrote
-    Import { file: PathBuf },
-    /// Remove what is older or takes more than the settings keep
+    /// Import a session that `export --format json` wrote
+    Import {
+        /// The exported JSON file
+        file: PathBuf,
+    },
+    /// Remove sessions that are older or larger than the settings allow
     Prune {
-        /// Say what would go, and remove nothing
+        /// Show what would be removed, and remove nothing
         #[arg(long)]
         dry_run: bool,
     },
-    /// Give a session another title
+    /// Rename a session
     Rename {
+        /// ID of the session, or a prefix of it
         id: String,
+        /// The new title
         #[arg(required = true)]
         title: Vec<String>,
     },
-    /// List a session first and never remove it by itself
-    Pin { id: String },
-    /// Take the pin away
-    Unpin { id: String },
-    /// Remove a session for good
-    Delete { id: String },
-    /// Find what was said, in all sessions
+    /// Pin a session: list it first and never remove it automatically
+    Pin {
+        /// ID of the session, or a prefix of it
+        id: String,
+    },
+    /// Unpin a session
+    Unpin {
+        /// ID of the session, or a prefix of it
+        id: String,
+    },
+    /// Delete a session permanently
+    Delete {
+        /// ID of the session, or a prefix of it
+        id: String,
+    },
+    /// Search the messages of all sessions
     Search {
+        /// Words that a message must contain
+        #[arg(required = true)]
         query: Vec<String>,
-        #[arg(short = 'n', long, default_value_t = 20)]
+        /// Show at most N entries
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         limit: usize,
     },
 }
@@ -358,26 +398,35 @@ pub enum ExportFormat {
 
 #[derive(Debug, Subcommand)]
 pub enum ToolCommand {
-    /// The tools, a line each
+    /// List the tools, one per line
     List,
-    /// A tool's description and its parameters
-    Show { name: String },
-    /// Call a tool; the arguments are a JSON object, or `-` for standard input
-    Call { name: String, arguments: String },
+    /// Show a tool's description and parameters
+    Show {
+        /// Name of the tool
+        name: String,
+    },
+    /// Call a tool
+    Call {
+        /// Name of the tool
+        name: String,
+        /// A JSON object, or `-` for standard input
+        arguments: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
-    /// Effective values
+    /// Show the effective settings
     Show {
-        /// Say where each comes from
+        /// Show where each setting comes from
         #[arg(long)]
         origin: bool,
     },
-    /// Where the files are
+    /// Show the paths of placet's files
     Path,
     /// Write a commented configuration file; with --key, store a provider's key (read from standard input)
     Init {
+        /// Store the key of this provider
         #[arg(long, value_name = "PROVIDER")]
         key: Option<String>,
     },
@@ -387,18 +436,20 @@ pub enum ConfigCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum PermissionCommand {
-    /// How a command line would be judged, part by part; 0 when it is allowed, 3 when it asks or is refused
+    /// Check a command line, part by part. Exit code 0: allowed; 3: it would ask, or it is denied
     Check {
-        /// As one argument, quoted
+        /// The command line, quoted as one argument
         command: String,
-        /// Judge it as inside the view, where it changes nothing for good
+        /// Check it as if it ran in the copy-on-write view, where no change is final
         #[arg(long)]
         view: bool,
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// The rules in force, strictest first, and where each was written
+    /// List the rules, strictest first, and where each is defined
     List {
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -406,55 +457,64 @@ pub enum PermissionCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
-    /// Check that nothing was changed, removed or added; 0 when all is as it was written
+    /// Check that no entry was changed, removed or added. Exit code 0: the log is intact
     Verify,
-    /// The newest entries
+    /// Show the newest entries
     Show {
-        #[arg(short = 'n', long, default_value_t = 20)]
+        /// Show at most N entries
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
         limit: usize,
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// The whole log as it stands in its file, one object a line
+    /// Print the whole log file, one JSON object per line
     Export,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum ProviderCommand {
-    /// Those there are, `*` at the one that answers, and where each key is found
+    /// List the providers; `*` marks the default. Shows where each key was found
     List {
-        /// Also look for servers on this machine, at their usual ports
+        /// Also look for local servers at their default ports
         #[arg(long)]
         discover: bool,
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Write one of your own into the configuration; --base-url and --model say where and what
+    /// Add a provider to the configuration; needs --base-url and --model
     Add {
+        /// Name of the provider
         name: String,
-        /// The built-in one it is like; without it, any server that speaks Chat Completions
+        /// The built-in provider to start from [default: a server for Chat Completions]
         #[arg(long, value_name = "NAME")]
         preset: Option<String>,
         /// The environment variable that holds its key
         #[arg(long, value_name = "VARIABLE")]
         key_env: Option<String>,
-        /// It answers from now on
+        /// Make it the default provider
         #[arg(long)]
         default: bool,
     },
-    /// Make one tiny real call for each: key, streaming, tools, images
+    /// Test a provider with small real requests: key, streaming, tools, images
     Test {
-        /// Without it: the one that answers
+        /// Name of the provider [default: the current provider]
         name: Option<String>,
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Take one of your own out of the configuration
-    Remove { name: String },
-    /// Ask a provider which models it has, and say what is known of them
+    /// Remove a provider from the configuration
+    Remove {
+        /// Name of the provider
+        name: String,
+    },
+    /// List a provider's models and what placet knows about them
     Models {
-        /// Without it: the one that answers
+        /// Name of the provider [default: the current provider]
         name: Option<String>,
+        /// Print JSON
         #[arg(long)]
         json: bool,
     },
@@ -462,13 +522,13 @@ pub enum ProviderCommand {
 
 #[derive(Debug, Subcommand)]
 pub enum MetricsCommand {
-    /// Answer `GET /metrics` on 127.0.0.1 until it is stopped
+    /// Serve `GET /metrics` on 127.0.0.1 until stopped
     Serve {
-        /// 0 takes any free one
+        /// Port; 0 takes any free port
         #[arg(long, default_value_t = 9477)]
         port: u16,
     },
-    /// Send them to `metrics.otlp_endpoint` once (in builds with the feature `otlp`)
+    /// Send the metrics to `metrics.otlp_endpoint` once (only in builds with the feature `otlp`)
     Push,
 }
 
@@ -476,7 +536,7 @@ pub enum MetricsCommand {
 pub enum McpCommand {
     /// Serve the tools over standard input and output
     Serve {
-        /// The workspace; the current directory otherwise
+        /// The workspace [default: the current directory]
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
     },

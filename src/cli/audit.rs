@@ -5,6 +5,7 @@ use super::report::{self, CliError, print_foreign, warn};
 use super::start;
 use crate::app::interceptors::audit_places;
 use crate::audit::{AuditEntry, AuditError, entries, verify};
+use crate::text::count;
 
 impl From<AuditError> for CliError {
     fn from(error: AuditError) -> CliError {
@@ -26,13 +27,13 @@ pub(super) fn run(command: &AuditCommand) -> Result<u8, CliError> {
             }
             match report.broken {
                 None => {
-                    let entries = counted(report.entries);
-                    print_foreign(&format!("{entries}, all as they were written\n")).map(|()| report::DONE)
+                    let entries = count::of(report.entries, "entry");
+                    print_foreign(&format!("{entries}, no changes found\n")).map(|()| report::DONE)
                 }
                 Some(broken) => {
                     print_foreign(&format!("{broken}\n"))?;
-                    let looked = counted(report.entries);
-                    warn(&format!("{looked} looked at in {}", places.log.display()));
+                    let looked = count::of(report.entries, "entry");
+                    warn(&format!("checked {looked} in {}", places.log.display()));
                     Ok(report::ERROR)
                 }
             }
@@ -40,6 +41,9 @@ pub(super) fn run(command: &AuditCommand) -> Result<u8, CliError> {
         AuditCommand::Show { limit, json } => {
             let all = entries(&places)?;
             let newest = all.get(all.len().saturating_sub(*limit)..).unwrap_or_default();
+            if newest.is_empty() && !json {
+                warn("no entries");
+            }
             let mut out = String::new();
             for entry in newest {
                 let line = match json {
@@ -62,14 +66,10 @@ pub(super) fn run(command: &AuditCommand) -> Result<u8, CliError> {
     }
 }
 
-fn counted(entries: u64) -> String {
-    if entries == 1 { "1 entry".into() } else { format!("{entries} entries") }
-}
-
 /// `12 2026-11-21T12:00:00Z decision read_file allow  read /a/b  (read mode allows it)`.
 fn line(entry: &AuditEntry) -> String {
     let note = &entry.note;
-    let kind = format!("{:?}", note.kind).to_lowercase();
+    let kind = note.kind.name();
     let time = entry.time.split('.').next().unwrap_or_default();
     let mut out = format!("{:>6}  {time}  {kind:<8}", entry.seq);
     for word in [&note.tool, &note.decision, &note.outcome, &note.taint].into_iter().flatten() {

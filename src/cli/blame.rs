@@ -35,7 +35,9 @@ pub(super) fn run(
     let blame = view.blame(&resolved(&workspace, file)?).map_err(CliError::new)?;
     let count = blame.lines.len();
     if let Some(wanted) = wanted.as_ref().filter(|wanted| *wanted.start() > count) {
-        return Err(CliError::usage(format!("there is no line {}: the file has {count}", wanted.start())));
+        let has = crate::text::count::of(count, "line");
+        let message = format!("line {} is past the end: the file has {has}", wanted.start());
+        return Err(CliError::usage(message));
     }
     let meant = |line: &&BlameLine| wanted.as_ref().is_none_or(|wanted| wanted.contains(&line.number));
     let lines: Vec<&BlameLine> = blame.lines.iter().filter(meant).collect();

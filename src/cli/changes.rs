@@ -8,11 +8,11 @@ use crate::agent::Agent;
 use crate::app::App;
 use crate::audit::{AuditError, AuditKind};
 use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::ui::{Theme, verbatim};
 use crate::workspace::{
-    ApprovedBy, ChangeApproval, ChangeClass, ChangeSet, LayerKind, TransactionLabel, View, Workspace, patch,
-    without_repositories,
+    ApprovedBy, ChangeApproval, ChangeClass, ChangeSet, LargeLoss, LayerKind, TransactionLabel, View,
+    Workspace, patch, without_repositories,
 };
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
@@ -29,7 +29,7 @@ pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<Select
     let (mut waiting, unread) = app.waiting_and_unread();
     let damage = app.pending_damage_here();
     if let Some(line) = changes::damage_line(&damage).or_else(|| unread.into_iter().next()) {
-        let line = format!("what is pending cannot be read: {}", visible::guard(&line));
+        let line = format!("cannot read the pending changes: {}", visible::guard(&line));
         if waiting.is_empty() {
             return Err(CliError::new(line));
         }
@@ -39,7 +39,7 @@ pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<Select
         waiting.retain(|w| w.name.starts_with(prefix.as_str()));
         if waiting.is_empty() {
             return Err(CliError::new(format!(
-                "nothing is pending in a session `{prefix}` of this directory"
+                "no session of this directory that starts with `{prefix}` has pending changes"
             )));
         }
     }
@@ -48,7 +48,10 @@ pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<Select
     if others > 0
         && let Some(first) = &first
     {
-        warn(&format!("note: this is about {}; {others} more wait: --session names one", first.name));
+        let more = count::of(others, "more session");
+        let have = if others == 1 { "has" } else { "have" };
+        warn(&format!("note: showing session {}; {more} {have} pending changes", first.name));
+        warn("hint: choose a session with --session");
     }
     Ok(first.map(|w| {
         let workspace = app.workspace.with_view(w.view.clone());
@@ -73,6 +76,7 @@ pub(super) fn report_outcome(
     kind: AuditKind,
     by: &str,
     told: &UserReport,
+    apply_loss: Option<usize>,
 ) -> Result<u8, CliError> {
     let mut incomplete = told.incomplete;
     if told.done {
@@ -81,13 +85,13 @@ pub(super) fn report_outcome(
             not_audited(&e);
         }
         for why in app.mounts.push_all() {
-            warn(&format!("not carried to its store: {}", visible::guard(&why)));
+            warn(&format!("not saved to the store: {}", visible::guard(&why)));
         }
     }
     let text = told.lines.join("\n");
     if told.done {
         print_own(&(text + "\n")).map_err(|e| CliError { code: report::INCOMPLETE, ..e })?;
-        name_waiting(told);
+        name_waiting(told, apply_loss);
         Ok(match told.all_done() {
             _ if incomplete => report::INCOMPLETE,
             true => report::DONE,
@@ -101,18 +105,22 @@ pub(super) fn report_outcome(
 
 /// What was done is done: that the log does not have it must not make it look otherwise.
 fn not_audited(error: &AuditError) {
-    warn(&visible::guard(&format!("warning: it is done, but it is not in the audit log: {error}")));
+    warn(&visible::guard(&format!("warning: done, but not recorded in the audit log: {error}")));
     warn(&format!("hint: {}", error.hint()));
 }
 
 /// How what stays pending is approved without a screen.
-pub(super) fn name_waiting(told: &UserReport) {
+pub(super) fn name_waiting(told: &UserReport, apply_loss: Option<usize>) {
     for loss in &told.losses {
-        warn(&format!("hint: `{}` applies exactly this loss", loss.flag()));
+        if let (LargeLoss::Files { files, .. }, Some(named)) = (loss, apply_loss) {
+            let removed = count::of(*files, "file");
+            warn(&format!("error: the loss is {removed}, not {named}"));
+        }
+        warn(&format!("hint: `{}` applies it", loss.flag()));
     }
     if let Some(path) = told.waiting.first() {
         let path = visible::path(path);
-        warn(&format!("hint: `--apply-protected {path}` applies exactly this file; it may be repeated"));
+        warn(&format!("hint: `--apply-protected {path}` applies this file too; the option can be repeated"));
     }
 }
 
@@ -137,7 +145,7 @@ pub(super) fn show(
         if left_out > 0 {
             let (s, are) = if left_out == 1 { ("", "is") } else { ("s", "are") };
             warn(&format!(
-                "note: {left_out} file{s} of git repositories {are} not in the patch: `git apply` takes none of them"
+                "note: {left_out} file{s} of git repositories {are} not in the patch: `git apply` does not accept them"
             ));
         }
         let bytes = patch(&part, view.objects(), workspace.cwd());
@@ -206,12 +214,13 @@ pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Option
     let label = cli_label(&name, "placet apply");
     let told = changes::apply(&view, &wanted, label.clone(), &|path| workspace.shortened(path));
     if !approvals::can_ask() || told.waiting.is_empty() {
-        return report_outcome(&app, AuditKind::Apply, "placet apply", &told);
+        return report_outcome(&app, AuditKind::Apply, "placet apply", &told, options.apply_loss);
     }
     let first = told.before_questions();
     let mut incomplete = false;
     if !first.lines.is_empty() {
-        incomplete = report_outcome(&app, AuditKind::Apply, "placet apply", &first)? == report::INCOMPLETE;
+        incomplete = report_outcome(&app, AuditKind::Apply, "placet apply", &first, options.apply_loss)?
+            == report::INCOMPLETE;
     }
     for asked in approvals::one_by_one(&view, &workspace, &told.waiting, &label) {
         let code = report_outcome(
@@ -219,6 +228,7 @@ pub(super) fn apply(paths: &[PathBuf], which: &SessionSelector, options: &Option
             asked.kind,
             "placet apply",
             &UserReport { waiting: Vec::new(), ..asked.told },
+            options.apply_loss,
         )?;
         incomplete |= code == report::INCOMPLETE;
     }
@@ -239,7 +249,7 @@ pub(super) fn discard(paths: &[PathBuf], which: &SessionSelector, options: &Opti
     };
     let paths = resolved(&workspace, paths)?;
     let told = changes::discard(&view, &paths, "placet undo", &|path| workspace.shortened(path));
-    report_outcome(&app, AuditKind::Discard, "placet discard", &told)
+    report_outcome(&app, AuditKind::Discard, "placet discard", &told, options.apply_loss)
 }
 
 pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<u8, CliError> {
@@ -259,12 +269,12 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
             Err(damage) => Some(changes::nothing_undone(&damage)),
         };
         if let Some(told) = told {
-            return report_outcome(&app, AuditKind::Undo, "placet undo", &told);
+            return report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.apply_loss);
         }
     }
     let label = cli_label("undo", "placet undo");
     let told = changes::undo_saying(&view, &back, (rest, "placet undo --rest"), &label, &shown);
-    report_outcome(&app, AuditKind::Undo, "placet undo", &told)
+    report_outcome(&app, AuditKind::Undo, "placet undo", &told, options.apply_loss)
 }
 
 pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, CliError> {
@@ -272,12 +282,13 @@ pub(super) fn redo(rest: bool, options: &Options) -> Result<u8, CliError> {
     let shown = |path: &Path| app.workspace.shortened(path);
     let label = cli_label("redo", "placet redo");
     let told = changes::redo_saying(&app.view("undo"), (rest, "placet redo --rest"), &label, &shown);
-    report_outcome(&app, AuditKind::Undo, "placet redo", &told)
+    report_outcome(&app, AuditKind::Undo, "placet redo", &told, options.apply_loss)
 }
 
 pub(super) fn waits(name: &str) {
     warn(&format!(
-        "pending: `placet apply --session {name}` lands it, `placet changes --patch` shows it, `placet discard` throws it away"
+        "pending: `placet changes --patch` shows the changes, `placet apply --session {name}` applies them, \
+         `placet discard --session {name}` discards them"
     ));
 }
 
@@ -287,7 +298,7 @@ pub(super) fn after(workspace: &Workspace, code: u8) -> u8 {
     let set = match view.changes(LayerKind::Pending) {
         Ok(set) => set,
         Err(e) => {
-            warn(&format!("error: what is pending cannot be read: {}", visible::guard_line(&e.to_string())));
+            warn(&format!("error: cannot read the pending changes: {}", visible::guard_line(&e.to_string())));
             return report::ERROR;
         }
     };
@@ -339,7 +350,7 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
             }
         }
         warn(&visible::guard(&told.lines.join("\n")));
-        name_waiting(&told);
+        name_waiting(&told, options.apply_loss);
         return Ok(Some(match told.done {
             true => {
                 let code = after(workspace, code);

@@ -198,13 +198,13 @@ pub(super) fn template() -> String {
 fn init() -> Result<u8, CliError> {
     let path = start::paths().user_file();
     if path.exists() {
-        return Err(CliError::new(format!("`{}` exists already", path.display()))
+        return Err(CliError::new(format!("`{}` already exists", path.display()))
             .hint("edit it, or move it away first"));
     }
     let dir = path.parent().unwrap_or(std::path::Path::new("."));
     crate::private::make_dir(dir)
         .and_then(|()| crate::private::write(&path, template().as_bytes()))
-        .map_err(|e| CliError::new(format!("`{}` cannot be written: {e}", path.display())))?;
+        .map_err(|e| CliError::new(format!("cannot write `{}`: {e}", path.display())))?;
     print(&format!("wrote {}\n", path.display())).map(|()| report::DONE)
 }
 
@@ -214,7 +214,7 @@ fn store_key(provider: &str, options: &Options) -> Result<u8, CliError> {
     start::app(options)?.known_provider(provider)?;
     if std::io::stdin().is_terminal() {
         warn(
-            "type or paste the key, then Enter and Ctrl-D (it is shown as you type; piping it in keeps it off the screen):",
+            "type or paste the key, then Enter and Ctrl-D (the screen shows the key as you type; use a pipe to hide it):",
         );
         // What was typed before is no part of the key.
         term::forget_input();
@@ -223,7 +223,7 @@ fn store_key(provider: &str, options: &Options) -> Result<u8, CliError> {
     std::io::stdin().lock().read_to_string(&mut key).map_err(CliError::new)?;
     let key = key.trim();
     if key.is_empty() || key.contains(char::is_whitespace) {
-        return Err(CliError::usage("a key is one word on standard input"));
+        return Err(CliError::usage("expected one word on standard input: the key"));
     }
     let path = start::paths().keys_file();
     app::keys::store(&path, provider, key)?;
@@ -234,11 +234,11 @@ fn trust(options: &Options) -> Result<u8, CliError> {
     let cwd = start::working_directory(options)?;
     let (sources, mut store) = app::sources(&start::paths(), &cwd, IncludeProject::Yes);
     let Some(ProjectSettings { path, text, hash, .. }) = sources.project else {
-        return Err(CliError::new("there is no .placet/config.toml here"));
+        return Err(CliError::new("no .placet/config.toml in this project"));
     };
     print_foreign(&format!("# {}\n{text}\n", path.display()))?;
     store.trust(&path, &hash).map_err(CliError::new)?;
-    warn("trusted as it stands above; when one byte changes, placet asks again");
+    warn("trusted with exactly this content; placet asks again when the file changes");
     Ok(report::DONE)
 }
 

@@ -5,10 +5,10 @@ use super::file_modes;
 use super::report::{self, CliError, print_foreign};
 use super::start;
 use crate::app::App;
-use crate::provider::ProviderPreset;
+use crate::provider::{ApiKeySource, ProviderPreset};
 use crate::sandbox::SandboxBackend;
 use crate::session::SessionStore;
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::ui::ansi::ColorDepth;
 use std::fmt::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -23,13 +23,17 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
         Ok(loaded) => {
             let app = &loaded.app;
             let file = paths.user_file();
-            let state = if file.exists() { "" } else { " (none; defaults hold)" };
+            let state = if file.exists() { "" } else { " (not found; using defaults)" };
             let _ = writeln!(out, "settings      {}{state}", visible::path(&file));
             // Each was told on standard error when the settings were read.
             let mistakes = app.config.problems.len();
             if mistakes > 0 {
                 wrong += mistakes;
-                let _ = writeln!(out, "  wrong       {mistakes} in the settings, told above");
+                let _ = writeln!(
+                    out,
+                    "  wrong       {} in the settings (see above)",
+                    count::of(mistakes, "problem")
+                );
             }
             let _ = writeln!(
                 out,
@@ -41,13 +45,13 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
                 Ok(answerer) => {
                     let _ = writeln!(
                         out,
-                        "provider      {} with {}",
+                        "provider      {} (model {})",
                         answerer.provider.name(),
                         answerer.model.name
                     );
                     let _ = writeln!(
                         out,
-                        "  window      {} tokens, answers up to {}, pictures {}",
+                        "  context     {} tokens, answers up to {} tokens, images: {}",
                         answerer.model.window,
                         answerer.max_output,
                         if answerer.model.capabilities.vision { "yes" } else { "no" }
@@ -58,6 +62,7 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
                     let _ = writeln!(out, "  wrong       provider: {e}");
                 }
             }
+            wrong += key(&mut out, app);
             network(&mut out, app);
             wrong += commands(&mut out, app);
             kept(&mut out, app);
@@ -75,19 +80,45 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
     let term = std::env::var("TERM").unwrap_or_default();
     let _ = writeln!(
         out,
-        "terminal      {}, {:?} colours, {}x{}",
+        "terminal      {}, {}, {}x{}",
         visible::line(&term),
-        depth,
+        colours(depth),
         crate::ui::term::size().0,
         crate::ui::term::size().1
     );
     let _ = writeln!(
         out,
         "{}",
-        if wrong == 0 { "nothing is wrong".to_string() } else { format!("{wrong} wrong") }
+        if wrong == 0 {
+            "no problems found".to_string()
+        } else {
+            format!("{} found", count::of(wrong, "problem"))
+        }
     );
     print_foreign(&out)?;
     Ok(if wrong == 0 { report::DONE } else { report::ERROR })
+}
+
+/// A provider whose key is missing answers nothing: each turn would end with an error.
+fn key(out: &mut String, app: &App) -> usize {
+    let Some(name) = app.chosen().filter(|name| name != "offline") else { return 0 };
+    let Ok(server) = app.server(&name) else { return 0 };
+    let why = match app.key(&server) {
+        Ok(ApiKeySource::Missing { variable }) => format!("set {variable}"),
+        Err(e) => e.to_string(),
+        Ok(_) => return 0,
+    };
+    let _ = writeln!(out, "  wrong       no key for `{name}`: {why}");
+    1
+}
+
+fn colours(depth: ColorDepth) -> &'static str {
+    match depth {
+        ColorDepth::None => "no colour",
+        ColorDepth::Sixteen => "16 colours",
+        ColorDepth::Indexed => "256 colours",
+        ColorDepth::True => "16 million colours",
+    }
 }
 
 /// What stands between a command and this machine, found by trying it.
@@ -120,14 +151,13 @@ fn network(out: &mut String, app: &App) {
     }
     let variable = std::env::var("SSL_CERT_FILE").ok().filter(|v| !v.is_empty());
     if let Some(file) = variable {
-        let _ =
-            writeln!(out, "  trusted     {file} (SSL_CERT_FILE), in the place of the system's certificates");
+        let _ = writeln!(out, "  trusted     {file} (SSL_CERT_FILE), instead of the system's certificates");
     }
     if let Some(file) = app.config.text("network.ca_file") {
-        let _ = writeln!(out, "  trusted     {file} (network.ca_file), too");
+        let _ = writeln!(out, "  trusted     {file} (network.ca_file), as well");
     }
     for (entry, _) in app.config.list("network.fallback") {
-        let _ = writeln!(out, "  instead     {entry}, where the provider does not answer");
+        let _ = writeln!(out, "  fallback    {entry}, when the provider does not answer");
     }
 }
 
@@ -178,7 +208,7 @@ fn damage(out: &mut String, app: &App) -> usize {
     if !damage.is_empty() {
         let _ = writeln!(
             out,
-            "  hint        `placet journal repair` moves damaged records aside and saves what can be saved"
+            "  hint        `placet journal repair` moves damaged records aside and rebuilds what can be rebuilt"
         );
     }
     if unseen > 0 {
@@ -234,7 +264,7 @@ fn keys(out: &mut String, paths: &crate::config::AppDirs) {
         .filter(|name| std::env::var(name).is_ok_and(|v| !v.trim().is_empty()))
         .collect();
     set.dedup();
-    let shown = if set.is_empty() { "none in the environment".to_string() } else { set.join(", ") };
+    let shown = if set.is_empty() { "no keys in the environment".to_string() } else { set.join(", ") };
     let _ = writeln!(out, "keys          {shown}");
     let file = paths.keys_file();
     if let Ok(meta) = std::fs::metadata(&file) {

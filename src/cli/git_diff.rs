@@ -46,11 +46,15 @@ pub(super) fn difference(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, CliError> {
     command.args(["-U1000000", "--ignore-submodules=dirty", "--submodule=short"]).args(of).arg("--");
     let done = GitOutput::of(&mut command, MOST)?;
     if !done.success {
+        if done.errors.to_ascii_lowercase().contains("not a git repository") {
+            return Err(
+                CliError::new("not a git repository").hint("pass a patch file, or `-` for standard input")
+            );
+        }
         let first = done.errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("git failed");
         let said = crate::text::sanitize::line(first).into_owned();
-        return Err(
-            CliError::new(said).hint("`placet review` takes what `git diff` takes, a patch file, or -")
-        );
+        return Err(CliError::new(said)
+            .hint("`placet review` accepts revisions as `git diff` does, a patch file, or -"));
     }
     Ok(done.output)
 }
@@ -115,7 +119,7 @@ impl GitOutput {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| {
             CliError::new(format!("`git` cannot be started: {e}"))
-                .hint("name a patch file, or - for standard input")
+                .hint("pass a patch file, or - for standard input")
         })?;
         let end = Instant::now() + DEADLINE;
         let readers = reader(child.stdout.take(), most)
@@ -134,7 +138,7 @@ impl GitOutput {
         let output = wait(&output)?;
         if output.len() as u64 > most {
             stop(&mut child);
-            return Err(CliError::new(format!("the difference has more than {most} bytes")).hint(
+            return Err(CliError::new(format!("the diff has more than {most} bytes")).hint(
                 "review a part of it: `git diff REV..REV -- PATH > part.diff; placet review part.diff`",
             ));
         }
@@ -146,9 +150,8 @@ impl GitOutput {
 
 fn overdue(child: &mut Child) -> CliError {
     stop(child);
-    CliError::new(format!("`git` did not answer within {} seconds", DEADLINE.as_secs())).hint(
-        "a pipe in the place of a file that git reads makes it wait: look for one with `find . -type p`",
-    )
+    CliError::new(format!("`git` did not answer within {} seconds", DEADLINE.as_secs()))
+        .hint("git waits if a file that it reads is a pipe: search for pipes with `find . -type p`")
 }
 
 fn stop(child: &mut Child) {

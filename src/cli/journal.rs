@@ -5,6 +5,7 @@ use super::report::{self, CliError, print, print_foreign, warn};
 use super::start;
 use crate::app::App;
 use crate::serve::changes;
+use crate::text::count;
 use crate::workspace::{DamagedRecord, RepairOutcome, View, prune};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -23,6 +24,9 @@ pub(super) fn run(command: JournalCommand, options: &Options) -> Result<u8, CliE
 fn list(view: &View, limit: usize, json: bool) -> Result<u8, CliError> {
     if !json {
         let lines = changes::journal_lines(view.journal(), limit);
+        if lines.is_empty() {
+            warn("no transactions");
+        }
         print_foreign(&lines.iter().map(|l| format!("{l}\n")).collect::<String>())?;
         return Ok(report::DONE);
     }
@@ -48,7 +52,8 @@ fn show(app: &App, view: &View, id: u64) -> Result<u8, CliError> {
             .hint("`placet journal repair` moves damaged records aside; `placet doctor` lists them")
     })?;
     let entry = entry.ok_or_else(|| {
-        CliError::new(format!("there is no transaction {id} here")).hint("`placet journal list` shows them")
+        CliError::new(format!("no transaction {id} in this directory"))
+            .hint("`placet journal list` lists the transactions")
     })?;
     let shown = |path: &Path| app.workspace.shortened(path);
     let mut lines = vec![changes::entry_line(&entry)];
@@ -62,15 +67,17 @@ fn pruned(app: &App, view: &View) -> Result<u8, CliError> {
     let pruned = prune(&journals, view.objects(), app.keep(), &app.needed()).map_err(CliError::new)?;
     if let Some(first) = pruned.stopped_by.first() {
         let count = pruned.stopped_by.len();
-        let s = if count == 1 { "" } else { "s" };
+        let records = count::of(count, "record");
         return Err(CliError::new(format!(
-            "nothing was removed, because {count} record{s} that may name stored contents cannot be read: {first}"
+            "nothing was removed, because {records} that may refer to stored contents cannot be read: {first}"
         ))
-        .hint("`placet journal repair` moves damaged records aside; contents that only they name can then be removed"));
+        .hint("`placet journal repair` moves damaged records aside; contents that only these records use can then be removed"));
     }
     print(&format!(
-        "removed {} transactions and {} contents, {} bytes\n",
-        pruned.entries, pruned.objects, pruned.bytes
+        "removed {} and {} ({})\n",
+        count::of(pruned.entries, "transaction"),
+        count::of(pruned.objects, "stored content"),
+        count::of(pruned.bytes, "byte")
     ))?;
     Ok(report::DONE)
 }
@@ -78,7 +85,7 @@ fn pruned(app: &App, view: &View) -> Result<u8, CliError> {
 fn repair(app: &App) -> Result<u8, CliError> {
     let (repaired, aside) = app.repair().map_err(CliError::new)?;
     if repaired.all.is_empty() && repaired.unseen == 0 {
-        print("nothing is damaged\n")?;
+        print("no damage found\n")?;
         return Ok(report::DONE);
     }
     print_foreign(&changes::repair_lines(&repaired).iter().map(|l| format!("{l}\n")).collect::<String>())?;
@@ -90,8 +97,8 @@ fn repair(app: &App) -> Result<u8, CliError> {
     }
     if repaired.unseen > 0 {
         warn(&format!(
-            "warning: {} stored contents were not compared in time; run it again",
-            repaired.unseen
+            "warning: not compared in time: {}; run the command again",
+            count::of(repaired.unseen, "stored content")
         ));
     }
     let left = |mended: &RepairOutcome| {

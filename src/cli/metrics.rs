@@ -11,7 +11,7 @@ pub(super) fn run(command: Option<MetricsCommand>, options: &Options) -> Result<
     match command {
         None => {
             let figures =
-                metrics.figures().map_err(|e| CliError::new(format!("the figures cannot be read: {e}")))?;
+                metrics.figures().map_err(|e| CliError::new(format!("cannot read the metrics: {e}")))?;
             print(&prometheus(&figures)).map(|()| report::DONE)
         }
         Some(MetricsCommand::Serve { port }) => serve(&metrics, port),
@@ -35,8 +35,8 @@ fn serve(metrics: &metrics::MetricsFile, port: u16) -> Result<u8, CliError> {
 
 #[cfg(not(feature = "otlp"))]
 fn push(_: &metrics::MetricsFile, _: &Options) -> Result<u8, CliError> {
-    Err(CliError::usage("this placet was built without the feature `otlp`")
-        .hint("cargo install placet --features otlp; or let a collector scrape `placet metrics serve`"))
+    Err(CliError::usage("placet was built without the feature `otlp`")
+        .hint("install it with `cargo install placet --features otlp`, or let a collector scrape `placet metrics serve`"))
 }
 
 #[cfg(feature = "otlp")]
@@ -45,11 +45,11 @@ fn push(metrics: &metrics::MetricsFile, options: &Options) -> Result<u8, CliErro
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
     let app = start::app(options)?;
     let endpoint = app.config.text("metrics.otlp_endpoint").ok_or_else(|| {
-        CliError::usage("no collector is named")
+        CliError::usage("no collector is configured")
             .hint("set metrics.otlp_endpoint, such as http://localhost:4318")
     })?;
     let url = format!("{}/v1/metrics", endpoint.trim_end_matches('/'));
-    let figures = metrics.figures().map_err(|e| CliError::new(format!("the figures cannot be read: {e}")))?;
+    let figures = metrics.figures().map_err(|e| CliError::new(format!("cannot read the metrics: {e}")))?;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let body = metrics::payload(&figures, i64::try_from(now).unwrap_or_default());
     let client = HttpClient::new(app.client());
@@ -62,5 +62,5 @@ fn push(metrics: &metrics::MetricsFile, options: &Options) -> Result<u8, CliErro
     if !(200..300).contains(&answer.status()) {
         return Err(CliError::new(format!("{url} answered {}", answer.status())));
     }
-    print(&format!("sent the figures of {} tools to {url}\n", figures.tools.len())).map(|()| report::DONE)
+    print(&format!("sent the metrics of {} to {url}\n", figures.tools.len())).map(|()| report::DONE)
 }

@@ -20,8 +20,8 @@ pub(super) fn install() {
         let reason = visible::guard_line(&reason);
         let at = info.location().map(|at| format!(" ({}:{})", at.file(), at.line())).unwrap_or_default();
         end(&match runtime {
-            true => format!("error: a system call failed that placet cannot work without: {reason}"),
-            false => format!("error: placet ends because of a bug in it: {reason}{at}"),
+            true => format!("error: a system call failed that placet needs: {reason}"),
+            false => format!("error: placet crashed because of a bug: {reason}{at}"),
         });
     }));
 }

@@ -46,7 +46,7 @@ fn page(title: &str) -> String {
 fn protected_paths() -> String {
     let mut out = page("Protected paths");
     out.push_str(
-        "Files that a program runs or obeys by itself. A change to one of them is approved on its own: see\n\
+        "Files that a program runs or reads by itself. A change to such a file needs its own approval: see\n\
          [Modes](../guide/modes.md#protected-files). A path is matched from its end, in upper or lower case; `dir/`\n\
          means everything in the directory, `*` for any part of a name. A row whose program has \\* does not\n\
          apply in directories that package managers fill, such as `node_modules` and `vendor`. Executables in directories\n\
@@ -146,9 +146,9 @@ fn offline() -> String {
 
 fn providers() -> String {
     let mut out = page("Built-in providers");
-    out.push_str("| name | address | speaks | key | model where none is named |\n|---|---|---|---|---|\n");
+    out.push_str("| name | address | wire format | key | default model |\n|---|---|---|---|---|\n");
     for preset in ProviderPreset::all() {
-        let need = if preset.key == ApiKeyRequirement::Required { "" } else { " (if it wants one)" };
+        let need = if preset.key == ApiKeyRequirement::Required { "" } else { " (if needed)" };
         let model = preset.default_model.as_ref().map_or("name one".to_string(), |m| format!("`{m}`"));
         let address = match preset.base_url.as_str() {
             "" => "your own".to_string(),
@@ -170,11 +170,10 @@ fn providers() -> String {
     out.push_str("## Models\n\n");
     let _ = write!(
         out,
-        "Compared in {}. Prices are dollars per million tokens: what is sent, what comes, what is read from and written \
-         to the cache. `-` is not known. `models.toml` in the configuration directory overrules it.\n\n",
+        "Compared in {}. Prices are dollars per million tokens: input, output, cache read and cache write. `-` means unknown. `models.toml` in the configuration directory overrides the table.\n\n",
         catalog::compared()
     );
-    out.push_str("| provider | model | window | answer | pictures | sent | comes | cache read | cache write |\n|---|---|---|---|---|---|---|---|---|\n");
+    out.push_str("| provider | model | window | answer | pictures | input | output | cache read | cache write |\n|---|---|---|---|---|---|---|---|---|\n");
     for preset in ProviderPreset::all().iter().filter(|preset| preset.catalog.is_none()) {
         for (id, model) in catalog::of_provider(&preset.name) {
             model_row(&mut out, &preset.name, id, model);

@@ -76,9 +76,11 @@ impl From<crate::repl::ReplError> for CliError {
 impl From<SessionError> for CliError {
     fn from(error: SessionError) -> CliError {
         let hint = match &error {
-            SessionError::Missing(_) => Some("`placet session list` shows them".to_string()),
-            SessionError::Ambiguous { .. } => Some("give more of its name".to_string()),
-            SessionError::Elsewhere { .. } => Some("close it there, or start a new session".to_string()),
+            SessionError::Missing(_) => Some("`placet session list` lists the sessions".to_string()),
+            SessionError::Ambiguous { .. } => Some("use a longer prefix".to_string()),
+            SessionError::Elsewhere { .. } => {
+                Some("close the session there, or start a new session".to_string())
+            }
             SessionError::Newer { .. } => {
                 Some("update placet, or set XDG_STATE_HOME to another directory".to_string())
             }

@@ -24,19 +24,19 @@ use std::sync::Arc;
 
 #[derive(Args, Debug)]
 pub struct ReviewArgs {
-    /// A patch file, `-` for standard input, or what `git diff` takes: REV, REV..REV. Without it: what is pending,
-    /// else what differs from the last commit
+    /// A patch file, `-` for standard input, or revisions as in `git diff`: REV, REV..REV. Default: pending
+    /// changes, or else the changes since the last commit
     pub what: Option<String>,
-    /// What is staged in git
+    /// Review the changes staged in git
     #[arg(long, conflicts_with = "what")]
     pub staged: bool,
-    /// Write what was accepted of a patch here
+    /// Write the accepted hunks of the patch to this file
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Comments and rejections as JSON instead of Markdown
     #[arg(long)]
     pub json: bool,
-    /// As numbered sentences, without a screen
+    /// Print numbered sentences, without a full screen
     #[arg(long)]
     pub linear: bool,
     #[command(flatten)]
@@ -106,10 +106,10 @@ fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Result<u8, Cl
     let carried = carried.map_err(CliError::new)?;
     let mut code = report::DONE;
     for (kind, told) in &carried.steps {
-        code = code.max(report_outcome(app, *kind, "placet review", told)?);
+        code = code.max(report_outcome(app, *kind, "placet review", told, None)?);
     }
     if carried.outbox.is_some() {
-        warn(&format!("what you rejected and said goes to the agent with your next message in {name}"));
+        warn(&format!("your rejections and comments will be sent with your next message in {name}"));
     }
     Ok(code)
 }
@@ -127,9 +127,9 @@ fn shown(
     let Some(base) = base else {
         if args.output.is_some() || args.json {
             return Err(CliError::usage(
-                "`--output` and `--json` write what was decided, and nobody can decide here",
+                "`--output` and `--json` write your decisions, and nobody can decide without a terminal",
             )
-            .hint("without them the review is printed as sentences"));
+            .hint("leave them out to print the review"));
         }
         print_foreign(&sentences(&review))?;
         return Ok(None);
@@ -181,13 +181,13 @@ fn leave(args: &ReviewArgs, review: &Review, outcome: ReviewOutcome) -> Result<u
         let (bytes, left) = accepted(&review.files);
         std::fs::write(file, bytes)
             .map_err(|e| CliError::new(format!("`{}` was not written: {e}", file.display())))?;
-        warn(&format!("what you accepted is in {}", file.display()));
+        warn(&format!("the accepted hunks are in {}", file.display()));
         if !left.is_empty() {
-            warn(&format!("not in it, because only lines can be: {}", left.join(", ")));
+            warn(&format!("left out of the patch (not text): {}", left.join(", ")));
         }
     }
     if args.output.is_none() && matches!(outcome, ReviewOutcome::Apply { .. }) && review.tally().0 > 0 {
-        warn("what you accepted was not written anywhere: `--output FILE` makes a patch of it");
+        warn("the accepted hunks were not written: `--output FILE` writes a patch");
     }
     if args.json {
         let text = serde_json::to_string_pretty(&value(review)).unwrap_or_default();
@@ -208,10 +208,10 @@ fn difference(args: &ReviewArgs, cwd: &Path) -> Result<(String, Vec<u8>), CliErr
         Some("-") => Ok(("standard input".into(), bounded(io::stdin().lock())?)),
         Some(what) if cwd.join(what).is_file() => {
             let file = std::fs::File::open(cwd.join(what));
-            let file = file.map_err(|e| CliError::new(format!("`{what}` cannot be read: {e}")))?;
+            let file = file.map_err(|e| CliError::new(format!("cannot read `{what}`: {e}")))?;
             Ok((what.into(), bounded(file)?))
         }
-        Some(what) if what.starts_with('-') => Err(CliError::usage(format!("`{what}` is no revision"))),
+        Some(what) if what.starts_with('-') => Err(CliError::usage(format!("`{what}` is not a revision"))),
         Some(what) => Ok((what.into(), git_diff::difference(cwd, &[what])?)),
         None if args.staged => Ok(("staged".into(), git_diff::difference(cwd, &["--cached"])?)),
         None => Ok(("work tree".into(), git_diff::difference(cwd, &["HEAD"])?)),
@@ -222,7 +222,7 @@ fn bounded(from: impl Read) -> Result<Vec<u8>, CliError> {
     let mut out = Vec::new();
     from.take(MOST + 1).read_to_end(&mut out).map_err(CliError::new)?;
     if out.len() as u64 > MOST {
-        return Err(CliError::new(format!("the difference has more than {MOST} bytes"))
+        return Err(CliError::new(format!("the diff has more than {MOST} bytes"))
             .hint("review a part of it: `git diff REV..REV -- PATH > part.diff; placet review part.diff`"));
     }
     Ok(out)

@@ -51,7 +51,7 @@ pub(super) fn run(
     let (backend, sentence) = app.backend();
     if backend != crate::sandbox::SandboxBackend::Overlay {
         return Err(CliError::new(format!("`sandbox run` needs a copy-on-write view: {sentence}"))
-            .hint("`placet doctor` says what this machine can do; see `When it cannot be had` in the guide's page on the sandbox"));
+            .hint("`placet doctor` shows what this machine supports; see the guide's page on the sandbox"));
     }
     let name = app.fresh_view();
     // The person's own command sees what the person does, whatever is classified.
@@ -131,7 +131,7 @@ fn settle(
     let approval = named_and_pending(view, workspace, options)?;
     let set = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     if set.is_empty() {
-        warn("it changes nothing");
+        warn("no changes");
         return Ok(code);
     }
     let shown = |path: &Path| workspace.shortened(path);
@@ -177,7 +177,7 @@ fn apply(
         }
     } else {
         record(app, AuditKind::Apply, &told)?;
-        name_waiting(&told);
+        name_waiting(&told, None);
     }
     let left = view.changes(LayerKind::Pending).map_err(CliError::new)?;
     if told.done && !left.is_empty() {

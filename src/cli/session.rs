@@ -4,7 +4,7 @@ use super::args::{ExportFormat, Options, SessionCommand};
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::start;
 use crate::session::{MarkdownPictures, SessionPin, SessionStore, html, markdown, pictures, to_json};
-use crate::text::{regular_file, visible};
+use crate::text::{count, regular_file, visible};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt;
@@ -24,6 +24,9 @@ pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, CliE
             if json {
                 return print(&(serde_json::to_string(&rows).map_err(CliError::new)? + "\n"))
                     .map(|()| report::DONE);
+            }
+            if rows.is_empty() {
+                warn("no sessions");
             }
             let mut out = String::new();
             for row in rows {
@@ -56,10 +59,10 @@ pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, CliE
             let row = store.find(&id)?;
             let title = crate::repl::title_of(&title.join(" "));
             if title.is_empty() {
-                return Err(CliError::usage("a title has words"));
+                return Err(CliError::usage("the title is empty"));
             }
             store.rename(&row.id, &title)?;
-            warn(&format!("{} is called: {title}", row.id));
+            warn(&format!("renamed {} to: {title}", row.id));
         }
         SessionCommand::Pin { id } => pin(&store, &id, SessionPin::On)?,
         SessionCommand::Unpin { id } => pin(&store, &id, SessionPin::Off)?,
@@ -72,7 +75,7 @@ pub(super) fn run(command: SessionCommand, options: &Options) -> Result<u8, CliE
             }
             print_foreign(&out)?;
             if hits.is_empty() {
-                warn("nothing found");
+                warn("no matches");
                 return Ok(report::ERROR);
             }
         }
@@ -124,9 +127,9 @@ fn export(
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
     let mut options = std::fs::OpenOptions::new();
     let opened = options.write(true).create_new(true).mode(0o600).open(path);
-    opened.and_then(|mut file| file.write_all(bytes)).map_err(|e| {
-        CliError::new(format!("`{}` cannot be written: {e}", path.display()))
-            .hint("a file that is there already is left alone")
+    opened.and_then(|mut file| file.write_all(bytes)).map_err(|e| match e.kind() {
+        std::io::ErrorKind::AlreadyExists => CliError::new(format!("`{}` already exists", path.display())),
+        _ => CliError::new(format!("cannot write `{}`: {e}", path.display())),
     })
 }
 
@@ -135,11 +138,11 @@ const LARGEST_EXPORT: u64 = 1 << 30;
 
 fn import(store: &SessionStore, file: &Path, options: &Options) -> Result<(), CliError> {
     let text = regular_file::read_to_string(file, LARGEST_EXPORT)
-        .map_err(|e| CliError::new(format!("`{}` cannot be read: {e}", file.display())))?;
+        .map_err(|e| CliError::new(format!("cannot read `{}`: {e}", file.display())))?;
     let cwd = start::working_directory(options)?;
-    let session = store.import(&text, &cwd).map_err(|e| {
-        CliError::new(e).hint("`placet session export ID --format json` writes what can be imported")
-    })?;
+    let session = store
+        .import(&text, &cwd)
+        .map_err(|e| CliError::new(e).hint("`placet session export ID --format json` writes such a file"))?;
     let row = store.find(session.id().as_str())?;
     print_foreign(&format!("{}  {}\n", row.id, row.title))
 }
@@ -163,10 +166,10 @@ fn prune(store: &SessionStore, dry_run: DryRun, options: &Options) -> Result<(),
         );
     }
     print_foreign(&out)?;
-    let (n, s) = (pruned.len(), if pruned.len() == 1 { "" } else { "s" });
+    let sessions = count::of(pruned.len(), "session");
     match dry_run {
-        DryRun::Yes => warn(&format!("{n} session{s} would be removed")),
-        DryRun::No => warn(&format!("{n} session{s} removed")),
+        DryRun::Yes => warn(&format!("{sessions} would be removed")),
+        DryRun::No => warn(&format!("{sessions} removed")),
     }
     Ok(())
 }

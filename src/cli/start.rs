@@ -93,7 +93,7 @@ pub(super) fn load(options: &Options) -> Result<LoadedApp, CliError> {
     };
     let app = App::new(config, paths, request)?;
     if options.dry_run && app.mode.load() > crate::permission::Mode::Ask {
-        return Err(CliError::usage("--dry-run changes nothing, so it goes with read or ask mode"));
+        return Err(CliError::usage("--dry-run needs read or ask mode"));
     }
     match app.recover() {
         None => {}
@@ -113,13 +113,13 @@ fn print_problems(problems: &[ConfigProblem]) {
 
 /// One spelling for one place: trust and sessions are kept by it.
 pub(super) fn working_directory(options: &Options) -> Result<PathBuf, CliError> {
-    let here =
-        std::env::current_dir().map_err(|e| CliError::new(format!("the working directory is gone: {e}")))?;
+    let here = std::env::current_dir()
+        .map_err(|e| CliError::new(format!("the working directory does not exist: {e}")))?;
     let Some(dir) = &options.cwd else { return Ok(here) };
     let dir = here.join(dir);
     match dir.canonicalize() {
         Ok(dir) if dir.is_dir() => Ok(dir),
-        _ => Err(CliError::usage(format!("`{}` is no directory", dir.display()))),
+        _ => Err(CliError::usage(format!("`{}` is not a directory", dir.display()))),
     }
 }
 
@@ -136,7 +136,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
         .thread_keep_alive(DAY)
         .enable_all()
         .build()
-        .map_err(|e| CliError::new(format!("no threads can be started: {e}")))?;
+        .map_err(|e| CliError::new(format!("cannot start threads: {e}")))?;
     // One thread for blocking work stays: where no other can be started later, work waits for it instead of breaking.
     drop(runtime.spawn_blocking(|| ()));
     Ok(runtime)
@@ -187,12 +187,11 @@ fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliErro
         let mut stdin = io::stdin().lock();
         stdin
             .read_to_string(&mut prompt)
-            .map_err(|e| CliError::new(format!("standard input cannot be read: {e}")))?;
+            .map_err(|e| CliError::new(format!("cannot read standard input: {e}")))?;
     }
     if prompt.trim().is_empty() {
-        return Err(
-            CliError::usage("the prompt is empty").hint("placet -p \"show README.md\", or pipe it in")
-        );
+        return Err(CliError::usage("the prompt is empty")
+            .hint("pass it as an argument (`placet -p \"show README.md\"`) or on standard input"));
     }
     let runtime = runtime()?;
     let current = CurrentTurn::default();
@@ -235,7 +234,7 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
     let mut agent: Option<Agent> = None;
     let mut worst = report::DONE;
     for line in io::stdin().lock().lines() {
-        let line = line.map_err(|e| CliError::new(format!("standard input cannot be read: {e}")))?;
+        let line = line.map_err(|e| CliError::new(format!("cannot read standard input: {e}")))?;
         if line.trim().is_empty() {
             continue;
         }
@@ -262,7 +261,7 @@ fn note_untrusted(loaded: &LoadedApp) {
     if let Some((project, _)) = &loaded.untrusted {
         let left_out = loaded.app.config.untrusted.join(", ");
         warn(&format!(
-            "note: {} is not trusted, so this is left out: {}\nhint: `placet config trust` shows it and trusts it",
+            "note: {} is not trusted; ignored: {}\nhint: review and trust it with `placet config trust`",
             project.path.display(),
             crate::text::sanitize::line(&left_out)
         ));
@@ -313,14 +312,13 @@ fn open_session(
         repl::ResumeTarget::Last => match store.latest(app.cwd())? {
             Some(id) => Some(id),
             None => {
-                return Err(CliError::new("there is no session of this directory to go on with"));
+                return Err(CliError::new("no earlier session in this directory"));
             }
         },
         repl::ResumeTarget::Named(prefix) => Some(store.find(&prefix)?.id),
         repl::ResumeTarget::Choose => {
-            return Err(
-                CliError::usage("--resume needs a name here").hint("`placet session list` shows them")
-            );
+            return Err(CliError::usage("--resume needs a session ID when there is no terminal")
+                .hint("`placet session list` lists the sessions"));
         }
     };
     match id {

@@ -43,7 +43,7 @@ fn preview(name: Option<&str>, options: &Options) -> Result<u8, CliError> {
     let depth = if coloured { ColorDepth::detect(setting, variable) } else { ColorDepth::True };
     let name = name.or_else(|| app.config.text("ui.theme")).unwrap_or("auto");
     let theme = Theme::load(name, &start::paths().config, depth, variable)
-        .map_err(|e| CliError::usage(e).hint("`placet theme list` shows what there is"))?;
+        .map_err(|e| CliError::usage(e).hint("`placet theme list` lists the themes"))?;
     if depth == ColorDepth::None && name != theme.name {
         warn("note: without colours every theme is mono");
     }

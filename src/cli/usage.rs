@@ -25,7 +25,7 @@ pub(super) fn run(since: Option<&str>, json: bool, options: &Options) -> Result<
             .map(|()| report::DONE);
     }
     if all.is_empty() {
-        return print("nothing was spent in that time\n").map(|()| report::DONE);
+        return print("no usage in this period\n").map(|()| report::DONE);
     }
     let mut out = String::new();
     let wide = all.iter().map(|one| name(one).len()).max().unwrap_or(0);
@@ -78,6 +78,7 @@ fn from(since: Option<&str>) -> Result<i64, CliError> {
     let day =
         text.parse::<jiff::civil::Date>().ok().and_then(|day| day.to_zoned(now.time_zone().clone()).ok());
     day.map(|day| day.timestamp().as_millisecond()).ok_or_else(|| {
-        CliError::usage(format!("`{text}` is no time")).hint("--since 7d, --since 12h or --since 2026-11-01")
+        CliError::usage(format!("invalid time `{text}`"))
+            .hint("use --since 7d, --since 12h or --since 2026-11-01")
     })
 }

@@ -1,5 +1,6 @@
 //! A hook as it stands in a file: a table of texts. What it means is not known here.
 
+use super::layer::{found, found_value};
 use std::fmt;
 use toml_edit::{Item, TableLike, Value};
 
@@ -44,13 +45,13 @@ impl HookSettings {
         if let Some(tables) = item.as_array_of_tables() {
             return tables.iter().map(|t| Ok((of_table(t, start(t.span()))?, start(t.span())))).collect();
         }
-        let wanted = || format!("must be a list of tables (`[[hooks]]`), not {}", item.type_name());
+        let wanted = || format!("must be a list of tables (`[[hooks]]`), not {}", found(item));
         let list = item.as_array().ok_or_else(|| (wanted(), start(item.span())))?;
         let one = |value: &Value| {
             let at = start(value.span());
             let table = value.as_inline_table();
             let table =
-                table.ok_or_else(|| (format!("holds {}, which is no hook", value.type_name()), at))?;
+                table.ok_or_else(|| (format!("contains {}, which is not a hook", found_value(value)), at))?;
             Ok((of_table(table, at)?, at))
         };
         list.iter().map(one).collect()

@@ -52,7 +52,7 @@ impl fmt::Display for SettingOrigin {
             }
             SettingOrigin::Environment(name) => write!(f, "environment {name}"),
             SettingOrigin::Flag(flag) => write!(f, "flag {flag}"),
-            SettingOrigin::Doubt => f.write_str("held down: a permission setting cannot be read"),
+            SettingOrigin::Doubt => f.write_str("restricted: a permission setting cannot be read"),
         }
     }
 }
@@ -126,7 +126,7 @@ impl SettingsLayer {
                 layer.problems.push(ConfigProblem {
                     place: Some((path.into(), line, column)),
                     message: e.message().to_string(),
-                    hint: Some("nothing of this file applies until it is mended; calls that would have been allowed ask".into()),
+                    hint: Some("the file is ignored until it is fixed; calls that it would allow ask".into()),
                     permission: true,
                 });
             }
@@ -152,7 +152,7 @@ impl SettingsLayer {
     pub fn set(&mut self, assignment: &str) {
         let flag = format!("--set {assignment}");
         let Some((name, text)) = assignment.split_once('=') else {
-            self.problem(&flag, "the form is KEY=VALUE".into(), None, false);
+            self.problem(&flag, "expected KEY=VALUE".into(), None, false);
             return;
         };
         match SettingKey::find(name) {
@@ -242,9 +242,29 @@ fn unknown(name: &str) -> (String, Option<String>) {
     let names = super::key::SettingKey::all().map(|k| k.name);
     let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
     (
-        format!("there is no setting `{name}`"),
-        hint.or_else(|| Some("`placet config show` lists them all".into())),
+        format!("unknown setting `{name}`"),
+        hint.or_else(|| Some("`placet config show` lists the settings".into())),
     )
+}
+
+/// A value for a person: the value itself if it is short and plain, else its type.
+pub(super) fn found(item: &Item) -> String {
+    item.as_value().map_or_else(|| format!("a {}", item.type_name()), found_value)
+}
+
+pub(super) fn found_value(value: &toml_edit::Value) -> String {
+    /// Longer text is cut: the message is about the setting.
+    const LONGEST: usize = 60;
+    match value {
+        toml_edit::Value::String(text) => {
+            let short: String = text.value().chars().take(LONGEST).collect();
+            let more = if short.len() < text.value().len() { "..." } else { "" };
+            format!("\"{}{more}\"", crate::text::visible::line(&short))
+        }
+        toml_edit::Value::Array(_) => "an array".into(),
+        toml_edit::Value::InlineTable(_) => "a table".into(),
+        plain => plain.to_string().trim().into(),
+    }
 }
 
 fn line_column(text: &str, at: usize) -> (usize, usize) {
@@ -275,7 +295,7 @@ impl SettingsReader<'_> {
                     Some(setting) => layer.values.push((full, setting, self.origin(place.0))),
                     None => {
                         let message =
-                            format!("`{full}` must be {}, not {}", key.kind.describe(), item.type_name());
+                            format!("`{full}` must be {}, not {}", key.kind.describe(), found(item));
                         self.problem(layer, place, message, None, is_permission(&full));
                     }
                 },
@@ -334,8 +354,7 @@ impl SettingsReader<'_> {
         hint: Option<String>,
         permission: bool,
     ) {
-        let strict =
-            permission.then(|| "until it is mended, calls that would have been allowed ask".to_string());
+        let strict = permission.then(|| "until it is fixed, calls that would be allowed ask".to_string());
         let hint = hint.or(strict);
         layer.problems.push(ConfigProblem {
             place: Some((self.path.into(), line, column)),

@@ -51,10 +51,10 @@ fn mistakes_are_told_with_their_place_and_the_rest_applies() {
     assert_eq!(
         told,
         [
-            "/u/config.toml:2:1: `max_turns` must be a whole number, 0 or more, not string",
-            "/u/config.toml:3:1: there is no setting `providerr`\n  hint: did you mean `provider`?",
-            "/u/config.toml:5:3: there is no setting `ui.thme`\n  hint: did you mean `ui.theme`?",
-            "/u/config.toml:6:3: `ui.color` must be one of auto, always, never, not string",
+            "/u/config.toml:2:1: `max_turns` must be a whole number, 0 or more, not \"many\"",
+            "/u/config.toml:3:1: unknown setting `providerr`\n  hint: did you mean `provider`?",
+            "/u/config.toml:5:3: unknown setting `ui.thme`\n  hint: did you mean `ui.theme`?",
+            "/u/config.toml:6:3: `ui.color` must be one of auto, always, never, not \"sometimes\"",
         ]
     );
     assert_eq!(config.text("model"), Some("m"));
@@ -148,7 +148,7 @@ fn a_rule_table_with_a_mistake_falls_to_the_strict_side_and_names_its_line() {
         ("{ match = [] }", "has a table without `rule`"),
         ("{ rule = 1 }", "has a `rule` that is not a string"),
         ("{ rule = \"run(x)\", match = \"x\" }", "has a `match` that is not a list of strings"),
-        ("3", "holds integer, which is no rule"),
+        ("3", "contains 3, which is not a rule"),
     ] {
         let text = format!("[permission]\ndeny = [\n  \"run(y)\",\n  {entry},\n]\n");
         let config = Config::merge(SettingsSources { user: user(&text), ..SettingsSources::default() });

@@ -17,7 +17,7 @@ pub struct ConfigProblem {
 impl ConfigProblem {
     /// A permission that cannot be used, by where it was set.
     pub fn of_value(origin: &SettingOrigin, message: String) -> ConfigProblem {
-        let hint = Some("until it is mended, calls that would have been allowed ask".to_string());
+        let hint = Some("until it is fixed, calls that would be allowed ask".to_string());
         let (place, message) = match origin {
             SettingOrigin::User { path, line } | SettingOrigin::Project { path, line } => {
                 (Some((path.clone(), *line, 1)), message)

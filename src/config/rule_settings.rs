@@ -2,6 +2,7 @@
 //!
 //! What the rule means is not known here; the examples are compared where rules are read.
 
+use super::layer::{found, found_value};
 use std::fmt;
 use toml_edit::{Item, TableLike, Value};
 
@@ -36,14 +37,14 @@ impl RuleSettings {
         if let Some(tables) = item.as_array_of_tables() {
             return tables.iter().map(|t| Ok((of_table(t, start(t.span()))?, start(t.span())))).collect();
         }
-        let wanted = || format!("must be a list of rules, not {}", item.type_name());
+        let wanted = || format!("must be a list of rules, not {}", found(item));
         let list = item.as_array().ok_or_else(|| (wanted(), start(item.span())))?;
         let one = |value: &Value| {
             let at = start(value.span());
             match value {
                 Value::String(text) => Ok((RuleSettings::plain(text.value()), at)),
                 Value::InlineTable(table) => Ok((of_table(table, at)?, at)),
-                other => Err((format!("holds {}, which is no rule", other.type_name()), at)),
+                other => Err((format!("contains {}, which is not a rule", found_value(other)), at)),
             }
         };
         list.iter().map(one).collect()

@@ -147,6 +147,17 @@ pub enum CallOutcome {
     Interrupted,
 }
 
+impl CallOutcome {
+    pub const fn name(self) -> &'static str {
+        match self {
+            CallOutcome::Done => "done",
+            CallOutcome::Failed => "failed",
+            CallOutcome::Denied => "denied",
+            CallOutcome::Interrupted => "interrupted",
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CallResult {
     pub id: CallId,

@@ -61,6 +61,6 @@ impl MessagePrefix {
 
 impl fmt::Debug for MessagePrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} messages kept elsewhere", self.count)
+        write!(f, "{} messages stored elsewhere", self.count)
     }
 }

@@ -37,9 +37,7 @@ impl Note {
             }
             Note::JobsLost { jobs } => {
                 let jobs = jobs.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-                format!(
-                    "[placet: the background commands {jobs} are out of reach: placet was left meanwhile]"
-                )
+                format!("[placet: the background commands {jobs} ended when placet was closed]")
             }
             Note::AttachedFile { path } => format!("[placet: the person attached {}]", on_one_line(path)),
             Note::AttachedScratchpad { name } => {
@@ -66,13 +64,13 @@ impl Note {
             }
             Note::PlainHistory { text, scope: HistoryScope::Whole } => format!("{PLAIN_HISTORY}{text}"),
             Note::PlainHistory { text, scope: HistoryScope::End } => format!("{PLAIN_END}{text}"),
-            Note::GoesOn => return Cow::Borrowed("[placet: the conversation goes on]"),
+            Note::GoesOn => return Cow::Borrowed("[placet: the conversation continues]"),
             Note::SumUp { focus } => sum_up(focus),
             Note::AnswerWithheld { reason } => {
                 format!("[placet: the answer is withheld: {}]", on_one_line(reason))
             }
             Note::MessageLost => return Cow::Borrowed(MESSAGE_LOST),
-            Note::NotStored { reason } => format!("[not carried to its store: {}]", on_one_line(reason)),
+            Note::NotStored { reason } => format!("[not saved to the store: {}]", on_one_line(reason)),
             Note::WriteDownBlocked { level, files, more } => write_down_blocked(level, files, *more),
             Note::Earlier { text } => return Cow::Borrowed(text),
         };
@@ -90,7 +88,7 @@ impl Note {
             Note::JobEnded(JobEnd { job, how, .. }) => {
                 return Cow::Owned(format!("job {job} has ended: {}", on_one_line(how)));
             }
-            Note::JobsLost { .. } => "background commands out of reach",
+            Note::JobsLost { .. } => "background commands ended",
             Note::AttachedFile { path } => return Cow::Owned(format!("attached {}", on_one_line(path))),
             Note::AttachedScratchpad { name } => {
                 return Cow::Owned(format!("attached the scratchpad `{}`", on_one_line(name)));
@@ -114,7 +112,7 @@ const EMPTY_ANSWER: &str =
 const PLAIN_HISTORY: &str =
     "[placet: the conversation so far, as text, because the provider refused it as it was]";
 const PLAIN_END: &str = "[placet: the provider refused the conversation before this; it is left out]";
-const MESSAGE_LOST: &str = "[placet: a message that stood here cannot be read any more]";
+const MESSAGE_LOST: &str = "[placet: a message here cannot be read any more]";
 
 fn interrupted(at: CallInterruption) -> &'static str {
     match at {
@@ -156,7 +154,7 @@ fn write_down_blocked(level: &str, files: &[BlockedWrite], more: usize) -> Strin
 fn sum_up(focus: &str) -> String {
     let mut words = include_str!("../../prompts/compact.md").trim_end().to_string();
     if !focus.is_empty() {
-        let _ = write!(words, "\n\nThe person wants this above all in it: {focus}");
+        let _ = write!(words, "\n\nThe person wants the summary to focus on: {focus}");
     }
     words
 }

@@ -52,15 +52,15 @@ pub enum HookError {
     #[error("the hook `{hook}` must have exactly one of command, deny, denylist, ask, allow, redact")]
     Effect { hook: String },
     #[error(
-        "the hook `{hook}` redacts at {point}, where nothing can be redacted; use POST_TOOL_RESPONSE or PRE_OUTPUT"
+        "the hook `{hook}` redacts at {point}, which does not support redaction; use POST_TOOL_RESPONSE or PRE_OUTPUT"
     )]
     Redacts { hook: String, point: &'static str },
     /// Left alone, it would never match, and guard nothing.
-    #[error("the hook `{hook}` looks at a tool, and there is none at {point}")]
+    #[error("the hook `{hook}` uses a field of a tool, but {point} has no tool")]
     Tool { hook: String, point: &'static str },
-    #[error("the hook `{hook}` compares `{key}`, which nobody tells it; known are {known}")]
+    #[error("the hook `{hook}` uses the unknown field `{key}`; available: {known}")]
     When { hook: String, key: String, known: String },
-    #[error("the hook `{hook}` has a pattern that is not one: {reason}")]
+    #[error("the hook `{hook}` has an invalid pattern: {reason}")]
     Pattern { hook: String, reason: String },
 }
 

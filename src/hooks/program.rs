@@ -54,7 +54,7 @@ async fn run(
     programs: &HookEnvironment,
     cancel: &CancellationToken,
 ) -> Result<String, String> {
-    let failed = |e: std::io::Error| format!("it could not be asked: {e}");
+    let failed = |e: std::io::Error| format!("it could not be run: {e}");
     // What it says on the side is no part of its answer, and is kept for the message when it fails.
     let side = tempfile::NamedTempFile::new().map_err(failed)?;
     let quoted = side.path().display().to_string().replace('\'', "'\\''");
@@ -67,8 +67,7 @@ async fn run(
         stdin: CommandInput::Bytes(context.json(point).to_string().into_bytes()),
         sandbox: None,
     };
-    let mut finished =
-        command.run(cancel, |_| {}).await.map_err(|e| format!("it could not be asked: {e}"))?;
+    let mut finished = command.run(cancel, |_| {}).await.map_err(|e| format!("it could not be run: {e}"))?;
     let said = || {
         let said = std::fs::read(side.path()).unwrap_or_default();
         let said: String = String::from_utf8_lossy(&said).trim().chars().take(QUOTED).collect();
@@ -95,12 +94,12 @@ fn read(text: &str, point: HookPoint) -> Result<Option<HookAction>, String> {
         "BLOCK" => HookAction::Block(answer.reason),
         "REQUIRE_APPROVAL" => HookAction::Ask(answer.reason),
         "REDACT" if !point.can_redact() => {
-            return Err(format!("it answered REDACT at {}, where nothing can be redacted", point.name()));
+            return Err(format!("it answered REDACT at {}, which does not support redaction", point.name()));
         }
         "REDACT" => HookAction::Redact(redactions(answer)?),
         other => {
             return Err(format!(
-                "it answered `{other}`, which is none of ALLOW, BLOCK, REDACT, REQUIRE_APPROVAL, PASS"
+                "it answered `{other}`; expected ALLOW, BLOCK, REDACT, REQUIRE_APPROVAL or PASS"
             ));
         }
     }))
@@ -115,5 +114,5 @@ fn redactions(answer: HookAnswer) -> Result<Vec<HookRedaction>, String> {
     let read = |pair: RedactionPair| {
         HookRedaction::new(&pair.pattern, pair.replacement.as_deref().unwrap_or("[redacted]"))
     };
-    pairs.into_iter().map(read).collect::<Result<_, _>>().map_err(|e| format!("its pattern is none: {e}"))
+    pairs.into_iter().map(read).collect::<Result<_, _>>().map_err(|e| format!("its pattern is invalid: {e}"))
 }

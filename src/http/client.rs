@@ -194,7 +194,7 @@ impl HttpClient {
             let certificates =
                 Certificate::from_pem_bundle(&pem).map_err(|e| unread(&error_cause::of(&e)))?;
             if certificates.is_empty() {
-                return Err(unread(&"there is none in it"));
+                return Err(unread(&"the file has no certificate"));
             }
             builder = builder.tls_certs_merge(certificates);
         }

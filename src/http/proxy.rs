@@ -47,7 +47,7 @@ impl EnvProxy {
         let EnvProxy { variable, scheme, at, .. } = self;
         match self.named {
             ProxyAuth::Bare => format!(
-                "the proxy {at} wants a name and a password (HTTP 407): {variable}={scheme}://NAME:PASSWORD@{at}"
+                "the proxy {at} requires a name and a password (HTTP 407): set {variable}={scheme}://NAME:PASSWORD@{at}"
             ),
             ProxyAuth::WithPassword => format!(
                 "the proxy {at} refuses the name or the password in {variable} (HTTP 407); write @ : / in them as %40 %3A %2F"
@@ -60,9 +60,9 @@ impl EnvProxy {
         let EnvProxy { variable, at, .. } = self;
         let elsewhere = error_cause::is_tls(words) || !error.is_connect();
         match words.strip_prefix(error_cause::PROXY) {
-            _ if elsewhere => format!("{words} (through the proxy {at}, which {variable} names)"),
-            Some(rest) => format!("the proxy {at}, which {variable} names, does not let it through: {rest}"),
-            None => format!("the proxy {at}, which {variable} names, cannot be reached: {words}"),
+            _ if elsewhere => format!("{words} (through the proxy {at} from {variable})"),
+            Some(rest) => format!("the proxy {at} from {variable} refuses the connection: {rest}"),
+            None => format!("the proxy {at} from {variable} cannot be reached: {words}"),
         }
     }
 }
@@ -188,7 +188,7 @@ mod tests {
         };
         assert_eq!(
             refusal("p:3128"),
-            "the proxy p:3128 wants a name and a password (HTTP 407): https_proxy=http://NAME:PASSWORD@p:3128"
+            "the proxy p:3128 requires a name and a password (HTTP 407): set https_proxy=http://NAME:PASSWORD@p:3128"
         );
         assert_eq!(
             refusal("http://me:secret-1@p:3128"),

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum MediaError {
-    #[error("it begins like a {kind} picture but cannot be decoded: {reason}")]
+    #[error("it starts like a {kind} picture but cannot be decoded: {reason}")]
     Broken { kind: PictureFormat, reason: String },
     #[error("the picture is {width}x{height}: decoding it would take more memory than the {most} MB allowed")]
     Huge { width: u32, height: u32, most: u64 },

@@ -74,7 +74,7 @@ pub fn to_png(image: &Image) -> Result<Image, MediaError> {
 }
 
 fn lost(image: &Image) -> MediaError {
-    MediaError::Encode("PNG", format!("its bytes are no {}", image.media_type))
+    MediaError::Encode("PNG", format!("its bytes are not a {}", image.media_type))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

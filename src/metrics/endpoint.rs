@@ -40,7 +40,7 @@ async fn answer(mut stream: TcpStream, metrics: &MetricsFile) -> std::io::Result
     let (status, body) = match (method, path) {
         ("GET" | "HEAD", "/metrics") => match metrics.figures() {
             Ok(figures) => ("200 OK", prometheus(&figures)),
-            Err(e) => ("500 Internal Server Error", format!("the figures cannot be read: {e}\n")),
+            Err(e) => ("500 Internal Server Error", format!("cannot read the metrics: {e}\n")),
         },
         ("GET" | "HEAD", _) => ("404 Not Found", "the metrics are at /metrics\n".into()),
         _ => ("405 Method Not Allowed", "only GET\n".into()),

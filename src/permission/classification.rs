@@ -106,10 +106,10 @@ struct ClassificationGlob {
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ClassificationError {
     #[error(
-        "`{0}` is not of the form LEVEL:PATTERN; the levels are PUBLIC, INTERNAL, CONFIDENTIAL, RESTRICTED"
+        "invalid classification `{0}`: expected LEVEL:PATTERN; the levels are PUBLIC, INTERNAL, CONFIDENTIAL, RESTRICTED"
     )]
     Shape(String),
-    #[error("the pattern in `{text}` is not a glob: {reason}")]
+    #[error("invalid glob in `{text}`: {reason}")]
     Glob { text: String, reason: String },
 }
 
@@ -253,8 +253,7 @@ pub enum FlowViolation {
 
 impl FlowViolation {
     pub(super) fn denial(&self) -> Denial {
-        let lower = "keep it where the classification is as high or higher, or leave out what the session has seen; the \
-                     person can lower the session with /taint reset, which also clears the conversation";
+        let lower = "write to a target with the same or a higher classification, or leave out classified content; the person can lower the session with /taint reset, which also clears the conversation";
         let (reason, hint) = match self {
             FlowViolation::File { taint, target, level } => (
                 format!(
@@ -272,8 +271,7 @@ impl FlowViolation {
                 format!(
                     "Access denied — \"{target}\" is classified {level}, which exceeds your session ceiling {ceiling}"
                 ),
-                "its content would go to whoever answers here; do without it, or ask the person, who sets \
-                 `classification.provider_ceiling`",
+                "the content would be sent to the provider; continue without it, or ask the person, who sets `classification.provider_ceiling`",
             ),
         };
         Denial { reason, hint: hint.into() }

@@ -117,9 +117,9 @@ fn what_is_no_label_is_said_to_be_none() {
             .unwrap_err()
             .to_string()
     };
-    assert!(bad("SECRET:a").starts_with("`SECRET:a` is not of the form LEVEL:PATTERN"));
-    assert!(bad("INTERNAL:").contains("not of the form"));
-    assert!(bad("INTERNAL:a[").contains("not a glob"));
+    assert!(bad("SECRET:a").starts_with("invalid classification `SECRET:a`: expected LEVEL:PATTERN"));
+    assert!(bad("INTERNAL:").contains("invalid classification"));
+    assert!(bad("INTERNAL:a[").contains("invalid glob"));
 }
 
 #[test]

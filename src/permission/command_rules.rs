@@ -131,7 +131,7 @@ impl Policy {
     pub(super) fn cover(&self, line: &ParsedCommand<'_>, segment: &CommandSegment) -> SegmentConsent {
         if segment.kind == SegmentKind::Opaque {
             return SegmentConsent::Open(Some(
-                "arithmetic over a variable may run what its value holds".into(),
+                "arithmetic with a variable may run the variable's value".into(),
             ));
         }
         if segment.words.is_empty() {
@@ -216,7 +216,7 @@ impl Policy {
                 }
                 let paths = if target.glob { Vec::new() } else { seen_as(part, target.text.as_deref()) };
                 if paths.is_empty() {
-                    return Err(Some(format!("which file `{}` is cannot be resolved", target.source)));
+                    return Err(Some(format!("cannot resolve which file `{}` is", target.source)));
                 }
                 for path in paths.into_iter().filter(|p| !danger::is_harmless_device(p)) {
                     let place = self.place_of(&path);

@@ -128,7 +128,7 @@ impl fmt::Display for PermitReason {
             PermitReason::Rule { rule, origin } => write!(f, "the rule `{rule}` ({origin}) allows it"),
             PermitReason::Grant { id, words } => write!(f, "grant {id} allows it: {words}"),
             PermitReason::ReadOnly => f.write_str("it changes nothing"),
-            PermitReason::Person => f.write_str("the person said yes"),
+            PermitReason::Person => f.write_str("the person approved"),
             PermitReason::Several(parts) => {
                 let told: Vec<String> = parts.iter().map(ToString::to_string).collect();
                 f.write_str(&told.join("; "))
@@ -169,7 +169,7 @@ impl PolicyQuestion {
             "" => "the person refused this call".to_string(),
             words => format!("the person refused this call: {words}"),
         };
-        Denial { reason, hint: "do not try the same thing another way; ask what they want instead".into() }
+        Denial { reason, hint: "do not try the same in another way; ask what they want instead".into() }
     }
 }
 

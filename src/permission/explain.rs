@@ -61,6 +61,12 @@ impl Policy {
                 self.explain_segment(line, segment, 0, &mut segments);
             }
         }
+        // The parts are fine by themselves: without this, the lines below a refusal would say that all is well.
+        if verdict == "deny" {
+            for part in segments.iter_mut().filter(|part| part.rules.is_empty()) {
+                part.by = "denied by the mode, see above".into();
+            }
+        }
         // Where the mode decides, what rules and grants do not cover matters to nobody.
         for part in segments.iter_mut().filter(|_| by_mode) {
             part.by = "the mode allows it".into();
@@ -93,13 +99,13 @@ impl Policy {
         }
         let stops = |verdict: &str| rules.iter().find(|m| m.verdict == verdict);
         let by = match (stops("deny"), stops("ask")) {
-            (Some(rule), _) => format!("the rule `{}` forbids it", rule.rule),
+            (Some(rule), _) => format!("the rule `{}` denies it", rule.rule),
             (None, Some(rule)) => format!("the rule `{}` asks", rule.rule),
             (None, None) => match self.cover(line, segment) {
-                SegmentConsent::Harmless => "nothing in it needs consent".into(),
+                SegmentConsent::Harmless => "needs no permission".into(),
                 SegmentConsent::By(why) => why.to_string(),
                 SegmentConsent::Open(Some(reason)) => reason,
-                SegmentConsent::Open(None) => "no rule and no grant covers it".into(),
+                SegmentConsent::Open(None) => "no rule or grant matches".into(),
             },
         };
         let dirs = segment.dirs.iter().flatten().map(|dir| dir.display().to_string()).collect();
@@ -114,7 +120,7 @@ impl fmt::Display for PermissionExplanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {}", self.verdict, self.reason)?;
         if let Some(word) = &self.typed {
-            writeln!(f, "  a yes must be typed: {word}")?;
+            writeln!(f, "  to confirm, type: {word}")?;
         }
         for part in &self.segments {
             let indent = "  ".repeat(part.depth + 1);

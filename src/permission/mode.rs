@@ -63,14 +63,12 @@ impl Mode {
     pub fn meaning(self) -> &'static str {
         match self {
             Mode::None => "no tool may run",
-            Mode::Read => {
-                "files may be read and commands run, in a copy: whatever they change is thrown away"
-            }
+            Mode::Read => "files may be read and commands run in a copy; their changes are discarded",
             Mode::Ask => {
-                "files may be changed and commands run, in a copy: nothing lands before the person applies it"
+                "files may be changed and commands run in a copy; the person decides what is applied"
             }
             Mode::Write => {
-                "changes in the workspace are applied after each call, with a brake on losses; anything outside asks"
+                "changes in the workspace are applied after each call, up to a loss limit; anything outside asks"
             }
             Mode::Unrestricted => {
                 "everything may run, without a sandbox; only destructive commands and protected files ask"

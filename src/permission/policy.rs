@@ -283,13 +283,13 @@ impl Policy {
         };
         if let Some(rule) = rule(RuleVerdict::Deny) {
             return AccessVerdict::Deny {
-                reason: format!("the rule `{}` ({}) forbids it{}", rule.text, rule.origin, because(rule)),
-                hint: "this path or command is off limits in this session".into(),
+                reason: format!("the rule `{}` ({}) denies it{}", rule.text, rule.origin, because(rule)),
+                hint: "do not try this path or command again in this session".into(),
             };
         }
         if self.forbidden.contains(reach) {
             return AccessVerdict::Deny {
-                reason: "the person said never, in this session".into(),
+                reason: "the person denied it for this session".into(),
                 hint: "do not ask again; find out what they want instead".into(),
             };
         }
@@ -336,7 +336,7 @@ impl Policy {
             AccessVerdict::Deny { reason, .. } if self.mode.planning() != PlanModeState::No => {
                 AccessVerdict::Deny {
                     reason: reason.replacen("read mode", "plan mode", 1),
-                    hint: "lay the plan out in words; the person approves it with /plan approve".into(),
+                    hint: "describe the plan; the person approves it with /plan approve".into(),
                 }
             }
             denial => denial,
@@ -375,21 +375,20 @@ fn refused_by_mode(mode: Mode, reach: &Access) -> Option<AccessVerdict> {
     let deny =
         |reason: &str, hint: &str| Some(AccessVerdict::Deny { reason: reason.into(), hint: hint.into() });
     match (mode, reach) {
-        (Mode::None, _) => deny(
-            "mode none: no tool may run",
-            "answer from what is already here, or ask the person to switch modes",
-        ),
+        (Mode::None, _) => {
+            deny("the mode `none` allows no tools", "answer without tools, or ask the person to switch modes")
+        }
         (Mode::Read, Access::Write { .. }) => deny(
-            "read mode: nothing may be written",
-            "show the change as text instead, or try it in a command, whose effects are thrown away; the person can switch with Shift+Tab, /mode ask or --mode ask",
+            "read mode does not allow writing",
+            "describe the change instead, or try it in a command (its changes are discarded); the person can switch with Shift+Tab, /mode ask or --mode ask",
         ),
         (Mode::Read, Access::Run { confined: false, .. }) => deny(
-            "read mode: commands run only in the copy-on-write view, and this one would run outside of it",
-            "use the file tools; `placet doctor` tells the person what is missing",
+            "in read mode commands run only in the copy-on-write view, and this command would run outside of it",
+            "use the file tools; `placet doctor` shows the person what is missing",
         ),
         (Mode::Read, Access::Network { .. }) => deny(
-            "read mode: commands have no network",
-            "do without it; the person can switch with Shift+Tab, /mode ask or --mode ask",
+            "in read mode commands have no network",
+            "continue without it; the person can switch with Shift+Tab, /mode ask or --mode ask",
         ),
         _ => None,
     }
@@ -405,7 +404,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
         // Without a sandbox there is nothing between a command and the network.
         Access::Network { .. } if mode == Mode::Unrestricted => allow,
         Access::Network { host } => AccessVerdict::Ask {
-            reason: format!("the command wants to reach `{host}`"),
+            reason: format!("the command wants to connect to `{host}`"),
             always: None,
             flag: Some(format!("--allow 'network({host})'")),
         },
@@ -428,7 +427,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
         {
             AccessVerdict::Ask {
                 reason: format!(
-                    "`{}` is protected: something on this machine runs or obeys it later",
+                    "`{}` is protected: a program on this machine runs or reads it later",
                     path.display()
                 ),
                 always: None,
@@ -447,7 +446,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
         Access::Run { confined: true, .. } => allow,
         Access::Run { command, cwd, .. } => AccessVerdict::Ask {
             reason: format!(
-                "a command whose changes are real at once: no copy-on-write view here ({mode} mode)"
+                "outside the copy-on-write view the command would change files at once ({mode} mode)"
             ),
             always: Some(Grant::Command { command: command.clone(), cwd: cwd.clone() }),
             flag: Some(format!("--allow {tool}")),

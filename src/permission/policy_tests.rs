@@ -547,14 +547,14 @@ fn a_permit_names_what_consented_and_a_reason_is_told() {
     let told = |line: &str| policy.explain("run_command", &run(line)).reason;
     assert_eq!(
         told("npm publish"),
-        "the rule `run(npm publish *)` (user file /u, line 4) forbids it: releases are made by CI"
+        "the rule `run(npm publish *)` (user file /u, line 4) denies it: releases are made by CI"
     );
     assert_eq!(told("npm ci"), "the rule `run(npm *)` (user file /u, line 5) asks: it reaches the network");
     let explained = policy.explain("run_command", &run("cd sub && timeout 5 make x; y > z")).to_string();
     insta::assert_snapshot!(explained, @r"
-    ask: a command whose changes are real at once: no copy-on-write view here (write mode)
+    ask: outside the copy-on-write view the command would change files at once (write mode)
       cd sub
-        = nothing in it needs consent
+        = needs no permission
       timeout 5 make x
         allow run(make *) (user file /u, line 3)
         = the rule `run(make *)` (user file /u, line 3) allows it
@@ -563,7 +563,7 @@ fn a_permit_names_what_consented_and_a_reason_is_told() {
           = the rule `run(make *)` (user file /u, line 3) allows it
       y > z
         runs in /w/sub or /w
-        = no rule and no grant covers it
+        = no rule or grant matches
     ");
 }
 
@@ -596,7 +596,7 @@ fn examples_that_a_rule_does_not_keep_are_errors() {
     );
     assert_eq!(
         check("run(cargo *)", Allow, &[], &["cargo publish"]).unwrap_err().to_string(),
-        "the rule `run(cargo *)` matches `cargo publish`, which is an example of what it must not match"
+        "the rule `run(cargo *)` matches `cargo publish`, its own `not_match` example"
     );
 }
 
@@ -607,7 +607,7 @@ fn a_refusal_in_plan_mode_names_the_plan_and_not_the_mode() {
     policy.mode.plan(PlanModeState::Making);
     match policy.decide(&CallId::new("c"), "edit_file", vec![write("/w/a")]) {
         Decision::Deny(denial) => {
-            assert_eq!(denial.reason, "plan mode: nothing may be written");
+            assert_eq!(denial.reason, "plan mode does not allow writing");
             assert!(denial.hint.contains("/plan approve"), "{}", denial.hint);
         }
         _ => panic!("allowed"),

@@ -42,15 +42,15 @@ pub struct Rule {
 
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum RuleError {
-    #[error("the rule `{0}` is not of the form `tool` or `tool(pattern)`")]
+    #[error("invalid rule `{0}`: expected `tool` or `tool(pattern)`")]
     Shape(String),
-    #[error("the rule `{rule}` names the unknown tool `{head}`; known are {known}")]
+    #[error("unknown tool `{head}` in the rule `{rule}`; the tools are {known}")]
     Head { rule: String, head: String, known: String },
-    #[error("the pattern in the rule `{rule}` is not a glob: {reason}")]
+    #[error("invalid glob in the rule `{rule}`: {reason}")]
     Glob { rule: String, reason: String },
     #[error("the rule `{rule}` does not match its example `{example}`")]
     Misses { rule: String, example: String },
-    #[error("the rule `{rule}` matches `{example}`, which is an example of what it must not match")]
+    #[error("the rule `{rule}` matches `{example}`, its own `not_match` example")]
     Catches { rule: String, example: String },
 }
 

@@ -53,7 +53,7 @@ impl OutputCapture {
                 let missing = self.total.saturating_sub(tail).saturating_sub(kept);
                 let overlap = usize::try_from((kept + tail).saturating_sub(self.total)).unwrap_or(0);
                 if missing > 0 {
-                    all.extend_from_slice(format!("\n[... {missing} bytes were not kept ...]\n").as_bytes());
+                    all.extend_from_slice(format!("\n[... {missing} bytes not stored ...]\n").as_bytes());
                 }
                 all.extend(self.tail.iter().skip(overlap));
                 all
@@ -81,7 +81,7 @@ impl OutputCapture {
         let end = bytes.get(bytes.len().saturating_sub(TAIL).max(read)..).unwrap_or_default();
         let missing = total.saturating_sub(read as u64).saturating_sub(end.len() as u64);
         let end = shown(end, 4 * TAIL).0;
-        format!("{text}\n[... {missing} bytes were not kept ...]\n{end}")
+        format!("{text}\n[... {missing} bytes not stored ...]\n{end}")
     }
 
     fn spool(&mut self, bytes: &[u8]) {
@@ -187,7 +187,7 @@ mod tests {
         assert!(text.starts_with("␀␀") && text.ends_with("␀the end"));
         let signs = text.matches('␀').count() as u64;
         let missing = (48 << 20) - signs;
-        assert!(text.contains(&format!("\n[... {missing} bytes were not kept ...]\n")));
+        assert!(text.contains(&format!("\n[... {missing} bytes not stored ...]\n")));
     }
 
     #[test]
@@ -209,6 +209,6 @@ mod tests {
         let kept = capture.whole();
         assert!(kept.starts_with(&all[..HEAD]) && kept.ends_with(&all[all.len() - TAIL..]));
         let missing = 1_000_000 - HEAD - TAIL;
-        assert!(String::from_utf8_lossy(&kept).contains(&format!("[... {missing} bytes were not kept ...]")));
+        assert!(String::from_utf8_lossy(&kept).contains(&format!("[... {missing} bytes not stored ...]")));
     }
 }

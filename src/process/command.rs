@@ -63,7 +63,7 @@ pub struct FinishedCommand {
 
 #[derive(Debug, Error)]
 pub enum ProcessError {
-    #[error("the working directory `{}` does not exist any more", .0.display())]
+    #[error("the working directory `{}` no longer exists", .0.display())]
     NoDirectory(PathBuf),
     #[error("the command could not be started: {0}")]
     Start(String),
@@ -195,7 +195,7 @@ fn passed_file(bytes: &[u8]) -> std::io::Result<tempfile::NamedTempFile> {
     write().map_err(|e: std::io::Error| {
         let dir = std::env::temp_dir();
         let why = format!(
-            "cannot write to `{}`, where commands are passed on: {e}; make room there, or set TMPDIR",
+            "cannot write to `{}`, which placet uses to pass commands: {e}; free space there, or set TMPDIR",
             dir.display()
         );
         std::io::Error::new(e.kind(), why)

@@ -51,5 +51,5 @@ pub(super) fn receive_pipe(line: &impl AsFd) -> io::Result<File> {
             return Ok(File::from(pipe));
         }
     }
-    Err(io::Error::other("the pipe for its input was not passed on"))
+    Err(io::Error::other("the pipe for its input was not passed"))
 }

@@ -62,5 +62,5 @@ impl SupervisorLog {
 fn begin_anew(file: &mut File, gone: u64) -> std::io::Result<()> {
     file.set_len(0)?;
     file.rewind()?;
-    writeln!(file, "[... {gone} bytes before this were not kept ...]")
+    writeln!(file, "[... {gone} earlier bytes not stored ...]")
 }

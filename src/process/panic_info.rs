@@ -8,7 +8,7 @@ const RUNTIME: [&str; 3] = ["tokio", "mio", "signal-hook"];
 
 /// Why, in one line. It may hold text of a file or a server.
 pub fn panic_reason(info: &PanicHookInfo<'_>) -> String {
-    let reason = info.payload_as_str().unwrap_or("no reason is known");
+    let reason = info.payload_as_str().unwrap_or("unknown reason");
     reason.lines().next().unwrap_or_default().to_string()
 }
 

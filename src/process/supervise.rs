@@ -70,7 +70,7 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     let log = order.log.as_deref().map(SupervisorLog::open).transpose();
     let (started, log) = match log {
         Ok(log) => (order.start(confine), log),
-        Err(error) => (Err(format!("its output cannot be kept: {error}")), None),
+        Err(error) => (Err(format!("its output cannot be stored: {error}")), None),
     };
     let main = started.as_ref().ok().map(|started| started.pid);
     match runtime.block_on(wait_for_child(started, log)) {
@@ -105,7 +105,7 @@ fn end_all_on_panic() {
 fn refuse(reason: &str) -> ExitCode {
     if let Ok(line) = std::io::stdin().as_fd().try_clone_to_owned() {
         let mut line = std::os::unix::net::UnixStream::from(line);
-        let _ = line.write_all(format!("error the supervisor cannot work: {reason}").as_bytes());
+        let _ = line.write_all(format!("error the supervisor failed: {reason}").as_bytes());
     }
     ExitCode::FAILURE
 }

@@ -110,7 +110,7 @@ impl ApiKeySource {
             return Err(unusable("it is empty"));
         }
         if !key.expose().bytes().all(|b| b.is_ascii_graphic()) {
-            return Err(unusable("it holds a space, a control character or a letter beyond ASCII"));
+            return Err(unusable("it contains a space, a control character or a letter outside ASCII"));
         }
         Ok(Some(key))
     }

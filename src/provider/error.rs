@@ -40,14 +40,14 @@ pub enum ProviderError {
     /// The server sent more than one answer may be. No call of it was run.
     #[error("the answer was stopped: {0}")]
     OverLimit(ExceededLimit),
-    #[error("no data for {0:?}; the connection was given up")]
+    #[error("no data for {} s; the connection was closed", .0.as_secs_f64())]
     Timeout(Duration),
     /// The stream ended before the answer was whole. What had arrived is kept, marked as cut.
-    #[error("the answer broke off: {message}")]
+    #[error("the answer was cut off: {message}")]
     Broken { message: String, partial: Box<AssistantMessage> },
-    #[error("the provider sent something that is no answer: {0}")]
+    #[error("the provider sent an invalid answer: {0}")]
     Protocol(String),
-    #[error("the recording does not fit this conversation:\n{0}")]
+    #[error("the recording does not match this conversation:\n{0}")]
     Replay(String),
     /// `--record`: the answer may have come, but it is not in the file.
     #[error("the recording cannot be written: {0}")]

@@ -129,7 +129,7 @@ impl Provider for FallbackProvider {
                 let before = match k.checked_sub(1).and_then(|k| order.get(k)) {
                     Some(before) => failed.as_ref().map(|e| (*before, e.to_string())),
                     None => left_out.iter().find(|(out, _)| out < at).map(|(out, left)| {
-                        (*out, format!("it failed, and is left out for another {} s", left.as_secs() + 1))
+                        (*out, format!("it failed, and is skipped for another {} s", left.as_secs() + 1))
                     }),
                 };
                 if let Some((from, because)) = before {

@@ -27,7 +27,7 @@ const ERROR_BODY: usize = 64 * 1024;
 const MODEL_LIST: usize = 16 * 1024 * 1024;
 
 /// What is said of an answer in one piece whose end is missing.
-const UNFINISHED: &str = "the answer was not whole";
+const UNFINISHED: &str = "the answer is incomplete";
 
 /// How long opening a connection ahead of time may take.
 const WARMING: Duration = Duration::from_secs(10);
@@ -277,7 +277,7 @@ impl HttpProviderInner {
         let text = watch.wait(response.text(ERROR_BODY)).await.map_err(unstarted)?;
         let error = self.dialect.error(status, &text).with_retry_after(wait);
         Ok(error.map_message(|words| {
-            let to = target.map(|t| format!(" (redirected to {t}; set that as the base URL)"));
+            let to = target.map(|t| format!(" (redirected to {t}; set this URL as the base URL)"));
             named(&format!("{words}{}", to.unwrap_or_default()), id.as_deref())
         }))
     }

@@ -15,7 +15,7 @@ pub(super) async fn read(entry: &str) -> Result<ApiKey, String> {
         format!("secret-tool lookup service {SERVICE} username {entry}")
     };
     Err(format!(
-        "this placet was built without the feature `keyring`; instead of `keyring` set api_key_command = \"{line}\""
+        "placet was built without the feature `keyring`; instead of `keyring` set api_key_command = \"{line}\""
     ))
 }
 

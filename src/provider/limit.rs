@@ -79,7 +79,7 @@ impl fmt::Display for ExceededLimit {
         match self {
             ExceededLimit::AnswerBytes { most } => write!(f, "it is longer than {}", size(*most)),
             ExceededLimit::WireBytes { most } => {
-                write!(f, "the server sent more than {} for it", size(*most))
+                write!(f, "the server sent more than {} for the answer", size(*most))
             }
             ExceededLimit::ArgumentBytes { tool, most } => {
                 write!(f, "the arguments of a call to `{tool}` are longer than {}", size(*most))
@@ -91,7 +91,7 @@ impl fmt::Display for ExceededLimit {
                 write!(f, "one event of the server has more than {most} JSON values")
             }
             ExceededLimit::Calls { most } => write!(f, "it has more than {most} calls"),
-            ExceededLimit::Time { most } => write!(f, "it was not complete after {} s", most.as_secs()),
+            ExceededLimit::Time { most } => write!(f, "it was incomplete after {} s", most.as_secs()),
         }?;
         match self.setting() {
             Some(setting) => write!(f, " (`{setting}`)"),

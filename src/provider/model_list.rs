@@ -4,9 +4,9 @@
 use serde_json::Value;
 
 pub(super) fn ids(text: &str) -> Result<Vec<String>, String> {
-    let value: Value = serde_json::from_str(text).map_err(|e| format!("this is no list of models: {e}"))?;
+    let value: Value = serde_json::from_str(text).map_err(|e| format!("not a list of models: {e}"))?;
     let list = ["data", "models"].into_iter().find_map(|key| value.get(key)?.as_array());
-    let list = list.or_else(|| value.as_array()).ok_or("this is no list of models")?;
+    let list = list.or_else(|| value.as_array()).ok_or("not a list of models")?;
     let id = |row: &Value| {
         let name = ["id", "name"].into_iter().find_map(|key| row.get(key)?.as_str())?;
         Some(name.strip_prefix("models/").unwrap_or(name).to_string())
@@ -28,6 +28,6 @@ mod tests {
             assert_eq!(ids(text), Ok(vec!["a".to_string(), "b".to_string()]));
         }
         assert!(ids("<html>").is_err());
-        assert_eq!(ids("{}"), Err("this is no list of models".into()));
+        assert_eq!(ids("{}"), Err("not a list of models".into()));
     }
 }

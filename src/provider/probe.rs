@@ -34,13 +34,13 @@ pub async fn probe(provider: &dyn Provider, model: &ModelSpec, picture: Image) -
     let reached = first.result.is_ok();
     let key = key(&first);
     let streaming = match key {
-        ProbeOutcome::Fails(_) => ProbeOutcome::Untried("the key was not taken".into()),
+        ProbeOutcome::Fails(_) => ProbeOutcome::Untried("the key was not accepted".into()),
         _ => streaming(&first),
     };
     steps.push(ProbeStep { name: "key", found: key });
     steps.push(ProbeStep { name: "streaming", found: streaming });
     if !reached {
-        let why = || ProbeOutcome::Untried("no answer came at all".into());
+        let why = || ProbeOutcome::Untried("no answer".into());
         steps.extend(["tools", "images"].map(|name| ProbeStep { name, found: why() }));
         return steps;
     }
@@ -48,7 +48,7 @@ pub async fn probe(provider: &dyn Provider, model: &ModelSpec, picture: Image) -
     let sees = model.capabilities.vision;
     let images = match sees {
         true => images(provider, model, picture).await,
-        false => ProbeOutcome::Untried("the model is not known to take pictures".into()),
+        false => ProbeOutcome::Untried("the model is not known to accept pictures".into()),
     };
     steps.push(ProbeStep { name: "images", found: images });
     steps
@@ -64,7 +64,7 @@ struct ProbeAnswer {
 async fn hear(provider: &dyn Provider, request: ModelRequest) -> ProbeAnswer {
     let since = Instant::now();
     let mut heard = ProbeAnswer {
-        result: Err(ProviderError::Protocol("the stream was over before the answer".into())),
+        result: Err(ProviderError::Protocol("the stream ended before the answer".into())),
         pieces: 0,
         first: None,
     };
@@ -105,7 +105,7 @@ fn key(heard: &ProbeAnswer) -> ProbeOutcome {
             | ProviderError::Timeout(_)
             | ProviderError::Untrusted { .. }
             | ProviderError::PlainHttp { .. },
-        ) => ProbeOutcome::Untried("the server was not reached".into()),
+        ) => ProbeOutcome::Untried("the server cannot be reached".into()),
         // Whatever else the server said, it said it to this key.
         _ => ProbeOutcome::Works("taken".into()),
     }
@@ -141,7 +141,7 @@ async fn tools(provider: &dyn Provider, model: &ModelSpec) -> ProbeOutcome {
     match answer.calls().next() {
         None => {
             return ProbeOutcome::Fails(format!(
-                "it answered in words instead of a call: {}",
+                "it answered with text instead of a call: {}",
                 short(&answer.text())
             ));
         }
@@ -153,7 +153,7 @@ async fn tools(provider: &dyn Provider, model: &ModelSpec) -> ProbeOutcome {
     messages.push(Message::Assistant(answer));
     messages.push(Message::Results { results });
     match hear(provider, request(model, vec![ping], messages)).await.result {
-        Ok(_) => ProbeOutcome::Works("a call was made, and its result was taken".into()),
+        Ok(_) => ProbeOutcome::Works("a call was made, and its result was accepted".into()),
         Err(error) => ProbeOutcome::Fails(format!("a call was made, but its result was refused: {error}")),
     }
 }
@@ -165,7 +165,9 @@ async fn images(provider: &dyn Provider, model: &ModelSpec, picture: Image) -> P
             ProbeOutcome::Works(format!("it saw: {}", short(&answer.text())))
         }
         // It was taken; whether it was looked at, nobody can say.
-        Ok(answer) => ProbeOutcome::Works(format!("taken, but red was not seen: {}", short(&answer.text()))),
+        Ok(answer) => {
+            ProbeOutcome::Works(format!("accepted, but the model did not see red: {}", short(&answer.text())))
+        }
         Err(error) => ProbeOutcome::Fails(error.to_string()),
     }
 }

@@ -35,7 +35,7 @@ impl RecordingProvider {
         let mut start = Vec::new();
         (&file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
         if !start.is_empty() && start != MAGIC.as_bytes() {
-            let words = format!("`{}` holds something else than a recording", path.display());
+            let words = format!("`{}` is not a recording", path.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, words));
         }
         file.set_len(0)?;

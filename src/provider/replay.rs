@@ -54,7 +54,7 @@ impl ReplayProvider {
         let header = lines.next().map(|(_, line)| line).unwrap_or_default();
         let header: RecordingHeader = serde_json::from_str(header).map_err(|e| bad(1, &e.to_string()))?;
         if header.version != VERSION {
-            return Err(bad(1, &format!("version {}, and only {VERSION} is known", header.version)));
+            return Err(bad(1, &format!("unknown version {}: expected {VERSION}", header.version)));
         }
         let mut exchanges: Vec<RecordedExchange> = Vec::new();
         for (index, line) in lines {
@@ -92,13 +92,15 @@ impl ReplayQueue {
         let messages: Vec<Value> = request.messages.iter().map(canonical).collect();
         if exchange.model != request.model.name {
             return Err(ProviderError::Replay(format!(
-                "request {number} was recorded for the model `{}` and is now for `{}`",
+                "request {number} was recorded for the model `{}`, but is now for `{}`",
                 exchange.model, request.model.name
             )));
         }
         if exchange.messages != messages {
             let difference = difference(&exchange.messages, &messages);
-            return Err(ProviderError::Replay(format!("request {number} is another one:\n{difference}")));
+            return Err(ProviderError::Replay(format!(
+                "request {number} differs from the recording:\n{difference}"
+            )));
         }
         self.next += 1;
         Ok(exchange.clone())

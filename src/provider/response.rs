@@ -63,7 +63,7 @@ impl<'r> ResponseReader<'r> {
                 Ok(chunk) => chunk,
                 Err(WaitInterruption::Cancelled) => return Err(ProviderError::Cancelled.into()),
                 Err(WaitInterruption::Silent(_)) if self.decoder.is_whole() => {
-                    return self.ended("the end did not come", watch).await;
+                    return self.ended("the end is missing", watch).await;
                 }
                 Err(WaitInterruption::Silent(limit)) => {
                     return Err(self.failed(ProviderError::Timeout(limit)));

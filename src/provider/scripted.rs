@@ -73,7 +73,7 @@ impl Provider for ScriptedProvider {
             lines.requests.lock().unwrap_or_else(PoisonError::into_inner).push(heard);
             let next = lines.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
             match next {
-                None => emit.fail(ProviderError::Protocol("the script is over".into())).await,
+                None => emit.fail(ProviderError::Protocol("the script has ended".into())).await,
                 Some(ScriptedAnswer::Answer(answer)) => {
                     replay_stream::stream_answer(answer, Duration::ZERO, &cancel, &emit).await
                 }

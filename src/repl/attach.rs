@@ -77,11 +77,11 @@ impl Shell<'_> {
         }
         let shown = || result.parts.iter().filter_map(Part::as_image);
         if blind && shown().any(|image| !image.is_pdf()) {
-            return Err(AttachError::Because(format!("the model {model} takes no pictures")));
+            return Err(AttachError::Because(format!("the model {model} does not accept pictures")));
         }
         if unread && shown().any(Image::is_pdf) {
             return Err(AttachError::Because(format!(
-                "the model {model} takes no PDF here; attach its text: `!pdftotext {path} {path}.txt`, then `@{path}.txt`"
+                "the model {model} does not accept PDF here; attach its text: `!pdftotext {path} {path}.txt`, then `@{path}.txt`"
             )));
         }
         let chips: Vec<String> =

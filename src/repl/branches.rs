@@ -16,12 +16,12 @@ const WORDS: usize = 50;
 
 pub(super) fn tree(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some((store, id)) = saved(shell) else {
-        shell.note("there is no saved conversation yet");
+        shell.note("nothing is saved yet");
         return None;
     };
     let tree = match store.tree(&id) {
         Ok(tree) if tree.branches.is_empty() => {
-            shell.note("nothing was said yet");
+            shell.note("no messages yet");
             return None;
         }
         Ok(tree) => tree,
@@ -36,14 +36,14 @@ pub(super) fn tree(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         }
         "" => {
             shell.say_lines(lines(&tree).into_iter().map(Line::raw));
-            shell.hint("/tree N goes to the end of a branch; /rewind begins one");
+            shell.hint("/tree N opens a branch; /rewind starts one");
             return None;
         }
         number => number.to_string(),
     };
     match tree.branches.iter().find(|branch| branch.number.to_string() == wanted) {
         Some(branch) => shell.go_to(branch),
-        None => shell.error(&format!("there is no branch {wanted}"), Some("/tree lists them")),
+        None => shell.error(&format!("no branch {wanted}"), Some("/tree lists them")),
     }
     None
 }
@@ -51,7 +51,7 @@ pub(super) fn tree(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
 /// `/fork [N]`: a session of its own from here, or from before the turn that `/rewind` numbers so.
 pub(super) fn fork(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some((store, id)) = saved(shell) else {
-        shell.note("there is no saved conversation yet");
+        shell.note("nothing is saved yet");
         return None;
     };
     let messages = shell.conversation.agent.as_ref().map_or(&[][..], |a| a.transcript().messages());
@@ -67,11 +67,7 @@ pub(super) fn fork(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
             .and_then(|n| turns.get(n).copied()),
     };
     let Some(until) = until.filter(|until| *until > 0) else {
-        let why = if rest.is_empty() {
-            "nothing was said yet".into()
-        } else {
-            format!("no turn comes before {rest}")
-        };
+        let why = if rest.is_empty() { "no messages yet".into() } else { format!("no turn before {rest}") };
         shell.error(&why, Some("/rewind lists the turns"));
         return None;
     };
@@ -83,9 +79,9 @@ pub(super) fn fork(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     match forked {
         Ok(row) => {
             if shell.change_to(&row) {
-                shell.note(&format!("the session before this one stays as it was: /resume {id}"));
+                shell.note(&format!("the earlier session is unchanged; /resume {id} opens it"));
                 if pending > 0 {
-                    shell.note(&format!("what is pending ({pending}) stays with it, too"));
+                    shell.note(&format!("its pending changes ({pending}) stay with it"));
                 }
             }
         }
@@ -103,7 +99,7 @@ pub(super) fn saved(shell: &Shell<'_>) -> Option<(SessionStore, SessionId)> {
 impl Shell<'_> {
     fn go_to(&mut self, branch: &SessionBranch) {
         if branch.here == Some(BranchPosition::AtItsEnd) {
-            return self.note("this is where the conversation stands");
+            return self.note("the conversation is already there");
         }
         let Some(agent) = &mut self.conversation.agent else { return };
         match agent.go_to(branch.tip) {
@@ -114,7 +110,7 @@ impl Shell<'_> {
                     branch.number
                 ));
             }
-            Err(e) => self.error(&format!("the conversation could not go there: {e}"), None),
+            Err(e) => self.error(&format!("the conversation could not be moved there: {e}"), None),
         }
     }
 }

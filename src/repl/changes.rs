@@ -47,10 +47,10 @@ impl Shell<'_> {
             let session = self.conversation.agent.as_ref().and_then(|a| a.session());
             let session = session.map(|s| s.id().to_string());
             if let Err(e) = self.app.gate().log_decision(kind, by, session, &told.lines.join("\n")) {
-                self.error(&format!("this is not in the audit log: {e}"), Some(&e.hint()));
+                self.error(&format!("this is not recorded in the audit log: {e}"), Some(&e.hint()));
             }
             for why in self.app.upload_mounts() {
-                self.error(&format!("not carried to its store: {why}"), None);
+                self.error(&format!("not saved to the store: {why}"), None);
             }
         }
         self.told(told)
@@ -88,7 +88,7 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let set = match view.changes(LayerKind::Pending) {
         Ok(set) => set,
         Err(e) => {
-            shell.error(&format!("what is pending cannot be read: {e}"), None);
+            shell.error(&format!("cannot read the pending changes: {e}"), None);
             return None;
         }
     };
@@ -107,11 +107,15 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     if only.is_empty() {
         let list = set.listing(view.objects(), &view.classify(&set), shown);
         shell.say_lines(list.into_iter().map(ratatui::text::Line::raw));
-        shell.hint("/changes PATH shows how; /apply, /discard with or without paths");
+        shell.hint("/changes PATH shows the diff; /apply and /discard accept paths, too");
         return None;
     }
     let mut part = set.clone();
     part.changes.retain(|c| only.iter().any(|path| c.path.starts_with(path)));
+    if part.is_empty() {
+        shell.note(&format!("nothing is pending at `{}`", crate::text::visible::line(rest)));
+        return None;
+    }
     let all = overview(&part, &view, &workspace);
     shell.print(&scrollback::detail(&DisplayDetail::Changes(Box::new(all)), &shell.theme, usize::MAX));
     None
@@ -132,7 +136,7 @@ pub(super) fn apply(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         told.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
     let after = shell.done(AuditKind::Apply, "/apply", told);
     if let Some(first) = waiting.first() {
-        shell.hint(&format!("look at it with /changes {first}; `/apply {first}` applies exactly this file"));
+        shell.hint(&format!("/changes {first} shows it; `/apply {first}` applies it"));
     }
     after
 }
@@ -226,7 +230,7 @@ pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
                 let hint = "`placet journal repair` moves damaged records aside";
                 shell.error(&damage.to_string(), Some(hint));
             }
-            Ok(None) => shell.error(&format!("there is no transaction {id}"), Some("/journal lists them")),
+            Ok(None) => shell.error(&format!("no transaction {id}"), Some("/journal lists them")),
             Ok(Some(entry)) => {
                 let mut lines = scrollback::notice(&changes::entry_line(&entry), &shell.theme);
                 for change in &entry.changes {
@@ -240,7 +244,7 @@ pub(super) fn journal(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     }
     let lines = changes::journal_lines(view.journal(), 20);
     if lines.is_empty() {
-        shell.note("nothing was applied here yet");
+        shell.note("no transactions in this directory");
     }
     shell.say_lines(lines.into_iter().map(ratatui::text::Line::raw));
     None

@@ -37,24 +37,33 @@ impl Shell<'_> {
     }
 }
 
-pub(super) fn help(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
+pub(super) fn help(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let pair = |a: &str, b: &str| (a.to_string(), b.to_string());
+    let name = rest.trim_start_matches('/');
     let commands: Vec<(String, String)> = COMMANDS
         .iter()
+        .filter(|row| name.is_empty() || row.name == name)
         .map(|row| (format!("/{} {}", row.name, row.arguments).trim().to_string(), row.help.into()))
         .collect();
+    if !name.is_empty() {
+        match commands.is_empty() {
+            true => shell.error(&format!("unknown command /{name}"), Some("/help lists the commands")),
+            false => shell.rows(&commands),
+        }
+        return None;
+    }
     shell.rows(&commands);
     shell.print(&[Line::default()]);
     shell.rows(&[
-        pair("@FILE", "attach a file, a picture or a directory's list"),
+        pair("@FILE", "attach a file, a picture or the list of a directory"),
         pair("!COMMAND", "run a command in your own terminal"),
         pair("Shift+Tab", "the next mode"),
         pair("Tab", "complete commands, arguments and @paths"),
         pair("Alt+Enter, Ctrl-J", "a new line; so do a `\\` at the end and an open ```"),
-        pair("Ctrl-X Ctrl-E, Ctrl-G", "this line in your editor"),
+        pair("Ctrl-X Ctrl-E, Ctrl-G", "edit this line in your editor"),
         pair("Ctrl-P", "choose files to attach; with `/` typed, a command"),
-        pair("Ctrl-T", "all that was said and done: `?` there shows its keys"),
-        pair("Up, Ctrl-R", "earlier lines, search in them"),
+        pair("Ctrl-T", "the full transcript of this conversation; `?` shows its keys"),
+        pair("Up, Ctrl-R", "earlier lines; search in them"),
         pair("Esc, Ctrl-C", "stop a turn that runs; Ctrl-C clears a draft first"),
         pair("Ctrl-D", "leave"),
     ]);
@@ -67,13 +76,13 @@ pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
             Some(mode) if shell.app.mode().store(mode) => {}
             Some(mode) => {
                 let names: Vec<&str> = shell.app.mode().permitted().iter().map(|mode| mode.name()).collect();
-                let hint = format!("`permission.modes` permits {}", names.join(", "));
-                shell.error(&format!("the settings do not permit the mode `{mode}`"), Some(&hint));
+                let hint = format!("`permission.modes` allows {}", names.join(", "));
+                shell.error(&format!("the settings do not allow the mode `{mode}`"), Some(&hint));
                 return None;
             }
             None => {
                 let names = Mode::ALL.map(Mode::name).join(", ");
-                shell.error(&format!("there is no mode `{rest}`"), Some(&format!("the modes are {names}")));
+                shell.error(&format!("unknown mode `{rest}`"), Some(&format!("the modes are {names}")));
                 return None;
             }
         }
@@ -81,7 +90,7 @@ pub(super) fn mode(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let mode = shell.app.mode().load();
     shell.note(&format!("{mode}: {}", mode.meaning()));
     if shell.app.mode().planning() != PlanModeState::No {
-        shell.note("a plan is being made: until `/plan approve` no mode is more than read");
+        shell.note("planning: until `/plan approve`, every mode is limited to read");
     }
     None
 }
@@ -94,22 +103,22 @@ pub(super) fn plan(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         "on" | "reject" => cell.plan(PlanModeState::Making),
         "approve" if cell.planning() != PlanModeState::No => {
             cell.plan(PlanModeState::No);
-            shell.note(&format!("the plan is approved: {} mode again", cell.load()));
+            shell.note(&format!("plan approved: back to {} mode", cell.load()));
             return None;
         }
         "approve" => {}
         _ => {
             shell.error(
-                &format!("`{rest}` is nothing a plan can be told"),
-                Some("/plan, /plan on, /plan approve, /plan reject"),
+                &format!("unknown argument `{rest}` of /plan"),
+                Some("use /plan, /plan on, /plan approve or /plan reject"),
             );
             return None;
         }
     }
     shell.note(match cell.planning() {
-        PlanModeState::No => "no plan is needed: the mode alone decides",
-        PlanModeState::Making => "a plan is being made: nothing can be written before `/plan approve`",
-        PlanModeState::Presented => "a plan waits for you: `/plan approve` or `/plan reject`",
+        PlanModeState::No => "no plan is required; only the mode decides",
+        PlanModeState::Making => "planning: nothing can be written until `/plan approve`",
+        PlanModeState::Presented => "a plan is waiting for you: `/plan approve` or `/plan reject`",
     });
     None
 }
@@ -192,7 +201,7 @@ pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     if let Some(agent) = &shell.conversation.agent
         && let Err(why) = shell.runtime.block_on(agent.leave())
     {
-        shell.error(&format!("this conversation goes on: {why}"), None);
+        shell.error(&format!("this conversation continues: {why}"), None);
         return None;
     }
     shell.conversation.pinned.clear();
@@ -201,11 +210,11 @@ pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
         let (provider, model) = (agent.provider_name().to_string(), agent.model().name.clone());
         shell.answerer = shell.app.answerer(Some(&provider), Some(&model)).ok();
         if let Some(session) = agent.session() {
-            shell.note(&format!("a new conversation; the last one is {}", session.id()));
+            shell.note(&format!("started a new conversation; the previous session is {}", session.id()));
             return None;
         }
     }
-    shell.note("a new conversation");
+    shell.note("started a new conversation");
     None
 }
 
@@ -233,8 +242,8 @@ pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         Ok(Some(row)) => {
             shell.change_to(&row);
         }
-        Ok(None) => shell.error(&format!("there is no session number {rest}"), Some("/resume lists them")),
-        Err(e) => shell.error(&e.to_string(), Some("/resume lists them")),
+        Ok(None) => shell.error(&format!("no session number {rest}"), Some("/resume lists the sessions")),
+        Err(e) => shell.error(&e.to_string(), Some("/resume lists the sessions")),
     }
     None
 }
@@ -244,7 +253,7 @@ pub(super) fn retry(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     if has_something {
         return Some(TurnStart::Retry);
     }
-    shell.note("there is nothing to send again");
+    shell.note("nothing to send again");
     None
 }
 
@@ -256,7 +265,7 @@ pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         .and_then(|a| a.session())
         .map(|s| (s.id().clone(), s.store().clone()));
     let Some((id, store)) = found else {
-        shell.note("there is no saved conversation yet");
+        shell.note("nothing is saved yet");
         return None;
     };
     let document =
@@ -283,7 +292,7 @@ pub(super) fn export(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     match write_new(&path, &text) {
         Ok(()) => shell.note(&format!("wrote {}", path.display())),
         Err(e) => shell.error(
-            &format!("`{}` cannot be written: {e}", path.display()),
+            &format!("cannot write `{}`: {e}", path.display()),
             Some("a file that is there already is left alone"),
         ),
     }
@@ -304,7 +313,7 @@ pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         return None;
     }
     let Some(agent) = &shell.conversation.agent else {
-        shell.note("there is no scratchpad yet");
+        shell.note("no scratchpads yet");
         return None;
     };
     let pads = &agent.env().scratchpads;
@@ -312,7 +321,7 @@ pub(super) fn scratchpad(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         let rows: Vec<(String, String)> =
             pads.list().into_iter().map(|(name, size)| (name, format!("{size} bytes"))).collect();
         if rows.is_empty() {
-            shell.note("there is no scratchpad yet");
+            shell.note("no scratchpads yet");
         }
         shell.rows(&rows);
         return None;
@@ -357,7 +366,7 @@ pub(super) fn status(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     let mut rows = vec![
         pair("mode", format!("{mode}: {}", mode.meaning())),
         pair("provider", format!("{provider} with {model}")),
-        pair("session", session.unwrap_or_else(|| "begins with the first message".into())),
+        pair("session", session.unwrap_or_else(|| "starts with the first message".into())),
         pair("workspace", roots.join(", ")),
         pair("theme", shell.theme.name.clone()),
     ];
@@ -380,7 +389,7 @@ pub(super) fn config(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     if rows.is_empty() {
         let known = crate::text::nearest(rest, crate::config::SettingKey::all().map(|k| k.name));
         let hint = known.map(|k| format!("did you mean `{k}`?"));
-        shell.error(&format!("`{rest}` is not set"), hint.as_deref());
+        shell.error(&format!("unknown setting `{rest}`"), hint.as_deref());
     }
     shell.rows(&rows);
     None
@@ -392,11 +401,11 @@ pub(super) fn quit(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     if pending > 0 {
         let (s, stay, them) = if pending == 1 { ("", "stays", "it") } else { ("s", "stay", "them") };
         shell.note(&format!(
-            "{pending} change{s} {stay} pending: `placet apply` lands {them}, `placet changes` shows {them}"
+            "{pending} change{s} {stay} pending: `placet apply` applies {them}, `placet changes` shows {them}"
         ));
     }
     if let Some(session) = shell.conversation.agent.as_ref().and_then(|a| a.session()) {
-        shell.hint(&format!("placet --resume {} goes on with this", session::short_id(session.id())));
+        shell.hint(&format!("resume with: placet --resume {}", session::short_id(session.id())));
     }
     None
 }

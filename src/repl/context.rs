@@ -18,13 +18,13 @@ pub(super) fn context(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
             return None;
         }
         other => {
-            let what = format!("`{other}` is nothing of the window that could be shown");
-            shell.error(&what, Some("/context, /context summary"));
+            let what = format!("unknown argument `{other}` of /context");
+            shell.error(&what, Some("use /context or /context summary"));
             return None;
         }
     }
     let Some(agent) = &shell.conversation.agent else {
-        shell.note("nothing has been said yet");
+        shell.note("no messages yet");
         return None;
     };
     shell.say_lines(told(&agent.fill()).into_iter().map(Line::raw));
@@ -45,7 +45,7 @@ fn summary(shell: &Shell<'_>) {
     shell.say_lines(lines.map(Line::raw));
 }
 
-const NOTHING: &str = "nothing is summed up";
+const NOTHING: &str = "this conversation has no summary";
 
 fn undo(shell: &mut Shell<'_>) {
     let undone = shell.conversation.agent.as_mut().map_or(Ok(None), |agent| agent.undo_summary());
@@ -55,10 +55,10 @@ fn undo(shell: &mut Shell<'_>) {
             let before = shell.conversation.agent.as_ref().and_then(|agent| agent.summary());
             let from = before.map_or(String::new(), |(_, upto)| format!(" from message {} on", upto + 1));
             shell.note(&format!(
-                "the summary of {upto} messages is taken back: they are sent again{from}; what does not fit is left out, and told"
+                "removed the summary of {upto} messages: they are sent again{from}; placet leaves out what does not fit, and reports it"
             ));
         }
-        Err(e) => shell.error(&format!("the summary stays: {e}"), None),
+        Err(e) => shell.error(&format!("the summary was not removed: {e}"), None),
     }
 }
 
@@ -69,22 +69,22 @@ fn edit(shell: &mut Shell<'_>) {
     let after =
         term::with_original_mode(|| editor::edit(&program, &before, ".md")).map_err(|e| e.to_string());
     let told = after.and_then(|after| match after.trim() {
-        "" => Err("an empty summary says nothing; /compact undo takes it back".to_string()),
-        same if same == before.trim() => Ok("the summary is as it was"),
+        "" => Err("the summary is empty; /compact undo removes a summary".to_string()),
+        same if same == before.trim() => Ok("the summary is unchanged"),
         text => agent
             .rewrite_summary(text)
-            .map(|()| "the summary is as you wrote it, from the next request on")
+            .map(|()| "your summary is used from the next request on")
             .map_err(|e| e.to_string()),
     });
     match told {
         Ok(words) => shell.note(words),
-        Err(why) => shell.error(&format!("the summary stays as it was: {why}"), None),
+        Err(why) => shell.error(&format!("the summary is unchanged: {why}"), None),
     }
 }
 
 pub(super) fn compact(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     if shell.conversation.agent.is_none() {
-        shell.note("there is nothing to sum up");
+        shell.note("nothing to summarize");
         return None;
     }
     match rest.trim() {
@@ -100,16 +100,17 @@ fn told(fill: &ContextUsage) -> Vec<String> {
     let used: u64 = fill.shares.iter().map(|share| share.tokens).sum();
     let percent = |tokens: u64| tokens * 100 / fill.window.max(1);
     let how =
-        if fill.counted > 0 { "by the provider's last count" } else { "estimated; nothing was sent yet" };
+        if fill.counted > 0 { "by the provider's last count" } else { "estimated; no request was sent yet" };
     let mut lines = vec![format!(
-        "{} of {} tokens, {}% ({how}); {} are kept free for the answer",
+        "{} of {} tokens, {}% ({how}); {} tokens are reserved for the answer",
         scrollback::short(used),
         scrollback::short(fill.window),
         percent(used),
         scrollback::short(fill.answer)
     )];
     if used + fill.answer > fill.window {
-        let words = "more than fits: the oldest of it is left out of each request; /compact sums it up";
+        let words =
+            "more than fits: the oldest messages are left out of each request; /compact summarizes them";
         lines.push(words.into());
     }
     let wide = fill.shares.iter().map(|share| share.name.len()).max().unwrap_or(0);
@@ -126,7 +127,7 @@ fn told(fill: &ContextUsage) -> Vec<String> {
         ));
     }
     if fill.summed_up > 0 {
-        lines.push(format!("{} earlier messages are summed up; /transcript shows them", fill.summed_up));
+        lines.push(format!("{} earlier messages are summarized; /transcript shows them", fill.summed_up));
     }
     lines.iter().map(|line| line.trim_end().to_string()).collect()
 }
@@ -150,10 +151,10 @@ mod tests {
             summed_up: 12,
         };
         let wanted = [
-            "30.0k of 200k tokens, 15% (by the provider's last count); 8.0k are kept free for the answer",
+            "30.0k of 200k tokens, 15% (by the provider's last count); 8.0k tokens are reserved for the answer",
             "tool definitions        10.0k    5%  ##########",
             "results of read_file    20.0k   10%  ####################  (/compact)",
-            "12 earlier messages are summed up; /transcript shows them",
+            "12 earlier messages are summarized; /transcript shows them",
         ];
         assert_eq!(told(&fill), wanted);
         let small = ContextUsage { window: 37_000, ..fill };

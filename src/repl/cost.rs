@@ -15,7 +15,7 @@ pub(super) fn cost_of(spent: &RequestCost) -> Option<Money> {
 /// `$0.0435`, `at least $0.0435`, or that it is not known.
 pub fn priced(spent: &RequestCost) -> String {
     match (cost_of(spent), spent.unpriced) {
-        (None, _) => "price not known".into(),
+        (None, _) => "price unknown".into(),
         (Some(cost), 0) => cost.to_string(),
         (Some(cost), some) => format!("at least {cost} ({some} requests of unknown price)"),
     }
@@ -23,7 +23,7 @@ pub fn priced(spent: &RequestCost) -> String {
 
 pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     let Some(agent) = &shell.conversation.agent else {
-        shell.note("nothing was sent yet");
+        shell.note("no request was sent yet");
         return None;
     };
     let (session, turn) = agent.costs();
@@ -43,7 +43,7 @@ pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     }
     if session.usage.prompt() > 0 {
         let hit = session.usage.cache_read * 100 / session.usage.prompt();
-        lines.push(format!("{hit}% of what was sent came from the provider's cache"));
+        lines.push(format!("{hit}% of the sent tokens came from the provider's cache"));
     }
     let budget = agent.budget();
     for (limit, what) in [(budget.session, "session"), (budget.day, "day")] {
@@ -53,7 +53,7 @@ pub(super) fn cost(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     let known = catalog::find(agent.provider_name(), &model).is_some_and(|m| m.price.is_some());
     shell.say_lines(lines.into_iter().map(Line::raw));
     if !known {
-        shell.hint(&format!("no price is known for {model}: models.toml beside your settings can name it"));
+        shell.hint(&format!("no price known for {model}: set it in models.toml next to your settings"));
     }
     None
 }

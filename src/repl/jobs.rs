@@ -58,13 +58,13 @@ pub(super) fn jobs(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
                 keep(shell, &job);
             }
         }
-        ["kill" | "keep"] => shell.error("which one?", Some(USAGE)),
+        ["kill" | "keep"] => shell.error("which job?", Some(USAGE)),
         [number] => {
             if let Some(job) = find(shell, number) {
                 show(shell, &job);
             }
         }
-        _ => shell.error(&format!("`{rest}` is nothing for jobs"), Some(USAGE)),
+        _ => shell.error(&format!("unknown argument `{rest}` of /jobs"), Some(USAGE)),
     }
     None
 }
@@ -74,7 +74,7 @@ const USAGE: &str = "/jobs, /jobs N for the output, /jobs kill N, /jobs kill all
 fn find(shell: &Shell<'_>, number: &str) -> Option<Arc<Job>> {
     let found = number.parse().ok().and_then(|number| shell.app.jobs().find(number));
     if found.is_none() {
-        shell.error(&format!("there is no job `{number}`"), Some(USAGE));
+        shell.error(&format!("no job `{number}`"), Some(USAGE));
     }
     found
 }
@@ -82,7 +82,7 @@ fn find(shell: &Shell<'_>, number: &str) -> Option<Arc<Job>> {
 fn list(shell: &Shell<'_>) {
     let jobs = shell.app.jobs().list();
     if jobs.is_empty() {
-        return shell.note("there are no jobs: a command that the model runs in the background is one");
+        return shell.note("no jobs: the model starts one when it runs a command in the background");
     }
     let rows: Vec<(String, String)> = jobs
         .iter()
@@ -107,7 +107,7 @@ fn show(shell: &Shell<'_>, job: &Job) {
             }
             shell.quote(&text);
         }
-        Err(e) => shell.error(&format!("its output cannot be read: {e}"), None),
+        Err(e) => shell.error(&format!("cannot read its output: {e}"), None),
     }
 }
 
@@ -118,17 +118,17 @@ fn end(shell: &Shell<'_>, job: &Job) {
     job.stop();
     shell.runtime.block_on(job.ended());
     job.tell_person_once();
-    let effects = if job.is_walled() { "; files it changed were thrown away" } else { "" };
-    shell.note(&format!("job {} is ended, with all it started{effects}: {}", job.number, job.shown_line()));
+    let effects = if job.is_walled() { "; its changes were discarded" } else { "" };
+    shell.note(&format!("ended job {} and everything it started{effects}: {}", job.number, job.shown_line()));
 }
 
 fn keep(shell: &Shell<'_>, job: &Job) {
     match job.keep() {
         Ok(()) => {
             // 0 would be the group of the person's own shell.
-            let ends = job.stays().map(|pid| format!("; `kill {pid}` ends it then")).unwrap_or_default();
+            let ends = job.stays().map(|pid| format!("; `kill {pid}` ends it")).unwrap_or_default();
             shell.note(&format!(
-                "job {} stays when placet leaves{ends}, its output is in {}",
+                "job {} continues after placet ends{ends}; its output is in {}",
                 job.number,
                 job.log().display()
             ));

@@ -19,10 +19,10 @@ const BYTES: usize = 48;
 
 pub(super) fn keys(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     if !std::io::stdin().is_terminal() {
-        shell.error("there are no keys where no terminal is", None);
+        shell.error("/keys needs a terminal", None);
         return None;
     }
-    shell.note("press keys to see what arrives; Ctrl-C ends it");
+    shell.note("press keys to see what the terminal sends; Ctrl-C ends this");
     if let Err(e) = show(shell) {
         shell.error(&format!("the keyboard cannot be read: {e}"), None);
     }
@@ -57,9 +57,9 @@ fn said(token: &InputToken) -> String {
         Some(TerminalInput::PasteRefused(bytes)) => format!("a paste of {bytes} bytes, too long"),
         Some(TerminalInput::FocusGained) => "the window has the focus".into(),
         Some(TerminalInput::FocusLost) => "the window lost the focus".into(),
-        Some(TerminalInput::Resized) => "the window has another size".into(),
+        Some(TerminalInput::Resized) => "the window has a new size".into(),
         Some(TerminalInput::Ignored | TerminalInput::Unfinished) | None => {
-            "nothing: an answer, or unknown".into()
+            "no key: an answer of the terminal, or unknown".into()
         }
     };
     format!("{name:<18} {}", bytes(&token.raw))

@@ -194,7 +194,7 @@ pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -
     let each = left.queued.into_iter().chain([left.typed]).map(|line| pastes.collapsed(line));
     let left = each.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     if !left.is_empty() {
-        shell.note("what was typed here before and not sent is back");
+        shell.note("restored the text that you typed before and did not send");
     }
     let code = shell.rounds(&mut prompter, opening.prompt, left)?;
     shell.stop_jobs();
@@ -207,7 +207,7 @@ fn drafts_of(store: Option<&SessionStore>, cwd: &Path) -> (Option<Arc<DraftFile>
     match store.map(|store| DraftFile::open(store.dir(), cwd)) {
         Some(Ok((drafts, left))) => (Some(Arc::new(drafts)), left),
         Some(Err(e)) => {
-            tracing::warn!("drafts are not kept: {e}");
+            tracing::warn!("drafts are not saved: {e}");
             (None, InputDraft::default())
         }
         None => (None, InputDraft::default()),
@@ -388,7 +388,7 @@ impl Shell<'_> {
             let count = self.pending();
             let s = if count == 1 { " is" } else { "s are" };
             let id = name.get(..13).unwrap_or(&name);
-            self.note(&format!("of {id}, {count} change{s} pending: /changes, /apply, /discard"));
+            self.note(&format!("session {id} left {count} change{s} pending: /changes, /apply, /discard"));
         }
     }
 
@@ -417,9 +417,9 @@ impl Shell<'_> {
         let settings = self.app.config().untrusted.iter();
         let settings = settings.map(|one| Styled::styled(clean(one), self.theme.style("text")));
         self.say_lines(std::iter::once(head).chain(settings));
-        let answer = prompter.ask_word("Type `trust` to accept it, Enter to go on without: ");
+        let answer = prompter.ask_word("Type `trust` to accept it, Enter to continue without it: ");
         if answer.trim() != "trust" {
-            self.note("left out; it is asked again next time");
+            self.note("ignored; placet asks again next time");
             return Ok(());
         }
         store.trust(&project.path, &project.hash)?;

@@ -81,16 +81,16 @@ pub(super) fn from_clipboard(
 ) -> Result<(String, String), String> {
     let bytes = clipboard(variable)?;
     let Some(kind) = media::sniff(&bytes, "clipboard.png") else {
-        return Err("the clipboard holds no picture".into());
+        return Err("the clipboard has no picture".into());
     };
     let size = media::size(kind, &bytes).map(|(w, h)| format!("{w}x{h}, ")).unwrap_or_default();
-    crate::private::make_dir(dir).map_err(|e| format!("the picture cannot be kept: {e}"))?;
+    crate::private::make_dir(dir).map_err(|e| format!("the picture cannot be stored: {e}"))?;
     let file = tempfile::Builder::new().prefix("clipboard-").suffix(".png").tempfile_in(dir);
     let kept = file.and_then(|mut file| {
         std::io::Write::write_all(&mut file, &bytes)?;
         file.keep().map_err(|e| e.error)
     });
-    let (_, path) = kept.map_err(|e| format!("the picture cannot be kept: {e}"))?;
+    let (_, path) = kept.map_err(|e| format!("the picture cannot be stored: {e}"))?;
     let told = format!("from the clipboard: {size}{} bytes", scrollback::short(bytes.len() as u64));
     Ok((mention(&path) + " ", told))
 }
@@ -104,9 +104,9 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Strin
     } else if cfg!(target_os = "macos") {
         ("pngpaste", &["-"], "pngpaste")
     } else if has("SSH_CONNECTION") {
-        return Err("the clipboard of your own machine cannot be reached over ssh: copy the picture here and name it with @".into());
+        return Err("the clipboard of your own machine cannot be reached over ssh: copy the picture to this machine and attach it with @".into());
     } else {
-        return Err("there is no clipboard here: name a picture with @".into());
+        return Err("no clipboard here: attach a picture with @".into());
     };
     let spawned = Command::new(program)
         .args(arguments)
@@ -118,7 +118,7 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Strin
         std::io::ErrorKind::NotFound => format!("the clipboard needs `{program}`: install {package}"),
         _ => format!("`{program}` cannot be started: {e}"),
     })?;
-    let Some(out) = child.stdout.take() else { return Err("the clipboard gave nothing".into()) };
+    let Some(out) = child.stdout.take() else { return Err("the clipboard is empty".into()) };
     let (sender, receiver) = std::sync::mpsc::channel();
     let read = move || {
         let mut bytes = Vec::new();
@@ -135,7 +135,7 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Strin
         Ok(Ok(bytes)) if bytes.len() as u64 > LARGEST => {
             Err("the picture of the clipboard is larger than 50 MB".into())
         }
-        Ok(Ok(bytes)) if bytes.is_empty() => Err("the clipboard holds no picture".into()),
+        Ok(Ok(bytes)) if bytes.is_empty() => Err("the clipboard has no picture".into()),
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(e)) => Err(format!("the clipboard cannot be read: {e}")),
         Err(_) => Err(format!("the clipboard did not answer within {} seconds", PATIENCE.as_secs())),
@@ -185,7 +185,7 @@ mod tests {
     fn where_no_clipboard_is_the_way_out_is_said() {
         let dir = tempfile::tempdir().unwrap();
         let none = from_clipboard(dir.path(), |_| None);
-        assert!(none.unwrap_err().contains("name a picture with @"));
+        assert!(none.unwrap_err().contains("attach a picture with @"));
         let ssh = from_clipboard(dir.path(), |name| (name == "SSH_CONNECTION").then(|| "1 2 3 4".into()));
         assert!(ssh.unwrap_err().contains("over ssh"));
     }

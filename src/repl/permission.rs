@@ -17,7 +17,7 @@ pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         "revoke" => revoke(shell, rest),
         "grant" if !rest.is_empty() => grant(shell, rest),
         _ => shell.error(
-            &format!("`/permission {word}` is not known"),
+            &format!("unknown argument `{word}` of /permission"),
             Some("/permission, /permission check COMMAND, /permission grant PATTERN, /permission revoke N"),
         ),
     }
@@ -59,7 +59,7 @@ fn list(shell: &Shell<'_>) {
         (grants, rules)
     });
     if grants.is_empty() {
-        shell.note("nothing is granted in this session");
+        shell.note("no grants in this session");
     }
     shell.rows(&grants);
     shell.rows(&rules);
@@ -73,13 +73,13 @@ fn check(shell: &Shell<'_>, command: &str) {
 
 fn revoke(shell: &Shell<'_>, rest: &str) {
     let Ok(number) = rest.parse::<u32>() else {
-        shell.error("which grant?", Some("/permission lists them with their numbers"));
+        shell.error("which grant?", Some("/permission lists the grants with their numbers"));
         return;
     };
     if with(shell, |policy| policy.revoke(GrantId(number))) {
-        shell.note(&format!("grant {number} is taken back"));
+        shell.note(&format!("revoked grant {number}"));
     } else {
-        shell.error(&format!("there is no grant {number}"), Some("/permission lists them"));
+        shell.error(&format!("no grant {number}"), Some("/permission lists the grants"));
     }
 }
 
@@ -111,15 +111,15 @@ fn read_limit(text: &str) -> Result<(String, GrantLimit), String> {
     let (number, unit) = limit.split_once(' ').unwrap_or((limit, ""));
     let Ok(number) = number.parse::<u32>() else { return Ok((text.into(), GrantLimit::Session)) };
     if number == 0 {
-        return Err("a grant for 0 is none".into());
+        return Err("the number must be 1 or more".into());
     }
     let limit = match unit {
         "times" | "time" => GrantLimit::Uses(number),
         "min" | "minutes" | "minute" => {
             let end = Timestamp::now().checked_add(SignedDuration::from_mins(i64::from(number)));
-            GrantLimit::Until(end.map_err(|_| "that is too long".to_string())?)
+            GrantLimit::Until(end.map_err(|_| "the time is too long".to_string())?)
         }
-        unit => return Err(format!("`{unit}` is neither times nor minutes")),
+        unit => return Err(format!("unknown unit `{unit}`: use times or minutes")),
     };
     Ok((pattern.trim().into(), limit))
 }

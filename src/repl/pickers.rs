@@ -121,7 +121,7 @@ impl Shell<'_> {
                 return PickerPreview::default();
             };
             let text = format!(
-                "{}\n\nbegun      {}\nlast used  {}\nentries    {}\ndirectory  {}\nname       {}",
+                "{}\n\nstarted    {}\nlast used  {}\nentries    {}\ndirectory  {}\nname       {}",
                 visible::line(&row.title),
                 when(row.created),
                 when(row.updated),
@@ -290,7 +290,7 @@ fn preview(workspace: &Workspace, item: &PickerItem) -> PickerPreview {
     let size = opened.size;
     match memchr::memchr(0, &bytes) {
         Some(_) => {
-            plain(format!("no text: {} of {size} bytes", crate::tools::data_kind(&bytes).unwrap_or("data")))
+            plain(format!("not text: {} of {size} bytes", crate::tools::data_kind(&bytes).unwrap_or("data")))
         }
         None => match String::from_utf8(whole_letters(bytes, size)) {
             Ok(text) => {

@@ -88,7 +88,7 @@ pub(super) fn run(
             Some(PlainReviewAnswer::Finish) => break,
             Some(PlainReviewAnswer::Leave) => {
                 save(shell, &review, outbox, memory);
-                shell.hint("nothing was applied; what you decided is remembered");
+                shell.hint("nothing was applied; your decisions are saved");
                 return Ok((review, ReviewOutcome::Left));
             }
             None => shell.hint(WORDS),
@@ -102,7 +102,7 @@ pub(super) fn run(
 fn save(shell: &Shell<'_>, review: &Review, outbox: Option<String>, memory: &Path) {
     let before = SavedReview::load(memory);
     if let Err(e) = SavedReview::of(review, outbox).merge(&before, review).save(memory) {
-        shell.error(&format!("this is not remembered: {e}"), None);
+        shell.error(&format!("this is not saved: {e}"), None);
     }
 }
 
@@ -114,20 +114,20 @@ fn confirm(
 ) -> Result<ReviewOutcome, ReplError> {
     let (accepted, rejected) = review.tally();
     if accepted + rejected == 0 && !review.has_news() {
-        shell.note("nothing is decided: everything stays pending");
+        shell.note("no decisions: everything stays pending");
         return Ok(ReviewOutcome::Left);
     }
     let summary = review.summary();
     let lines = summary.iter().map(|(line, _)| line).filter(|line| !line.is_empty());
     shell.say_lines(lines.map(|line| ratatui::text::Line::raw(line.clone())));
-    let tell = if review.has_news() { ", `tell` to apply and tell the agent now" } else { "" };
+    let tell = if review.has_news() { ", `tell` to apply and report to the agent now" } else { "" };
     loop {
-        let question = format!("Type `apply` to carry this out{tell}, Enter to leave it: ");
+        let question = format!("Type `apply` to apply this{tell}, Enter to leave: ");
         match prompter.ask_word(&question).trim() {
             "apply" => return Ok(ReviewOutcome::Apply { tell: false }),
             "tell" if review.has_news() => return Ok(ReviewOutcome::Apply { tell: true }),
             "" | "n" | "no" | "q" | STOPPED => {
-                shell.hint("nothing was applied; what you decided is remembered");
+                shell.hint("nothing was applied; your decisions are saved");
                 return Ok(ReviewOutcome::Left);
             }
             _ if review.has_news() => shell.hint("`apply`, `tell`, or Enter alone"),

@@ -54,7 +54,7 @@ impl Shell<'_> {
                 return Ok(None);
             }
             Err(e) => {
-                self.error(&format!("what is pending cannot be read: {e}"), None);
+                self.error(&format!("cannot read the pending changes: {e}"), None);
                 return Ok(None);
             }
         };
@@ -78,7 +78,7 @@ impl Shell<'_> {
                 };
                 let mut pane = ReviewPane::new(review, desk);
                 if let Err(e) = full_screen::run(&mut pane) {
-                    self.error(&format!("the terminal failed: {e}"), Some("what you decided is remembered"));
+                    self.error(&format!("the terminal failed: {e}"), Some("your decisions are saved"));
                     return Ok(None);
                 }
                 let outcome = pane.outcome;
@@ -88,7 +88,7 @@ impl Shell<'_> {
         let start = match outcome {
             ReviewOutcome::Left => {
                 if review.tally() != (0, 0) || review.visible_comments().next().is_some() {
-                    self.hint("what you decided and said is remembered: /review goes on");
+                    self.hint("your decisions and comments are saved; /review continues");
                 }
                 None
             }
@@ -114,7 +114,7 @@ impl Shell<'_> {
         let carried = match apply_review(workspace, view, review, confirm, label(view, "/review")) {
             Ok(carried) => carried,
             Err(e) => {
-                self.error(&format!("nothing was applied: what is pending cannot be read: {e}"), None);
+                self.error(&format!("nothing was applied: cannot read the pending changes: {e}"), None);
                 return None;
             }
         };
@@ -124,7 +124,7 @@ impl Shell<'_> {
         match carried.outbox {
             Some(report) if tell => Some(TurnStart::Say(vec![Said::text(&report)])),
             Some(_) => {
-                self.note("what you rejected and said goes to the agent with your next message");
+                self.note("your rejections and comments will be sent with your next message");
                 None
             }
             None => None,
@@ -145,7 +145,7 @@ impl Shell<'_> {
         if memory.outbox.take().is_some()
             && let Err(e) = memory.save(&file)
         {
-            tracing::warn!("the review's memory was not written: {e}");
+            tracing::warn!("the state of the review was not saved: {e}");
         }
     }
 
@@ -200,8 +200,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         let moved_on =
             |hash| crate::text::regular_file::read(path, LARGEST).is_ok_and(|now| blake3::hash(&now) != hash);
         if before.is_some_and(moved_on) {
-            let words = "changed in the workspace since: both changes are merged where that can be; where the same lines \
-                         changed, reject those lines";
+            let words = "changed in the workspace in the meantime: both changes are merged if possible; where the same lines changed, reject those lines";
             file.facts.insert(0, words.into());
         }
     }
@@ -238,15 +237,16 @@ pub fn apply_review(
             let rejected = rejections(review);
             let also = match view.set_aside(&rejected) {
                 Ok(DiscardBackup::Kept) if !rejected.is_empty() => {
-                    "; what you rejected is discarded, /undo brings it back"
+                    "; discarded the rejected changes, /undo restores them"
                 }
                 Ok(DiscardBackup::TooLarge) => {
-                    "; what you rejected is discarded for good: it is too large for undo"
+                    "; discarded the rejected changes permanently: too large for undo"
                 }
                 Ok(DiscardBackup::Kept) | Err(_) => "",
             };
-            let lines =
-                vec![format!("what you accepted is pending still, and remembered{also}: /review goes on")];
+            let lines = vec![format!(
+                "the accepted changes are still pending, and your decisions are saved{also}: /review continues"
+            )];
             steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
             return Ok(AppliedReview { steps, outbox: None });
         }
@@ -257,7 +257,7 @@ pub fn apply_review(
                 steps.extend(rejected(review.tally().1, aside).map(|told| (AuditKind::Discard, told)))
             }
             Err(e) => {
-                let lines = vec![format!("what was rejected is pending still: {e}")];
+                let lines = vec![format!("the rejected changes are still pending: {e}")];
                 steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
             }
         }
@@ -277,7 +277,7 @@ pub fn apply_review(
     };
     // What landed has landed: a full disk here must not make it look otherwise.
     if let Err(e) = memory.save(&file) {
-        let lines = vec![format!("carried out, but what the agent should be told is not remembered: {e}")];
+        let lines = vec![format!("applied, but the report for the agent could not be saved: {e}")];
         steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
     }
     Ok(AppliedReview { steps, outbox })
@@ -287,8 +287,8 @@ pub fn apply_review(
 fn rejected(count: usize, aside: DiscardBackup) -> Option<UserReport> {
     let (s, them) = if count == 1 { ("", "it") } else { ("s", "them") };
     let back = match aside {
-        DiscardBackup::Kept => format!("/undo brings {them} back"),
-        DiscardBackup::TooLarge => "too large to be stored for undo".into(),
+        DiscardBackup::Kept => format!("/undo restores {them}"),
+        DiscardBackup::TooLarge => "too large for undo".into(),
     };
     let lines = vec![format!("{count} hunk{s} rejected; {back}")];
     (count > 0).then(|| UserReport { lines, done: true, ..UserReport::default() })

@@ -30,12 +30,12 @@ impl Shell<'_> {
         // The conversation's own: an earlier session's turns are not in it.
         let own = self.conversation.agent.as_ref().map(|agent| agent.env().workspace.clone());
         let Some(view) = own.as_ref().and_then(|w| w.view().cloned()) else {
-            self.note("nothing was said yet");
+            self.note("no messages yet");
             return;
         };
         let turns = self.past(&view);
         if turns.is_empty() {
-            self.note("nothing was said yet");
+            self.note("no messages yet");
             return;
         }
         let mut words = rest.split_whitespace();
@@ -46,7 +46,7 @@ impl Shell<'_> {
         };
         let from = number.parse::<usize>().ok().filter(|n| *n >= 1).and_then(|n| turns.len().checked_sub(n));
         let Some(from) = from else {
-            self.error(&format!("there is no turn {number}"), Some("/rewind lists them"));
+            self.error(&format!("no turn {number}"), Some("/rewind lists the turns"));
             return;
         };
         let what = match what {
@@ -57,7 +57,7 @@ impl Shell<'_> {
                 let hint =
                     format!("/rewind {number} files, /rewind {number} conversation or /rewind {number} both");
                 self.list_turns(&view, turns.get(from..).unwrap_or_default());
-                self.error("say what is to go back with these turns", Some(&hint));
+                self.error("choose what to rewind with these turns", Some(&hint));
                 return;
             }
         };
@@ -99,7 +99,7 @@ impl Shell<'_> {
             ratatui::text::Line::raw(format!("{:>3}  {said}  ({figures})", back + 1))
         };
         self.say_lines(turns.iter().rev().enumerate().take(20).map(line));
-        self.hint("/rewind N files|conversation|both goes back to before that turn");
+        self.hint("/rewind N files|conversation|both rewinds to before that turn");
     }
 
     fn rewind_to(&mut self, view: &View, turns: Vec<RewindTurn>, what: RewindScope, rest: bool) {
@@ -131,8 +131,8 @@ impl Shell<'_> {
             && let Some(agent) = &mut self.conversation.agent
         {
             match agent.rewind(index) {
-                Ok(()) => self.note("the conversation is back to before that turn; /tree leads to what was left, and the agent reads files again before it edits them"),
-                Err(e) => self.error(&format!("the conversation could not go back: {e}"), None),
+                Ok(()) => self.note("the conversation is rewound to before that turn; /tree shows the branch that you left, and the agent reads files again before it edits them"),
+                Err(e) => self.error(&format!("the conversation could not be rewound: {e}"), None),
             }
         }
     }

@@ -32,7 +32,7 @@ pub(super) struct PinnedScratchpad {
 impl Shell<'_> {
     /// The screen of scratchpads, until it is closed for good.
     pub(super) fn browse_scratchpads(&mut self) {
-        let Some(agent) = &self.conversation.agent else { return self.note("there is no scratchpad yet") };
+        let Some(agent) = &self.conversation.agent else { return self.note("no scratchpads yet") };
         let (keys, pager) = (self.keymap("scratchpads", KEYS), self.keymap("pager", pager::KEYS));
         let mut pane = ScratchpadBrowser::new(listed(&agent.env().scratchpads), &self.theme, keys, pager);
         loop {
@@ -44,13 +44,13 @@ impl Shell<'_> {
         }
         let pinned = self.conversation.pinned.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>();
         if !pinned.is_empty() {
-            self.note(&format!("your next message takes along {}", pinned.join(", ")));
+            self.note(&format!("your next message attaches {}", pinned.join(", ")));
         }
     }
 
     /// Does it; what there is to say of it, or why it could not be done.
     fn grant(&mut self, wish: ScratchpadRequest) -> Result<Option<String>, String> {
-        let agent = self.conversation.agent.as_ref().ok_or("there is no conversation")?;
+        let agent = self.conversation.agent.as_ref().ok_or("no conversation")?;
         let pads = &agent.env().scratchpads;
         match wish {
             ScratchpadRequest::View(name) => {
@@ -65,7 +65,7 @@ impl Shell<'_> {
                 }
                 self.look_at(&format!("{old} → {new}.diff"), &diff.text);
                 let left_out = diff.left_out;
-                Ok((left_out > 0).then(|| format!("{left_out} more lines differ; that was too much to show")))
+                Ok((left_out > 0).then(|| format!("{left_out} more lines differ (too many to show)")))
             }
             ScratchpadRequest::Edit(name) => self.edit_scratchpad(pads, &name).map(Some),
             ScratchpadRequest::Delete(name) => {
@@ -77,7 +77,7 @@ impl Shell<'_> {
                 let content = text_of(pads, &name)?;
                 let input = json!({ "path": path, "content": content, "mode": "create" });
                 done(self.call_for_person(agent, "write_file", input))?;
-                Ok(Some(format!("{path} is pending: /review decides, /apply lands it")))
+                Ok(Some(format!("{path} is pending: decide with /review, or apply it with /apply")))
             }
             ScratchpadRequest::Pin(name) => self.pin(&name).map(Some),
         }
@@ -119,7 +119,7 @@ impl Shell<'_> {
         let after = term::with_original_mode(|| editor::edit(&program, &before, ".txt"))
             .map_err(|e| e.to_string())?;
         if after == before {
-            return Ok(format!("`{name}` is as it was"));
+            return Ok(format!("`{name}` is unchanged"));
         }
         let bytes = after.len();
         pads.put(name, ScratchpadEntry::Text(after)).map_err(|e| e.to_string())?;
@@ -128,12 +128,12 @@ impl Shell<'_> {
 
     /// As the model would read it; a long one is a page of it.
     fn pin(&mut self, name: &str) -> Result<String, String> {
-        let agent = self.conversation.agent.as_ref().ok_or("there is no conversation")?;
+        let agent = self.conversation.agent.as_ref().ok_or("no conversation")?;
         let blind = !agent.model().capabilities.vision;
         let result = self.call_for_person(agent, "scratchpad", json!({ "action": "read", "name": name }));
         let parts = done(result)?.parts;
         if blind && parts.iter().any(|part| matches!(part, Part::Image(_))) {
-            return Err(format!("the model {} takes no pictures", agent.model().name));
+            return Err(format!("the model {} does not accept pictures", agent.model().name));
         }
         let told: Vec<String> = parts.iter().filter_map(Part::as_image).map(picture::chip).collect();
         let bytes: usize = parts.iter().map(size).sum();
@@ -142,8 +142,8 @@ impl Shell<'_> {
         self.conversation.pinned.retain(|pinned| pinned.name != name);
         self.conversation.pinned.push(PinnedScratchpad { name: name.into(), parts: all });
         Ok(match told.is_empty() {
-            true => format!("`{name}` goes along with your next message: {bytes} bytes"),
-            false => format!("goes along with your next message: {}", told.join("; ")),
+            true => format!("your next message attaches `{name}`: {bytes} bytes"),
+            false => format!("attached to your next message: {}", told.join("; ")),
         })
     }
 

@@ -48,19 +48,19 @@ pub(super) fn short_id(id: &crate::conversation::SessionId) -> &str {
 /// `/title TEXT`
 pub(super) fn title(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some((store, id)) = branches::saved(shell) else {
-        shell.note("there is no saved conversation yet");
+        shell.note("nothing is saved yet");
         return None;
     };
     let title = title_of(rest);
     if title.is_empty() {
         match store.find(id.as_str()) {
-            Ok(row) => shell.note(&format!("this conversation is called: {}", row.title)),
+            Ok(row) => shell.note(&format!("renamed this conversation to: {}", row.title)),
             Err(e) => shell.error(&e.to_string(), None),
         }
         return None;
     }
     match store.rename(&id, &title) {
-        Ok(()) => shell.note(&format!("this conversation is called: {title}")),
+        Ok(()) => shell.note(&format!("renamed this conversation to: {title}")),
         Err(e) => shell.error(&e.to_string(), None),
     }
     None
@@ -69,16 +69,16 @@ pub(super) fn title(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
 /// `/pin` and `/pin off`
 pub(super) fn pin(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some((store, id)) = branches::saved(shell) else {
-        shell.note("there is no saved conversation yet");
+        shell.note("nothing is saved yet");
         return None;
     };
     let (pin, told) = match rest {
         "" | "on" => {
-            (SessionPin::On, "this conversation is pinned: it is listed first and never removed by itself")
+            (SessionPin::On, "pinned this conversation: it is listed first and never removed automatically")
         }
-        "off" => (SessionPin::Off, "this conversation is not pinned any more"),
+        "off" => (SessionPin::Off, "unpinned this conversation"),
         _ => {
-            shell.error(&format!("`{rest}` is nothing /pin knows"), Some("/pin, /pin off"));
+            shell.error(&format!("unknown argument `{rest}` of /pin"), Some("/pin, /pin off"));
             return None;
         }
     };
@@ -97,7 +97,7 @@ pub(super) fn search(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     };
     let hits = match store.search(rest, HITS) {
         Ok(hits) if hits.is_empty() => {
-            shell.note("nothing found");
+            shell.note("no matches");
             return None;
         }
         Ok(hits) => hits,
@@ -110,7 +110,7 @@ pub(super) fn search(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         for hit in &hits {
             shell.text(&format!("{}  {}\n    {}", hit.session, hit.title, hit.marked("«", "»")));
         }
-        shell.hint("/resume ID goes on with one");
+        shell.hint("/resume ID resumes a session");
         return None;
     }
     let chosen = shell.pick_hit(&hits)?;
@@ -129,7 +129,7 @@ impl Shell<'_> {
             ResumeTarget::No => {}
             ResumeTarget::Last => match store.latest(self.app.cwd())? {
                 Some(id) => self.resume_session(&store.find(id.as_str())?)?,
-                None => self.note("there is no session of this directory yet; this is a new one"),
+                None => self.note("no earlier session in this directory; started a new one"),
             },
             ResumeTarget::Named(prefix) => self.resume_session(&store.find(prefix)?)?,
             ResumeTarget::Choose => self.list_sessions(),
@@ -149,7 +149,7 @@ impl Shell<'_> {
         }
         self.conversation.agent = Some(agent);
         self.conversation.pinned.clear();
-        self.note(&format!("going on with {}: {} ({messages} messages)", row.id, row.title));
+        self.note(&format!("resumed {}: {} ({messages} messages)", row.id, row.title));
         Ok(())
     }
 
@@ -157,7 +157,7 @@ impl Shell<'_> {
     pub(super) fn change_to(&mut self, row: &SessionRow) -> bool {
         let now = self.conversation.agent.as_ref().and_then(Agent::session).map(OpenSession::id);
         if now == Some(&row.id) {
-            self.note("this is the conversation you are in");
+            self.note("this is the current conversation");
             return true;
         }
         let before = self.conversation.agent.take();
@@ -182,7 +182,7 @@ impl Shell<'_> {
             Err(e) => return self.error(&e.to_string(), None),
         };
         if rows.is_empty() {
-            return self.note("there is no session yet");
+            return self.note("no sessions yet");
         }
         let line = |(at, row): (usize, &SessionRow)| {
             let pin = if row.pinned { "pinned: " } else { "" };
@@ -190,7 +190,7 @@ impl Shell<'_> {
             ratatui::text::Line::raw(crate::text::sanitize::line(&text).into_owned())
         };
         self.say_lines(rows.iter().enumerate().map(line));
-        self.hint("/resume NUMBER or /resume ID goes on with one");
+        self.hint("/resume NUMBER or /resume ID resumes a session");
     }
 
     /// The agent of this conversation, begun with `first` if there is none yet.
@@ -233,10 +233,9 @@ pub(super) fn cd(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         shell.note(&format!("this conversation works in {here}"));
         return None;
     }
-    let hint = format!(
-        "start another one there: `placet --cwd {rest}`; with -c it resumes the last one of that directory"
-    );
-    shell.error(&format!("this conversation works in {here} and stays there"), Some(&hint));
+    let hint =
+        format!("start placet there: `placet --cwd {rest}`; -c resumes the last session of that directory");
+    shell.error(&format!("a conversation cannot change its directory ({here})"), Some(&hint));
     None
 }
 

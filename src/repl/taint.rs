@@ -9,10 +9,10 @@ use std::sync::PoisonError;
 pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     match rest {
         "" => show(shell),
-        "reset" if shell.conversation.agent.is_none() => shell.note("there is no conversation yet"),
+        "reset" if shell.conversation.agent.is_none() => shell.note("no conversation yet"),
         // The question needs the prompt, which comes next.
         "reset" => shell.resetting = true,
-        other => shell.error(&format!("`/taint {other}` is not known"), Some("/taint, /taint reset")),
+        other => shell.error(&format!("unknown argument `{other}` of /taint"), Some("/taint, /taint reset")),
     }
     None
 }
@@ -26,13 +26,15 @@ fn show(shell: &Shell<'_>) {
         (policy.labels().is_off(), policy.taint().load(), policy.labels().provider_ceiling())
     });
     if off {
-        shell.note("nothing is classified");
-        shell.hint("`classification.paths` in your settings says what is");
+        shell.note("no paths are classified");
+        shell.hint("set `classification.paths` in your settings");
         return;
     }
-    shell.note(&format!("{level}; whoever answers may see {ceiling} at most"));
+    shell.note(&format!("session level: {level}; this provider may receive up to {ceiling}"));
     if level > ClassificationLevel::Public {
-        shell.hint("it rises with what is read and never falls; /taint reset begins a new conversation");
+        shell.hint(
+            "the level rises with the files that are read and never falls; /taint reset starts a new conversation",
+        );
     }
 }
 
@@ -50,7 +52,7 @@ impl Shell<'_> {
     pub(super) fn reset_taint(&mut self, prompter: &mut PromptEditor) -> Result<(), ReplError> {
         let level = self.level();
         let answer = prompter.ask_word(&format!(
-            "This conversation is {level}. Type `reset` to leave it for a new one, Enter to stay: "
+            "This conversation is {level}. Type `reset` to start a new conversation, Enter to stay: "
         ));
         if answer.trim() != "reset" {
             self.note("nothing was changed");

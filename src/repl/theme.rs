@@ -10,7 +10,7 @@ use crate::ui::{Theme, ThemeError, sample};
 
 /// The name that stands for no theme of its own.
 const AUTO: &str = "auto";
-const ABOUT_AUTO: &str = "light or dark, as COLORFGBG says the terminal is";
+const ABOUT_AUTO: &str = "light or dark, from COLORFGBG";
 /// Columns of the sample beside the list; what the pane has no room for is cut there.
 const COLUMNS: usize = 60;
 
@@ -69,9 +69,9 @@ pub(super) fn run(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
             shell.rethemed = true;
             let file = shell.app.config_dir().join("config.toml");
             shell.note(&format!("the theme is {name} until this shell ends"));
-            shell.hint(&format!("to keep it: ui.theme = \"{name}\" in {}", file.display()));
+            shell.hint(&format!("to make it permanent: ui.theme = \"{name}\" in {}", file.display()));
         }
-        Err(e) => shell.error(&e.to_string(), Some("/theme shows what there is")),
+        Err(e) => shell.error(&e.to_string(), Some("/theme lists the themes")),
     }
     None
 }

@@ -6,7 +6,7 @@ use super::Shell;
 use super::command_table::CommandFollowUp;
 use crate::config::AppDirs;
 use crate::conversation::Message;
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::ui::clipboard::Clipboard;
 use crate::ui::full_screen;
 use crate::ui::full_screen::FullScreenPane;
@@ -51,14 +51,21 @@ fn answers(messages: &[Message]) -> impl Iterator<Item = String> + '_ {
 fn text_for(messages: &[Message], wanted: CopyRequest) -> Result<String, String> {
     let Some(text) = answers(messages).nth(wanted.answer - 1) else {
         let count = answers(messages).count();
-        let s = if count == 1 { "" } else { "s" };
-        return Err(format!("there are {count} answer{s} so far"));
+        let answers = count::of(count, "answer");
+        let are = if count == 1 { "is" } else { "are" };
+        return Err(if count == 0 {
+            "no answers yet".into()
+        } else {
+            format!("there {are} {answers} so far")
+        });
     };
     let Some(block) = wanted.block else { return Ok(text) };
     let blocks = code_blocks(&text);
     let count = blocks.len();
-    let s = if count == 1 { "" } else { "s" };
-    blocks.into_iter().nth(block - 1).ok_or_else(|| format!("that answer has {count} block{s} of code"))
+    blocks
+        .into_iter()
+        .nth(block - 1)
+        .ok_or_else(|| format!("that answer has {} of code", count::of(count, "block")))
 }
 
 impl Shell<'_> {
@@ -69,7 +76,7 @@ impl Shell<'_> {
         table: &'static [KeyBinding<A>],
     ) -> Keymap<A> {
         super::review::keymap(self.app.config(), screen, table).unwrap_or_else(|why| {
-            self.error(&why, Some("the usual keys hold meanwhile"));
+            self.error(&why, Some("using the default keys"));
             Keymap::usual(screen, table)
         })
     }
@@ -95,7 +102,7 @@ impl Shell<'_> {
 
     pub(super) fn transcript(&self) {
         let Some(agent) = &self.conversation.agent else {
-            return self.note("nothing was said yet");
+            return self.note("no messages yet");
         };
         let (clipboard, program) = (self.clipboard(), self.editor());
         let hands = transcript::TranscriptCallbacks {
@@ -135,7 +142,7 @@ pub(super) fn last(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
             let columns = usize::from(term::size().0);
             shell.print(&markdown::render(&visible::prose(&text), &shell.theme, columns));
         }
-        None => shell.note("there is no answer yet"),
+        None => shell.note("no answers yet"),
     }
     None
 }
@@ -144,7 +151,7 @@ pub(super) fn last(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
 pub(super) fn copy(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     let Some(wanted) = wanted(rest) else {
         shell.error(
-            &format!("`{rest}` is no answer that can be copied"),
+            &format!("no such answer: `{rest}`"),
             Some("/copy, /copy 2 (the answer before the last), /copy 2.1 (its first block of code), /copy code 3"),
         );
         return None;
@@ -153,7 +160,7 @@ pub(super) fn copy(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     match text_for(messages, wanted).map(|text| shell.clipboard().copy(&text)) {
         Ok(Ok(copied)) => shell.note(&copied.words()),
         Ok(Err(e)) => shell.error(&format!("nothing was copied: {e}"), None),
-        Err(why) => shell.error(&why, Some("/transcript shows everything that was said")),
+        Err(why) => shell.error(&why, Some("/transcript shows the whole conversation")),
     }
     None
 }

@@ -44,7 +44,7 @@ impl Shell<'_> {
                 Err(attach::AttachError::Because(why)) => {
                     self.error(
                         &format!("@{path}: {why}"),
-                        Some("nothing was sent; change the line or leave the file out"),
+                        Some("nothing was sent; change the line or remove the file"),
                     );
                     return Ok(self.unsent(Some(text.to_string()), draft));
                 }
@@ -75,7 +75,7 @@ impl Shell<'_> {
         if std::mem::replace(&mut self.expanded, ended.expanded) != ended.expanded {
             let file = self.app.config_dir().join("config.toml");
             let expanded = self.expanded;
-            self.hint(&format!("to keep it: ui.expanded = {expanded} in {}", file.display()));
+            self.hint(&format!("to make it permanent: ui.expanded = {expanded} in {}", file.display()));
         }
         self.signals.turn_ended(&ended.ending);
         if let Some(cleared) = ended.cleared {

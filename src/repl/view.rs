@@ -106,7 +106,7 @@ impl Shell<'_> {
             copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
             edit: Box::new(move |line| match pending {
                 // The file on disk is another one until the change lands.
-                true => Err("it is pending: /apply it first, or edit it in /review".into()),
+                true => Err("the file is pending: apply it first with /apply, or edit it in /review".into()),
                 false => editor::open(&program, &real, line).map_err(|e| e.to_string()),
             }),
         };
@@ -124,7 +124,7 @@ impl Shell<'_> {
     }
 
     fn content(&self, at: &ResolvedPath, mut opened: OpenedFile) -> Result<ViewableContent, String> {
-        let failed = |e: std::io::Error| format!("`{}` cannot be read: {e}", at.path.display());
+        let failed = |e: std::io::Error| format!("cannot read `{}`: {e}", at.path.display());
         let mut head = Vec::new();
         (&mut opened.file).take(8192).read_to_end(&mut head).map_err(failed)?;
         opened.file.rewind().map_err(failed)?;

@@ -12,7 +12,7 @@ pub fn confine(asked: Confinement) -> io::Result<Confined> {
     match spec.backend {
         #[cfg(target_os = "macos")]
         Backend::Seatbelt => super::seatbelt::start(&spec, asked),
-        _ => Err(io::Error::other("no sandbox was found on this system, and nothing runs without one")),
+        _ => Err(io::Error::other("no sandbox on this system, and placet runs no command without one")),
     }
 }
 

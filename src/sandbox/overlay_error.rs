@@ -14,7 +14,7 @@ pub(super) fn explain(dir: &Path, reason: &str) -> String {
         return "user namespaces are switched off (sysctl user.max_user_namespaces=0)".into();
     }
     if ordinary && is("kernel/unprivileged_userns_clone", "0") {
-        return "user namespaces are kept for root (sysctl kernel.unprivileged_userns_clone=0)".into();
+        return "user namespaces are reserved for root (sysctl kernel.unprivileged_userns_clone=0)".into();
     }
     if ordinary && is("kernel/apparmor_restrict_unprivileged_userns", "1") {
         return "AppArmor restricts user namespaces (sysctl kernel.apparmor_restrict_unprivileged_userns=1; a profile \
@@ -22,7 +22,7 @@ pub(super) fn explain(dir: &Path, reason: &str) -> String {
             .into();
     }
     if let (true, Some(kind)) = (reason.contains("copy-on-write"), unfit(dir)) {
-        return format!("layers cannot lie in `{}`, which is {kind}", dir.display());
+        return format!("layers cannot be stored in `{}`, which is {kind}", dir.display());
     }
     let reason = reason.trim_start_matches("the sandbox could not be set up: ");
     if container { format!("this container forbids it ({reason})") } else { reason.to_string() }

@@ -50,9 +50,9 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
     let tried = dirs.iter().map(|dir| ProbeTrial { supervisor, dir, backend }.run()).find(Result::is_ok);
     let (backend, sentence) = match (backend, tried) {
         (SandboxBackend::Seatbelt, Some(_)) => {
-            (backend, "writes are confined by Seatbelt; what a command changes is real at once")
+            (backend, "writes are confined by Seatbelt; a command changes files at once")
         }
-        _ => (SandboxBackend::None, "this system has no sandbox that placet knows"),
+        _ => (SandboxBackend::None, "placet supports no sandbox of this system"),
     };
     SandboxProbe { backend, sentence: sentence.into(), layers: None, landlock_abi: None, remarks: Vec::new() }
 }
@@ -67,7 +67,7 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
             Ok(said) => {
                 return SandboxProbe {
                     backend: SandboxBackend::Overlay,
-                    sentence: "commands run in a copy-on-write view of their own".into(),
+                    sentence: "commands run in a copy-on-write view".into(),
                     layers: Some(dir.clone()),
                     landlock_abi,
                     remarks: remarks(&said, landlock_abi),
@@ -76,7 +76,7 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
             Err(reason) => drop(why.get_or_insert_with(|| super::overlay_error::explain(dir, &reason))),
         }
     }
-    let why = why.unwrap_or_else(|| "there is no directory for layers".into());
+    let why = why.unwrap_or_else(|| "no directory for layers".into());
     for dir in dirs {
         if landlock_abi.is_some()
             && (ProbeTrial { supervisor, dir, backend: SandboxBackend::Landlock }).run().is_ok()
@@ -87,7 +87,7 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
                 layers: None,
                 landlock_abi,
                 remarks: vec![
-                    "what a command changes in the workspace is real at once".into(),
+                    "commands change files in the workspace at once".into(),
                     "masked files inside the workspace can be read by commands".into(),
                     "modes and times of files outside the workspace can be changed by commands".into(),
                 ],
@@ -95,7 +95,7 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
         }
     }
     let also =
-        if landlock_abi.is_some() { "Landlock did not hold either" } else { "this kernel has no Landlock" };
+        if landlock_abi.is_some() { "Landlock failed its test, too" } else { "this kernel has no Landlock" };
     SandboxProbe {
         backend: SandboxBackend::None,
         sentence: format!("no sandbox, because {why}, and {also}"),
@@ -110,7 +110,8 @@ fn remarks(said: &str, landlock_abi: Option<u32>) -> Vec<String> {
     let mut remarks = Vec::new();
     if !said.contains("own processes") {
         remarks.push(
-            "commands see the list of the container's processes, because a fresh /proc is refused".into(),
+            "commands see the list of the container's processes, because the system refuses a new /proc"
+                .into(),
         );
     }
     if landlock_abi.is_none_or(|abi| abi < 6) {
@@ -132,7 +133,7 @@ fn remarks(said: &str, landlock_abi: Option<u32>) -> Vec<String> {
 fn late(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            io::Error::other(format!("a trial did not end within {} seconds", PATIENCE.as_secs()))
+            io::Error::other(format!("a test did not end within {} seconds", PATIENCE.as_secs()))
         }
         _ => error,
     }
@@ -185,7 +186,7 @@ impl ProbeTrial<'_> {
         Ok(if holds && ending == "exit 0" {
             Ok(said)
         } else {
-            Err(format!("a trial did not hold: {ending} {said}"))
+            Err(format!("a test failed: {ending} {said}"))
         })
     }
 

@@ -46,7 +46,8 @@ fn profile(spec: &Spec) -> io::Result<String> {
 }
 
 fn quoted(path: &Path) -> io::Result<String> {
-    let text =
-        path.to_str().ok_or_else(|| io::Error::other("a path that is no text cannot stand in a profile"))?;
+    let text = path
+        .to_str()
+        .ok_or_else(|| io::Error::other("a path that is not UTF-8 cannot be part of a profile"))?;
     Ok(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
 }

@@ -103,7 +103,7 @@ impl OverlaySpec {
 
 #[derive(Debug, Error)]
 pub enum SandboxSpecError {
-    #[error("the sandbox's description cannot be read: {0}")]
+    #[error("cannot read the description of the sandbox: {0}")]
     Unreadable(String),
 }
 

@@ -14,7 +14,7 @@ const CONSENT: usize = 24;
 
 /// `12` or `12,20`: lines from 1. The error says what is expected.
 pub fn range(words: &str) -> Result<RangeInclusive<usize>, String> {
-    let wrong = || format!("`{}` is no range of lines: write 12, or 12,20", sanitize::line(words));
+    let wrong = || format!("invalid line range `{}`: expected 12 or 12,20", sanitize::line(words));
     let number = |word: &str| word.trim().parse::<usize>().ok().filter(|n| *n > 0).ok_or_else(wrong);
     match words.split_once(',') {
         None => number(words).map(|one| one..=one),

@@ -51,7 +51,7 @@ impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
             .with_server_info(Implementation::new("placet", env!("CARGO_PKG_VERSION")))
-            .with_instructions("A file may have to be read before it is edited. Calls that would need a person are refused, naming the flag that permits them. In ask mode changes wait until a person applies them with `placet apply`.")
+            .with_instructions("A file may have to be read before it is edited. Calls that need a person are refused with the flag that allows them. In ask mode changes are pending until a person runs `placet apply`.")
     }
 
     async fn list_tools(
@@ -113,7 +113,7 @@ fn content(part: &Part) -> ContentBlock {
         Part::Text { text } => ContentBlock::text(text.clone()),
         Part::Note(note) => ContentBlock::text(note.words()),
         Part::Image(image) if image.is_pdf() => ContentBlock::text(format!(
-            "[PDF {} is not handed on; `pdftotext FILE -` gives its text]",
+            "[PDF {} is not passed on; `pdftotext FILE -` gives its text]",
             image.describe()
         )),
         Part::Image(image) => ContentBlock::image(STANDARD.encode(&image.bytes), image.media_type.clone()),

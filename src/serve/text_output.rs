@@ -131,7 +131,7 @@ impl TurnWriter for TextWriter {
                 self.say(word, &summary.line, (out, side))
             }
             TurnEvent::Question(question) => {
-                let flag = question.flag.as_ref().map(|f| format!("; {f} permits it")).unwrap_or_default();
+                let flag = question.flag.as_ref().map(|f| format!("; {f} allows it")).unwrap_or_default();
                 let text = format!("{} ({}){flag}", question.preview.line, question.reason);
                 self.say("needs a person", &text, (out, side))
             }

@@ -156,7 +156,7 @@ impl DraftInner {
     /// A draft that cannot be kept is no reason to stop anybody from typing.
     fn write_or_tell(&self, draft: &InputDraft) {
         if let Err(e) = self.write(draft) {
-            tracing::warn!("the draft was not kept: {e}");
+            tracing::warn!("the draft was not saved: {e}");
         }
     }
 

@@ -118,8 +118,25 @@ fn instructions(text: &str) -> Option<Note> {
 
 /// Kept as words only: a later mode may have been told behind a result, so the mode is told again.
 fn mode(text: &str) -> Option<Note> {
-    let words = |mode: Mode| Note::Mode { mode: mode.name().into(), meaning: mode.meaning().into() };
+    let words = |mode: Mode| Note::Mode { mode: mode.name().into(), meaning: meaning(mode).into() };
     Mode::ALL.into_iter().any(|mode| words(mode).words() == text).then(|| Note::Earlier { text: text.into() })
+}
+
+/// What the modes meant in the words of that time: the words of today may change.
+fn meaning(mode: Mode) -> &'static str {
+    match mode {
+        Mode::None => "no tool may run",
+        Mode::Read => "files may be read and commands run, in a copy: whatever they change is thrown away",
+        Mode::Ask => {
+            "files may be changed and commands run, in a copy: nothing lands before the person applies it"
+        }
+        Mode::Write => {
+            "changes in the workspace are applied after each call, with a brake on losses; anything outside asks"
+        }
+        Mode::Unrestricted => {
+            "everything may run, without a sandbox; only destructive commands and protected files ask"
+        }
+    }
 }
 
 fn jobs_ended(text: &str) -> Option<Note> {

@@ -9,9 +9,9 @@ pub enum SessionError {
     Directory { path: PathBuf, source: std::io::Error },
     #[error("the session database failed: {0}")]
     Database(#[from] rusqlite::Error),
-    #[error("no session starts with `{0}`")]
+    #[error("no session with the ID prefix `{0}`")]
     Missing(String),
-    #[error("`{prefix}` fits several sessions: {candidates}")]
+    #[error("ambiguous session ID `{prefix}`: {candidates}")]
     Ambiguous { prefix: String, candidates: String },
     #[error("the session {id} ({title}) is open in another placet (process {holder})")]
     Elsewhere { id: String, title: String, holder: String },
@@ -19,7 +19,7 @@ pub enum SessionError {
         "the session database `{path}` was written by a newer placet (format {found}, this one knows {known})"
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
-    #[error("a message could not be written down: {0}")]
+    #[error("a message could not be saved: {0}")]
     Encode(#[from] serde_json::Error),
     #[error("the stored bytes {hash} cannot be read: {source}")]
     Blob { hash: String, source: std::io::Error },

@@ -29,15 +29,15 @@ const FIRST_WITH_NOTES: u64 = 3;
 
 #[derive(Debug, Error)]
 pub enum ImportError {
-    #[error("this is no exported session: {0}")]
+    #[error("not an exported session: {0}")]
     Form(#[from] serde_json::Error),
-    #[error("version {0} of the export format is not known: update placet, or export it again")]
+    #[error("unknown version {0} of the export format: update placet, or export the session again")]
     Version(u64),
-    #[error("message {number} does not follow from the one before: {why}")]
+    #[error("message {number} does not fit the message before it: {why}")]
     Order { number: usize, why: String },
     #[error("the conversation is empty, or ends in calls without results")]
     Incomplete,
-    #[error("the picture {0} is not what its hash says")]
+    #[error("the picture {0} does not match its hash")]
     Picture(String),
     #[error(transparent)]
     Scratchpad(#[from] ScratchpadError),

@@ -70,7 +70,7 @@ impl OpenSession {
             && let Err(e) = self.store.find_place(&self.id)
         {
             // Without it the whole is read when the session is taken up again, which only takes longer.
-            tracing::warn!("the place of a session was not saved: {e}");
+            tracing::warn!("the position of a session was not saved: {e}");
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ pub(super) fn recover_database(path: &Path) -> Result<(Connection, Vec<String>),
     }
     let fresh = schema::open(path)?;
     let mut notes =
-        vec![format!("the session database was damaged; the original is kept as `{}`", aside.display())];
+        vec![format!("the session database was damaged; the original is stored as `{}`", aside.display())];
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     // `immutable`: reading must not even replay the log into the original.
     let uri = format!("file:{}?immutable=1", aside.display());
@@ -43,7 +43,7 @@ pub(super) fn recover_database(path: &Path) -> Result<(Connection, Vec<String>),
                 };
                 let (saved, error) = copy(&damaged, &fresh, table, columns, width);
                 let lost = error.map_or(String::new(), |e| format!(", then: {e}"));
-                notes.push(format!("{table}: {saved} rows carried over{lost}"));
+                notes.push(format!("{table}: copied {saved} rows{lost}"));
             }
             recount(&damaged, &fresh)?;
             // What is lost before such a place would not be seen from it.

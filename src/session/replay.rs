@@ -54,17 +54,14 @@ impl SessionReplay {
                 }
                 Err(e) => loaded
                     .dropped
-                    .push(format!("a message that does not follow from the one before is left out: {e}")),
+                    .push(format!("left out a message that does not fit the message before it: {e}")),
             },
             SessionRecord::Rewound { messages } => self.leave(messages),
             SessionRecord::Switched { entry } => self.switch(entry),
             // One that names messages which could not be read stands for nothing.
-            SessionRecord::SummedUp { summary } if summary.upto > loaded.transcript.len() => {
-                loaded.dropped.push(
-                    "a summary of messages that are missing is left out: the conversation is sent whole"
-                        .into(),
-                )
-            }
+            SessionRecord::SummedUp { summary } if summary.upto > loaded.transcript.len() => loaded
+                .dropped
+                .push("left out a summary of missing messages: the whole conversation is sent".into()),
             SessionRecord::SummedUp { summary } => {
                 // Of the same beginning: the person wrote it anew.
                 loaded.summaries.retain(|before| before.upto != summary.upto);
@@ -121,8 +118,7 @@ impl SessionReplay {
             }
             let Some(left) = self.left.get(&entry) else {
                 self.is_beyond = begins > 0;
-                let lost =
-                    "a branch of which messages are missing cannot be gone to: the one before it stays";
+                let lost = "cannot open a branch with missing messages: the branch before it is used";
                 self.loaded.dropped.push(lost.into());
                 return;
             };
@@ -134,7 +130,7 @@ impl SessionReplay {
             let Some(left) = self.left.remove(&entry) else { continue };
             match self.loaded.transcript.push(left.message) {
                 Ok(()) => self.path.push(entry),
-                Err(e) => self.loaded.dropped.push(format!("a message of this branch is left out: {e}")),
+                Err(e) => self.loaded.dropped.push(format!("left out a message of this branch: {e}")),
             }
         }
         if let Some(summaries) = self.summaries.get(&tip) {

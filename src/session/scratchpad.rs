@@ -33,11 +33,11 @@ impl ScratchpadEntry {
 
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ScratchpadError {
-    #[error("there is no scratchpad `{name}`; there are: {known}")]
+    #[error("no scratchpad `{name}`; the scratchpads are: {known}")]
     Missing { name: String, known: String },
-    #[error("a scratchpad `{0}` exists already")]
+    #[error("a scratchpad `{0}` already exists")]
     Exists(String),
-    #[error("`{0}` cannot name a scratchpad: use 1 to 100 letters, digits, `-`, `_` and `.`")]
+    #[error("`{0}` cannot be the name of a scratchpad: use 1 to 100 letters, digits, `-`, `_` and `.`")]
     Name(String),
     #[error("{0} bytes are too many for a scratchpad (the most is 268435456)")]
     Large(usize),
@@ -237,7 +237,7 @@ mod tests {
         let pads = Scratchpads::in_memory();
         pads.put("notes", text("")).unwrap();
         let error = pads.get("note").unwrap_err().to_string();
-        assert_eq!(error, "there is no scratchpad `note`; there are: notes");
+        assert_eq!(error, "no scratchpad `note`; the scratchpads are: notes");
         assert_eq!(pads.rename("notes", "notes"), Err(ScratchpadError::Exists("notes".into())));
         assert_eq!(pads.put_new("notes", text("2")).unwrap(), "notes-2");
         for bad in ["", "a/b", "..", "a b", "x\n"] {

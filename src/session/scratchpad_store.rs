@@ -139,6 +139,6 @@ impl ScratchpadBackend for ScratchpadDatabase {
 
     fn load(&self, name: &str) -> Result<ScratchpadEntry, String> {
         let read = self.read(name).map_err(|e| e.to_string())?;
-        read.ok_or_else(|| "it is not there any more, or its picture's bytes are gone".into())
+        read.ok_or_else(|| "it no longer exists, or its picture is lost".into())
     }
 }

@@ -166,7 +166,7 @@ impl SessionStore {
             loaded.repairs.push(message);
             loaded
                 .dropped
-                .push("the last answer was still arriving; what had come is kept, marked as cut".into());
+                .push("the last answer was incomplete; it is stored as far as it was received".into());
         }
         if let Some(closing) = loaded.transcript.close_open_calls(CallInterruption::PlacetStopped) {
             loaded.repairs.push(closing);

@@ -7,25 +7,25 @@ use thiserror::Error;
 pub enum StoreError {
     #[error("`{0}` is not in the store")]
     Missing(String),
-    #[error("`{0}` changed in the store meanwhile")]
+    #[error("`{0}` changed in the store in the meantime")]
     Changed(String),
     #[error("`{0}` cannot be the name of a file in a store")]
     Name(String),
-    #[error("the store may only be read")]
+    #[error("the store is read-only")]
     ReadOnly,
     #[error(
-        "the store holds more than can be mounted: {files} files, {bytes} bytes (at most {most_files} and {most_bytes})"
+        "the store is too large to mount: {files} files, {bytes} bytes (at most {most_files} and {most_bytes})"
     )]
     TooLarge { files: usize, bytes: u64, most_files: usize, most_bytes: u64 },
     #[error("`{}`: {error}", .path.display())]
     Io { path: PathBuf, error: std::io::Error },
-    #[error("the store cannot be reached or refuses: {0}")]
+    #[error("the store cannot be reached, or refuses the request: {0}")]
     Backend(String),
     #[error(
-        "`{0}` names no store: memory, sqlite:NAME, dir:PATH, scratchpads, s3://BUCKET/PREFIX or fs:PATH"
+        "`{0}` is not a store: use memory, sqlite:NAME, dir:PATH, scratchpads, s3://BUCKET/PREFIX or fs:PATH"
     )]
     Address(String),
-    #[error("this placet was built without object stores: build it with --features object-storage")]
+    #[error("placet was built without object stores: build it with --features object-storage")]
     NotBuilt,
 }
 

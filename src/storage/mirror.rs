@@ -228,7 +228,7 @@ fn walk(root: &Path, dir: &Path, out: &mut Vec<String>, synced: &mut SyncReport)
         match name {
             _ if kind.is_dir() => walk(root, &path, out, synced)?,
             Some(name) if kind.is_file() => out.push(name.into()),
-            _ => synced.left.push(format!("`{}` is no file that a store could take", path.display())),
+            _ => synced.left.push(format!("`{}` cannot be saved to a store", path.display())),
         }
     }
     Ok(())

@@ -65,7 +65,7 @@ impl ToolSchema {
         given.retain(|name, value| !value.is_null() || self.required(name));
         self.check(&given)?;
         serde_json::from_value(Value::Object(given))
-            .map_err(|e| self.error(format!("the arguments do not fit: {e}")))
+            .map_err(|e| self.error(format!("invalid arguments: {e}")))
     }
 
     fn check(&self, given: &Map<String, Value>) -> Result<(), ToolError> {
@@ -73,7 +73,7 @@ impl ToolSchema {
         if let Some(extra) = given.keys().find(|name| known.is_none_or(|k| !k.contains_key(*name))) {
             let names = known.into_iter().flat_map(Map::keys).map(String::as_str);
             let meant = nearest(extra, names).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
-            return Err(self.error(format!("`{}` has no parameter `{extra}`{meant}", self.spec.name)));
+            return Err(self.error(format!("unknown parameter `{extra}` of `{}`{meant}", self.spec.name)));
         }
         for (name, schema) in known.into_iter().flatten() {
             match given.get(name) {
@@ -255,7 +255,7 @@ mod tests {
         );
         assert_eq!(
             message(json!({"path": "a", "Limit": 1})),
-            "`look` has no parameter `Limit`; did you mean `limit`?"
+            "unknown parameter `Limit` of `look`; did you mean `limit`?"
         );
         let hint = shape().parse::<Args>(&json!([])).unwrap_err().hint.unwrap();
         assert_eq!(hint.to_string(), "look(path: string, limit?: integer, how?: string, force?: boolean)");

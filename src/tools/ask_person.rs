@@ -56,11 +56,11 @@ impl Tool for AskPerson {
         if args.question.chars().count() > LONGEST {
             return Err(ToolError::hint(
                 format!("the question is longer than {LONGEST} characters"),
-                "say in your answer what there is to know, and ask in short",
+                "put the details into your answer, and ask a short question",
             ));
         }
         if choices.len() > MOST || choices.iter().any(|c| c.trim().is_empty()) {
-            return Err(ToolError::new(format!("`choices` are at most {MOST}, and none may be empty")));
+            return Err(ToolError::new(format!("`choices` has at most {MOST} items, and none may be empty")));
         }
         Ok(Box::new(AskPlan { question: args.question, choices }))
     }
@@ -95,12 +95,12 @@ impl Plan for AskPlan {
             let (text, shown) = match said {
                 UserReply::Words(words) => (format!("the person answers: {words}"), words),
                 UserReply::Open => (
-                    "the person leaves it open: decide yourself and say what you assumed".into(),
+                    "the person leaves it open: decide yourself and state your assumption".into(),
                     "left open".into(),
                 ),
                 UserReply::Nobody => (
-                    "nobody is here to answer: decide yourself and say what you assumed".into(),
-                    "nobody is here to answer".into(),
+                    "nobody can answer: decide yourself and state your assumption".into(),
+                    "nobody can answer".into(),
                 ),
             };
             ToolOutput::done(text, CallSummary::text(title, shown))

@@ -14,7 +14,7 @@ pub(super) fn blocking(
 ) -> RunFuture {
     Box::pin(async move {
         let done = tokio::task::spawn_blocking(work).await;
-        let result = done.unwrap_or_else(|e| Err(ToolError::new(format!("the tool broke: {e}"))));
+        let result = done.unwrap_or_else(|e| Err(ToolError::new(format!("the tool failed: {e}"))));
         result.unwrap_or_else(|error| failed(&title, &error))
     })
 }
@@ -28,7 +28,7 @@ impl ToolContext {
         self.mounts.ready_for(path).map_err(|e| {
             ToolError::hint(
                 format!("`{path}` is in a store that cannot be used: {e}"),
-                "go on without it, and say so",
+                "continue without it, and report that",
             )
         })?;
         self.workspace.resolve(path).map_err(|e| self.path_error(&e))
@@ -46,10 +46,10 @@ impl ToolContext {
             }
             WorkspaceError::Empty => "paths are relative to the working directory, or absolute".into(),
             WorkspaceError::Moved(_) => {
-                "it was swapped for a link or moved; look again before you call".into()
+                "it was replaced by a link or moved; look again before you call".into()
             }
             WorkspaceError::Raced(_) => {
-                "read the file again, then repeat the change on what is there now".into()
+                "read the file again, then repeat the change on the current content".into()
             }
             WorkspaceError::ReadOnly(_) => "ask the person whether its permissions should be changed".into(),
             WorkspaceError::Special { .. } => "only regular files and directories can be used".into(),

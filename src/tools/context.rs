@@ -224,7 +224,7 @@ impl SubagentSpawner {
     /// Where nobody could do the work.
     pub fn none() -> SubagentSpawner {
         SubagentSpawner::new(|_, _, _| {
-            let text = "there is no model here that could do it".to_string();
+            let text = "sub-agents need a model, and there is none here".to_string();
             Box::pin(std::future::ready(SubagentReport { text, ..SubagentReport::default() }))
         })
     }

@@ -100,7 +100,7 @@ fn spill(mut output: ToolOutput, tool: &str, (env, names): (&ToolContext, &ToolN
                 names.page(&name)
             )
         }
-        Err(error) => format!("[{size}: too long to show whole, and it could not be kept: {error}]"),
+        Err(error) => format!("[{size}: too long to show whole, and it could not be stored: {error}]"),
     };
     let mut for_model = vec![Part::text(format!("{told}\n{view}"))];
     for_model.append(&mut output.for_model);
@@ -183,7 +183,7 @@ pub(super) fn failed(title: &str, error: &ToolError) -> ToolOutput {
 pub(super) fn interrupted(title: &str) -> ToolOutput {
     ToolOutput {
         outcome: CallOutcome::Interrupted,
-        for_model: vec![Part::text("interrupted: the person stopped this call before it was done")],
+        for_model: vec![Part::text("interrupted: the person stopped this call before it ended")],
         for_person: CallSummary::line(format!("{title}: interrupted")),
         facts: OutputFacts::None,
         recorded: Vec::new(),

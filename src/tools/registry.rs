@@ -133,7 +133,7 @@ impl ToolRegistry {
             let meant = nearest(name, names.iter().map(String::as_str));
             let meant = meant.map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
             ToolError::hint(
-                format!("there is no tool `{name}`{meant}"),
+                format!("unknown tool `{name}`{meant}"),
                 format!("the tools are {}", names.join(", ")),
             )
         })

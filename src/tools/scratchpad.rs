@@ -397,7 +397,7 @@ fn read(
         let _ = writeln!(page, "[rows {}-{end} of {total}{next}]", offset + 1);
     }
     if split {
-        page.push_str("[a row that ends in ↩ goes on in the next one without a line break]\n");
+        page.push_str("[a row that ends in ↩ continues in the next row without a line break]\n");
     }
     Ok(ScratchpadReply::Text(page))
 }
@@ -422,5 +422,5 @@ fn rows_of(text: &str) -> impl Iterator<Item = (&str, bool)> {
 fn list(env: &ToolContext) -> String {
     let lines: Vec<String> =
         env.scratchpads.list().into_iter().map(|(name, bytes)| format!("{name}  {bytes} bytes")).collect();
-    if lines.is_empty() { "[there is no scratchpad yet]".into() } else { lines.join("\n") }
+    if lines.is_empty() { "[no scratchpads yet]".into() } else { lines.join("\n") }
 }

@@ -99,7 +99,7 @@ fn told(report: SubagentReport, title: &str, env: &ToolContext) -> ToolOutput {
     let pad = format!("agent-{}", report.name);
     let kept = match env.scratchpads.put(&pad, ScratchpadEntry::Text(report.log)) {
         Ok(()) => format!("its log is in the scratchpad `{pad}`"),
-        Err(e) => format!("its log could not be kept: {e}"),
+        Err(e) => format!("its log could not be stored: {e}"),
     };
     let head = format!("[sub-agent {}: {}; {kept}]", report.name, report.cost);
     let line = format!("{title} · {}", report.cost);

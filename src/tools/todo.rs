@@ -10,7 +10,7 @@ use super::{
 };
 use crate::conversation::{AssistantBlock, CallOutcome, Message, ToolSpec, Transcript};
 use crate::permission::{Access, Permit};
-use crate::text::sanitize;
+use crate::text::{count, sanitize};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -79,7 +79,7 @@ impl Tool for TodoTool {
         let Args { items } = self.0.parse(input)?;
         if items.len() > MOST {
             let hint = "put several of them into one step";
-            return Err(ToolError::hint(format!("{} steps are too many: {MOST} at most", items.len()), hint));
+            return Err(ToolError::hint(format!("{} steps, but {MOST} are allowed", items.len()), hint));
         }
         if let Some(at) = items.iter().position(|item| item.text.trim().is_empty()) {
             return Err(ToolError::new(format!("items[{at}].text is empty")));
@@ -156,7 +156,7 @@ impl Plan for TodoPlan {
     fn run(self: Box<Self>, _: Permit, _: RunContext) -> RunFuture {
         let text = match self.items.is_empty() {
             true => "the list is empty now".to_string(),
-            false => format!("the list has {} steps, {}", self.items.len(), self.counts()),
+            false => format!("the list has {}, {}", count::of(self.items.len(), "step"), self.counts()),
         };
         // The list stands in the pane.
         let summary = CallSummary::line(self.title());

@@ -44,7 +44,7 @@ impl CopyResult {
             CopyResult::Sent { bytes } => format!("copied {bytes} byte{}", s(*bytes)),
             CopyResult::Written { bytes, path } if *bytes > MOST => {
                 format!(
-                    "{bytes} bytes are too many for the terminal's clipboard: written to {}",
+                    "too large for the terminal's clipboard ({bytes} bytes): written to {}",
                     path.display()
                 )
             }

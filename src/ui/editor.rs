@@ -45,7 +45,7 @@ fn run(program: &str, arguments: &[&std::ffi::OsStr]) -> io::Result<()> {
     }
     let status = command.status()?;
     match status.code() {
-        Some(126 | 127) => Err(io::Error::other(format!("the editor `{program}` cannot be started"))),
+        Some(126 | 127) => Err(io::Error::other(format!("cannot start the editor `{program}`"))),
         _ => Ok(()),
     }
 }

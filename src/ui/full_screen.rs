@@ -56,7 +56,7 @@ pub trait FullScreenPane {
 
     /// The same without a screen: said line by line, answered with typed lines. Returns when it is left.
     fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
-        talk.say("this can only be shown on a screen of its own");
+        talk.say("this needs a full screen");
     }
 
     /// What stands over blank cells of the frame that was drawn last.

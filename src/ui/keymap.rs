@@ -38,13 +38,13 @@ pub struct KeyChord {
 
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum KeymapError {
-    #[error("`{word}` is no key; keys are written `a`, `A`, `Enter`, `Space`, `Ctrl-D`, `Alt-x`, `F2`")]
+    #[error("`{word}` is not a key; write keys as `a`, `A`, `Enter`, `Space`, `Ctrl-D`, `Alt-x`, `F2`")]
     Unknown { word: String },
     #[error("`keys.{screen}.{first}` and `keys.{screen}.{second}` are both `{key}`")]
     Twice { screen: String, first: String, second: String, key: String },
-    #[error("`keys.{screen}.{name}`: there is no such action; there are {known}")]
+    #[error("`keys.{screen}.{name}`: unknown action; the actions are {known}")]
     Action { screen: String, name: String, known: String },
-    #[error("`keys.{screen}.{name}` has no key; leave it out to keep its own")]
+    #[error("`keys.{screen}.{name}` has no key; remove the setting to use the default")]
     Empty { screen: String, name: String },
 }
 

@@ -127,7 +127,7 @@ impl Notifier {
 fn words(event: &TurnEvent) -> Option<String> {
     let text = match event {
         TurnEvent::Question(question) => format!("placet asks: {}", question.preview.line),
-        TurnEvent::LoopQuestion(question) => format!("placet asks: go on with {}?", question.tool),
+        TurnEvent::LoopQuestion(question) => format!("placet asks: continue with {}?", question.tool),
         TurnEvent::Choice(question) => format!("placet asks: {}", question.title),
         TurnEvent::Enquiry(question) => format!("the agent asks: {}", question.question),
         TurnEvent::Ended(ending) => match ending.words() {

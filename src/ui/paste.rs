@@ -57,7 +57,7 @@ impl PasteStore {
         }
         let mut kept = self.lock();
         if kept.iter().map(|paste| paste.text.len()).sum::<usize>() + text.len() > ALL {
-            return Err(refused(text.len(), "all pastes of a session together hold 100 MB"));
+            return Err(refused(text.len(), "all pastes of a session together are limited to 100 MB"));
         }
         if let Some(known) = kept.iter().position(|paste| paste.text == text && paste.typed == typed) {
             return Ok(place(known + 1, &text));
@@ -105,7 +105,7 @@ impl PasteStore {
                 number(mark).and_then(|n| kept.get(n.checked_sub(1)?).map(|paste| place(n, &paste.text)));
             if let Some(place) = known.filter(|place| !mark.starts_with(place.as_str())) {
                 return Some(format!(
-                    "the words of a paste were changed: put `{place}` back, or take them out whole"
+                    "the placeholder of a paste was changed: restore `{place}`, or remove it"
                 ));
             }
             rest = mark.get(MARK.len()..).unwrap_or("");
@@ -162,7 +162,7 @@ pub const TOO_LONG: &str = "it is longer than 10 MB";
 
 /// Says why a paste of `bytes` was not taken, and what to do instead.
 pub fn refused(bytes: usize, limit: &str) -> String {
-    format!("a paste of {} was not taken: {limit}; save it to a file and name it with @", size(bytes))
+    format!("a paste of {} was not accepted: {limit}; save it to a file and attach it with @", size(bytes))
 }
 
 /// Several lines that begin like a command, or name files: a paste of them is text and must not be read as typed.

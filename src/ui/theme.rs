@@ -68,8 +68,8 @@ const BUILT_IN: [(&str, &str, &str); 8] = [
     ("dark", "for dark backgrounds", include_str!("../../themes/dark.toml")),
     ("light", "for light backgrounds", include_str!("../../themes/light.toml")),
     ("neutral", "for any background", include_str!("../../themes/neutral.toml")),
-    ("high-contrast", "the most contrast there is", include_str!("../../themes/high-contrast.toml")),
-    ("mono", "no colour: weight and slant", include_str!("../../themes/mono.toml")),
+    ("high-contrast", "highest contrast", include_str!("../../themes/high-contrast.toml")),
+    ("mono", "no colour: bold and italic", include_str!("../../themes/mono.toml")),
     ("solarized-dark", "for Solarized's dark colours", include_str!("../../themes/solarized-dark.toml")),
     ("solarized-light", "for Solarized's light colours", include_str!("../../themes/solarized-light.toml")),
     ("colorblind", "dark; blue and orange, not green and red", include_str!("../../themes/colorblind.toml")),
@@ -98,9 +98,9 @@ pub struct ThemeEntry {
 
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum ThemeError {
-    #[error("there is no theme `{name}`; there are {known}")]
+    #[error("unknown theme `{name}`; the themes are {known}")]
     Unknown { name: String, known: String },
-    #[error("the theme `{name}` cannot be read: {reason}")]
+    #[error("cannot read the theme `{name}`: {reason}")]
     Bad { name: String, reason: String },
 }
 
@@ -126,7 +126,7 @@ impl Theme {
             Ok(text) => Some(text),
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
             Err(e) => {
-                let reason = format!("`{}` cannot be read: {e}", path.display());
+                let reason = format!("cannot read `{}`: {e}", path.display());
                 return Err(ThemeError::Bad { name: name.into(), reason });
             }
         };
@@ -159,7 +159,7 @@ impl Theme {
             styles.insert(*label, style);
         }
         match found.keys().next() {
-            Some(extra) => Err(bad(format!("there is no label `{extra}`"))),
+            Some(extra) => Err(bad(format!("unknown label `{extra}`"))),
             None => Ok(Theme { name: name.into(), styles, syntax, depth, backgrounds }),
         }
     }
@@ -243,8 +243,8 @@ fn colours(value: &toml::Value) -> Result<Vec<Color>, String> {
     };
     let colour = |value: &toml::Value| {
         let word =
-            value.as_str().ok_or_else(|| "`background` is a colour or a list of colours".to_string())?;
-        Color::from_str(word).map_err(|_| format!("`{word}` in `background` is no colour"))
+            value.as_str().ok_or_else(|| "`background` must be a colour or a list of colours".to_string())?;
+        Color::from_str(word).map_err(|_| format!("invalid colour `{word}` in `background`"))
     };
     all.iter().map(colour).collect()
 }

@@ -180,8 +180,8 @@ fn a_theme_says_its_backgrounds_as_one_colour_or_a_list() {
         Err(ThemeError::Bad { reason, .. }) => reason,
         other => panic!("{other:?}"),
     };
-    assert_eq!(reason("background = 3"), "`background` is a colour or a list of colours");
-    assert_eq!(reason("background = \"drak\""), "`drak` in `background` is no colour");
+    assert_eq!(reason("background = 3"), "`background` must be a colour or a list of colours");
+    assert_eq!(reason("background = \"drak\""), "invalid colour `drak` in `background`");
 }
 
 #[test]
@@ -208,5 +208,5 @@ fn a_broken_file_is_listed_with_its_error_and_one_of_a_built_in_name_stands_for_
     assert_eq!(names, want);
     let broken: Vec<String> =
         all.iter().filter_map(|l| l.broken.as_ref()).map(std::string::ToString::to_string).collect();
-    assert_eq!(broken, ["the theme `bad` cannot be read: the label `dim` is missing"]);
+    assert_eq!(broken, ["the theme cannot read `bad`: the label `dim` is missing"]);
 }

@@ -40,16 +40,16 @@ pub enum WorkspaceError {
     Special { path: PathBuf, kind: SpecialFile },
     #[error("`{}` is hidden from all tools by a rule", .0.display())]
     Hidden(PathBuf),
-    #[error("`{}` is outside the workspace and nobody has consented to it", .0.display())]
+    #[error("`{}` is outside the workspace, and nobody approved it", .0.display())]
     Outside(PathBuf),
     #[error("`{}` goes through too many symbolic links", .0.display())]
     Loop(PathBuf),
-    #[error("`{}` now leads elsewhere than when it was looked up", .0.display())]
+    #[error("`{}` leads to another place than before", .0.display())]
     Moved(PathBuf),
     /// What was named is a link to this file.
-    #[error("the name is a link to `{}`: that file would go, and the link stay", .0.display())]
+    #[error("the name is a link to `{}`: the file would be removed, and the link would stay", .0.display())]
     Link(PathBuf),
-    #[error("`{}` exists already", .0.display())]
+    #[error("`{}` already exists", .0.display())]
     Exists(PathBuf),
     #[error("`{}` is read-only", .0.display())]
     ReadOnly(PathBuf),
@@ -57,9 +57,9 @@ pub enum WorkspaceError {
     Raced(PathBuf),
     #[error("permission denied: `{}`", .0.display())]
     Denied(PathBuf),
-    #[error("`{path}` cannot name a user's home here: only `~/` is understood")]
+    #[error("`{path}`: the home directory of another user is not supported: only `~/` is")]
     Tilde { path: String },
-    #[error("`{glob}` is not a pattern: {reason}")]
+    #[error("invalid pattern `{glob}`: {reason}")]
     Glob { glob: String, reason: String },
     #[error("`{}` is {size} bytes, more than the {most} that can be loaded", .path.display())]
     TooLarge { path: PathBuf, size: u64, most: u64 },

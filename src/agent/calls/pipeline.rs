@@ -227,7 +227,7 @@ impl CallServices {
                     return Err(CallRejection::Denied(Denial { reason, hint }));
                 }
                 HookAction::Ask(_) => {
-                    let why = ruling.says("wants a person to say yes");
+                    let why = ruling.says("asks for a person's approval");
                     demand = Some(demand.map_or(why.clone(), |first| format!("{first}; {why}")));
                 }
                 HookAction::Allow | HookAction::Redact(_) => {}
@@ -295,7 +295,7 @@ impl CallServices {
         let status =
             if output.outcome == CallOutcome::Done { MetricStatus::Success } else { MetricStatus::Failure };
         self.visit.count(&call.name, status, started.elapsed());
-        let outcome = Some(format!("{:?}", output.outcome).to_lowercase());
+        let outcome = Some(output.outcome.name().into());
         let ended = AuditEvent { kind: AuditKind::Result, outcome, taint: self.taint(), ..decided };
         let written = self.visit.write(ended);
         // It has run; but nobody hears what came of it, since nothing says that they did.
@@ -488,10 +488,10 @@ fn cut(mut text: String, bytes: usize) -> String {
 
 fn no_person_denial(ask: &Ask) -> Denial {
     let hint = match &ask.flag {
-        Some(flag) => format!("nobody is here to ask; it is permitted by {flag}"),
-        None => "nobody is here to ask, and this is never permitted without a person".into(),
+        Some(flag) => format!("nobody can be asked; {flag} allows it"),
+        None => "nobody can be asked, and this is never allowed without a person".into(),
     };
-    Denial { reason: format!("this needs a person: {}", ask.reason), hint }
+    Denial { reason: format!("{}, and nobody can be asked", ask.reason), hint }
 }
 
 async fn blocking<T: Send + 'static>(
@@ -507,7 +507,7 @@ fn crashed(error: &tokio::task::JoinError) -> ToolError {
     tracing::error!("a tool crashed: {error}");
     ToolError::hint(
         "the tool crashed; this is a bug in placet",
-        "the call had no effect that is known; check before you rely on it",
+        "the call had no known effect; check before you rely on it",
     )
 }
 

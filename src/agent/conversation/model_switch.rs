@@ -29,18 +29,15 @@ fn lost_on_switch(messages: &[Message], model: &ModelSpec, wire: Option<&str>) -
     let mut said = Vec::new();
     match answers.count() {
         0 => {}
-        1 => {
-            said.push("the reasoning of 1 answer stays behind, which only its own model can read".to_string())
-        }
-        n => {
-            said.push(format!("the reasoning of {n} answers stays behind, which only its own model can read"))
-        }
+        1 => said.push("the reasoning of 1 answer is not sent: only its own model can read it".to_string()),
+        n => said.push(format!("the reasoning of {n} answers is not sent: only their own model can read it")),
     }
     for (word, untaken) in [("picture", pictures), ("PDF", pdfs)] {
         match untaken {
             0 => {}
-            1 => said.push(format!("1 {word} is not shown to {}, which takes none", model.name)),
-            n => said.push(format!("{n} {word}s are not shown to {}, which takes none", model.name)),
+            1 => said.push(format!("1 {word} is not sent to {}, which does not accept {word}s", model.name)),
+            n => said
+                .push(format!("{n} {word}s are not sent to {}, which does not accept {word}s", model.name)),
         }
     }
     if said.is_empty() { None } else { Some(said.join("; ")) }
@@ -101,9 +98,9 @@ mod tests {
             ModelSpec { name: name.into(), window: 1000, capabilities }
         };
         assert_eq!(lost_on_switch(&messages, &model("one", true), None), None);
-        let reasoning = "the reasoning of 1 answer stays behind, which only its own model can read";
+        let reasoning = "the reasoning of 1 answer is not sent: only its own model can read it";
         assert_eq!(lost_on_switch(&messages, &model("two", true), None).as_deref(), Some(reasoning));
-        let both = format!("{reasoning}; 1 picture is not shown to two, which takes none");
+        let both = format!("{reasoning}; 1 picture is not sent to two, which does not accept pictures");
         assert_eq!(lost_on_switch(&messages, &model("two", false), None), Some(both));
         assert_eq!(lost_on_switch(&messages, &model("one", true), Some("")), None);
         assert_eq!(

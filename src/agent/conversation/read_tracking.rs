@@ -53,7 +53,7 @@ impl Agent {
         let snapshot = lock(&self.parts.env.ledger).snapshot();
         let saved = serde_json::to_string(&snapshot).map_err(SessionError::from);
         if let Err(e) = saved.and_then(|saved| session.set(SessionStateKey::Ledger, &saved)) {
-            tracing::warn!("what the model has seen was not saved: {e}");
+            tracing::warn!("the list of files that the model has seen was not saved: {e}");
         }
     }
 

@@ -23,8 +23,8 @@ impl Agent {
                 .mounts
                 .push_all()
                 .into_iter()
-                .fold(said, |said, why| format!("{said}; not carried to its store: {why}")),
-            Err(e) => format!("{said}; this is not in the audit log: {e}"),
+                .fold(said, |said, why| format!("{said}; not saved to the store: {why}")),
+            Err(e) => format!("{said}; this is not recorded in the audit log: {e}"),
         }
     }
 
@@ -76,17 +76,17 @@ impl Agent {
                 let s = if entry.changes.len() == 1 { "" } else { "s" };
                 let count = entry.changes.len();
                 let mut said = match entry.shortfalls.is_empty() {
-                    true if count == 1 => "applied 1 change; /undo takes it back".into(),
-                    true => format!("applied {count} changes; /undo takes them back"),
+                    true if count == 1 => "applied 1 change; /undo reverts it".into(),
+                    true => format!("applied {count} changes; /undo reverts them"),
                     false => {
                         let why = visible::guard_line(&entry.shortfalls.join("; ")).into_owned();
-                        format!("applied {count} change{s}, but not all of it could be written down: {why}")
+                        format!("applied {count} change{s}, but the record of it is incomplete: {why}")
                     }
                 };
                 let in_place = entry.changes.iter().filter(|c| c.in_place).map(|c| c.path.clone());
                 let in_place: Vec<PathBuf> = in_place.collect();
                 if !in_place.is_empty() {
-                    let why = "several names, or an owner that cannot be kept";
+                    let why = "the file has several names, or placet cannot set its owner";
                     said.push_str(&format!("; written in place ({why}): {}", names(&in_place, workspace)));
                 }
                 if !dropped.is_empty() {
@@ -95,9 +95,7 @@ impl Agent {
                 }
                 (self.log_outcome(AuditKind::Apply, said), Some(TurnDecision::Applied))
             }
-            Ok(Ok(ApplyOutcome::Nothing)) => {
-                ("there was nothing left to apply".into(), Some(TurnDecision::Nothing))
-            }
+            Ok(Ok(ApplyOutcome::Nothing)) => ("nothing left to apply".into(), Some(TurnDecision::Nothing)),
             Ok(Ok(ApplyOutcome::Changed { merged, conflicts })) => changed(&merged, &conflicts, workspace),
             Ok(Err(e)) => (format!("not applied: {e}"), Some(TurnDecision::Kept)),
             Err(e) => (format!("not applied: {e}"), Some(TurnDecision::Kept)),
@@ -119,13 +117,16 @@ fn changed(
 ) -> (String, Option<TurnDecision>) {
     let both = match merged.is_empty() {
         true => String::new(),
-        false => format!("{} changed since, and both changes were merged", names(merged, workspace)),
+        false => {
+            format!("{} changed in the meantime, and both changes were merged", names(merged, workspace))
+        }
     };
     if conflicts.is_empty() {
         return (format!("nothing was applied: {both}, as shown now"), None);
     }
     let also = if both.is_empty() { both } else { format!("; {both}") };
     let conflicts = names(conflicts, workspace);
-    let words = "changed since in the same lines: discard that, or apply the others by name";
+    let words =
+        "changed in the meantime in the same lines: discard these changes, or apply the others by name";
     (format!("nothing was applied: {conflicts} {words}{also}"), Some(TurnDecision::Kept))
 }

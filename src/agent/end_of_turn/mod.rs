@@ -59,7 +59,7 @@ impl Agent {
         let set = match view.changes(LayerKind::Pending) {
             Ok(set) => set,
             Err(e) => {
-                notice(format!("what is pending cannot be read: {e}"));
+                notice(format!("cannot read the pending changes: {e}"));
                 return Some(TurnDecision::Nothing);
             }
         };
@@ -83,7 +83,7 @@ impl Agent {
         // anything there until this is done.
         let still = view.lock_commands().await;
         if matches!(answer, 'a' | 'd') && view.changes(LayerKind::Pending).is_ok_and(|now| now != set) {
-            let words = "what is pending has changed while you looked; here it is again";
+            let words = "pending changes were updated in the meantime; showing them again";
             drop(events.send(TurnEvent::Notice(words.into())));
             return None;
         }
@@ -106,7 +106,7 @@ impl Agent {
     fn discard_all(&self, view: &View, set: &ChangeSet, classes: &ChangeClasses) -> String {
         let back = match view.set_aside(&View::everything(set)) {
             Ok(DiscardBackup::Kept) => "/undo brings it back",
-            Ok(DiscardBackup::TooLarge) => "too large to be kept for undo",
+            Ok(DiscardBackup::TooLarge) => "too large for undo",
             Err(e) => return format!("not discarded: {e}"),
         };
         self.log_outcome(AuditKind::Discard, format!("discarded: {}; {back}", counted(set, classes)))

@@ -67,7 +67,7 @@ impl Agent {
             let _still = view.lock_commands().await;
             let now = view.changes(LayerKind::Pending).ok();
             if now.and_then(|now| now.get(&path).cloned()).as_ref() != Some(change) {
-                let words = "what is pending has changed while you looked; here it is again";
+                let words = "pending changes were updated in the meantime; showing them again";
                 drop(events.send(TurnEvent::Notice(words.into())));
                 continue;
             }
@@ -111,7 +111,7 @@ impl Agent {
     fn discard_one(&self, view: &View, only: &ChangeSelection, name: &str) -> String {
         let back = match view.set_aside(only) {
             Ok(DiscardBackup::Kept) => "/undo brings it back",
-            Ok(DiscardBackup::TooLarge) => "too large to be kept for undo",
+            Ok(DiscardBackup::TooLarge) => "too large for undo",
             Err(e) => return format!("could not be discarded: {e}"),
         };
         self.log_outcome(AuditKind::Discard, format!("discarded: {name}; {back}"))
@@ -137,7 +137,7 @@ fn about_one(
             QuestionChoice::consent('y', "yes, apply this file"),
             QuestionChoice::plain('n', "no, keep it pending"),
             QuestionChoice::plain('r', "review"),
-            QuestionChoice::plain('k', "keep all that are left pending"),
+            QuestionChoice::plain('k', "keep the rest pending"),
             QuestionChoice::for_good('d', "discard it"),
         ],
         reply,

@@ -109,7 +109,7 @@ fn a_withheld_picture_is_a_note_and_a_model_without_vision_gets_notes() {
     let Some(Message::User { parts }) = built.request.messages.first() else { panic!("user") };
     assert_eq!(
         parts[1].words().as_deref(),
-        Some("[picture a.png is not shown: the model m takes no pictures]")
+        Some("[picture a.png is not shown: the model m does not accept pictures]")
     );
     assert_eq!(context.sent_images(&messages).len(), 1);
     context.withhold(image.hash, "the provider refused it".into());

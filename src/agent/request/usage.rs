@@ -107,8 +107,8 @@ fn count(message: &Message, add: &mut impl FnMut(u8, &str, f64)) {
                 match part {
                     Part::Image(_) => add(7, "pictures", part_weight(part)),
                     Part::Note(Note::Summary { .. }) => add(2, "summary", part_weight(part)),
-                    Part::Note(_) => add(3, "notes of placet", part_weight(part)),
-                    Part::Text { text } => add(4, "what you said", tokens(text.len())),
+                    Part::Note(_) => add(3, "notes by placet", part_weight(part)),
+                    Part::Text { text } => add(4, "your messages", tokens(text.len())),
                 }
             }
         }
@@ -145,7 +145,7 @@ fn count(message: &Message, add: &mut impl FnMut(u8, &str, f64)) {
 fn hint(name: &str) -> Option<&'static str> {
     match name {
         "instructions to the model" | "tool definitions" | "summary" => None,
-        "notes of placet" => Some("AGENTS.md can be shorter"),
+        "notes by placet" => Some("shorten AGENTS.md"),
         "pictures" => Some("left out first when the window is full, after old results; /compact"),
         name if name.starts_with("results of") => Some("the oldest are left out first; /compact"),
         _ => Some("/compact"),

@@ -34,25 +34,25 @@ pub enum TurnEnding {
 impl TurnEnding {
     /// The sentence and the hint; nothing where the turn simply ended.
     pub fn words(&self) -> Option<(String, Option<String>)> {
-        let retry = || Some("/retry sends it again; what was done is kept".to_string());
+        let retry = || Some("/retry sends the message again; finished calls are kept".to_string());
         Some(match self {
             TurnEnding::Done => return None,
             TurnEnding::CutAtLimit => (
                 "the answer stopped at the model's output limit".into(),
-                Some("say \"go on\" to have the rest".into()),
+                Some("say \"go on\" to get the rest".into()),
             ),
             TurnEnding::Refused => ("the model declined to answer".into(), None),
             TurnEnding::NoAnswer(silence) => (silence.to_string(), Some(silence.hint().into())),
             TurnEnding::Interrupted => ("interrupted".into(), None),
             TurnEnding::TooManyRounds(n) => (
-                format!("stopped after {n} requests in one turn (`max_turns`)"),
+                format!("stopped after {} in this turn (`max_turns`)", crate::text::count::of(*n, "request")),
                 Some("say \"go on\" to continue".into()),
             ),
             TurnEnding::Stuck { tool, times } => {
-                (format!("stopped: {tool} repeated the same thing {times} times"), None)
+                (format!("stopped: {tool} was called {times} times with the same result"), None)
             }
             TurnEnding::Unsaved(why) => (
-                format!("the session could not be saved, so nothing more was done: {why}"),
+                format!("the session could not be saved, so the turn was stopped: {why}"),
                 Some("free some space, then /retry".into()),
             ),
             TurnEnding::Blocked { why, hint } => (format!("blocked: {why}"), hint.clone()),
@@ -62,21 +62,18 @@ impl TurnEnding {
 }
 
 /// Nothing here gives the conversation up: what was said stays.
-const LONG: &str =
-    "/compact sums up what was said; else /model with a larger window, or attach less; then /retry";
+const LONG: &str = "/compact summarizes the conversation; or choose a model with a larger window with /model, or attach less; then /retry";
 
 /// A server that wants to be left alone for longer is not asked again at once.
 const SOON: Duration = Duration::from_secs(60);
 
 fn hint_for(error: &ProviderError) -> Option<String> {
     if error.retry_after().is_some_and(|wait| wait > SOON) {
-        return Some(
-            "/retry when that has passed, or /provider to ask another; what was done is kept".into(),
-        );
+        return Some("/retry later, or choose another with /provider; finished calls are kept".into());
     }
     Some(match error {
-        ProviderError::Auth { .. } => "check the key; `placet doctor` shows where it was taken from".into(),
-        ProviderError::NoKey { .. } => "`--provider offline` works without one".into(),
+        ProviderError::Auth { .. } => "check the key; `placet doctor` shows where it was found".into(),
+        ProviderError::NoKey { .. } => "`--provider offline` needs no key".into(),
         ProviderError::TooLong { .. } => LONG.into(),
         ProviderError::Proxy { .. } => {
             "correct the variable and start again with -c; the conversation is saved".into()
@@ -88,8 +85,8 @@ fn hint_for(error: &ProviderError) -> Option<String> {
             "use an https:// address, or add \"{host}\" to `network.plain_http_hosts` if nobody else can read that network"
         ),
         ProviderError::OverLimit(limit) => match limit.setting() {
-            Some(setting) => format!("no call of it was run; set `{setting}` higher to allow such answers"),
-            None => "no call of it was run".into(),
+            Some(setting) => format!("none of its calls was run; raise `{setting}` to allow such answers"),
+            None => "none of its calls was run".into(),
         },
         ProviderError::Replay(_) => "record it again with --record".into(),
         _ => return None,
@@ -113,7 +110,7 @@ mod tests {
             message: message(),
             retry_after: Some(Duration::from_secs(seconds)),
         };
-        assert!(hint(limited(3600)).starts_with("/retry when that has passed"));
+        assert!(hint(limited(3600)).starts_with("/retry later"));
         assert!(hint(limited(2)).starts_with("/retry sends it again"));
         assert!(hint(ProviderError::Proxy { message: message() }).starts_with("correct the variable"));
     }

@@ -243,7 +243,7 @@ impl Turn {
                     let mut effects = vec![TurnEffect::Cancel];
                     effects.extend(self.keep_partial(partial));
                     effects.push(TurnEffect::End(TurnEnding::Stuck {
-                        tool: "the answer's own text".into(),
+                        tool: "the answer itself".into(),
                         times: self.bounds.repeats.max(2),
                     }));
                     self.state = TurnState::Idle;

@@ -20,11 +20,17 @@ pub(super) struct NewProvider {
     pub(super) answers: bool,
 }
 
+/// With a scheme and a host: the rest is the server's to judge.
+fn is_web_address(url: &str) -> bool {
+    let parsed = reqwest::Url::parse(url);
+    parsed.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+}
+
 pub(super) fn add(new: &NewProvider, options: &Options) -> Result<u8, CliError> {
     let name = new.name.as_str();
     if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.')) {
-        return Err(CliError::usage(format!("`{name}` is no name for a provider"))
-            .hint("letters, digits, `-`, `_` and `.`"));
+        return Err(CliError::usage(format!("`{name}` cannot be the name of a provider"))
+            .hint("use letters, digits, `-`, `_` and `.`"));
     }
     let preset = match &new.preset {
         None => None,
@@ -34,9 +40,14 @@ pub(super) fn add(new: &NewProvider, options: &Options) -> Result<u8, CliError> 
         })?),
     };
     if preset.is_none_or(|p| p.base_url.is_empty()) && options.base_url.is_none() {
-        return Err(
-            CliError::usage(format!("where is `{name}`?")).hint("--base-url https://..., up to its /v1")
-        );
+        return Err(CliError::usage(format!("no base URL for `{name}`"))
+            .hint("pass --base-url https://..., up to and including /v1"));
+    }
+    if let Some(url) = &options.base_url
+        && !is_web_address(url)
+    {
+        return Err(CliError::usage(format!("invalid base URL `{url}`"))
+            .hint("pass --base-url https://..., up to and including /v1"));
     }
     let (path, mut document) = read()?;
     let providers = document.entry("providers").or_insert_with(|| {
@@ -46,9 +57,9 @@ pub(super) fn add(new: &NewProvider, options: &Options) -> Result<u8, CliError> 
     });
     let providers = providers
         .as_table_like_mut()
-        .ok_or_else(|| CliError::new(format!("`{}`: `providers` is no table", path.display())))?;
+        .ok_or_else(|| CliError::new(format!("`{}`: `providers` is not a table", path.display())))?;
     if providers.contains_key(name) {
-        return Err(CliError::new(format!("there is a provider `{name}` already"))
+        return Err(CliError::new(format!("a provider `{name}` already exists"))
             .hint(format!("`placet provider remove {name}`, or edit {}", path.display())));
     }
     let mut table = Table::new();
@@ -70,11 +81,11 @@ pub(super) fn add(new: &NewProvider, options: &Options) -> Result<u8, CliError> 
     replace(&path, &document.to_string())?;
     print(&format!("added {name} to {}\n", path.display()))?;
     let key = match (&new.key_env, preset) {
-        (Some(variable), _) => format!("its key is looked for in {variable}, then in the key file"),
-        (None, Some(_)) | (None, None) => "a key, if it wants one, goes into the key file".to_string(),
+        (Some(variable), _) => format!("placet looks for the key in {variable}, then in the key file"),
+        (None, Some(_)) | (None, None) => "if the server needs a key, store it in the key file".to_string(),
     };
     warn(&format!("{key}: `placet config init --key {name}` stores it"));
-    warn(&format!("`placet provider test {name}` tries it out"));
+    warn(&format!("`placet provider test {name}` tests it"));
     Ok(report::DONE)
 }
 
@@ -85,10 +96,10 @@ pub(super) fn remove(name: &str, _: &Options) -> Result<u8, CliError> {
         .and_then(Item::as_table_like_mut)
         .and_then(|providers| providers.remove(name));
     if removed.is_none() {
-        let failure = CliError::new(format!("there is no provider `{name}` in {}", path.display()));
+        let failure = CliError::new(format!("no provider `{name}` in {}", path.display()));
         return Err(match ProviderPreset::of(name) {
-            Some(_) => failure.hint("it is built in, and stays"),
-            None => failure.hint("`placet provider list` shows them"),
+            Some(_) => failure.hint("it is built in and cannot be removed"),
+            None => failure.hint("`placet provider list` lists them"),
         });
     }
     let answered = document.get("provider").and_then(Item::as_str) == Some(name);
@@ -98,7 +109,7 @@ pub(super) fn remove(name: &str, _: &Options) -> Result<u8, CliError> {
     replace(&path, &document.to_string())?;
     print(&format!("removed {name} from {}\n", path.display()))?;
     if answered {
-        warn("it was the one that answers; now the first whose key is set does");
+        warn("it was the default provider; the first provider with a key is used now");
     }
     Ok(report::DONE)
 }
@@ -109,18 +120,18 @@ fn read() -> Result<(PathBuf, DocumentMut), CliError> {
     let text = match regular_file::read_to_string(&path, regular_file::SETTINGS) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(e) => return Err(CliError::new(format!("`{}` cannot be read: {e}", path.display()))),
+        Err(e) => return Err(CliError::new(format!("cannot read `{}`: {e}", path.display()))),
     };
     let document = text.parse().map_err(|e: toml_edit::TomlError| {
         CliError::new(format!("`{}` is not valid TOML: {}", path.display(), e.message()))
-            .hint("mend it first; nothing was changed")
+            .hint("fix the file first; nothing was changed")
     })?;
     Ok((path, document))
 }
 
 /// Puts `text` in the place of the file, or leaves it as it was. A link stays a link.
 fn replace(path: &Path, text: &str) -> Result<(), CliError> {
-    let failed = |e: std::io::Error| CliError::new(format!("`{}` cannot be written: {e}", path.display()));
+    let failed = |e: std::io::Error| CliError::new(format!("cannot write `{}`: {e}", path.display()));
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     let dir = target.parent().unwrap_or(Path::new("."));
     crate::private::make_dir(dir).map_err(failed)?;

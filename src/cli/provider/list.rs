@@ -53,12 +53,14 @@ pub(super) fn run(
     lines.extend(rows.iter().map(|row| {
         let preset = &row.server.preset;
         let mark = if row.server.name == chosen { '*' } else { ' ' };
-        let model = preset.default_model.clone().unwrap_or_else(|| "name one".into());
+        let model = preset.default_model.clone().unwrap_or_else(|| "(set one)".into());
         let mut address =
-            if preset.base_url.is_empty() { "give it one".into() } else { preset.base_url.clone() };
+            if preset.base_url.is_empty() { "(set one)".into() } else { preset.base_url.clone() };
         match &row.found {
-            Some(Ok(models)) => address.push_str(&format!("  answers, {} models", models.len())),
-            Some(Err(_)) => address.push_str("  nobody there"),
+            Some(Ok(models)) => {
+                address.push_str(&format!("  answers, {}", crate::text::count::of(models.len(), "model")))
+            }
+            Some(Err(_)) => address.push_str("  not running"),
             None => {}
         }
         [format!("{mark} {}", row.server.name), preset.wire.name().into(), model, row.key.1.clone(), address]

@@ -49,7 +49,8 @@ impl ProviderOutputFormat {
 fn named(app: &App, name: Option<&str>) -> Result<ConfiguredProvider, CliError> {
     let chosen = name.map(String::from).or_else(|| app.chosen()).filter(|name| name != "offline");
     let chosen = chosen.ok_or_else(|| {
-        CliError::usage("no provider is configured").hint("name one; `placet provider list` shows them")
+        CliError::usage("no provider is configured")
+            .hint("name a provider; `placet provider list` lists them")
     })?;
     Ok(app.server(&chosen)?)
 }

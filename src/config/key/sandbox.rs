@@ -10,7 +10,7 @@ pub(super) const KEYS: &[SettingKey] = &[
         SettingKind::Word(&["auto", "snapshot"]),
         "\"auto\"",
         TrustRequirement::Needed,
-        "`auto`: the copy-on-write view where the machine has it. `snapshot`: commands change files at once, after asking for each, and what they changed is found by comparing.",
+        "`auto`: use the copy-on-write view if the machine supports it. `snapshot`: commands change files at once, placet asks for each command and finds the changes by comparing.",
     ),
     key(
         "sandbox.passthrough",
@@ -31,7 +31,7 @@ pub(super) const KEYS: &[SettingKey] = &[
         SettingKind::Texts,
         "[]",
         TrustRequirement::Needed,
-        "Environment variables that commands get although they look like secrets: `MY_*_TOKEN`.",
+        "Environment variables that are passed to commands although they look like secrets: `MY_*_TOKEN`.",
     ),
     key(
         "sandbox.keep_files",
@@ -45,20 +45,20 @@ pub(super) const KEYS: &[SettingKey] = &[
         SettingKind::Texts,
         "[]",
         TrustRequirement::Needed,
-        "Hosts every command may reach: `crates.io`, `*.npmjs.org:443`.",
+        "Hosts that every command may connect to: `crates.io`, `*.npmjs.org:443`.",
     ),
     key(
         "sandbox.memory_mb",
         SettingKind::Number,
         "0",
         TrustRequirement::Needed,
-        "Memory of each process of a command; 0 is no bound.",
+        "Maximum memory of each process of a command; 0 means no limit.",
     ),
     key(
         "sandbox.processes",
         SettingKind::Number,
         "0",
         TrustRequirement::Needed,
-        "Processes a command may have; 0 is no bound.",
+        "Maximum number of processes of a command; 0 means no limit.",
     ),
 ];

@@ -28,15 +28,15 @@ use thiserror::Error;
 /// Why a line cannot be read; where such a line is not confined, it asks.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(super) enum ShellParseError {
-    #[error("it is too long to be read")]
+    #[error("it is too long")]
     Long,
-    #[error("it nests too deep to be read")]
+    #[error("it is nested too deeply")]
     Deep,
-    #[error("`{0}` is not closed")]
+    #[error("unclosed `{0}`")]
     Open(&'static str),
-    #[error("`{found}` stands where {wanted} is due")]
+    #[error("expected {wanted}, found `{found}`")]
     Unexpected { found: String, wanted: &'static str },
-    #[error("{0} cannot be followed")]
+    #[error("cannot analyse {0}")]
     Unsupported(&'static str),
 }
 

@@ -47,7 +47,7 @@ impl<'a> GitCommand<'a> {
 pub(super) fn danger(segment: &CommandSegment, args: CommandArgs<'_>) -> Option<CommandDanger> {
     let git = GitCommand::read(args.0)?;
     let Some(name) = git.name else {
-        return Some(CommandDanger::of("which git command runs cannot be seen", DangerSeverity::Unclear));
+        return Some(CommandDanger::of("cannot determine which git command runs", DangerSeverity::Unclear));
     };
     let what = verb(name, CommandArgs(git.rest))?;
     let place = |dir: &std::path::PathBuf| match git.dir.map(|d| d.text.as_deref()) {

@@ -74,7 +74,7 @@ pub fn danger_of(
         Ok(segments) => segments,
         Err(e) => {
             return Some(CommandDanger::of(
-                &format!("what the line runs is not certain: {e}"),
+                &format!("cannot parse the command: {e}"),
                 DangerSeverity::Unclear,
             ));
         }

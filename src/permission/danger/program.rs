@@ -14,13 +14,14 @@ pub(super) fn danger(segment: &CommandSegment, ground: DangerContext<'_>) -> Opt
         return None;
     }
     let Some(name) = name_of(segment) else {
-        let what = format!("what `{}` runs cannot be seen", segment.words.first().map_or("", |w| &w.source));
+        let what =
+            format!("cannot determine what `{}` runs", segment.words.first().map_or("", |w| &w.source));
         return Some(CommandDanger::of(&what, DangerSeverity::Unclear));
     };
     let args = CommandArgs(segment.arguments());
     let lists = |w: &ShellWord| w.glob && w.text.is_none() && w.source.contains('{');
     if matches!(name.as_str(), "git" | "find" | "dd" | "kubectl" | "docker") && args.0.iter().any(lists) {
-        let what = format!("which options a brace list gives `{name}` is not certain");
+        let what = format!("cannot determine which options a brace list gives to `{name}`");
         return Some(CommandDanger::of(&what, DangerSeverity::Unclear));
     }
     let says = |what: &str| Some(lost(what, segment, &[], ground));
@@ -81,7 +82,7 @@ pub(super) fn danger(segment: &CommandSegment, ground: DangerContext<'_>) -> Opt
             Some(CommandDanger::of(&format!("`{name}` stops the machine"), DangerSeverity::Loss))
         }
         "eval" if segment.inner.is_empty() && !args.0.is_empty() => {
-            Some(CommandDanger::of("what `eval` runs cannot be seen", DangerSeverity::Unclear))
+            Some(CommandDanger::of("cannot determine what `eval` runs", DangerSeverity::Unclear))
         }
         "source" | "." if args.0.first().is_some_and(|w| w.source.starts_with("<(")) => fetched(&name),
         name if SHELLS.contains(&name) => shell(name, segment, args),
@@ -214,10 +215,7 @@ fn kill(args: CommandArgs<'_>) -> Option<CommandDanger> {
 }
 
 fn fetched(name: &str) -> Option<CommandDanger> {
-    Some(CommandDanger::of(
-        &format!("`{name}` runs what another command prints, unseen"),
-        DangerSeverity::Unclear,
-    ))
+    Some(CommandDanger::of(&format!("`{name}` runs what another command prints"), DangerSeverity::Unclear))
 }
 
 fn shell(name: &str, segment: &CommandSegment, args: CommandArgs<'_>) -> Option<CommandDanger> {
@@ -227,7 +225,7 @@ fn shell(name: &str, segment: &CommandSegment, args: CommandArgs<'_>) -> Option<
     let script = args.options().any(|t| !t.starts_with("--") && t.contains('c'));
     if script {
         return Some(CommandDanger::of(
-            &format!("what `{name} -c` runs cannot be seen"),
+            &format!("cannot determine what `{name} -c` runs"),
             DangerSeverity::Unclear,
         ));
     }

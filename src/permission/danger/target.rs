@@ -152,9 +152,9 @@ pub(super) fn written(
         let path = target.path?;
         let device = path.starts_with("/dev") && !is_harmless_device(&path) && !path.starts_with("/dev/shm");
         let what = match () {
-            () if device => format!("writing to `{}` destroys what is on it", path.display()),
+            () if device => format!("writing to `{}` destroys the data on it", path.display()),
             () if ground.is_protected(&path) => {
-                format!("`{}` is protected: something on this machine runs or obeys it later", path.display())
+                format!("`{}` is protected: a program on this machine runs or reads it later", path.display())
             }
             () => return None,
         };

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// A pattern that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("`{pattern}` is not a pattern for a path: {reason}")]
+#[error("invalid path pattern `{pattern}`: {reason}")]
 pub struct PathPatternError {
     pub pattern: String,
     pub reason: String,
@@ -74,7 +74,7 @@ impl ProtectedTable {
             ProtectedTable::new(file)
         };
         read().unwrap_or_else(|e| {
-            let broken = format!("the list of protected paths cannot be read: {e}");
+            let broken = format!("cannot read the list of protected paths: {e}");
             let all = ProtectedProgram {
                 group: "unknown".into(),
                 by: "any program".into(),
@@ -93,7 +93,7 @@ impl ProtectedTable {
         let own = ProtectedProgram {
             group: "your settings".into(),
             by: "your settings".into(),
-            why: "your settings name it as protected".into(),
+            why: "your settings list it as protected".into(),
             paths: paths.to_vec(),
             except: Vec::new(),
             class: ProtectedClass::Later,
@@ -150,7 +150,7 @@ impl ProtectedTable {
     pub(super) fn as_markdown(&self) -> String {
         let mut text = String::new();
         for (class, title) in [
-            (ProtectedClass::Later, "Runs later: marked `!`, approved on its own"),
+            (ProtectedClass::Later, "Runs later: marked `!`, needs its own approval"),
             (ProtectedClass::Repository, "Repositories: applied as a whole"),
             (ProtectedClass::Build, "Runs with the next build: marked, applied like any source file"),
         ] {

@@ -47,12 +47,12 @@ pub(super) fn reading_first() -> String {
 }
 
 pub(super) fn help(rows: &[OfflineGrammarRow]) -> String {
-    let mut out = format!("{WHO}. I understand these requests; words in capitals are yours.\n\n");
+    let mut out = format!("{WHO}. I understand these requests; replace the words in capitals.\n\n");
     for row in rows {
         out.push_str(&format!("- `{}`, as in `{}`\n", row.pattern, row.example));
     }
     out.push_str(
-        "\nJoin requests with `;` or a line break to have them done at once, with ` and then ` one after the other. \
+        "\nJoin requests with `;` or a line break to run them at the same time, with ` and then ` to run them in order. \
          Texts and names with spaces go in double quotes, where `\\n`, `\\t`, `\\\"` and `\\\\` are understood. \
          `run` and `call` take the rest of their line.\n",
     );
@@ -69,7 +69,7 @@ pub(super) fn all(found: &[CallWithResult<'_>], given_up: bool) -> String {
         out.push_str(&one(found));
     }
     if given_up {
-        out.push_str("\nWhat came after that was not done.\n");
+        out.push_str("\nThe requests after that were not run.\n");
     }
     out
 }
@@ -106,7 +106,7 @@ fn one(found: &CallWithResult<'_>) -> String {
         }
     }
     for picture in pictures {
-        out.push_str(&format!("A picture: {picture}. Nobody here can see it.\n"));
+        out.push_str(&format!("A picture: {picture}. The offline provider cannot see it.\n"));
     }
     out
 }

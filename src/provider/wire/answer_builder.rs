@@ -100,7 +100,7 @@ fn close(call: PartialCall, limited: bool) -> ToolCall {
     let input = if limited && call.arguments.trim().is_empty() {
         CallInput::Malformed {
             raw: call.arguments,
-            reason: "the answer reached its token limit before the arguments came".into(),
+            reason: "the answer reached its token limit before the arguments were complete".into(),
         }
     } else {
         CallInput::parse(&call.arguments)

@@ -104,7 +104,7 @@ pub(super) const NO_OUTPUT: &str = "(no output)";
 pub(super) const NOTHING: &str = "(an empty message)";
 
 /// What the person says where the history ends with the model.
-pub(super) const GO_ON: &str = "(the answer above broke off; go on where it ends)";
+pub(super) const GO_ON: &str = "(the answer above was cut off; continue where it ends)";
 
 /// What the person says where the history begins with the model.
 const BEGINNING: &str = "(the beginning of this conversation is left out)";

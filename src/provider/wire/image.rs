@@ -12,15 +12,15 @@ pub(super) fn base64(image: &Image, capabilities: &ModelCapabilities) -> Result<
         return pdf(image, capabilities);
     }
     let reason = if !capabilities.vision {
-        "this model takes no pictures".to_string()
+        "this model does not accept pictures".to_string()
     } else if image.bytes.is_empty() {
-        "its bytes are no longer there".to_string()
+        "its bytes are no longer stored".to_string()
     } else if !capabilities.image_types.contains(&image.media_type) {
-        format!("this model does not take {}", image.media_type)
+        format!("this model does not accept {}", image.media_type)
     } else if image.bytes.len() > capabilities.max_image_bytes {
-        format!("this model takes at most {} bytes", capabilities.max_image_bytes)
+        format!("this model accepts at most {} bytes", capabilities.max_image_bytes)
     } else if image.width.max(image.height) > capabilities.max_image_side {
-        format!("this model takes at most {} pixels a side", capabilities.max_image_side)
+        format!("this model accepts at most {} pixels a side", capabilities.max_image_side)
     } else {
         return Ok(STANDARD.encode(&image.bytes));
     };
@@ -29,11 +29,11 @@ pub(super) fn base64(image: &Image, capabilities: &ModelCapabilities) -> Result<
 
 fn pdf(pdf: &Image, capabilities: &ModelCapabilities) -> Result<String, String> {
     let reason = if !capabilities.pdf {
-        "this model takes no PDF"
+        "this model does not accept PDF"
     } else if pdf.bytes.is_empty() {
-        "its bytes are no longer there"
+        "its bytes are no longer stored"
     } else if pdf.bytes.len() > capabilities.max_pdf_bytes {
-        "it is larger than this server takes"
+        "it is too large for this server"
     } else {
         return Ok(STANDARD.encode(&pdf.bytes));
     };

@@ -60,5 +60,5 @@ pub(super) fn drop_capabilities(spec: &SandboxSpec) -> Result<(), SandboxSetupEr
         let sets = CapabilitySets { effective: kept, permitted: kept, inheritable: CapabilitySet::empty() };
         at(set_capabilities(None, sets), || "give up capabilities".into())?;
     }
-    at(set_no_new_privs(true), || "renounce new privileges".into())
+    at(set_no_new_privs(true), || "forbid new privileges".into())
 }

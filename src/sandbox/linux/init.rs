@@ -71,7 +71,7 @@ impl SandboxChild<'_> {
         drop(stdin);
         at(self.alone(), || "close what was inherited".into())?;
         let mut go = [0];
-        at(self.line_out.read_exact(&mut go), || "hear from the supervisor".into())?;
+        at(self.line_out.read_exact(&mut go), || "read from the supervisor".into())?;
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
         let mut proxy = None;
         if self.spec.backend == SandboxBackend::Overlay {
@@ -110,7 +110,7 @@ impl SandboxChild<'_> {
             .stdin(Stdio::inherit())
             .spawn();
         let shell = at(shell, || "start the shell".into())?;
-        at(self.ready(proxy.as_ref()), || "be heard by the supervisor".into())?;
+        at(self.ready(proxy.as_ref()), || "write to the supervisor".into())?;
         // Held open here, a pipe to the command would never break.
         if let Ok(null) = File::open("/dev/null") {
             let _ = rustix::stdio::dup2_stdin(&null);

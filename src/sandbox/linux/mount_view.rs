@@ -105,7 +105,7 @@ fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
             (Err(Errno::INVAL), Some(inside)) => {
                 format!(", inside of which `{}` is mounted", inside.display())
             }
-            (Err(Errno::LOOP), _) => ", in which the layer itself lies".into(),
+            (Err(Errno::LOOP), _) => ", which contains the layer itself".into(),
             _ => String::new(),
         };
         format!("lay a copy-on-write layer over `{}`{why}", overlay.target.display())

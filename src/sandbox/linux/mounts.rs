@@ -50,7 +50,7 @@ impl DetachedMount {
         match open_tree(CWD, path, flags) {
             Ok(tree) => Ok(Some(DetachedMount(tree))),
             Err(Errno::NOENT | Errno::NOTDIR) => Ok(None),
-            Err(error) => at(Err(error), || format!("take hold of `{}`", path.display())),
+            Err(error) => at(Err(error), || format!("open `{}`", path.display())),
         }
     }
 

@@ -41,7 +41,7 @@ pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
         SandboxBackend::Landlock => 0,
         SandboxBackend::Seatbelt | SandboxBackend::None => {
             return Err(io::Error::other(
-                "no sandbox was found on this system, and nothing runs without one",
+                "no sandbox on this system, and placet runs no command without one",
             ));
         }
     };

@@ -16,7 +16,7 @@ pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
 ) -> io::Result<Option<TcpStream>> {
     let head = head(client, first).await?;
     let Some(request) = ProxyRequest::parse(&head) else {
-        answer(client, "400 Bad Request", "placet: this is no request to a proxy").await?;
+        answer(client, "400 Bad Request", "placet: this is not a proxy request").await?;
         return Ok(None);
     };
     match rules.connect(request.host, request.port).await {

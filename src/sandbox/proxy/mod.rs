@@ -47,9 +47,7 @@ impl ProxyRefusal {
                 "placet: this command may not connect to {host}\nhint: the person can allow it with `[sandbox] hosts = [\"{host}\"]`, or for one session with --allow-host {host}"
             ),
             ProxyRefusal::Private(host) => {
-                format!(
-                    "placet: {host} leads into a private network, where no command in the sandbox may connect"
-                )
+                format!("placet: {host} is in a private network, which commands in the sandbox may not use")
             }
             ProxyRefusal::Unreachable(reason) => format!("placet: no connection: {reason}"),
         }

@@ -117,7 +117,7 @@ pub fn damage_line(damage: &[DamagedRecord]) -> Option<String> {
         more => format!(" (and {more} more)"),
     };
     Some(format!(
-        "{first}{more}; `placet doctor` lists damage, `placet journal repair` saves what can be saved"
+        "{first}{more}; `placet doctor` lists damage, `placet journal repair` rebuilds what can be rebuilt"
     ))
 }
 
@@ -126,7 +126,7 @@ pub fn repair_lines(repaired: &RepairReport) -> Vec<String> {
     let one = |(damage, mended): &(DamagedRecord, RepairOutcome)| {
         let what = match mended {
             RepairOutcome::MovedTo(to) => format!("moved to `{}`", to.display()),
-            RepairOutcome::Noted => "noted; it is not reported again".into(),
+            RepairOutcome::Noted => "acknowledged; it is not reported again".into(),
             RepairOutcome::StoredAgain(from) => format!("stored again from `{}`", from.display()),
             RepairOutcome::RootsFound(roots) => {
                 let roots: Vec<String> = roots.iter().map(|root| format!("`{}`", root.display())).collect();
@@ -134,13 +134,14 @@ pub fn repair_lines(repaired: &RepairReport) -> Vec<String> {
             }
             RepairOutcome::RecordsMade(count, aside) => {
                 let s = s(*count);
-                format!("{count} record{s} made again; the old file is in `{}`", aside.display())
+                format!("rebuilt {count} record{s}; the old file is in `{}`", aside.display())
             }
-            RepairOutcome::Busy => "not repaired: another placet uses it; close that one first".into(),
-            RepairOutcome::InDoubt => "not repaired: the files do not show which directories it belongs to".into(),
+            RepairOutcome::Busy => "not repaired: another placet uses it; close that placet first".into(),
+            RepairOutcome::InDoubt => {
+                "not repaired: the files do not show which directories it belongs to".into()
+            }
             RepairOutcome::Unreadable => {
-                "not repaired: it stays where it is; check that its owner may read it (mode 700), and the disk"
-                    .into()
+                "not repaired: check that its owner may read it (mode 700), and check the disk".into()
             }
             RepairOutcome::Failed(why) => format!("not repaired: {why}"),
         };

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What to do about a damaged record.
-const REPAIR: &str = "hint: `placet doctor` lists damage, `placet journal repair` saves what can be saved";
+const REPAIR: &str =
+    "hint: `placet doctor` lists damage, `placet journal repair` rebuilds what can be rebuilt";
 
 mod journal;
 mod report;
@@ -60,7 +61,7 @@ impl UserReport {
     /// The first line says that something went wrong afterwards, and the next ones what.
     fn but(mut self, shortfalls: &[String]) -> UserReport {
         if let (false, Some(first)) = (shortfalls.is_empty(), self.lines.first_mut()) {
-            first.push_str(", but not all of it could be written down:");
+            first.push_str(", but the record of it is incomplete:");
             self.lines.extend(shortfalls.iter().map(|line| sanitize::line(line).into_owned()));
             self.incomplete = true;
         }
@@ -125,7 +126,7 @@ pub fn apply(
 ) -> UserReport {
     let set = match view.changes(LayerKind::Pending) {
         Ok(set) => set,
-        Err(e) => return UserReport::failed(format!("what is pending cannot be read: {e}")),
+        Err(e) => return UserReport::failed(format!("cannot read the pending changes: {e}")),
     };
     let classes = view.classify(&set);
     let mut chosen = match wanted.choice(&set, &classes, shown) {
@@ -145,16 +146,16 @@ pub fn apply(
             return told.and(format!("pipes, sockets and devices are still pending: {e}"));
         }
         for path in special.keys() {
-            let words = "a pipe, socket or device, which is never applied; thrown away";
+            let words = "a pipe, socket or device, which is never applied; discarded";
             told = told.and(format!("{}: {words}", named(path, shown)));
         }
     }
     if told.done {
-        told.lines.extend(losses.iter().map(|loss| format!("stays pending: it {}", loss.words(shown))));
+        told.lines.extend(losses.iter().map(|loss| format!("left pending: {}", loss.words(shown))));
         told.lines.extend(
             repositories
                 .iter()
-                .map(|path| format!("stays pending with it: the repository `{}`", named(path, shown))),
+                .map(|path| format!("pending together with it: the repository `{}`", named(path, shown))),
         );
         told.lines.extend(waiting.iter().map(|path| waits(&classes, path, shown)));
         (told.waiting, told.losses) = (waiting, losses);
@@ -199,7 +200,7 @@ impl ApplyRequest {
 
 fn waits(classes: &ChangeClasses, path: &Path, shown: DisplayPathFn<'_>) -> String {
     let why = classes.runner(path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
-    format!("{}: stays pending: {why}", named(path, shown))
+    format!("not applied: {}: {why}", named(path, shown))
 }
 
 /// Takes pipes, sockets and devices out of `chosen`, and gives them back: they can only be thrown away.
@@ -221,22 +222,23 @@ pub fn apply_choice(
             let mut told =
                 UserReport::done(format!("applied {count} change{}", s(count))).but(&entry.shortfalls);
             for change in entry.changes.iter().filter(|c| c.in_place) {
-                let words = "written in place: it has several names, or an owner that cannot be kept";
+                let words = "written in place: the file has several names, or placet cannot set its owner";
                 told = told.and(format!("{}: {words}", named(&change.path, shown)));
             }
             told
         }
         Ok(ApplyOutcome::Nothing) => UserReport::done("nothing is pending"),
         Ok(ApplyOutcome::Changed { merged, conflicts }) => {
-            let mut told = UserReport::failed("nothing was applied: files changed since");
+            let mut told = UserReport::failed("nothing was applied: files changed in the meantime");
             for path in merged {
                 told = told.and(format!(
-                    "{}: merged with what is there now; look at it and apply again",
+                    "{}: merged with the current content; review it and apply again",
                     named(&path, shown)
                 ));
             }
             for path in conflicts {
-                let words = "the same lines changed, or it changed while the command ran: discard it, or put it right by hand";
+                let words =
+                    "the same lines changed in the meantime: discard the change, or resolve it by hand";
                 told = told.and(format!("{}: {words}", named(&path, shown)));
             }
             told
@@ -262,14 +264,12 @@ pub fn discard(view: &View, paths: &[PathBuf], undo: &str, shown: DisplayPathFn<
     });
     match done {
         Ok((0, _)) => UserReport::done("nothing is pending"),
-        Ok((count, DiscardBackup::Kept)) => UserReport::done(format!(
-            "discarded {count} change{}; {undo} brings {} back",
-            s(count),
-            them(count)
-        )),
+        Ok((count, DiscardBackup::Kept)) => {
+            UserReport::done(format!("discarded {count} change{}; {undo} restores {}", s(count), them(count)))
+        }
         Ok((count, DiscardBackup::TooLarge)) => {
-            let why = "too large to be kept for undo";
-            UserReport::done(format!("discarded {count} change{} for good: {why}", s(count)))
+            let why = "too large for undo";
+            UserReport::done(format!("discarded {count} change{} permanently: {why}", s(count)))
         }
         Err(e) => UserReport::failed(format!("not discarded: {e}")),
     }

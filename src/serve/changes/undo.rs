@@ -28,16 +28,14 @@ pub fn undo_discard(views: &[View], journal: &View, shown: DisplayPathFn<'_>) ->
     }
     let count = discarded.count;
     Some(match view.restore(&discarded) {
-        Ok(()) => {
-            UserReport::done(format!("brought back {count} discarded change{}, pending again", s(count)))
-        }
+        Ok(()) => UserReport::done(format!("restored {count} discarded change{}; pending again", s(count))),
         Err(RestoreError::Pending(paths)) => {
             let names: Vec<String> = paths.iter().map(|path| named(path, shown)).collect();
             let why = "other changes are pending there: apply or discard them first";
-            UserReport::failed(format!("the discard was not taken back: {}: {why}", names.join(", ")))
+            UserReport::failed(format!("the discard was not undone: {}: {why}", names.join(", ")))
         }
         Err(RestoreError::Damage(damage)) => nothing_undone(&damage),
-        Err(RestoreError::Io(e)) => UserReport::failed(format!("the discard was not taken back: {e}")),
+        Err(RestoreError::Io(e)) => UserReport::failed(format!("the discard was not undone: {e}")),
     })
 }
 
@@ -88,7 +86,13 @@ pub fn undo_saying(
         }
     };
     if entries.is_empty() {
-        return past_damage(view, 0).unwrap_or_else(|| UserReport::done("there is nothing to undo here"));
+        let nothing = || match only {
+            Some(path) => {
+                UserReport::failed(format!("nothing to undo: no applied change to `{}`", named(path, shown)))
+            }
+            None => UserReport::done("nothing to undo"),
+        };
+        return past_damage(view, 0).unwrap_or_else(nothing);
     }
     undo_entries(view, &entries, only, rest, label, shown)
 }
@@ -126,7 +130,7 @@ fn past_damage(view: &View, id: u64) -> Option<UserReport> {
         told = told.and(format!("{} more records are damaged: `placet doctor` lists them", damage.len() - 1));
     }
     Some(told.and(
-        "hint: `placet journal repair` moves damaged records aside; then what came before can be undone",
+        "hint: `placet journal repair` moves damaged records aside; then earlier transactions can be undone",
     ))
 }
 
@@ -166,7 +170,7 @@ pub fn redo_saying(
         return told;
     }
     match undo {
-        None => UserReport::done("there is nothing to redo here"),
+        None => UserReport::done("nothing to redo"),
         Some(undo) => apply_plan(view, view.plan_redo(&undo, label.clone()), rest, "redid", shown),
     }
 }
@@ -185,17 +189,17 @@ fn apply_plan(
     let left: Vec<String> =
         plan.left.iter().map(|(path, why)| format!("{}: {why}", named(path, shown))).collect();
     if !left.is_empty() && (!rest || plan.is_empty()) {
-        let mut told = UserReport::failed("nothing was changed, because not all of it can be brought back:");
+        let mut told = UserReport::failed("nothing was changed, because some changes cannot be undone:");
         told.lines.extend(left);
         if !plan.is_empty() {
             let count = plan.paths().count();
-            told.lines.push(format!("`{how}` does the other {count} change{}", s(count)));
+            told.lines.push(format!("hint: `{how}` handles the other {count} change{}", s(count)));
         }
         return told;
     }
     let changed = plan.paths().map(|(path, before, after)| {
         let merged = plan.merged.iter().any(|p| p == path);
-        (path, letter(before, after), if merged { " (merged; your later work stays)" } else { "" })
+        (path, letter(before, after), if merged { " (merged with your later changes)" } else { "" })
     });
     let lines = list(changed, &|path| plan.repositories.of(path).map(Path::to_path_buf), shown);
     let objects = plan.objects_left;
@@ -203,8 +207,8 @@ fn apply_plan(
         // Someone may have built on them: undo never deletes objects.
         let stay = if objects == 1 { "stays" } else { "stay" };
         let what = format!("{objects} git object{}, which {stay} for `git gc`", s(objects));
-        return UserReport::done(format!("nothing was changed: all that is left of it is {what}"))
-            .and("`undo 2` goes back one turn further");
+        return UserReport::done(format!("nothing was changed: what remains is {what}"))
+            .and("`undo 2` undoes one turn more");
     }
     match view.execute_plan(plan) {
         Ok(Some(entry)) => {
@@ -215,10 +219,12 @@ fn apply_plan(
             if objects > 0 {
                 told.lines.push(format!("{objects} git object{} left for `git gc`", s(objects)));
             }
-            told.lines.extend(left.into_iter().map(|line| format!("left as it is: {line}")));
+            told.lines.extend(left.into_iter().map(|line| format!("skipped {line}")));
             told
         }
-        Ok(None) => UserReport::done("everything is like that already; `undo 2` goes back one turn further"),
+        Ok(None) => UserReport::done(
+            "nothing to undo: the files are already in that state; `undo 2` undoes one turn more",
+        ),
         Err(e) => failure(&e),
     }
 }

@@ -211,7 +211,7 @@ fn allowed(
         }
         ReadStatus::Changed(_) => Err(ToolError::hint(
             format!("`{}` changed since you read it", at.written),
-            "read it again, then repeat the change on what is there now",
+            "read it again, then repeat the change on the current content",
         )
         .because(CallFailure::Unread)),
         _ => Ok(()),

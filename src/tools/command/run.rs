@@ -80,10 +80,10 @@ impl RunPlan {
             return Err(ToolError::new("`command` is empty"));
         }
         if args.command.contains('\0') {
-            return Err(ToolError::new("`command` holds a NUL character, which no command line can"));
+            return Err(ToolError::new("`command` contains a NUL character, which is not allowed"));
         }
         if args.timeout_ms == Some(0) {
-            return Err(ToolError::hint("`timeout_ms` is 0", "leave it out for the usual time"));
+            return Err(ToolError::hint("`timeout_ms` is 0", "leave it out for the default timeout"));
         }
         // A command may look anywhere.
         env.mounts.ready().map_err(|e| ToolError::new(format!("a mounted store cannot be used: {e}")))?;
@@ -98,7 +98,7 @@ impl RunPlan {
         let pace = if args.background == Some(true) { RunMode::Background } else { RunMode::Foreground };
         if pace == RunMode::Background && !env.jobs.has_place() {
             return Err(ToolError::hint(
-                "there is no session here that a background command could belong to",
+                "background commands need a session, and there is none here",
                 "run it without `background`",
             ));
         }
@@ -108,7 +108,7 @@ impl RunPlan {
         if let Some(bad) = hosts.iter().find(|h| h.trim().is_empty() || h.contains(['/', ' ', '@'])) {
             return Err(ToolError::hint(
                 format!("`{bad}` in `network` is not a host"),
-                "name hosts alone, such as crates.io or *.npmjs.org:443",
+                "use host names only, such as crates.io or *.npmjs.org:443",
             ));
         }
         let walls = CommandIsolation::of(env);
@@ -204,7 +204,7 @@ impl Plan for RunPlan {
             let title = self.title();
             let reach = self.reach();
             if !reach.iter().all(|one| permit.covers(one)) {
-                return failed(&title, &ToolError::new("nobody has consented to this command"));
+                return failed(&title, &ToolError::new("nobody approved this command"));
             }
             let view = ctx.env.workspace.view();
             let writer = view.map_or_else(|| permit.write_policy().into(), |view| view.writer(&permit));
@@ -220,7 +220,7 @@ impl RunPlan {
     fn no_directory(&self) -> ToolError {
         ToolError::hint(
             format!("the directory `{}` does not exist", self.cwd.path.display()),
-            "commands start in the working directory unless `cwd` names another that is there",
+            "commands start in the working directory unless `cwd` names another existing directory",
         )
     }
 
@@ -330,7 +330,7 @@ impl RunPlan {
         ));
         text.push_str(match self.walls {
             CommandIsolation::View if job.is_walled() => {
-                "; it sees what is pending as it is now, not later edits]"
+                "; it sees the changes that are pending now, not later edits]"
             }
             _ => "]",
         });

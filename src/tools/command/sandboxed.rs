@@ -3,6 +3,7 @@
 use crate::permission::WritePolicy;
 use crate::process::{CommandExit, CommandInput, FinishedCommand, ShellCommand};
 use crate::sandbox::{self, OverlaySpec, SandboxBackend, SandboxNetwork, SandboxSpec};
+use crate::text::count;
 use crate::tools::{RunContext, ToolContext, ToolError};
 use crate::workspace::{
     ApplyOutcome, ChangeOrigin, CommandEffects, CommandView, LayerKind, PendingReason, TransactionLabel,
@@ -71,7 +72,7 @@ pub(in crate::tools) async fn enter(
         return Ok(None);
     };
     let Some(view) = env.workspace.view() else {
-        return Err(ToolError::new("there is no view for the command to run in"));
+        return Err(ToolError::new("no copy-on-write view for the command"));
     };
     let (backend, sentence) = (confining.backend)();
     if backend == SandboxBackend::None {
@@ -82,12 +83,15 @@ pub(in crate::tools) async fn enter(
     }
     if pace == RunMode::Background && backend != SandboxBackend::Overlay {
         return Err(ToolError::hint(
-            format!("background commands need the copy-on-write view, which this machine lacks: {sentence}"),
+            format!(
+                "background commands need the copy-on-write view, which this machine does not support: {sentence}"
+            ),
             "run it without `background`; in unrestricted mode it can run in the background without a view",
         ));
     }
     let shelf = if landing == WritePolicy::Discard { LayerKind::Scratch } else { LayerKind::Pending };
-    let failed = |e: std::io::Error| ToolError::new(format!("the command's view could not be made: {e}"));
+    let failed =
+        |e: std::io::Error| ToolError::new(format!("the view of the command could not be made: {e}"));
     let command = match backend {
         SandboxBackend::Overlay => {
             // A directory with other mounts in it cannot be laid over without privileges.
@@ -152,8 +156,7 @@ pub async fn run_confined(
     let origin = ChangeOrigin::new(&label, "", "placet sandbox run", line);
     let writer = WriteContext { origin: Some(Arc::new(origin)), ..WritePolicy::Hold.into() };
     let entered = enter(env, env.workspace.cwd(), hosts, (writer, RunMode::Foreground)).await?;
-    let (entered, words) =
-        entered.ok_or_else(|| ToolError::new("there is no view for the command to run in"))?;
+    let (entered, words) = entered.ok_or_else(|| ToolError::new("no copy-on-write view for the command"))?;
     let SandboxedRun { view, command: Some(view_of_command), .. } = entered else {
         return Err(ToolError::new("this machine has no copy-on-write view"));
     };
@@ -225,7 +228,7 @@ impl SandboxedRun {
                         }
                         Ok(Ok(ApplyOutcome::Nothing)) => EffectsOutcome::None,
                         Ok(Ok(ApplyOutcome::Changed { .. })) => {
-                            EffectsOutcome::Pending("files changed meanwhile".into())
+                            EffectsOutcome::Pending("files changed in the meantime".into())
                         }
                         Ok(Err(braked)) => {
                             view.turn().braked.push(braked.words());
@@ -269,8 +272,8 @@ impl SandboxedRun {
         };
         if writer.landing == WritePolicy::Discard {
             return Ok(EffectsSummary {
-                for_model: "\n[read mode: whatever it had changed was thrown away]".into(),
-                for_person: " · its changes were thrown away (read mode)".into(),
+                for_model: "\n[read mode: its changes were discarded]".into(),
+                for_person: " · its changes were discarded (read mode)".into(),
             });
         }
         if !matches!(ending, CommandExit::Exit(_) | CommandExit::Signal(_)) {
@@ -311,13 +314,12 @@ fn with_withheld(mut told: EffectsSummary, withheld: &[String]) -> EffectsSummar
         names.push(format!("and {} more", withheld.len() - SHOWN));
     }
     told.for_model.push_str(&format!(
-        "\n[commands do not get these environment variables, which look like secrets: {}; the person can pass one with the setting sandbox.keep_env]",
+        "\n[these environment variables look like secrets and are not passed to commands: {}; the person can pass a variable with the setting sandbox.keep_env]",
         names.join(", ")
     ));
-    let s = if withheld.len() == 1 { "" } else { "s" };
     told.for_person.push_str(&format!(
-        " · not passed, because they look like secrets: {} variable{s} ({}); `sandbox.keep_env` passes one",
-        withheld.len(),
+        " · not passed, because they look like secrets: {} ({}); `sandbox.keep_env` passes one",
+        count::of(withheld.len(), "variable"),
         names.join(", ")
     ));
     told
@@ -326,8 +328,8 @@ fn with_withheld(mut told: EffectsSummary, withheld: &[String]) -> EffectsSummar
 /// A transaction that was stopped did nothing.
 fn discarded_summary() -> EffectsSummary {
     EffectsSummary {
-        for_model: "\n[whatever it had changed was thrown away]".into(),
-        for_person: " (its effects were thrown away)".into(),
+        for_model: "\n[its changes were discarded]".into(),
+        for_person: " (its changes were discarded)".into(),
     }
 }
 
@@ -376,7 +378,8 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
     let home = match effects.home {
         0 => String::new(),
         paths => format!(
-            "\n[outside the workspace: {paths} paths in the home directory changed; they last for this session and never land]"
+            "\n[outside the workspace: {} in the home directory changed; these changes last for this session and are never applied]",
+            count::of(paths, "path")
         ),
     };
     if effects.is_empty() {
@@ -395,29 +398,30 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
     let tops = tops(&effects.paths);
     let mut names: Vec<String> = Vec::new();
     for (path, below) in tops.iter().take(20) {
-        let below = if *below > 0 { format!(" ({below} paths in it)") } else { String::new() };
+        let below =
+            if *below > 0 { format!(" ({} in it)", count::of(*below, "path")) } else { String::new() };
         names.push(format!("{}{below}", name(path)));
     }
     if tops.len() > names.len() {
         names.push(format!("and {} more", tops.len() - names.len()));
     }
     let (fate, short) = match fate {
-        EffectsOutcome::None => ("nothing differs in the end".into(), "nothing differs".into()),
+        EffectsOutcome::None => ("no changes in the end".into(), "no changes".into()),
         EffectsOutcome::Scratch => {
-            let words = "read mode: thrown away when the turn ends; commands of this turn see them";
-            (words.to_string(), "thrown away at the end".to_string())
+            let words = "read mode: discarded when the turn ends; later commands of this turn see them";
+            (words.to_string(), "discarded at the end".to_string())
         }
         EffectsOutcome::Applied => ("applied".into(), "applied".into()),
         EffectsOutcome::AppliedBut(why) => {
-            let words = format!("applied, but not all of it could be written down: {why}");
+            let words = format!("applied, but the record of it is incomplete: {why}");
             (words.clone(), words)
         }
         EffectsOutcome::Real => {
-            let words = "real at once, because there is no copy-on-write view here; ignored files and .git were not watched";
-            (words.into(), "real at once; /undo takes it back, but for ignored files and .git".into())
+            let words = "made at once, because there is no copy-on-write view here; ignored files and .git were not watched";
+            (words.into(), "made at once; /undo reverts them, except in ignored files and .git".into())
         }
         EffectsOutcome::Pending(why) if why.is_empty() => {
-            ("pending: they land when the person applies them".into(), "pending".into())
+            ("pending: not in the workspace until the person applies them".into(), "pending".into())
         }
         EffectsOutcome::Pending(why) => (format!("pending: {why}"), format!("pending: {why}")),
         EffectsOutcome::Braked(braked) => {
@@ -431,7 +435,7 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
     }
     if !effects.raced.is_empty() {
         let raced: Vec<String> = effects.raced.iter().map(name).collect();
-        for_model.push_str(&format!("\n[somebody else changed at the same time: {}]", raced.join(", ")));
+        for_model.push_str(&format!("\n[changed by others at the same time: {}]", raced.join(", ")));
     }
     if !effects.merged.is_empty() {
         let merged: Vec<String> = effects.merged.iter().map(name).collect();
@@ -440,7 +444,7 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
     if !effects.beside.is_empty() {
         let beside: Vec<String> = effects.beside.iter().map(name).collect();
         for_model.push_str(&format!(
-            "\n[changed by others in the same place: their version stays, and this command's lies beside it: {}]",
+            "\n[changed by others in the same place: their version stays, and this command's version is next to it: {}]",
             beside.join(", ")
         ));
     }

@@ -61,7 +61,7 @@ impl Args {
                 "an empty new_string removes old_string",
             )),
             _ => Err(ToolError::hint(
-                "`new_string`, `insert_before` and `insert_after` exclude each other",
+                "use only one of `new_string`, `insert_before` and `insert_after`",
                 "send exactly one of them",
             )),
         }
@@ -318,10 +318,10 @@ impl EditPlan {
             }
         }
         let Some(near) = near else {
-            let hint = hint!["nothing in it is alike; find the place with ", HintTool::SearchContents];
+            let hint = hint!["no similar text in the file; find the place with ", HintTool::SearchContents];
             return ToolError::hint(message, hint);
         };
-        let what = if near.only_blanks { "differs only in blanks" } else { "is most like it" };
+        let what = if near.only_blanks { "differs only in blanks" } else { "is the most similar" };
         message.push_str(&format!("\nline {} and on {what}; {}", near.start + 1, near.report.trim_end()));
         env.ledger().record_read(&self.at.path, file.bytes(), hash, near.shown);
         ToolError::hint(message, "copy the text exactly as it follows the `│`")
@@ -368,20 +368,18 @@ impl EditPlan {
     fn report(&self, env: &ToolContext, work: &PreparedEdit, line: &str, in_place: bool) -> ToolOutput {
         let path = env.workspace.shown(&self.at.path);
         let mut text = match (work.effect.diff.text.is_empty(), work.places) {
-            (true, _) => format!("{path}: nothing to change, the new text is the old one\n"),
+            (true, _) => format!("{path}: nothing to change: the new text equals the old text\n"),
             (false, 1) => format!(
-                "edited {path}: +{} -{} lines, 0 bytes changed outside\n",
+                "edited {path}: +{} -{} lines, nothing else changed\n",
                 work.effect.added, work.effect.removed
             ),
             (false, places) => format!(
-                "edited {path} at {places} places: +{} -{} lines, 0 bytes changed outside\n",
+                "edited {path} at {places} places: +{} -{} lines, nothing else changed\n",
                 work.effect.added, work.effect.removed
             ),
         };
         if in_place {
-            text.push_str(
-                "(written in place: the file has several names, or an owner that cannot be kept)\n",
-            );
+            text.push_str("(written in place: the file has several names, or placet cannot set its owner)\n");
         }
         if let Some(note) = real_path_note(env, &self.at) {
             text.push_str(&format!("({note})\n"));
@@ -389,7 +387,7 @@ impl EditPlan {
         text.push_str(&cut_diff(&for_model(&work.effect.diff.text), MODEL_DIFF));
         if let Some(diff) = &work.others {
             text.push_str(&format!(
-                "somebody else changed the file since you read it; their changes are kept:\n{diff}"
+                "others changed the file since you read it; placet keeps their changes:\n{diff}"
             ));
         }
         let summary =

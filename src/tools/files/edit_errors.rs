@@ -57,7 +57,7 @@ pub(in crate::tools) fn refuse_marks(before: &[u8], after: &[u8]) -> Result<(), 
         return Ok(());
     }
     Err(ToolError::hint(
-        "the new text holds `[redacted: ...]`, which stands for a value that was kept from you; writing it would lose that value",
+        "the new text contains `[redacted: ...]`, which replaces a value that is hidden from you; writing it would lose that value",
         hint![
             "edit the lines around it with ",
             HintTool::EditFile,
@@ -99,8 +99,8 @@ pub(in crate::tools) fn changed(
     if change.old.is_none() {
         return ToolError::hint(
             format!("`{path}` changed since you read it"),
-            read_call(path, ") again, then repeat the change on what is there now")
-                .or("read it again, then repeat the change on what is there now".into()),
+            read_call(path, ") again, then repeat the change on the current content")
+                .or("read it again, then repeat the change on the current content".into()),
         )
         .because(CallFailure::Unread);
     }
@@ -108,7 +108,7 @@ pub(in crate::tools) fn changed(
     env.ledger().record_shown_change(&at.path, file.bytes(), hash, &change.carried, &shown);
     ToolError::hint(
         format!("`{path}` changed since you read it. The changes:\n{}", diff.trim_end()),
-        "you have now seen them: repeat the call on what is there now, no new read is needed",
+        "you have now seen them: repeat the call on the current content; you need not read it again",
     )
     .because(CallFailure::Changed)
 }

@@ -102,7 +102,7 @@ impl PathGlob {
             return Err(ToolError::hint("the glob is empty", "`*` matches every file"));
         }
         let glob = GlobBuilder::new(plain).literal_separator(true).backslash_escape(true).build();
-        let glob = glob.map_err(|e| ToolError::new(format!("`{pattern}` is not a glob: {}", e.kind())))?;
+        let glob = glob.map_err(|e| ToolError::new(format!("invalid glob `{pattern}`: {}", e.kind())))?;
         let dotted = plain.split(['/', '{', ',']).any(|part| part.starts_with('.'));
         Ok(PathGlob { matcher: glob.compile_matcher(), name_only: !plain.contains('/'), directories, dotted })
     }
@@ -201,7 +201,7 @@ impl FindPlan {
             1 => "1 match".into(),
             n => format!("{n} matches"),
         }];
-        notes.extend(left_out(skipped).map(|words| format!("{words} not looked at")));
+        notes.extend(left_out(skipped).map(|words| format!("{words} skipped")));
         notes.extend(gaps(skipped));
         text.push_str(&format!("[{}]", notes.join("; ")));
         text

@@ -171,7 +171,10 @@ impl DirectoryListing {
                 match dir.child(&entry.name) {
                     Ok(child) => self.directory(env, child, show, depth, level + 1),
                     Err(e) if SkippedEntries::of(&e).kernel > 0 => {
-                        let _ = writeln!(self.text, "{indent}  [the kernel's own: name it to list it]");
+                        let _ = writeln!(
+                            self.text,
+                            "{indent}  [a file system of the kernel: name it to list it]"
+                        );
                     }
                     Err(_) => drop(writeln!(self.text, "{indent}  [cannot be read]")),
                 }
@@ -208,7 +211,7 @@ pub(in crate::tools) fn gaps(skipped: &SkippedEntries) -> Option<String> {
     let mut words = Vec::new();
     if skipped.kernel > 0 {
         let n = skipped.kernel;
-        words.push(format!("{n} in file systems of the kernel not looked at (/proc, /sys, /dev and others)"));
+        words.push(format!("{n} in file systems of the kernel skipped (/proc, /sys, /dev and others)"));
     }
     if let Some(WalkTimeout { after, directories, names }) = &skipped.late {
         let names: Vec<_> = names.iter().map(|name| if name.is_empty() { "./" } else { name }).collect();

@@ -285,7 +285,7 @@ impl ReadPlan {
     ) -> Vec<String> {
         let mut notes = Vec::new();
         if page.split > 0 {
-            notes.push(format!("a line longer than {} characters goes on in rows numbered n.2, n.3: join them without a line break", file_page::ROW));
+            notes.push(format!("a line longer than {} characters continues in rows numbered n.2, n.3: join them without a line break", file_page::ROW));
         }
         let detected = file.detected();
         match (detected.encoding, detected.mark) {
@@ -294,14 +294,13 @@ impl ReadPlan {
             (encoding, _) => notes.push(format!("encoding: {encoding} with a byte order mark")),
         }
         if detected.stray {
-            notes.push("some bytes are not valid UTF-8: shown as U+FFFD, kept as they are".into());
+            notes.push("some bytes are not valid UTF-8: shown as U+FFFD, unchanged in the file".into());
         }
         match file.line_ends() {
-            ends if ends.mixed() => {
-                notes.push(format!("mixed line ends: {} LF, {} CRLF; edits keep each", ends.lf, ends.crlf))
-            }
+            ends if ends.mixed() => notes
+                .push(format!("mixed line ends: {} LF, {} CRLF; edits preserve them", ends.lf, ends.crlf)),
             LineEndCounts { crlf: 1.., .. } => {
-                notes.push("CRLF line ends: write plain line breaks, edits keep them".into())
+                notes.push("CRLF line ends: write plain line breaks, edits preserve CRLF".into())
             }
             _ => {}
         }

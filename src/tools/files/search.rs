@@ -213,7 +213,7 @@ pub(in crate::tools) fn line_matcher(
 ) -> Result<RegexMatcher, ToolError> {
     if pattern.contains('\n') {
         return Err(ToolError::hint(
-            "`pattern` holds a line break",
+            "`pattern` contains a line break",
             "matches never span lines; search for one of them",
         ));
     }
@@ -285,7 +285,7 @@ impl SearchPlan {
             (_, Some(true)) if view.files < files => format!("{} of {in_files} with a match", view.files),
             (_, Some(true)) => format!("{in_files} with a match"),
             _ if view.shown < matches => format!(
-                "{} of {matches} matching {lines} in {in_files}: narrow the search, raise limit, or give scratchpad to keep all",
+                "{} of {matches} matching {lines} in {in_files}: narrow the search, raise limit, or give scratchpad to store all",
                 view.shown
             ),
             _ => format!("{matches} matching {lines} in {in_files}"),
@@ -293,7 +293,7 @@ impl SearchPlan {
         if found.binary > 0 {
             notes.push(format!("{} binary file{} not searched", found.binary, s(found.binary)));
         }
-        notes.extend(left_out(&found.skipped).map(|words| format!("{words} not looked at")));
+        notes.extend(left_out(&found.skipped).map(|words| format!("{words} skipped")));
         notes.extend(gaps(&found.skipped));
         notes.join("; ")
     }

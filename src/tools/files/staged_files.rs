@@ -268,7 +268,7 @@ impl StagedFiles {
 pub(in crate::tools) fn in_words(env: &ToolContext, error: &WorkspaceError) -> ToolError {
     match error {
         WorkspaceError::Exists(path) => ToolError::hint(
-            format!("`{}` exists already", env.workspace.shown(path)),
+            format!("`{}` already exists", env.workspace.shown(path)),
             "delete it first, or choose another name",
         ),
         other => env.path_error(other),

@@ -7,7 +7,7 @@ use super::edit::UnreadPolicy;
 use super::edit_errors::{bad_text, changed, never_read, refuse_marks};
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, AccessLocation, Permit};
-use crate::text::{DetectedEncoding, LineDiff, LineEnd, RangeSet};
+use crate::text::{DetectedEncoding, LineDiff, LineEnd, RangeSet, count};
 use crate::tools::DiffText;
 use crate::tools::arguments::ToolSchema;
 use crate::tools::blocking::{blocking, consent_of, real_path_note};
@@ -99,7 +99,7 @@ impl WritePlan {
         if path.ends_with('/') {
             return Err(ToolError::hint(
                 format!("`{path}` names a directory"),
-                "name a file; its directories are made",
+                "name a file; missing directories are created",
             )
             .because(CallFailure::Directory));
         }
@@ -209,7 +209,7 @@ fn exists(path: &str) -> ToolError {
     let mode = HintTool::WriteFile.parameter("mode");
     let hint = hint!["read it, then use ", HintTool::EditFile, " or ", mode, " \"overwrite\""];
     ToolError::hint(
-        format!("`{path}` exists already"),
+        format!("`{path}` already exists"),
         hint.or(hint!["read it, then use ", HintTool::EditFile]),
     )
     .because(CallFailure::Exists)
@@ -245,14 +245,16 @@ impl WritePlan {
         let lines = work.counts;
         let mut text = match work.before {
             ExpectedContent::Absent => {
-                format!("created {path}: {} bytes, +{} lines", work.after.len(), lines.0)
+                let (bytes, added) = (count::of(work.after.len(), "byte"), count::of(lines.0, "line"));
+                format!("created {path}: {bytes}, +{added}")
             }
             ExpectedContent::Content(_) => {
-                format!("wrote {path}: {} bytes, +{} -{} lines", work.after.len(), lines.0, lines.1)
+                let bytes = count::of(work.after.len(), "byte");
+                format!("wrote {path}: {bytes}, +{} -{} lines", lines.0, lines.1)
             }
         };
         if written.in_place {
-            text.push_str(" (in place: the file has several names, or an owner that cannot be kept)");
+            text.push_str(" (in place: the file has several names, or placet cannot set its owner)");
         }
         if let Some(note) = real_path_note(env, at) {
             text.push_str(&format!(" ({note})"));
@@ -387,8 +389,8 @@ impl WriteRequest {
 
     fn not_text(&self) -> ToolError {
         ToolError::hint(
-            format!("`{}` holds data, not text", self.path),
-            hint!["set ", HintTool::WriteFile.parameter("force"), " to replace it all the same"],
+            format!("`{}` contains data, not text", self.path),
+            hint!["set ", HintTool::WriteFile.parameter("force"), " to replace it anyway"],
         )
     }
 

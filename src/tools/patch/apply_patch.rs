@@ -169,7 +169,7 @@ impl ResolvedPatch {
         let mut text = self.summary(done);
         let (diff, _) = shown(env, draft);
         if diff.text.is_empty() {
-            text.push_str("nothing to change: the files are already as the patch leaves them\n");
+            text.push_str("nothing to change: the files already have the result of the patch\n");
         }
         text.push_str(&cut(&for_model(&diff.text), MODEL_DIFF));
         text.push_str(&done.others);

@@ -73,7 +73,7 @@ pub(in crate::tools) fn judge(
 fn data(env: &ToolContext, at: &ResolvedPath) -> ToolError {
     let name = env.workspace.shown(&at.path);
     let hint = hint!["give the hunk exact context, or remove the file with ", HintTool::RunCommand];
-    ToolError::hint(format!("`{name}` holds data, and the patch does not quote what it changes"), hint)
+    ToolError::hint(format!("`{name}` contains data, and the patch does not quote what it changes"), hint)
 }
 
 /// The lines that an error shows count as seen.

@@ -161,7 +161,7 @@ fn existing(
         && let Ok(other) = inside(rest, env)
         && there(&other)
     {
-        return Ok((other, Some(format!("`{name}` is not there, `{rest}` is"))));
+        return Ok((other, Some(format!("`{name}` does not exist, but `{rest}` does"))));
     }
     Ok((at, None))
 }
@@ -173,7 +173,11 @@ fn inside(name: &str, env: &ToolContext) -> Result<ResolvedPath, ToolError> {
     }
     let outside = ToolError::hint(
         format!("the patch names `{name}`, which is outside the workspace; nothing was written"),
-        hint!["a patch stays inside; change that file with ", HintTool::EditFile, ", which asks for it"],
+        hint![
+            "a patch cannot leave the workspace; change that file with ",
+            HintTool::EditFile,
+            ", which asks for it"
+        ],
     );
     Err(outside.because(CallFailure::Outside))
 }

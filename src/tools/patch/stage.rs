@@ -164,7 +164,7 @@ impl<'w> PatchStaging<'w> {
             }
             _ => "choose another name; to replace it, read it, then delete it in the same patch",
         };
-        Err(ToolError::hint(format!("`{name}` exists already"), hint).because(CallFailure::Exists))
+        Err(ToolError::hint(format!("`{name}` already exists"), hint).because(CallFailure::Exists))
     }
 
     fn keep(&mut self, step: &ResolvedFilePatch, old: StagedState, bytes: Vec<u8>) {
@@ -220,7 +220,7 @@ impl<'w> PatchStaging<'w> {
         self.done.lines.extend(step.note.iter().chain(&applied.notes).map(|note| format!("  {note}")));
         if let LedgerVerdict::ChangedSince(diff) = judged {
             let text =
-                format!("somebody else changed {name} since you read it; their changes are kept:\n{diff}");
+                format!("others changed {name} since you read it; placet keeps their changes:\n{diff}");
             self.done.others.push_str(&text);
         }
     }
@@ -321,6 +321,6 @@ fn patched(
     let mut applied = apply(patch, text.as_bytes(), options).map_err(PatchFailure::Patch)?;
     let new = String::from_utf8_lossy(&applied.bytes);
     applied.bytes = [file.part(0..mark), &encoded(&new)?].concat();
-    applied.notes.push(format!("the file is {encoding}; the patch was written in it"));
+    applied.notes.push(format!("the file is {encoding}; the result is written in that encoding"));
     Ok(applied)
 }

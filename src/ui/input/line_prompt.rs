@@ -40,12 +40,10 @@ pub(in crate::ui) fn line(question: &str, weight: AnswerRisk) -> Option<String> 
         }
         match answer(&mut keyboard, question, Instant::now() + wait)? {
             LineAnswer::Meant(text) => return Some(text),
-            LineAnswer::TooSoon => {
-                say("that was typed before the question could be read and is no answer; type it again")
-            }
+            LineAnswer::TooSoon => say("ignored: typed before you could read the question. Type it again"),
             LineAnswer::AtOnce(text) if weight == AnswerRisk::Light => return Some(text),
             LineAnswer::AtOnce(_) | LineAnswer::Pasted => {
-                say("that came in one piece, as a paste does, and is no answer; type it by hand")
+                say("ignored: a paste is not an answer. Type it by hand")
             }
         }
     }

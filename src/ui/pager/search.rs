@@ -180,7 +180,7 @@ impl PagerViewport {
             (PagerPromptKind::Line, Ok(line)) => return PagerPromptResult::Goto(line),
             (PagerPromptKind::Line, Err(_)) if input.text.trim().is_empty() => {}
             (PagerPromptKind::Line, Err(_)) => {
-                self.search.note = Some(format!("`{}` is no line number", input.text))
+                self.search.note = Some(format!("not a line number: `{}`", input.text))
             }
             // As in less: Enter alone goes on with what was looked for before.
             (PagerPromptKind::Words, _) if input.text.is_empty() => {
@@ -259,7 +259,7 @@ impl PagerViewport {
         while let Some(scan) = &mut self.search.scan {
             if scan.left == 0 || blocks == 0 {
                 self.search.scan = None;
-                self.search.note = Some(format!("`{}` is not found", self.search.needle));
+                self.search.note = Some(format!("no match for `{}`", self.search.needle));
                 return true;
             }
             let first = scan.left > blocks;

@@ -35,7 +35,7 @@ impl Picker<'_> {
                     self.taken = taken;
                     return;
                 }
-                Some(Err(word)) => talk.say(&format!("there is no {word}; `/{word}` searches for it")),
+                Some(Err(word)) => talk.say(&format!("no {word}; `/{word}` searches for it")),
                 None => {
                     self.query = answer.strip_prefix('/').unwrap_or(answer).into();
                     self.ask();

@@ -44,13 +44,13 @@ pub enum PickerAction {
 
 pub const KEYS: &[KeyBinding<PickerAction>] = &[
     row(PickerAction::Down, "down", "Down Ctrl-N Ctrl-J", "the next one"),
-    row(PickerAction::Up, "up", "Up Ctrl-P Ctrl-K", "the one before"),
+    row(PickerAction::Up, "up", "Up Ctrl-P Ctrl-K", "the previous one"),
     row(PickerAction::PageDown, "page-down", "PageDown Ctrl-D", "a screen down"),
     row(PickerAction::PageUp, "page-up", "PageUp Ctrl-B", "a screen up"),
     row(PickerAction::First, "first", "Home", "the first one"),
     row(PickerAction::Last, "last", "End", "the last one"),
     row(PickerAction::Mark, "mark", "Tab", "mark it, to take several"),
-    row(PickerAction::Take, "take", "Enter", "take it, or all that are marked"),
+    row(PickerAction::Take, "take", "Enter", "take it, or all marked ones"),
     row(PickerAction::Clear, "clear", "Ctrl-U", "empty the line"),
     row(PickerAction::Cancel, "cancel", "Esc Ctrl-C Ctrl-G", "close and take nothing"),
 ];
@@ -424,8 +424,7 @@ impl FullScreenPane for Picker<'_> {
             self.draw_item(buffer, y + 2, split, at, item);
         }
         if self.ranked.top.is_empty() && self.ranked.is_done && height > 0 {
-            let words =
-                if self.query.is_empty() { "  there is nothing to choose" } else { "  nothing matches" };
+            let words = if self.query.is_empty() { "  nothing to choose from" } else { "  nothing matches" };
             buffer.set_stringn(0, 2, words, usize::from(area.width), self.theme.style("hint"));
         }
         if self.has_preview() {

@@ -266,7 +266,7 @@ fn without_a_screen_a_list_is_numbered_and_a_number_takes() {
     11: src/file11.rs, a ␛note
     12: src/file12.rs, a ␛note
     numbers, words to search, or Enter to leave: 99
-    there is no 99; `/99` searches for it
+    no 99; `/99` searches for it
     Files: 12
     11: src/file11.rs, a ␛note
     12: src/file12.rs, a ␛note

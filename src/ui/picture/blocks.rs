@@ -14,7 +14,7 @@ pub fn half_blocks(
     (columns, rows): (usize, usize),
     depth: ColorDepth,
 ) -> Result<Vec<Line<'static>>, String> {
-    let kind = sniff(bytes.get(..64).unwrap_or(bytes), name).ok_or("it is no picture")?;
+    let kind = sniff(bytes.get(..64).unwrap_or(bytes), name).ok_or("not a picture")?;
     let fits = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let small = thumb(kind, bytes, fits(columns), fits(rows * 2)).map_err(|e| e.to_string())?;
     let color = |pixel: [u8; 3]| {

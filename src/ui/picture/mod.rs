@@ -136,7 +136,7 @@ impl PictureDisplay {
         (columns, rows): (usize, usize),
     ) -> Result<TerminalPicture, String> {
         let cell = (self.cell)().unwrap_or(CELL);
-        let kind = sniff(bytes.get(..64).unwrap_or(bytes), name).ok_or("it is no picture")?;
+        let kind = sniff(bytes.get(..64).unwrap_or(bytes), name).ok_or("not a picture")?;
         let most = |count: usize, one: u32| u32::try_from(count).unwrap_or(u32::MAX).saturating_mul(one);
         let thumb =
             thumb(kind, bytes, most(columns, cell.0), most(rows, cell.1)).map_err(|e| e.to_string())?;

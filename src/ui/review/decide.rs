@@ -76,7 +76,7 @@ impl Review {
         if let Some(name) = first.map(|file| file.name.clone()) {
             let others = own.iter().map(file_of).collect::<std::collections::BTreeSet<usize>>().len() - 1;
             let more = if others > 0 { format!(" and {others} more") } else { String::new() };
-            self.say(format!("{name}{more} runs later: go to the file and accept it by itself"));
+            self.say(format!("{name}{more} runs later: go to the file and accept it on its own"));
         }
         opened
     }
@@ -90,7 +90,7 @@ impl Review {
             .filter_map(|unit| self.open_part(unit))
             .collect();
         if open.is_empty() {
-            self.say("everything is decided");
+            self.say("all hunks are decided");
             return Vec::new();
         }
         self.set_together(open, mark);

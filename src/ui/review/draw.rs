@@ -360,7 +360,7 @@ impl Review {
                 let does = if self.subject == ReviewSubject::Pending { "apply" } else { "write it" };
                 let mut out = vec![("y".to_string(), does)];
                 if self.has_news() && self.subject == ReviewSubject::Pending {
-                    out.push(("s".into(), "apply, and tell the agent now"));
+                    out.push(("s".into(), "apply, and report to the agent now"));
                 }
                 out.extend([("c".to_string(), "say something"), ("Esc".to_string(), "back")]);
                 out
@@ -438,13 +438,13 @@ impl Review {
             (
                 ReviewDecision::Accepted,
                 "accepted",
-                if pending { "lands in the workspace" } else { "goes into the patch" },
+                if pending { "is applied" } else { "goes into the patch" },
                 "accepted",
             ),
             (
                 ReviewDecision::Rejected,
                 "rejected",
-                if pending { "is thrown away" } else { "is left out" },
+                if pending { "is discarded" } else { "is left out" },
                 "rejected",
             ),
             (
@@ -463,7 +463,7 @@ impl Review {
             }
         }
         if self.any_edit() {
-            out.push(("edited     what you wrote lands in place of the agent's text".into(), "accepted"));
+            out.push(("edited     your text is applied instead of the agent's".into(), "accepted"));
         }
         out.extend(self.unseen_summary().into_iter().map(|line| (line, "question")));
         if let n @ 1.. = self.visible_comments().count() {

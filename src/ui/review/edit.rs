@@ -10,8 +10,7 @@ const AROUND: usize = 3;
 pub(super) fn text(name: &str, lines: &ReviewLines, hunk: &ReviewHunk) -> String {
     let mut out = format!(
         "# {name}: change, add or delete lines that begin with +. They become the file's new text.\n\
-         # Lines that begin with - or a blank must stay as they are. Lines that begin with # are left out.\n\
-         # Delete everything to leave the hunk as it was.\n"
+         # Lines that begin with - or a blank must stay as they are. Lines that begin with # are ignored.\n# Delete everything to leave the hunk unchanged.\n"
     );
     for (sign, line) in frame(lines, hunk) {
         out.push(sign);
@@ -51,22 +50,22 @@ pub(super) fn read(lines: &ReviewLines, h: usize, text: &str) -> Result<Option<R
         let (sign, rest) = match line.chars().next() {
             Some(sign @ ('-' | ' ')) => (sign, line.get(1..).unwrap_or("")),
             None => (' ', ""),
-            Some(_) => return Err(format!("line {} begins with none of +, - and blank", n + 1)),
+            Some(_) => return Err(format!("line {} must start with +, - or a blank", n + 1)),
         };
         match kept.next() {
             Some((s, text)) if s == sign && text.trim_end_matches('\r') == rest.trim_end_matches('\r') => {}
-            _ => return Err(format!("line {} is not what it was, and only lines with + may change", n + 1)),
+            _ => return Err(format!("line {} was changed, and only lines with + may change", n + 1)),
         }
     }
     if let Some((_, line)) = kept.next() {
-        return Err(format!("the line `{line}` is missing, and only lines with + may go"));
+        return Err(format!("the line `{line}` is missing, and only lines with + may be removed"));
     }
     replaced(lines, h, &added).map(Some)
 }
 
 /// The file with the new lines of one hunk replaced; decisions about the others stay.
 fn replaced(lines: &ReviewLines, h: usize, added: &[&str]) -> Result<ReviewLines, String> {
-    let Some(hunk) = lines.hunks.get(h) else { return Err("the hunk is gone".into()) };
+    let Some(hunk) = lines.hunks.get(h) else { return Err("the hunk no longer exists".into()) };
     let (new, all) = (&lines.new, lines.new.len());
     let last_is_bare =
         hunk.new.end == all && !hunk.new.is_empty() && new.end(all - 1) == LineTerminator::None;
@@ -82,7 +81,7 @@ fn replaced(lines: &ReviewLines, h: usize, added: &[&str]) -> Result<ReviewLines
         }
     }
     bytes.extend_from_slice(new.bytes(hunk.new.end..all));
-    let new = SideText::new(bytes).ok_or("what was written is no text that can be taken apart by lines")?;
+    let new = SideText::new(bytes).ok_or("the text cannot be split into lines")?;
     let mut out = ReviewLines {
         edited: true,
         opened: lines.opened.clone(),
@@ -146,7 +145,7 @@ mod tests {
         let shown = text("x", &before, &before.hunks[0]);
         assert_eq!(
             read(&before, 0, &shown.replace("-a", "-z")).unwrap_err(),
-            "line 1 is not what it was, and only lines with + may change"
+            "line 1 was changed, and only lines with + may change"
         );
         assert!(
             read(&before, 0, &shown.replace(" b\n", "")).unwrap_err().starts_with("the line `b` is missing")

@@ -18,7 +18,7 @@ pub fn of_patch(patch: &PatchSet) -> Vec<ReviewFile> {
 /// A binary file of which only the name is known.
 pub fn binary_file(name: &str) -> ReviewFile {
     let path = PathBuf::from(name);
-    let words = vec!["a binary file; the difference does not say more".to_string()];
+    let words = vec!["a binary file; the diff has no more information".to_string()];
     ReviewFile {
         name: sanitize::name(name).into_owned(),
         path: path.clone(),

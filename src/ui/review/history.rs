@@ -69,10 +69,10 @@ impl Review {
 
     pub(super) fn redo(&mut self) -> Vec<ReviewEffect> {
         let Some(step) = self.history.undone.pop() else {
-            self.say("nothing to do again");
+            self.say("nothing to redo");
             return Vec::new();
         };
-        self.say(format!("done again: {}", step.words));
+        self.say(format!("redone: {}", step.words));
         let back = self.swap(step);
         self.history.done.push(back);
         vec![ReviewEffect::Remember]

@@ -178,7 +178,7 @@ impl Review {
             }
             _ if composer.is_empty() => {}
             _ => {
-                self.say("the comment was not added; the same key brings its text back");
+                self.say("the comment was not added; the same key restores its text");
                 self.history.draft = Some((input, composer.take()));
             }
         }
@@ -294,7 +294,7 @@ impl Review {
             self.comments.remove(n as usize);
         }
         self.lay_out();
-        self.say("the comment is deleted; u brings it back");
+        self.say("the comment is deleted; u restores it");
         vec![ReviewEffect::Remember]
     }
 

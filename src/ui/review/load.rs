@@ -99,8 +99,8 @@ fn together(
         part.changes.iter().take(SHOWN).map(|c| format!("{} {}", c.verb().letter(), name(&c.path))).collect();
     let repository = set.repository_of(unit).is_some();
     let why = match repository {
-        true => "the repository's own files: all of them or none",
-        false => "the directory goes with all that is in it",
+        true => "the files of the repository: all or none",
+        false => "the directory and everything in it",
     };
     words.insert(0, why.into());
     if part.changes.len() > SHOWN {
@@ -186,7 +186,7 @@ fn one(
         facts.push(format!("by the command: {}", sanitize::line(what)));
     }
     if change.raced {
-        facts.push("somebody else changed it at the same time: it cannot be applied, only rejected".into());
+        facts.push("others changed it at the same time: it can be rejected, but not applied".into());
     }
     let mut paths = vec![change.path.clone()];
     paths.extend(change.moved_from.clone());
@@ -220,7 +220,7 @@ fn renamed(
     let lines = ReviewLines::new(before, after);
     let mut file = one(change, Some(&old.before), objects, name, &mut 0);
     file.facts
-        .insert(0, format!("renamed from {}: that goes with any line that is accepted", name(&old.path)));
+        .insert(0, format!("renamed from {}: the rename is applied with any accepted line", name(&old.path)));
     let key = format!("{}\0{}", own_key(old), own_key(change));
     file.key = blake3::hash(key.as_bytes()).to_hex().to_string();
     Some(ReviewFile { letter: 'R', body: ReviewBody::Lines(lines), renamed: Some(old.path.clone()), ..file })
@@ -237,7 +237,7 @@ fn body(
     match (&change.before, &change.after) {
         (_, PathState::Special { what }) => {
             return words(vec![format!(
-                "a {}: it is never applied; accepting throws it away",
+                "a {}: it is never applied; accepting discards it",
                 sanitize::line(what)
             )]);
         }
@@ -257,7 +257,7 @@ fn body(
             return words(vec!["a new empty directory".into()]);
         }
         (PathState::Directory { .. }, PathState::Absent) => {
-            return words(vec!["an empty directory that goes".into()]);
+            return words(vec!["an empty directory that is removed".into()]);
         }
         (PathState::Directory { .. }, PathState::Directory { .. }) => {
             return words(facts.drain(..).chain(["the directory's own mode or owner".into()]).collect());
@@ -344,7 +344,7 @@ fn wide_text(change: &FileChange, before: &[u8], after: &[u8]) -> (Vec<String>, 
 }
 
 fn sizes(change: &FileChange) -> String {
-    format!("no text: {} becomes {}", size(&change.before), size(&change.after))
+    format!("not text: {} becomes {}", size(&change.before), size(&change.after))
 }
 
 /// The same of a picture, with its kind and its pixels where its head tells them.

@@ -39,8 +39,8 @@ impl Review {
                 self.layout.hide_blanks = !self.layout.hide_blanks;
                 self.lay_out();
                 self.say(match self.layout.hide_blanks {
-                    true => "hunks that change blanks only are hidden",
-                    false => "hunks that change blanks only are shown",
+                    true => "hunks that change only blanks are hidden",
+                    false => "hunks that change only blanks are shown",
                 });
             }
             ReviewAction::Invisibles => self.look.invisibles = !self.look.invisibles,
@@ -121,14 +121,14 @@ impl Review {
             self.rows.hunks.iter().filter(|(f, h, _)| is_open(*f, *h)).map(|(_, _, row)| *row).collect();
         match open.iter().find(|row| **row > at).or(open.first()) {
             Some(row) => self.cursor = *row,
-            None => self.say("everything is decided"),
+            None => self.say("all hunks are decided"),
         }
     }
 
     /// Goes to a row that has what is searched, in this direction and around the end.
     pub(super) fn go_to_match(&mut self, direction: isize) {
         if self.search.is_empty() {
-            self.say("nothing is searched; / begins");
+            self.say("no search; / starts one");
             return;
         }
         let count = self.rows.list.len();
@@ -139,7 +139,7 @@ impl Review {
         };
         match (1..=count).map(step).find(|row| self.has(*row, &needle)) {
             Some(row) => self.cursor = row,
-            None => self.say(format!("`{}` is nowhere", crate::text::sanitize::line(&self.search))),
+            None => self.say(format!("no match for `{}`", crate::text::sanitize::line(&self.search))),
         }
     }
 

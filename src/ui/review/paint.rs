@@ -183,7 +183,7 @@ impl<'a> ReviewPainter<'a> {
                 let lines = self.file(file).and_then(ReviewFile::lines);
                 let hunk = lines.and_then(|l| l.hunks.get(hunk as usize));
                 let count = hunk.map_or(0, |h| h.marks.len());
-                let text = format!("    {count} lines change blanks only; w shows them");
+                let text = format!("    {count} lines change only blanks; w shows them");
                 vec![self.words(&text, self.theme.style("hint"))]
             }
             ReviewRow::Note(n) => {
@@ -301,7 +301,10 @@ impl<'a> ReviewPainter<'a> {
         let text = match (known, lines) {
             (true, _) => format!("    {} unchanged lines; Enter shows them", to - from),
             (false, Some(lines)) => {
-                format!("    line {} of the file; what is above is not here", lines.old_number(from as usize))
+                format!(
+                    "    line {} of the file; the lines above are not part of the diff",
+                    lines.old_number(from as usize)
+                )
             }
             (false, None) => String::new(),
         };

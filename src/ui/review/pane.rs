@@ -133,7 +133,7 @@ impl<'a> ReviewPane<'a> {
         let before = SavedReview::load(file);
         let memory = SavedReview::of(&self.review, self.desk.outbox.clone()).merge(&before, &self.review);
         if let Err(e) = memory.save(file) {
-            self.review.say(format!("this is not remembered: {e}"));
+            self.review.say(format!("this is not saved: {e}"));
         }
     }
 
@@ -238,11 +238,11 @@ impl<'a> ReviewPane<'a> {
         };
         match edit::read(lines, hunk, &back) {
             Ok(Some(_)) if back == shown => self.review.say("nothing was changed"),
-            Ok(None) => self.review.say("the hunk is as it was"),
+            Ok(None) => self.review.say("the hunk is unchanged"),
             Ok(Some(lines)) => self.take_edit(file, lines),
             Err(why) => {
                 self.refused = Some((file, hunk, back));
-                self.review.say(format!("not taken: {why}; E goes on with your text"));
+                self.review.say(format!("not accepted: {why}; E continues with your text"));
             }
         }
     }
@@ -257,7 +257,7 @@ impl<'a> ReviewPane<'a> {
         self.around.forget(file);
         self.review.lay_out();
         self.inside.forget();
-        self.review.say("edited and accepted; u takes it back");
+        self.review.say("edited and accepted; u undoes it");
         self.remember();
     }
 
@@ -267,7 +267,7 @@ impl<'a> ReviewPane<'a> {
         let said = match open(&program, of, line) {
             Ok(EditorTarget::Workspace) => return,
             Ok(EditorTarget::Copy) => {
-                "that was a copy: it is not in the workspace yet; E edits a hunk".to_string()
+                "this was a copy: the file is not in the workspace yet; E edits a hunk".to_string()
             }
             Err(e) => format!("not opened: {e}"),
         };

@@ -94,8 +94,7 @@ pub fn summary(text: &str) -> Option<String> {
 pub fn report(review: &Review) -> Option<String> {
     let report = ReviewReport {
         // It begins as [`BEGINS`].
-        review: "The person reviewed your changes. What is not named here was accepted and is in the workspace. \
-                 Rejected parts are not in the files: do not make them again unless asked to.",
+        review: "The person reviewed your changes. Everything not listed here was accepted and is in the workspace. Rejected parts are not in the files: do not make them again unless asked to.",
         rejected: review.files.iter().flat_map(rejected).collect(),
         edited: review.files.iter().filter_map(edited).collect(),
         comments: review.visible_comments().map(|c| said(review, c)).collect(),

@@ -55,7 +55,7 @@ fn files() -> Vec<ReviewFile> {
         .replace("line 50\n", "");
     let long = format!("{} tail\n", "word ".repeat(60));
     let mut image =
-        WholeChange { words: vec!["no text: 10 bytes becomes 12 bytes".into()], ..WholeChange::default() };
+        WholeChange { words: vec!["not text: 10 bytes becomes 12 bytes".into()], ..WholeChange::default() };
     image.reviewed = false;
     vec![
         file("src/app.rs", 'M', lines(&old, &new)),
@@ -252,9 +252,7 @@ fn seen(action: ReviewAction) -> (&'static str, fn(&ReviewHarness, &ReviewHarnes
         A::Filter => ("", |_, a| assert!(a.screen().lines().last().unwrap().starts_with("files:"))),
         A::Open => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Open { file: 0, line: 5 }])),
         A::Yank => ("", |_, a| assert_eq!(a.effects, [ReviewEffect::Copy("line 5\n".into())])),
-        A::Enter => {
-            ("a", |_, a| assert!(a.screen().contains("accepted   1 hunk in 1 file: lands in the workspace")))
-        }
+        A::Enter => ("a", |_, a| assert!(a.screen().contains("accepted   1 hunk in 1 file: is applied"))),
         A::More => ("", |b, a| {
             assert!(!b.screen().contains("line 12") && a.screen().contains("line 12"), "{}", a.screen())
         }),
@@ -267,7 +265,7 @@ fn seen(action: ReviewAction) -> (&'static str, fn(&ReviewHarness, &ReviewHarnes
             )
         }),
         A::Whitespace => {
-            ("", |_, a| assert!(a.screen().contains("2 lines change blanks only; w shows them")))
+            ("", |_, a| assert!(a.screen().contains("2 lines change only blanks; w shows them")))
         }
         A::Invisibles => {
             ("", |b, a| assert!(!b.screen().contains("line·5") && a.screen().contains("line·5")))
@@ -514,7 +512,7 @@ fn what_runs_later_is_not_accepted_with_others() {
         standing(&desk),
         [CombinedDecision::All(ReviewDecision::Open), CombinedDecision::All(ReviewDecision::Accepted)]
     );
-    assert!(desk.screen().contains("accept it by itself"), "{}", desk.screen());
+    assert!(desk.screen().contains("accept it on its own"), "{}", desk.screen());
     // As a directory of the tree does it, also where the file is the only one in it.
     desk.review.decide_unopened(&[0], ReviewDecision::Accepted);
     assert_eq!(standing(&desk)[0], CombinedDecision::All(ReviewDecision::Open));

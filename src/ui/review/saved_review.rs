@@ -162,7 +162,7 @@ impl SavedReview {
                         *lines = ReviewLines { edited: true, ..ReviewLines::new(lines.old.clone(), new) };
                     }
                     _ => told.push(format!(
-                        "{}: it changed since you edited it; your edit was left out",
+                        "{}: the hunk changed since you edited it; your edit was dropped",
                         file.name
                     )),
                 }

@@ -296,7 +296,7 @@ impl Review {
                 let nothing =
                     accepted + rejected == 0 && self.visible_comments().next().is_none() && !self.any_edit();
                 if nothing {
-                    self.say("nothing is decided yet");
+                    self.say("no decisions yet");
                 } else {
                     self.overlay = ReviewOverlay::Summary { top: 0 };
                 }

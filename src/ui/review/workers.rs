@@ -136,7 +136,7 @@ impl ReviewWorkers {
                 }
                 ReviewWorkResult::Blame { file, lines } => {
                     if let Err(why) = &lines {
-                        news = ReviewUpdate::Said(format!("who wrote these lines is not known: {why}"));
+                        news = ReviewUpdate::Said(format!("cannot determine who wrote these lines: {why}"));
                     }
                     // It may have been edited meanwhile.
                     if let Some(slot) = self.blamed.get_mut(&file) {

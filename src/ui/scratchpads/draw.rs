@@ -28,7 +28,7 @@ impl ScratchpadBrowser {
             self.draw_pad(buffer, y + 2, split, pad, at == self.selected);
         }
         if self.pads.is_empty() && height > 0 {
-            let words = "  there is no scratchpad";
+            let words = "  no scratchpads";
             buffer.set_stringn(0, 2, words, usize::from(area.width), self.theme.style("hint"));
         }
         if has_head {
@@ -79,7 +79,7 @@ impl ScratchpadBrowser {
                 Span::styled(sanitize::line(path).into_owned(), self.theme.style("strong")),
             ]),
             (ScratchpadBrowserFocus::Delete, _) => {
-                Line::styled(format!(" delete `{name}` for good? y deletes it"), question)
+                Line::styled(format!(" delete `{name}` permanently? y deletes it"), question)
             }
             (ScratchpadBrowserFocus::List, Some(note)) => {
                 Line::styled(format!(" {}", sanitize::line(note)), self.theme.style("notice"))

@@ -5,7 +5,7 @@ use crate::text::sanitize;
 use crate::ui::line_ui::{LineUi, number};
 
 const WORDS: &str =
-    "a number tells one, `diff N M`, `edit N`, `file N PATH`, `attach N`, `delete N`, Enter leaves: ";
+    "a number shows one, `diff N M`, `edit N`, `file N PATH`, `attach N`, `delete N`, Enter leaves: ";
 
 impl ScratchpadBrowser {
     /// Until something is wished for, or nothing is.
@@ -26,7 +26,7 @@ impl ScratchpadBrowser {
                         self.wish = Some(ScratchpadRequest::Delete(name));
                         return;
                     }
-                    talk.say("it is kept");
+                    talk.say("not deleted");
                 }
                 Ok(wish) => {
                     self.wish = Some(wish);
@@ -47,7 +47,9 @@ impl ScratchpadBrowser {
 
     fn named(&self, word: &str) -> Result<&ScratchpadItem, String> {
         let found = number(word, self.pads.len()).and_then(|at| self.pads.get(at));
-        found.or_else(|| self.pads.iter().find(|pad| pad.name == word)).ok_or(format!("there is no `{word}`"))
+        found
+            .or_else(|| self.pads.iter().find(|pad| pad.name == word))
+            .ok_or(format!("no scratchpad `{word}`"))
     }
 
     /// What an answer asks for, or what is wrong with it.
@@ -56,7 +58,7 @@ impl ScratchpadBrowser {
         let rest = rest.trim();
         let text = |word: &str| match self.named(word)? {
             pad if pad.kind == ScratchpadItemKind::Picture => {
-                Err(format!("`{}` is a picture: only text is edited or made a file", pad.name))
+                Err(format!("`{}` is a picture: only text can be edited or saved as a file", pad.name))
             }
             pad => Ok(pad.name.clone()),
         };

@@ -40,17 +40,17 @@ pub enum ScratchpadBrowserAction {
 
 pub const KEYS: &[KeyBinding<ScratchpadBrowserAction>] = &[
     row(ScratchpadBrowserAction::Down, "down", "j Down", "the next one"),
-    row(ScratchpadBrowserAction::Up, "up", "k Up", "the one before"),
+    row(ScratchpadBrowserAction::Up, "up", "k Up", "the previous one"),
     row(ScratchpadBrowserAction::PageDown, "page-down", "Space PageDown Ctrl-F", "a screen down"),
     row(ScratchpadBrowserAction::PageUp, "page-up", "PageUp Ctrl-B", "a screen up"),
     row(ScratchpadBrowserAction::First, "first", "g Home", "the first one"),
     row(ScratchpadBrowserAction::Last, "last", "G End", "the last one"),
     row(ScratchpadBrowserAction::View, "view", "Enter v", "all of it"),
     row(ScratchpadBrowserAction::Mark, "mark", "Tab", "mark it, to compare two"),
-    row(ScratchpadBrowserAction::Diff, "diff", "d", "how the two that are marked differ"),
-    row(ScratchpadBrowserAction::Edit, "edit", "e", "change it in your editor"),
+    row(ScratchpadBrowserAction::Diff, "diff", "d", "the diff of the two marked scratchpads"),
+    row(ScratchpadBrowserAction::Edit, "edit", "e", "edit it in your editor"),
     row(ScratchpadBrowserAction::Delete, "delete", "x", "delete it; asks first"),
-    row(ScratchpadBrowserAction::Promote, "promote", "p", "make it a file, as a pending change"),
+    row(ScratchpadBrowserAction::Promote, "promote", "p", "save it as a file, as a pending change"),
     row(ScratchpadBrowserAction::Pin, "pin", "P", "attach it to your next message"),
     row(ScratchpadBrowserAction::Help, "help", "?", "these keys"),
     row(ScratchpadBrowserAction::Close, "close", "q Esc", "close"),
@@ -191,7 +191,7 @@ impl ScratchpadBrowser {
         if kind == ScratchpadItemKind::Picture
             && matches!(act, ScratchpadBrowserAction::Edit | ScratchpadBrowserAction::Promote)
         {
-            self.note = Some(format!("`{name}` is a picture: only text is edited or made a file"));
+            self.note = Some(format!("`{name}` is a picture: only text can be edited or saved as a file"));
             return PaneFlow::Stay;
         }
         match act {
@@ -267,7 +267,7 @@ impl ScratchpadBrowser {
         match (key.code, self.current().map(|pad| pad.name.clone())) {
             (KeyCode::Char('y'), Some(name)) if is_plain(key) => self.wish(ScratchpadRequest::Delete(name)),
             _ => {
-                self.note = Some("it is kept".into());
+                self.note = Some("not deleted".into());
                 PaneFlow::Stay
             }
         }

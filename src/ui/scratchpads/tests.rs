@@ -60,14 +60,14 @@ fn each_key_asks_for_its_own_and_closes_with_the_wish() {
 #[test]
 fn what_is_half_asked_is_not_done() {
     for (keys, note) in [
-        ("xn", Some("it is kept")),
-        ("x⏎", Some("it is kept")),
-        ("x⎋", Some("it is kept")),
+        ("xn", Some("not deleted")),
+        ("x⏎", Some("not deleted")),
+        ("x⎋", Some("not deleted")),
         ("d", Some("mark two with Tab to compare them")),
         ("⇥d", Some("mark two with Tab to compare them")),
         ("⇥k⇥d", Some("mark two with Tab to compare them")),
-        ("Ge", Some("`shot` is a picture: only text is edited or made a file")),
-        ("Gp", Some("`shot` is a picture: only text is edited or made a file")),
+        ("Ge", Some("`shot` is a picture: only text can be edited or saved as a file")),
+        ("Gp", Some("`shot` is a picture: only text can be edited or saved as a file")),
         ("p⏎", None),
         ("pxy⎋", None),
         ("?j", None),
@@ -112,7 +112,7 @@ fn the_list_shows_names_sizes_marks_and_the_beginning() {
     let foot = screen(&pane).lines().last().unwrap().to_string();
     assert!(foot.starts_with(" deleted `notes` ") && foot.ends_with("  ? keys  q close"), "{foot}");
     pane.tell(Vec::new(), None);
-    assert!(screen(&pane).contains("there is no scratchpad"));
+    assert!(screen(&pane).contains("no scratchpads"));
     assert_eq!(press(&mut pane, "v"), PaneFlow::Stay, "there is nothing to look at");
 }
 

@@ -155,7 +155,7 @@ impl<'m> TranscriptEntry<'m> {
         let TranscriptContent::Answer(answer, _) = self.what else { return None };
         match &answer.stop {
             StopReason::EndTurn | StopReason::ToolUse => None,
-            StopReason::MaxTokens => Some("cut off: the most it may write".into()),
+            StopReason::MaxTokens => Some("cut off: output limit".into()),
             StopReason::Refusal => Some("refused".into()),
             StopReason::Cut => Some("cut: the stream ended early".into()),
             StopReason::Other(reason) => Some(reason.clone()),

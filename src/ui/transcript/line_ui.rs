@@ -25,7 +25,7 @@ impl TranscriptView<'_> {
         let mut shown = count.saturating_sub(PAGE)..count;
         self.list(talk, shown.clone());
         loop {
-            let question = "a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: ";
+            let question = "a number shows an entry, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: ";
             let Some(answer) = talk.ask(question) else { return };
             let answer = answer.trim();
             match answer.split_once(' ').unwrap_or((answer, "")) {
@@ -49,7 +49,7 @@ impl TranscriptView<'_> {
                             self.view = Some(path.into());
                             return;
                         }
-                        None => talk.say("this is no call with a path"),
+                        None => talk.say("this entry is not a call with a path"),
                     },
                     None => talk.say(&none(word)),
                 },
@@ -103,7 +103,7 @@ impl TranscriptView<'_> {
 }
 
 fn none(word: &str) -> String {
-    format!("there is no entry `{}`", sanitize::line(word))
+    format!("no entry `{}`", sanitize::line(word))
 }
 
 /// Whose it is, what it is, and how it ended.

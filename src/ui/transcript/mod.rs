@@ -47,11 +47,11 @@ pub const KEYS: &[KeyBinding<TranscriptAction>] = &[
     row(TranscriptAction::Fold, "fold", "Enter z", "fold or unfold this entry"),
     row(TranscriptAction::FoldAll, "fold-all", "Z", "fold everything, or unfold everything"),
     row(TranscriptAction::NextTurn, "next-turn", "}", "the next turn"),
-    row(TranscriptAction::PreviousTurn, "previous-turn", "{", "the turn before"),
+    row(TranscriptAction::PreviousTurn, "previous-turn", "{", "the previous turn"),
     row(TranscriptAction::NextCall, "next-call", "]", "the next call"),
-    row(TranscriptAction::PreviousCall, "previous-call", "[", "the call before"),
-    row(TranscriptAction::Copy, "copy", "y", "copy exactly what was said, or what came of the call"),
-    row(TranscriptAction::CopyInput, "copy-input", "Y", "copy what the call was given"),
+    row(TranscriptAction::PreviousCall, "previous-call", "[", "the previous call"),
+    row(TranscriptAction::Copy, "copy", "y", "copy the message, or the result of the call"),
+    row(TranscriptAction::CopyInput, "copy-input", "Y", "copy the arguments of the call"),
     row(TranscriptAction::Edit, "edit", "e", "open it in your editor"),
     row(TranscriptAction::View, "view", "v", "view the file that the call is about"),
 ];
@@ -141,7 +141,7 @@ impl<'m> TranscriptView<'m> {
                     self.view = Some(path.to_string());
                     return PaneFlow::Close;
                 }
-                None => self.note = Some("this is no call with a path".into()),
+                None => self.note = Some("this entry is not a call with a path".into()),
             },
         }
         PaneFlow::Stay
@@ -150,7 +150,7 @@ impl<'m> TranscriptView<'m> {
     fn copy(&mut self, text: Option<String>) {
         self.note = Some(match text {
             Some(text) => (self.hands.copy)(&text),
-            None => "this is no call: `y` copies it".into(),
+            None => "this entry is not a call: `y` copies it".into(),
         });
     }
 
@@ -166,7 +166,7 @@ impl<'m> TranscriptView<'m> {
         };
         match found.map(|(at, _)| at) {
             Some(at) => self.scroll.to_top(&self.entries, PagerPosition::of(at, 0)),
-            None => self.note = Some("there is none further".into()),
+            None => self.note = Some("no more".into()),
         }
     }
 
@@ -269,7 +269,7 @@ impl FullScreenPane for TranscriptView<'_> {
         let area = buffer.area;
         let text = Rect { height: area.height.saturating_sub(1), ..area };
         if self.entries.all.is_empty() {
-            let empty = Line::styled("nothing was said yet", self.theme.style("hint"));
+            let empty = Line::styled("no messages yet", self.theme.style("hint"));
             buffer.set_line(0, 0, &margin_mark::line(empty, &self.theme), area.width);
         }
         self.scroll.draw(&self.entries, &self.theme, buffer, text);

@@ -254,7 +254,7 @@ fn without_a_screen_entries_are_numbered_and_told_as_a_whole() {
     5: big-1: In **a.rs**:
     6: turn 2, you: thanks
     7: big-1: You are welcome.
-    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: 4
+    a number shows an entry, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: 4
     4: call run_command grep -n tail ., failed
       command
         grep -n tail .
@@ -263,19 +263,19 @@ fn without_a_screen_entries_are_numbered_and_told_as_a_whole() {
       exit code 2
       grep: .: Is a directory
     end of 4
-    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: /tail
+    a number shows an entry, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: /tail
     4 entries have tail
     1: turn 1, you: Where is the tail written?
     3: call read_file src/a.rs, done
     4: call run_command grep -n tail ., failed
     5: big-1: In **a.rs**:
-    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: copy 3
+    a number shows an entry, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: copy 3
     copied 22 bytes
-    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: 99
-    there is no entry `99`
-    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: view 1
-    this is no call with a path
-    a number tells all of it, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: view 3
+    a number shows an entry, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: 99
+    no entry `99`
+    a number shows an entry, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: view 1
+    this entry is not a call with a path
+    a number shows an entry, `back`, `more`, `/words` searches, `copy N`, `view N`, Enter leaves: view 3
     ");
     assert_eq!(*copied.borrow(), ["1│fn tail() {\n2│}\n"]);
     assert_eq!(pane.take_view().as_deref(), Some("src/a.rs"));

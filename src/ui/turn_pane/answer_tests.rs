@@ -41,7 +41,7 @@ fn tab_moves_between_the_question_and_the_draft_and_says_where_one_is() {
     assert!(b.screen().contains("Tab your draft"));
     b.key(KeyCode::Tab);
     let screen = b.screen();
-    assert!(screen.contains("typing goes to your draft; Tab turns to the question"), "{screen}");
+    assert!(screen.contains("typing goes to your draft; Tab switches to the question"), "{screen}");
     assert!(screen.contains(KEYS), "{screen}");
     b.pass(1_000);
     b.type_text("a");

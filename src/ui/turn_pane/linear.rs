@@ -237,7 +237,7 @@ impl LinearTurn {
                     return (Vec::new(), Some(TurnPaneAction::Suspend));
                 }
                 // The terminal gave the line away with the key.
-                let said = label("note", &format!("what was begun is at the next prompt: {text}"));
+                let said = label("note", &format!("your unfinished line is at the next prompt: {text}"));
                 self.draft = if self.draft.is_empty() { text } else { format!("{}\n{text}", self.draft) };
                 (vec![said], Some(TurnPaneAction::Suspend))
             }
@@ -257,7 +257,7 @@ impl LinearTurn {
                     return self.line(text.trim_end(), now);
                 }
                 self.recall = Some(text);
-                let why = "that came in one piece, as a paste does, and is no answer; type it by hand";
+                let why = "ignored: a paste is not an answer. Type it by hand";
                 (vec![label("note", why)], None)
             }
             TypedLine::End => match self.open.is_some() {
@@ -287,19 +287,20 @@ impl LinearTurn {
             "/expand" => {
                 self.facts.expanded = !self.facts.expanded;
                 let how = if self.facts.expanded { "at length" } else { "in short" };
-                (vec![label("note", &format!("thinking and output are told {how}"))], None)
+                (vec![label("note", &format!("thinking and output are shown {how}"))], None)
             }
             "/steer" => {
                 let said = if self.queue.steer_newest(|line| self.pastes.expanded(line).into_owned()) {
                     "the newest line goes with the next request"
                 } else {
-                    "no line waits that could go with the next request"
+                    "no queued line could go with the next request"
                 };
                 (vec![label("note", said)], None)
             }
             "/back" => match self.queue.take_back() {
                 Some(text) => {
-                    let said = label("note", &format!("taken back, for the next prompt: {text}"));
+                    let said =
+                        label("note", &format!("removed from the queue, and put at the next prompt: {text}"));
                     self.draft = if self.draft.is_empty() { text } else { format!("{}\n{text}", self.draft) };
                     (vec![said], None)
                 }
@@ -333,7 +334,7 @@ impl LinearTurn {
             SendTiming::NextRequest => "with the next request",
         };
         let open = if self.open.is_some() { "; the question is still open" } else { "" };
-        label("queued", &format!("{} {when}, /back takes it back{open}: {text}", self.queue.lines().len()))
+        label("queued", &format!("{} {when}, /back removes it{open}: {text}", self.queue.lines().len()))
     }
 }
 

@@ -168,7 +168,7 @@ fn lines_queue_steer_and_come_back() {
     let (mut l, now) = linear();
     assert_eq!(
         l.typed(line("later"), now).0,
-        ["◆ queued: 1 after this turn; /steer sends it with the next request, /back takes it back: later"]
+        ["◆ queued: 1 after this turn; /steer sends it with the next request, /back removes it: later"]
     );
     l.typed(line("/steer use tabs"), now);
     l.typed(line("third"), now);
@@ -224,7 +224,7 @@ fn ctrl_z_suspends_and_keeps_what_was_begun_for_the_next_prompt() {
     let (said, action) = linear.typed(TypedLine::Suspend(String::new()), now);
     assert_eq!((said.len(), action), (0, Some(TurnPaneAction::Suspend)));
     let (said, action) = linear.typed(TypedLine::Suspend("half a line".into()), now);
-    assert_eq!(said, ["◆ note: what was begun is at the next prompt: half a line"]);
+    assert_eq!(said, ["◆ note: your unfinished line is at the next prompt: half a line"]);
     assert_eq!((action, linear.draft().typed), (Some(TurnPaneAction::Suspend), "half a line".into()));
 }
 

@@ -118,9 +118,9 @@ impl PaneQuestion {
                 text.split('\n').enumerate().flat_map(|(at, l)| exactly(&lead(at), l, question)).collect()
             }
             AnyQuestion::Loop(q) => {
-                let text = format!("{} was called {} times with the same result. Go on?", q.tool, q.times);
+                let text = format!("{} was called {} times with the same result. Continue?", q.tool, q.times);
                 let mut head = own(&text, question);
-                let spent = format!("this turn has taken {} so far", scrollback::tokens(&q.spent));
+                let spent = format!("this turn has cost {} so far", scrollback::tokens(&q.spent));
                 head.extend(margin_mark::under(&Line::styled(spent, notice), columns));
                 head
             }

@@ -123,9 +123,9 @@ impl TurnPane {
             rows.push(hint(format!("{} {}: {text}", at + 1, when_sent(line))));
         }
         if lines.iter().any(|line| line.sending == SendTiming::AfterTurn && !is_command(&line.text)) {
-            rows.push(hint("  Ctrl-S sends the newest with the next request, Up takes it back".into()));
+            rows.push(hint("  Ctrl-S sends the newest with the next request, Up edits it".into()));
         } else if !lines.is_empty() {
-            rows.push(hint("  Up takes the newest back".into()));
+            rows.push(hint("  Up edits the newest".into()));
         }
         rows
     }
@@ -224,7 +224,7 @@ impl TurnPane {
         }
         match self.planning {
             PlanModeState::No => {}
-            PlanModeState::Making => rest.push("a plan is being made".into()),
+            PlanModeState::Making => rest.push("planning".into()),
             PlanModeState::Presented => rest.push("the plan waits for /plan approve".into()),
         }
         match self.facts.grants {

@@ -78,7 +78,7 @@ impl TurnPaneHarness {
         let (reply, answer) = oneshot::channel();
         self.event(TurnEvent::Choice(crate::agent::ChoiceQuestion {
             title: "1 change, +1 -0 lines: apply?".into(),
-            reason: "none of this is in the workspace yet".into(),
+            reason: "nothing of this is in the workspace yet".into(),
             detail,
             choices: vec![
                 crate::agent::QuestionChoice::consent('a', "apply all"),
@@ -137,7 +137,7 @@ impl TurnPaneHarness {
             always: Some(Grant::Command { command: "cargo test".into(), cwd: "/w".into() }),
             pattern: Some(Grant::Pattern { patterns: vec!["cargo test *".into()] }),
             typed: self.typed.clone(),
-            why: "allow: nothing\n  cargo test\n    = no rule and no grant covers it\n".into(),
+            why: "allow: nothing\n  cargo test\n    = no rule or grant matches\n".into(),
             flag: None,
             reply,
         }));
@@ -327,7 +327,7 @@ fn enter_queues_lines_and_up_takes_the_newest_back() {
     2 with the next request: two
     3 after this turn: /undo
     4 with the next request: now
-      Ctrl-S sends the newest with the next request, Up takes it back
+      Ctrl-S sends the newest with the next request, Up edits it
     ◆ [a] waiting for the model · 1 s · test-model · Esc stops
     >
     ");
@@ -411,7 +411,7 @@ fn why_it_asks_can_be_read_and_is_not_taken_for_the_call() {
     b.pass(1_000);
     b.key(KeyCode::Char('w'));
     let screen = b.screen();
-    assert!(screen.contains("= no rule and no grant covers it") && !screen.contains("line 0"), "{screen}");
+    assert!(screen.contains("= no rule or grant matches") && !screen.contains("line 0"), "{screen}");
     b.pass(1_000);
     // The call itself was not seen to its end.
     b.key(KeyCode::Char('y'));

@@ -25,7 +25,7 @@ impl Viewer<'_> {
                 let told = line.checked_sub(1).filter(|above| *above >= from);
                 talk.say(&self.sentence(line, told));
             }
-            let next = if to < count { "Enter goes on, " } else { "that is the end; " };
+            let next = if to < count { "Enter continues, " } else { "end of file; " };
             let Some(answer) =
                 talk.ask(&format!("{next}a number goes there, `/words` searches, `q` leaves: "))
             else {
@@ -39,16 +39,13 @@ impl Viewer<'_> {
                 (_, Some(words), _) => match self.find(words, from + 1, count) {
                     Some(line) => line,
                     None => {
-                        talk.say(&format!("`{}` is not in it", sanitize::line(words)));
+                        talk.say(&format!("no match for `{}`", sanitize::line(words)));
                         from
                     }
                 },
                 (.., Some(line)) => line,
                 _ => {
-                    talk.say(&format!(
-                        "there is no line `{}`; the last one is {count}",
-                        sanitize::line(answer)
-                    ));
+                    talk.say(&format!("no line `{}`; the last line is {count}", sanitize::line(answer)));
                     from
                 }
             };

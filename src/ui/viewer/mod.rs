@@ -129,7 +129,7 @@ impl<'h> Viewer<'h> {
     fn act(&mut self, act: ViewerAction) -> PaneFlow {
         match act {
             ViewerAction::Provenance if self.lines.who.is_unknown() => {
-                self.note = Some("nothing is known of who wrote this".into());
+                self.note = Some("unknown who wrote this".into());
             }
             ViewerAction::Provenance => {
                 self.lines.column = match self.lines.column {
@@ -155,7 +155,7 @@ impl<'h> Viewer<'h> {
         let next = seen.ranges().find(|range| range.start > here).or_else(|| seen.ranges().next());
         match next {
             Some(range) => self.scroll.to_top(&self.lines, self.lines.place_of(range.start)),
-            None => self.note = Some("the model has seen nothing of this as it is now".into()),
+            None => self.note = Some("the model has not seen the current version".into()),
         }
     }
 

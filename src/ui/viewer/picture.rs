@@ -111,7 +111,7 @@ impl FullScreenPane for PictureViewer {
             drop(sender.send((size, drawn)));
         };
         if std::thread::Builder::new().name("picture".into()).spawn(work).is_err() {
-            self.drawn = Some(RenderedPicture::Words("no thread can be started".into()));
+            self.drawn = Some(RenderedPicture::Words("cannot start a thread".into()));
         }
     }
 

@@ -249,11 +249,9 @@ fn without_a_screen_lines_are_told_with_the_turn_in_which_they_were_seen() {
     );
     let asked: Vec<&String> = script.said.iter().filter(|line| line.contains("searches")).collect();
     let rest = "a number goes there, `/words` searches, `q` leaves: ";
-    assert_eq!(asked[0], &format!("Enter goes on, {rest}"));
-    assert!(
-        said.contains("there is no line `99`; the last one is 45") && said.contains("`nowhere` is not in it")
-    );
-    assert!(said.ends_with(&format!("45: line 45⇥␛[2J\nthat is the end; {rest}")), "{said}");
+    assert_eq!(asked[0], &format!("Enter continues, {rest}"));
+    assert!(said.contains("no line `99`; the last line is 45") && said.contains("no match for `nowhere`"));
+    assert!(said.ends_with(&format!("45: line 45⇥␛[2J\nend of file; {rest}")), "{said}");
 }
 
 #[test]

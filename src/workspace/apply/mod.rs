@@ -76,7 +76,7 @@ pub(super) enum ContentSource {
 #[derive(Debug, Error)]
 pub enum ApplyError {
     /// These paths are not what they were when the change was made. Nothing was changed.
-    #[error("{} changed meanwhile", list(.0))]
+    #[error("{} changed in the meantime", list(.0))]
     Changed(Vec<PathBuf>),
     /// What had been done was taken back.
     #[error("`{}`: {error}; nothing was changed", .path.display())]
@@ -87,15 +87,15 @@ pub enum ApplyError {
     #[error("`{}` is {what}, which cannot be applied", .path.display())]
     Special { path: PathBuf, what: String },
     /// It was not approved by itself. Nothing was changed.
-    #[error("`{}` needs an approval of its own: {why}", .path.display())]
+    #[error("`{}` needs its own approval: {why}", .path.display())]
     Protected { path: PathBuf, why: String },
     /// Nobody approved what goes. Nothing was changed.
-    #[error("it {}, which needs an approval of its own", .0.words(&|path| path.into()))]
+    #[error("it {}, which needs its own approval", .0.words(&|path| path.into()))]
     Loss(LargeLoss),
     /// A record of placet's own cannot be read, so that the journal cannot be continued. Nothing was changed.
     #[error("{0}")]
     Damage(DamagedRecord),
-    #[error("the repository is in use or moved on meanwhile: {0}")]
+    #[error("the repository is in use or has changed in the meantime: {0}")]
     Repository(String),
     /// Nothing was changed, but the journal says that it is being done.
     #[error(
@@ -249,7 +249,7 @@ fn close(journal: &Journal, entry: &mut JournalEntry, left: Vec<String>) {
         entry.shortfalls.push(format!("the journal cannot be written: {e}"));
     }
     if !entry.shortfalls.is_empty() {
-        entry.shortfalls.push("undo cannot take it back before placet has completed its record; mend the cause and start placet again".into());
+        entry.shortfalls.push("undo is not possible before placet has completed the record; fix the cause and start placet again".into());
         tracing::warn!("applied, but: {}", entry.shortfalls.join("; "));
     }
 }

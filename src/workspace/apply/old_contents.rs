@@ -21,7 +21,7 @@ pub(super) fn make_sure(objects: &ObjectStore, dirs: &mut OpenDirs, step: &Apply
         return Ok(());
     };
     let failed =
-        |e: io::Error| io::Error::new(e.kind(), format!("its old content cannot be kept for undo: {e}"));
+        |e: io::Error| io::Error::new(e.kind(), format!("its old content cannot be stored for undo: {e}"));
     make_sure_of(objects, dirs, step, hash).map_err(failed)
 }
 

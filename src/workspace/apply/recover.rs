@@ -34,13 +34,11 @@ impl RecoveryReport {
             words.push("an apply that was interrupted has been completed".to_string());
         }
         if !self.cleared.is_empty() {
-            words.push(
-                "an apply that was interrupted before it changed anything was cleared away".to_string(),
-            );
+            words.push("an apply that was interrupted before it changed anything was removed".to_string());
         }
         if !self.kept.is_empty() {
             let kept: Vec<String> = self.kept.iter().map(|p| p.display().to_string()).collect();
-            words.push(format!("left as they are, because they changed since: {}", kept.join(", ")));
+            words.push(format!("not changed, because they changed in the meantime: {}", kept.join(", ")));
         }
         words.join("; ")
     }

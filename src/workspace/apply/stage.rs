@@ -68,7 +68,7 @@ pub(super) fn all(
             let staged = staged.map_err(fail)?;
             let node = PathState::of_file(&staged.file).map_err(fail)?;
             if node.hash() != step.after.hash() {
-                return Err(fail(io::Error::other("the new content is not the one that was shown")));
+                return Err(fail(io::Error::other("the new content differs from what was shown")));
             }
             if staged.in_place {
                 keep_before(objects, step).map_err(fail)?;
@@ -81,7 +81,7 @@ pub(super) fn all(
                 if step.fresh {
                     change.after = node;
                 } else if !staged.in_place && node != step.after && step.twin.is_none() {
-                    return Err(fail(io::Error::other("the mode or owner cannot be given")));
+                    return Err(fail(io::Error::other("cannot set the mode or owner")));
                 }
             }
             crash_point();

@@ -1,7 +1,7 @@
 //! A change set: what is pending, path by path, with what was there before and what would be there after.
 
 use super::classify::{ChangeClass, ChangeClasses};
-use crate::text::{DetectedEncoding, LineDiff, regular_file, sanitize, visible};
+use crate::text::{DetectedEncoding, LineDiff, count, regular_file, sanitize, visible};
 use crate::workspace::files::attributes;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::objects::ObjectStore;
@@ -136,7 +136,8 @@ impl FileChange {
         for words in self.attribute_words(from) {
             line.push_str(&format!(" {words}"));
         }
-        if self.before.is_file() || self.after.is_file() {
+        let moved_only = from.is_some_and(|from| from.hash().is_some() && from.hash() == self.after.hash());
+        if (self.before.is_file() || self.after.is_file()) && !moved_only {
             match self.counts(objects) {
                 Some((0, 0)) => {}
                 Some((added, removed)) => line.push_str(&format!(" +{added} -{removed}")),
@@ -144,7 +145,7 @@ impl FileChange {
             }
         }
         if self.raced {
-            line.push_str(" (changed by somebody else at the same time)");
+            line.push_str(" (changed by others at the same time)");
         }
         line
     }
@@ -397,13 +398,14 @@ impl ChangeSet {
         files: usize,
         name: &dyn Fn(&Path) -> String,
     ) -> Vec<String> {
-        let s = if files == 1 { "" } else { "s" };
+        let counted = count::of(files, "file");
         let shown = name(repository);
         let change = self.repository_changes.iter().find(|c| c.path == repository);
         let mut lines = vec![match change.map_or(RepositoryChangeKind::Changed, |c| c.fate) {
-            RepositoryChangeKind::Created => format!("A {shown} (new repository, {files} file{s})"),
-            RepositoryChangeKind::Removed => format!("! D {shown} (removed the repository, {files} file{s})"),
-            RepositoryChangeKind::Changed => format!("M {shown} ({files} file{s} of the repository)"),
+            RepositoryChangeKind::Created if files == 0 => format!("A {shown} (new repository)"),
+            RepositoryChangeKind::Created => format!("A {shown} (new repository, {counted})"),
+            RepositoryChangeKind::Removed => format!("! D {shown} (removed the repository, {counted})"),
+            RepositoryChangeKind::Changed => format!("M {shown} ({counted} of the repository)"),
         }];
         let text = |text: &str| sanitize::line(text).into_owned();
         let Some(change) = change else { return lines };

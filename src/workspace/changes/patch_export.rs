@@ -84,7 +84,7 @@ fn one(change: &FileChange, rel: &Path, objects: &ObjectStore, out: &mut Vec<u8>
     }
     let bytes = contents(change, objects);
     let Some((before, after)) = bytes else {
-        return comment(out, &format!("{shown} is too large for a patch, or cannot be read any more"));
+        return comment(out, &format!("{shown} is too large for a patch, or no longer readable"));
     };
     let (old, new) = (side(&change.before, before), side(&change.after, after));
     // git tells a file that becomes a link as one that goes and one that comes.
@@ -115,10 +115,7 @@ fn block(rel: &Path, old: Option<&(Vec<u8>, &str)>, new: Option<&(Vec<u8>, &str)
     if let (Some(old), Some(new)) = (old, new)
         && old == new
     {
-        return comment(
-            out,
-            &format!("mode or owner of {}: git does not know the difference", rel.display()),
-        );
+        return comment(out, &format!("mode or owner of {}: not supported by git", rel.display()));
     }
     let name = rel.as_os_str().as_bytes();
     let (a, b) = (quoted("a/", name), quoted("b/", name));

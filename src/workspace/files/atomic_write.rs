@@ -226,7 +226,7 @@ impl WriteTarget<'_> {
         }
         staged.file.sync_all().map_err(|e| self.error(e))?;
         if hash_of(&staged.file).map_err(|e| self.error(e))? != hash {
-            return Err(self.error(std::io::Error::other("the disk gave back other bytes than were written")));
+            return Err(self.error(std::io::Error::other("the disk returned other bytes than were written")));
         }
         Ok(staged)
     }

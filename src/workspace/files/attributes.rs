@@ -67,8 +67,8 @@ fn gains(old: u32, new: u32, node: &PathState) -> &'static str {
     match new & !old & (SET_OWNER | SET_GROUP) {
         0 => "",
         _ if node.is_directory() => "",
-        SET_GROUP => " (runs with the rights of its group, whoever starts it)",
-        _ => " (runs with the rights of its owner, whoever starts it)",
+        SET_GROUP => " (anyone who runs it gets the rights of its group)",
+        _ => " (anyone who runs it gets the rights of its owner)",
     }
 }
 
@@ -154,8 +154,8 @@ mod tests {
         assert_eq!([new(0o644), new(0o600), new(0o664)].concat(), Vec::<String>::new());
         assert_eq!(new(0o666), ["mode 666"]);
         assert_eq!(new(0o755), ["mode 755"]);
-        assert_eq!(new(0o4755), ["mode 4755 (runs with the rights of its owner, whoever starts it)"]);
-        assert_eq!(new(0o2755), ["mode 2755 (runs with the rights of its group, whoever starts it)"]);
+        assert_eq!(new(0o4755), ["mode 4755 (anyone who runs it gets the rights of its owner)"]);
+        assert_eq!(new(0o2755), ["mode 2755 (anyone who runs it gets the rights of its group)"]);
         let dir = |mode| words(&PathState::Absent, &PathState::Directory { attrs: mine(mode) });
         assert_eq!((dir(0o755), dir(0o2777)), (vec![], vec!["mode 2777".to_string()]));
         let other = FileAttrs { uid: 4321, ..mine(0o644) };

@@ -21,12 +21,12 @@ pub struct TextFile {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EditError {
     #[error(
-        "the text holds bytes that are not valid {encoding} (line {line}, shown as U+FFFD): replacing them would corrupt the file"
+        "the text contains bytes that are not valid {encoding} (line {line}, shown as U+FFFD): replacing them would corrupt the file"
     )]
     Undecodable { encoding: TextEncoding, line: usize },
     #[error("`{}` (U+{:04X}) does not exist in {}, the file's encoding", .0.character, u32::from(.0.character), .0.encoding)]
     Unencodable(UnencodableChar),
-    #[error("the new text holds U+FFFD, which stands for bytes that could not be decoded")]
+    #[error("the new text contains U+FFFD, which replaces bytes that could not be decoded")]
     Placeholder,
 }
 

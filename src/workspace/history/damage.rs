@@ -81,11 +81,11 @@ pub enum DamageKind {
     Unreadable(String),
     #[error("line {line}: {why}")]
     Malformed { line: usize, why: String },
-    #[error("it holds transaction {0}")]
+    #[error("it contains transaction {0}")]
     OtherNumber(u64),
     #[error("its content does not match its name")]
     WrongHash,
-    #[error("it does not name `{}`, which is pending", .0.display())]
+    #[error("it does not list `{}`, which is pending", .0.display())]
     Incomplete(PathBuf),
 }
 

@@ -136,7 +136,7 @@ impl RepositoryFact {
             }
             RepositoryFact::Redirect { why, .. } => Some((*why).into()),
             RepositoryFact::Unread { why, .. } => {
-                Some(format!("git obeys it, and it cannot be read here: {why}"))
+                Some(format!("git reads it, and placet cannot read it here: {why}"))
             }
             _ => None,
         }
@@ -254,24 +254,27 @@ fn about(
         _ if directory || gone => {}
         ["info", "attributes"] => facts.push(RepositoryFact::Redirect {
             file,
-            why: "it says which filters and drivers git runs on which files",
+            why: "it sets which filters and drivers git runs on which files",
         }),
         _ if rel == Path::new(ALTERNATES) => {
-            facts.push(RepositoryFact::Redirect { file, why: "git takes objects from the places it names" });
+            facts.push(RepositoryFact::Redirect {
+                file,
+                why: "git reads objects from the places that it names",
+            });
         }
         ["info", "grafts"] => {
-            facts.push(RepositoryFact::Redirect { file, why: "git sees another history through it" });
+            facts.push(RepositoryFact::Redirect { file, why: "it changes the history that git sees" });
         }
         ["commondir"] if is_usual_commondir(path, contents) => {}
         ["commondir"] => facts.push(RepositoryFact::Redirect {
             file,
-            why: "git takes settings, hooks and objects from the place it names",
+            why: "git reads settings, hooks and objects from the place that it names",
         }),
         // A `.git` that is a file, or a link.
         [] if change.is_some_and(|c| c.after.is_file() || matches!(c.after, PathState::Link { .. })) => {
             facts.push(RepositoryFact::Redirect {
                 file,
-                why: "git takes the repository at the place it names",
+                why: "git uses the repository at the place that it names",
             });
         }
         ["gitdir"] | ["worktrees", _, "gitdir"] => missing_worktree(path, contents, facts),

@@ -213,7 +213,7 @@ mod tests {
             }
         }
         assert!(PackIndex::read(&Ok(Some(b"\xfftOc".to_vec()))).is_none());
-        assert!(PackIndex::read(&Ok(Some(index(&[[1; 20]], 2)))).is_none(), "the length does not fit");
+        assert!(PackIndex::read(&Ok(Some(index(&[[1; 20]], 2)))).is_none(), "the length does not match");
         assert!(PackIndex::read(&Err("too large".into())).is_none());
     }
 

@@ -207,8 +207,8 @@ impl View {
     /// What a command did could not be read, or not all of it: its layer stays, and the turn tells the person.
     pub(super) fn collect_failed(&self, command: &mut CommandView, error: io::Error) -> io::Error {
         let aside = match command.dir.keep() {
-            Ok(path) => format!("what is left of it is in `{}`", path.display()),
-            Err(e) => format!("it could not be kept: {e}"),
+            Ok(path) => format!("the rest of it is in `{}`", path.display()),
+            Err(e) => format!("it could not be stored: {e}"),
         };
         let words = format!("{error}; {aside}");
         if command.shelf == LayerKind::Pending {

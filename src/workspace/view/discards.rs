@@ -123,7 +123,7 @@ impl View {
             return Err(e);
         }
         if let Err(e) = self.drop_oldest() {
-            tracing::warn!("the oldest discard stays: {e}");
+            tracing::warn!("the oldest discard was not removed: {e}");
         }
         Ok(DiscardBackup::Kept)
     }

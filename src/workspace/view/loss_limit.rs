@@ -48,7 +48,7 @@ impl PendingReason {
             PendingReason::Repository => "it changes a git repository".into(),
             PendingReason::Root(root) => format!("it removes everything in `{}`", root.display()),
             PendingReason::Protected(path, why) => format!("`{}` is protected: {why}", path.display()),
-            PendingReason::Pending => "it builds on changes that are pending already".into(),
+            PendingReason::Pending => "it builds on changes that are already pending".into(),
         }
     }
 }

@@ -295,7 +295,7 @@ impl View {
                 return Err(io::Error::new(
                     io::ErrorKind::ResourceBusy,
                     format!(
-                        "another placet{holder} works on the changes of {name}; apply or discard them there"
+                        "another placet{holder} is using the changes of {name}; apply or discard them there"
                     ),
                 ));
             }

@@ -225,7 +225,7 @@ impl View {
             self.replace_pending(Vec::new())?;
             // Nothing is on it any more: that the empty layers stay is no failure.
             if let Err(e) = self.layer_set(LayerKind::Pending).wipe() {
-                tracing::warn!("an empty layer stays: {e}");
+                tracing::warn!("an empty layer was not removed: {e}");
             }
             return Ok(());
         }
@@ -263,7 +263,7 @@ impl View {
         let moved =
             fault("replaced").and_then(|()| Ok(rustix::fs::renameat(cwd, &fresh_dir, cwd, &old_dir)?));
         if let Err(e) = moved.and_then(|()| remove_dir_all(&old_dir)) {
-            tracing::warn!("what was pending before stays in `{}`: {e}", old_dir.display());
+            tracing::warn!("the earlier pending changes are still in `{}`: {e}", old_dir.display());
         }
         Ok(())
     }

@@ -193,7 +193,7 @@ impl View {
         for dir in dirs.into_iter().filter(there) {
             match holds_only(dir, &ours) {
                 Ok(true) => drop(found.whole.insert(dir.to_path_buf())),
-                Ok(false) => found.others.push((dir.to_path_buf(), "something else is in it now".into())),
+                Ok(false) => found.others.push((dir.to_path_buf(), "it contains something else now".into())),
                 Err((path, e)) => {
                     let why = format!("`{}` cannot be read: {e}", path.display());
                     found.others.push((dir.to_path_buf(), why));
@@ -257,7 +257,7 @@ impl View {
             }));
         }
         if let PathState::Special { what } = target {
-            return Ok(UndoAction::Left(format!("it was {what}, which cannot be brought back")));
+            return Ok(UndoAction::Left(format!("it was {what}, which cannot be restored")));
         }
         let step = |before: PathState, after: PathState, source: ContentSource| ApplyStep {
             path: change.path.clone(),
@@ -279,7 +279,7 @@ impl View {
         let (PathState::File { attrs, .. }, PathState::File { .. }, PathState::File { .. }) =
             (&now, &change.after, target)
         else {
-            return Ok(UndoAction::Left("it changed since, in a way that cannot be merged".into()));
+            return Ok(UndoAction::Left("it changed in the meantime, in a way that cannot be merged".into()));
         };
         if now.same_content(&change.after) {
             // Only its mode or owner is another one: that stays.
@@ -290,7 +290,7 @@ impl View {
         let contents = change.after.hash().and_then(|h| objects.get(h).ok());
         let contents = contents.zip(target.hash().and_then(|h| objects.get(h).ok()));
         let (Some((base, theirs)), Ok(ours)) = (contents, sparse::read_small_at(&change.path)) else {
-            return Ok(UndoAction::Left("it changed since".into()));
+            return Ok(UndoAction::Left("it changed in the meantime".into()));
         };
         match diffy::merge_bytes(&base, &ours, &theirs) {
             Ok(bytes) => {
@@ -298,7 +298,7 @@ impl View {
                 let after = PathState::File { hash, size, attrs: attrs.clone() };
                 Ok(UndoAction::Merged(step(now, after, ContentSource::Bytes(Arc::new(bytes)))))
             }
-            Err(_) => Ok(UndoAction::Left("the same lines changed since".into())),
+            Err(_) => Ok(UndoAction::Left("the same lines changed in the meantime".into())),
         }
     }
 
@@ -336,7 +336,7 @@ impl View {
             if entries.iter().any(|name| !going.contains(&dir.join(name))) {
                 going.remove(&dir);
                 plan.steps.retain(|s| s.path != dir);
-                plan.left.push((dir, "something else is in it now".into()));
+                plan.left.push((dir, "it contains something else now".into()));
             }
         }
         Ok(())
@@ -349,8 +349,9 @@ impl View {
         let (orphans, steps): (Vec<ApplyStep>, Vec<ApplyStep>) =
             std::mem::take(&mut plan.steps).into_iter().partition(|s| orphan(&s.path));
         plan.steps = steps;
-        plan.left
-            .extend(orphans.into_iter().map(|s| (s.path, "its directory is not one any more".to_string())));
+        plan.left.extend(
+            orphans.into_iter().map(|s| (s.path, "its directory is no longer a directory".to_string())),
+        );
     }
 
     /// Does what was planned: all of it, or nothing.
@@ -425,14 +426,14 @@ fn moved_on(
         Err(e) => return Ok(Some(format!("its state cannot be read: {e}"))),
     };
     if let Some(lock) = found.lock {
-        return Ok(Some(format!("`{}` exists: git is at work there", lock.display())));
+        return Ok(Some(format!("`{}` exists: git is working there", lock.display())));
     }
     let left = entries.iter().rev().flat_map(|e| &e.repositories).find(|r| r.path == repository);
     if let Some(left) = left
         && !is_where(repository, &left.state)?
     {
         return Ok(Some(
-            "HEAD, the index or a branch of this repository, a submodule or a worktree moved since".into(),
+            "HEAD, the index or a branch of this repository, a submodule or a worktree changed in the meantime".into(),
         ));
     }
     for change in changes.values().filter(|c| c.path.starts_with(repository)) {
@@ -441,7 +442,7 @@ fn moved_on(
             continue;
         }
         if !view.says_the_same(&change.after, &change.path)? {
-            return Ok(Some(format!("`{}` changed since", change.path.display())));
+            return Ok(Some(format!("`{}` changed in the meantime", change.path.display())));
         }
     }
     Ok(None)

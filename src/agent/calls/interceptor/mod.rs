@@ -115,7 +115,7 @@ impl CallInterceptors {
             session,
             tool: Some(by.into()),
             decision: Some("yes".into()),
-            why: Some("the person said so".into()),
+            why: Some("approved by the person".into()),
             preview_hash: Some(crate::audit::digest(told)),
             outcome: Some(told.lines().next().unwrap_or_default().chars().take(300).collect()),
             ..AuditEvent::of(kind)
@@ -149,10 +149,7 @@ impl CallOrigin {
         let written = log.append(note);
         written.map(|_| ()).map_err(|e| {
             tracing::error!("the audit log: {e}");
-            ToolError::hint(
-                format!("the audit log cannot be written, so nothing more is done: {e}"),
-                e.hint(),
-            )
+            ToolError::hint(format!("cannot write the audit log, so placet stops here: {e}"), e.hint())
         })
     }
 

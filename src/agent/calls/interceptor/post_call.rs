@@ -65,7 +65,7 @@ impl CallServices {
             HookAction::Allow | HookAction::Redact(_) => output,
             HookAction::Block(_) => withheld(&output, &ruling.says("blocks it")),
             HookAction::Ask(_) => {
-                let reason = ruling.says("wants a person to see the result first");
+                let reason = ruling.says("asks a person to see the result first");
                 match self.approve(&call.id, &call.name, &reason, &output, cancel).await {
                     Ok(()) => output,
                     Err(why) => withheld(&output, &why),
@@ -105,9 +105,9 @@ impl CallServices {
         };
         match reply {
             ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern => Ok(()),
-            ApprovalReply::Nobody => Err(format!("this needs a person: {reason}")),
+            ApprovalReply::Nobody => Err(format!("{reason}, and nobody can be asked")),
             ApprovalReply::No(_) | ApprovalReply::Never | ApprovalReply::Cancel => {
-                Err(format!("{reason}, who said no"))
+                Err(format!("{reason}; the person refused"))
             }
         }
     }
@@ -134,7 +134,7 @@ impl CallServices {
             return Ok(());
         }
         Err(ToolError::hint(
-            "no background commands in a classified conversation: what they write later could not be judged",
+            "no background commands in a classified conversation: placet cannot check what they write later",
             "run it without `background`",
         ))
     }
@@ -163,7 +163,7 @@ impl CallServices {
         let note = match thrown.await.unwrap_or_else(|e| Err(e.to_string())) {
             Ok(note) => note,
             Err(e) => {
-                let why = format!("what the command wrote could not be judged: {e}");
+                let why = format!("cannot check what the command wrote: {e}");
                 return (withheld(&output, &why), None);
             }
         };
@@ -217,8 +217,8 @@ fn redacted(output: ToolOutput, ruling: &HookRuling) -> ToolOutput {
 /// The call has run, and its result goes nowhere.
 fn withheld(output: &ToolOutput, why: &str) -> ToolOutput {
     let error = ToolError::hint(
-        format!("the result is withheld: {why}"),
-        "the call itself has run; do not repeat it to get at its result another way",
+        format!("result withheld: {why}"),
+        "the call itself ran; do not repeat it to get its result in another way",
     );
     let line = output.for_person.line.lines().next().unwrap_or_default().to_string();
     ToolOutput {

@@ -139,9 +139,9 @@ impl Agent {
             *text = clean;
         }
         if kept_back > 0 {
-            let s = if kept_back == 1 { "" } else { "s" };
             let words = format!(
-                "{kept_back} secret{s} in what you said kept from the model; `secrets.redact = false` would send them"
+                "{} in your message hidden from the model; `secrets.redact = false` turns this off",
+                crate::text::count::of(kept_back, "secret")
             );
             drop(events.send(TurnEvent::Notice(words)));
         }
@@ -172,18 +172,19 @@ impl Agent {
                 Err(TurnEnding::Blocked { why, hint: hint(point) })
             }
             HookAction::Ask(_) => {
-                let reason = ruling.says(&format!("wants a person to say yes at {}", point.name()));
+                let reason = ruling.says(&format!("asks for a person's approval at {}", point.name()));
                 if ask_yes_no(&reason, shown, events, stop).await {
                     return Ok(());
                 }
-                Err(TurnEnding::Blocked { why: format!("{reason}, and nobody did"), hint: hint(point) })
+                Err(TurnEnding::Blocked { why: format!("{reason}, and nobody approved"), hint: hint(point) })
             }
         }
     }
 }
 
 fn hint(point: HookPoint) -> Option<String> {
-    let sent = "it stays in the conversation, and would be sent with the next message: /rewind takes it back";
+    let sent =
+        "the message is still in the conversation and will be sent with the next message: /rewind removes it";
     (point == HookPoint::PreContextInjection).then(|| sent.to_string())
 }
 
@@ -196,7 +197,7 @@ async fn ask_yes_no(
 ) -> bool {
     let (reply, answer) = oneshot::channel();
     drop(events.send(TurnEvent::Choice(ChoiceQuestion {
-        title: "a hook asks: go on?".into(),
+        title: "a hook asks: continue?".into(),
         reason: reason.into(),
         detail: DisplayDetail::Text(shown),
         choices: vec![QuestionChoice::consent('y', "yes"), QuestionChoice::plain('n', "no")],
@@ -221,7 +222,7 @@ impl TurnDriver<'_> {
         if taint > ceiling {
             return Err(TurnEnding::Blocked {
                 why: format!(
-                    "this conversation is {taint}, and whoever answers may see {ceiling} at most: nothing was sent"
+                    "nothing was sent: this conversation is {taint}, and this provider may receive up to {ceiling}"
                 ),
                 hint: Some("/taint reset starts a new conversation below this level; or set `classification.provider_ceiling`".into()),
             });
@@ -261,10 +262,10 @@ impl TurnDriver<'_> {
                 ruling.as_ref().ok().map(|r| r.says("blocks it"))
             }
             Ok(ruling @ HookRuling { action: HookAction::Ask(_), .. }) => {
-                let reason = ruling.says("wants a person to see the answer first");
+                let reason = ruling.says("asks a person to see the answer first");
                 let shown = ruling.redact(&answer.text());
                 let yes = ask_yes_no(&reason, shown, &self.events, &self.stop).await;
-                (!yes).then(|| format!("{reason}, and nobody said yes"))
+                (!yes).then(|| format!("{reason}, and nobody approved"))
             }
             Ok(_) => None,
         };

@@ -171,9 +171,9 @@ fn unsupported_image(model: &ModelSpec, image: &Image) -> Part {
     let model = &model.name;
     let reason = match image.is_pdf() {
         true => format!(
-            "the model {model} takes no PDF here; with run_command, `pdftotext FILE -` gives its text"
+            "the model {model} does not accept PDF here; with run_command, `pdftotext FILE -` gives its text"
         ),
-        false => format!("the model {model} takes no pictures"),
+        false => format!("the model {model} does not accept pictures"),
     };
     hidden(image, &reason)
 }

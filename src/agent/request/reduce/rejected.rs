@@ -81,7 +81,7 @@ impl RejectedContent {
         let mut names: Vec<&str> = suspects.iter().map(|result| result.name.as_str()).collect();
         if !names.is_empty() {
             names.dedup();
-            return Some(format!("the results of {} are left out of what is sent", names.join(", ")));
+            return Some(format!("the results of {} are left out of the request", names.join(", ")));
         }
         if self.plain < messages.len() {
             self.plain = messages.len();
@@ -92,7 +92,7 @@ impl RejectedContent {
             return None;
         }
         self.dropped = last;
-        Some("what came before your last words is left out of what is sent; the session keeps it".into())
+        Some("everything before your last message is left out of the request; the session keeps it".into())
     }
 
     /// The messages without what was refused.
@@ -243,7 +243,7 @@ mod tests {
         refused.request_sent(3);
         refused.answered();
         refused.request_sent(5);
-        assert_eq!(refused.leave_out(&all).unwrap(), "the results of read_file are left out of what is sent");
+        assert_eq!(refused.leave_out(&all).unwrap(), "the results of read_file are left out of the request");
         let sent = refused.without(&all).into_owned();
         assert_eq!(sent[..4], all[..4]);
         let note = Note::ResultRefused { tool: "read_file".into() };
@@ -260,7 +260,7 @@ mod tests {
         assert_eq!(refused.without(&all).into_owned(), [plain, said("and now?")]);
         refused.request_sent(6);
         assert!(refused.leave_out(&all).unwrap().contains("as plain text"));
-        assert!(refused.leave_out(&all).unwrap().contains("before your last words"));
+        assert!(refused.leave_out(&all).unwrap().contains("before your last message"));
         let rest = plain_history("\n\nThe person:\n    and now?", HistoryScope::End);
         assert_eq!(refused.without(&all).into_owned(), [rest]);
         assert_eq!(refused.leave_out(&all), None);

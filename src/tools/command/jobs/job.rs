@@ -180,15 +180,15 @@ impl Job {
         };
         if self.walls.is_some() {
             return Err(ToolError::hint(
-                format!("job {} works in the copy-on-write view, which ends with placet", self.number),
-                "a command that is begun in unrestricted mode can stay",
+                format!("job {} runs in the copy-on-write view, which ends with placet", self.number),
+                "a command that is started in unrestricted mode can continue",
             ));
         }
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let name = format!("stays-{pid}.log");
         let kept = log.with_file_name(name);
         std::fs::rename(&*log, &kept)
-            .map_err(|e| ToolError::new(format!("its output cannot be kept: {e}")))?;
+            .map_err(|e| ToolError::new(format!("its output cannot be stored: {e}")))?;
         *log = kept;
         self.stays.store(true, Ordering::Release);
         self.stay.notify_one();
@@ -242,12 +242,15 @@ impl Job {
     pub(in crate::tools) fn state(&self) -> String {
         match &*self.standing.borrow() {
             JobState::Running => {
-                let stays = if self.stays().is_some() { ", stays when placet leaves" } else { "" };
+                let stays = if self.stays().is_some() { ", continues after placet ends" } else { "" };
                 format!("running for {:.1} s{stays}", self.started.elapsed().as_secs_f64())
             }
             JobState::Failed(why) => format!("failed: {why}"),
             JobState::Settling(ending, elapsed) => {
-                format!("{}; what it did to files comes when no other command runs", how(*ending, *elapsed))
+                format!(
+                    "{}; its file changes are collected when no other command runs",
+                    how(*ending, *elapsed)
+                )
             }
             JobState::Ended { ending, elapsed, .. } => how(*ending, *elapsed),
         }

@@ -71,18 +71,18 @@ impl JobRegistry {
     pub(in crate::tools) fn place(&self) -> Result<(u32, PathBuf), ToolError> {
         let Some(dir) = &self.0.dir else {
             return Err(ToolError::hint(
-                "there is no session here that a background command could belong to",
+                "background commands need a session, and there is none here",
                 "run it without `background`",
             ));
         };
         let running = self.running();
         if running.len() >= AT_ONCE {
             return Err(ToolError::hint(
-                format!("{AT_ONCE} background commands run already, which is the most there may be"),
-                "end one that is not needed: job {\"action\": \"kill\", \"job\": N}",
+                format!("{AT_ONCE} background commands are running, and no more are allowed"),
+                "end a job that is not needed: job {\"action\": \"kill\", \"job\": N}",
             ));
         }
-        let failed = |e: std::io::Error| ToolError::new(format!("its output cannot be kept: {e}"));
+        let failed = |e: std::io::Error| ToolError::new(format!("its output cannot be stored: {e}"));
         make_private(dir).map_err(failed)?;
         let number = self.0.begun.fetch_add(1, Ordering::Relaxed) + 1;
         if number == 1 {
@@ -153,7 +153,7 @@ impl JobRegistry {
         for job in self.running() {
             match job.stays() {
                 Some(pid) => told.push(format!(
-                    "job {} stays: {} · its output is in {} · kill {pid} ends it",
+                    "job {} continues: {} · its output is in {} · kill {pid} ends it",
                     job.number,
                     job.shown_line(),
                     job.log().display()

@@ -88,7 +88,7 @@ impl Tool for JobTool {
             Some(job) => Ok(Box::new(JobPlan { args, job: Some(job) })),
             None => {
                 let number = args.job.unwrap_or_default();
-                Err(ToolError::hint(format!("there is no job {number}"), numbers(env)))
+                Err(ToolError::hint(format!("no job {number}"), numbers(env)))
             }
         }
     }
@@ -98,8 +98,8 @@ impl Tool for JobTool {
 fn numbers(env: &ToolContext) -> String {
     let numbers: Vec<String> = env.jobs.list().iter().map(|job| job.number.to_string()).collect();
     match numbers.is_empty() {
-        true => "there are none: run_command with `background` begins one".into(),
-        false => format!("there are {}", numbers.join(", ")),
+        true => "no jobs are running; run_command with `background` starts one".into(),
+        false => format!("the jobs are {}", numbers.join(", ")),
     }
 }
 
@@ -213,9 +213,9 @@ impl JobWaitOutcome {
     fn words(&self) -> String {
         match self {
             JobWaitOutcome::Not => String::new(),
-            JobWaitOutcome::Heard => "; it has said that".into(),
+            JobWaitOutcome::Heard => "; its output contains it".into(),
             JobWaitOutcome::InVain(limit) => {
-                format!("; it goes on after {} s of waiting", limit.as_secs_f64())
+                format!("; still running after {} s of waiting", limit.as_secs_f64())
             }
         }
     }
@@ -272,7 +272,7 @@ fn listed(env: &ToolContext, title: &str) -> ToolOutput {
             format!("{} · {} · {} · in {}", shown.number, shown.state, shown.line, shown.cwd.display())
         })
         .collect();
-    let text = if lines.is_empty() { "there are no jobs".to_string() } else { lines.join("\n") };
+    let text = if lines.is_empty() { "no jobs".to_string() } else { lines.join("\n") };
     let output = ToolOutput::done(text.clone(), CallSummary::text(title.to_string(), text));
     ToolOutput { recorded, ..output.with(OutputFacts::Steady(steady)) }
 }

@@ -98,11 +98,11 @@ impl LinearTurn {
             }
             AnyQuestion::Loop(question) => {
                 let text = format!(
-                    "{} was called {} times with the same result; go on?",
+                    "{} was called {} times with the same result; continue?",
                     question.tool, question.times
                 );
                 out.push(label("question", &text));
-                let spent = format!("this turn has taken {} so far", scrollback::tokens(&question.spent));
+                let spent = format!("this turn has cost {} so far", scrollback::tokens(&question.spent));
                 out.push(label("note", &spent));
                 choice("go on", LinearChoice::Loop(true));
                 choice("stop", LinearChoice::Loop(false));
@@ -174,7 +174,7 @@ impl LinearTurn {
         let too_soon = now.saturating_duration_since(open.since) < QUIET;
         if std::mem::take(&mut open.interrupts) || too_soon {
             self.recall = Some(text.into());
-            let why = "that was begun before the question was told and is no answer; type it again";
+            let why = "ignored: typed before the question appeared. Type it again";
             return Some((vec![label("note", why)], None));
         }
         let consents = matches!(

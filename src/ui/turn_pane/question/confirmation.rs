@@ -21,7 +21,7 @@ pub(in crate::ui::turn_pane) fn second_words(
     other: &str,
 ) -> String {
     if choice.twice {
-        return format!("{again} again to do it; any other {other} leaves everything as it is");
+        return format!("{again} again to do it; any other {other} changes nothing");
     }
     let what = if unseen.is_empty() { "all of it".into() } else { format!("all of {unseen}") };
     format!("not {what} was shown: {again} again to do it unseen")

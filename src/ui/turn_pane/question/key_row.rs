@@ -33,7 +33,7 @@ impl PaneQuestion {
         let mut lines = Vec::new();
         if focus == QuestionFocus::Draft {
             lines.push(Line::styled(
-                "typing goes to your draft; Tab turns to the question",
+                "typing goes to your draft; Tab switches to the question",
                 theme.style("warning"),
             ));
         } else if let Some(text) = self.confirmation() {
@@ -106,6 +106,6 @@ impl PaneQuestion {
 
 /// What stands behind the keys while they do not count yet.
 fn waiting(theme: &Theme, ready: bool) -> Option<Span<'static>> {
-    let words = "  (a moment: keys count after half a second of quiet)";
+    let words = "  (a moment: keys are accepted after half a second without typing)";
     (!ready).then(|| Span::styled(words, theme.style("hint")))
 }

@@ -89,7 +89,7 @@ fn walk(root: &Path, visit: &mut dyn FnMut(&DirEntry, FileType)) {
     while let Some(dir) = queue.pop_front() {
         dirs += 1;
         if dirs > MOST_DIRS || entries > MOST_ENTRIES || begun.elapsed() > LONGEST {
-            tracing::debug!("links below {} were not all looked at", root.display());
+            tracing::debug!("not all links below {} were checked", root.display());
             return;
         }
         let in_git = dir.iter().any(|name| name == ".git");

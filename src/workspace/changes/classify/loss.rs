@@ -1,7 +1,7 @@
 //! Large losses: a repository, a root, or more than the loss limit.
 
 use super::repository_loss;
-use crate::text::visible;
+use crate::text::{count, visible};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::view::LossLimit;
 use std::collections::BTreeSet;
@@ -23,7 +23,7 @@ pub enum LargeLoss {
 impl LargeLoss {
     /// For a person: `removes the repository `.git` (46 files)`. `name` shows a path of the workspace.
     pub fn words(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
-        let counted = |files: usize| format!("{files} file{}", if files == 1 { "" } else { "s" });
+        let counted = |files: usize| count::of(files, "file");
         match self {
             LargeLoss::Repository { path, files } => {
                 format!("removes the repository `{}` ({})", visible::path_name(&name(path)), counted(*files))
@@ -35,7 +35,9 @@ impl LargeLoss {
             LargeLoss::Root { path, files } => {
                 format!("removes everything in `{}` ({})", visible::path_name(path), counted(*files))
             }
-            LargeLoss::Files { files, bytes } => format!("removes {} ({bytes} bytes)", counted(*files)),
+            LargeLoss::Files { files, bytes } => {
+                format!("removes {} ({})", counted(*files), count::of(*bytes, "byte"))
+            }
         }
     }
 

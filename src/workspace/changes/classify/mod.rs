@@ -122,7 +122,7 @@ impl<'a> ChangeClassifier<'a> {
             return ChangeClass::RunsLater(Runner { by: "git".into(), why });
         }
         if self.set.hook_dirs.includes(&change.path) {
-            let why = "git obeys it: your settings or those of a repository include it".into();
+            let why = "git reads it: your settings or those of a repository include it".into();
             return ChangeClass::RunsLater(Runner { by: "git".into(), why });
         }
         if let Some(class) = self.in_repository(&change.path) {
@@ -227,7 +227,7 @@ fn completed_repositories(set: &ChangeSet) -> BTreeMap<&Path, Runner> {
         let quiet = change.facts.iter().filter(|fact| set.get(fact.file()).is_none());
         let (file, why) = quiet.filter_map(|fact| Some((fact.file(), fact.runs()?))).next()?;
         let name = file.strip_prefix(&change.path).unwrap_or(file).display();
-        let why = format!("it completes a git repository, in which `{name}` is already: {why}");
+        let why = format!("it completes a git repository that already has `{name}`: {why}");
         Some(Runner { by: "git".into(), why })
     };
     created.filter_map(|change| Some((change.path.as_path(), runner(change)?))).collect()

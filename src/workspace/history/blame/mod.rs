@@ -77,7 +77,7 @@ impl View {
     pub fn blame(&self, path: &Path) -> io::Result<FileBlame> {
         let bytes = self.text_to_blame(path)?;
         let text = TextFile::new(Arc::clone(&bytes));
-        let text = text.map_err(|_| refused(path, "is no text, so it has no lines"))?;
+        let text = text.map_err(|_| refused(path, "is a binary file"))?;
         let set = if self.is_empty(LayerKind::Pending) {
             Default::default()
         } else {
@@ -91,7 +91,10 @@ impl View {
         if self.journal().was_pruned() {
             notes.push(match entries.first() {
                 Some(first) => {
-                    format!("the journal begins with transaction {}: older ones were pruned", first.id)
+                    format!(
+                        "the journal starts with transaction {}: older transactions were pruned",
+                        first.id
+                    )
                 }
                 None => "the journal was pruned".to_string(),
             });
@@ -121,10 +124,10 @@ impl View {
             other => other?,
         };
         if !meta.is_file() {
-            return Err(refused(path, "is no file: name one"));
+            return Err(refused(path, "is a directory, not a file"));
         }
         if meta.len() > MOST {
-            let words = format!("has {} bytes: lines are told apart in files of at most {MOST}", meta.len());
+            let words = format!("has {} bytes: blame works for files of at most {MOST}", meta.len());
             return Err(refused(path, &words));
         }
         Ok(Arc::new(crate::text::regular_file::read(&real, MOST)?))

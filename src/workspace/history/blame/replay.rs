@@ -97,7 +97,7 @@ impl<'a> BlameReplay<'a> {
 
     fn before_all(&mut self) -> usize {
         match self.pruned {
-            true => self.unknown("the transactions that could tell were pruned from the journal"),
+            true => self.unknown("the transactions with this information were pruned from the journal"),
             false => self.mark(LineAttribution::nobody(LineStatus::Before)),
         }
     }
@@ -156,8 +156,8 @@ impl<'a> BlameReplay<'a> {
 
     fn lost(&self) -> String {
         match self.last {
-            Some(id) => format!("the content that transaction {id} left is not kept any more"),
-            None => "the content that the first transaction found is not kept any more".into(),
+            Some(id) => format!("the content after transaction {id} is no longer stored"),
+            None => "the content before the first transaction is no longer stored".into(),
         }
     }
 
@@ -177,7 +177,7 @@ impl<'a> BlameReplay<'a> {
         };
         if !sure {
             // What the transaction found and what it wrote cannot be told apart.
-            let why = format!("{}, so what came after it cannot be told from it", self.lost());
+            let why = format!("{}, so later changes cannot be attributed", self.lost());
             let mark = self.unknown(why);
             return ContentState::Here(begin.next(bytes, mark));
         }
