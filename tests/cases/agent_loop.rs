@@ -167,13 +167,13 @@ fn the_question_says_what_the_turn_has_taken() {
     pty.line("go");
     pty.until("the question", |s| {
         s.contains("read_file was called 5 times with the same result. Go on?")
-            && s.contains("this turn has taken 50 in, 100 out so far")
+            && s.contains("this turn has cost 50 in, 100 out so far")
     });
     pty.until("keys that count", |s| !s.contains("(a moment:"));
     let shown = "◆ read_file was called 5 times with the same result. Go on?\n\
-                 \x20 this turn has taken 50 in, 100 out so far\n\
+                 \x20 this turn has cost 50 in, 100 out so far\n\
                  \x20 y yes  n no  Esc stop the turn  Tab your draft";
     assert!(pty.screen().contains(shown), "{}", pty.screen());
     pty.send("n");
-    pty.until("the end", |s| s.contains("stopped: read_file repeated the same thing 5 times"));
+    pty.until("the end", |s| s.contains("stopped: read_file was called 5 times with the same result"));
 }

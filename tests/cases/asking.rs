@@ -43,7 +43,7 @@ fn the_person_answers_by_a_digit_in_words_or_not_at_all() {
     for (keys, answer) in [
         ("2", "the person answers: PostgreSQL"),
         ("both, please\r", "the person answers: both, please"),
-        ("\x1b", "the person leaves it open: decide yourself and say what you assumed"),
+        ("\x1b", "the person leaves it open: decide yourself and state your assumption"),
     ] {
         let server = asking();
         let mut pty = asked(&server, &[]);
@@ -96,7 +96,7 @@ fn a_question_is_answered_by_number_or_words_where_lines_are_read() {
 fn nobody_answers_where_nobody_is() {
     let server = asking();
     Place::new().run(model(&server).into_iter().chain(["-p".into(), "go on".into()])).code(0);
-    assert_eq!(result(&server), "nobody is here to answer: decide yourself and say what you assumed");
+    assert_eq!(result(&server), "nobody can answer: decide yourself and state your assumption");
 }
 
 const STEPS: &str = r#"{"items":[{"text":"read the code","status":"done"},{"text":"mend it","status":"in_progress"},{"text":"test it","status":"pending"}]}"#;

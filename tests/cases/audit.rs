@@ -104,20 +104,28 @@ fn writers_side_by_side_share_one_chain() {
 fn every_kind_of_tampering_is_found_where_it_begins() {
     type Change = fn(&mut Vec<String>);
     let changes: [(&str, Change, &str); 8] = [
-        ("a word changed", |l| l[3] = l[3].replace("because", "whatever"), "Tampered entry 4"),
-        ("a code changed", |l| l[3] = l[3].replacen(&mac(&l[3]), &"0".repeat(64), 1), "Tampered entry 4"),
-        ("one in the middle deleted", |l| drop(l.remove(3)), "Chain break at 4: expected {3}, got {4}"),
-        ("the first deleted", |l| drop(l.remove(0)), "Chain break at 1: expected {0}, got {1}"),
+        ("a word changed", |l| l[3] = l[3].replace("because", "whatever"), "entry 4 was changed"),
+        ("a code changed", |l| l[3] = l[3].replacen(&mac(&l[3]), &"0".repeat(64), 1), "entry 4 was changed"),
+        (
+            "one in the middle deleted",
+            |l| drop(l.remove(3)),
+            "the chain is broken at entry 4: expected {3}, found {4}",
+        ),
+        (
+            "the first deleted",
+            |l| drop(l.remove(0)),
+            "the chain is broken at entry 1: expected {0}, found {1}",
+        ),
         ("the last deleted", |l| drop(l.pop()), "1 entry is missing at the end"),
         ("the last three deleted", |l| l.truncate(5), "3 entries are missing at the end"),
-        ("two swapped", |l| l.swap(3, 4), "Chain break at 4: expected {3}, got {4}"),
+        ("two swapped", |l| l.swap(3, 4), "the chain is broken at entry 4: expected {3}, found {4}"),
         (
             "one appended without the key",
             |l| {
                 let forged = l[7].replace("\"seq\":8", "\"seq\":9").replace("/w/8", "/w/9");
                 l.push(forged);
             },
-            "Tampered entry 9",
+            "entry 9 was changed",
         ),
     ];
     for (what, change, found) in changes {
@@ -217,7 +225,7 @@ fn each_call_is_written_down_before_it_runs_and_after_with_who_consented() {
     assert_eq!(first["why"], "write mode allows it");
     assert_eq!(first["reach"][0], format!("write {}", place.tree.join("b.txt").display()));
     assert_eq!(first["preview_hash"].as_str().unwrap().len(), 64);
-    place.run(["audit", "verify"]).code(0).says("8 entries, all as they were written");
+    place.run(["audit", "verify"]).code(0).says("8 entries, no changes found");
 }
 
 #[test]
@@ -240,7 +248,7 @@ fn a_log_that_cannot_be_written_stops_the_call() {
     std::fs::create_dir_all(place.state_dir()).unwrap();
     std::fs::write(place.state_dir().join("audit"), "in the way").unwrap();
     let write = ["tool", "call", "write_file", r#"{"path":"b.txt","content":"x"}"#, "--mode", "write"];
-    let out = place.run(write).code(1).warns("the audit log cannot be written, so nothing more is done");
+    let out = place.run(write).code(1).warns("cannot write the audit log, so placet stops here");
     assert!(out.stderr.contains("hint: make it writable, or turn the log off with `audit.enabled = false`"));
     assert!(!place.tree.join("b.txt").exists());
     place.run(write.iter().chain(&["--set", "audit.enabled=false"])).code(0);
@@ -253,7 +261,7 @@ fn verify_tells_the_first_break_and_ends_with_one() {
     let text = std::fs::read_to_string(log_of(&place)).unwrap();
     std::fs::write(log_of(&place), text.replacen("a.txt", "b.txt", 1)).unwrap();
     let out = place.run(["audit", "verify"]).code(1);
-    assert_eq!(out.stdout, "Tampered entry 1\n");
+    assert_eq!(out.stdout, "entry 1 was changed\n");
     std::fs::write(log_of(&place), text.lines().take(2).map(|l| format!("{l}\n")).collect::<String>())
         .unwrap();
     assert_eq!(place.run(["audit", "verify"]).code(1).stdout, "1 entry is missing at the end\n");

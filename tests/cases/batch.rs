@@ -45,7 +45,7 @@ fn a_batch_goes_through_the_same_gate() {
     assert_eq!(place.read("a.txt"), "Hi");
     let denied = ["--mode", "write", "--deny", "write(secret.txt)", "-p", &batch("secret.txt")];
     let out = place.run(denied).code(3);
-    assert!(out.stdout.contains("forbids it"), "{}", out.stdout);
+    assert!(out.stdout.contains("denies it"), "{}", out.stdout);
     assert_eq!(place.read("secret.txt"), "s");
     place.run(["undo"]).code(0);
     assert!(!place.tree.join("a.txt").exists(), "one transaction");

@@ -357,7 +357,7 @@ fn what_was_pruned_is_unknown_and_says_why() {
     // The content that the last transaction left is gone.
     let left = blake3::hash(b"one\n2\n");
     desk.view().objects().remove(left);
-    let why = "the content that transaction 2 left is not kept any more";
+    let why = "the content after transaction 2 is no longer stored";
     assert_eq!(
         desk.whose("a.txt"),
         [
@@ -371,7 +371,7 @@ fn what_was_pruned_is_unknown_and_says_why() {
     let gone = prune(&journals, desk.view().objects(), none, &PruneRoots::default());
     assert!(gone.unwrap().entries > 0);
     let blame = desk.view().blame(&desk.0.path("a.txt")).unwrap();
-    let why = "the transactions that could tell were pruned from the journal".to_string();
+    let why = "the transactions with this information were pruned from the journal".to_string();
     assert_eq!(blame.notes, ["the journal was pruned"]);
     assert!(blame.lines.iter().all(|l| l.claim.standing == LineStatus::Unknown { why: why.clone() }));
 }
@@ -382,7 +382,7 @@ fn pruning_leaves_the_contents_between_pending_calls_and_those_of_the_journal() 
     let both =
         "replace \"one\" with \"1\" in a.txt anyway and then replace \"three\" with \"3\" in a.txt anyway";
     place.run(["-p", both, "--mode", "ask"]).code(3);
-    place.run(["journal", "prune"]).code(0).says("removed 0 transactions and 0 contents");
+    place.run(["journal", "prune"]).code(0).says("removed 0 transactions and 0 stored contents (0 bytes)");
     let titles = |place: &Place| -> Vec<String> {
         let lines = place.run(["blame", "a.txt", "--json"]).code(0).lines();
         lines.iter().map(|l| format!("{}{}", l["state"].as_str().unwrap(), l["origin"]["call"])).collect()
@@ -391,7 +391,7 @@ fn pruning_leaves_the_contents_between_pending_calls_and_those_of_the_journal() 
     assert!(pending[0].starts_with("pending") && pending[2].starts_with("pending"), "{pending:?}");
     assert_ne!(pending[0], pending[2]);
     place.run(["apply"]).code(0);
-    place.run(["journal", "prune"]).code(0).says("removed 0 transactions and 0 contents");
+    place.run(["journal", "prune"]).code(0).says("removed 0 transactions and 0 stored contents (0 bytes)");
     let landed: Vec<String> = titles(&place).iter().map(|t| t.replace("workspace", "pending")).collect();
     assert_eq!(landed, pending);
 }
@@ -429,10 +429,10 @@ fn a_name_that_is_no_text_has_its_lines_told() {
 #[test]
 fn what_has_no_lines_is_refused_in_a_sentence() {
     let place = Place::new().file("b.bin", b"a\0b").file("d/x", "");
-    place.run(["blame", "b.bin"]).code(1).warns("b.bin` is no text, so it has no lines");
-    place.run(["blame", "d"]).code(1).warns("d` is no file: name one");
+    place.run(["blame", "b.bin"]).code(1).warns("b.bin` is a binary file");
+    place.run(["blame", "d"]).code(1).warns("d` is a directory, not a file");
     place.run(["blame", "none.txt"]).code(1).warns("none.txt` does not exist");
-    place.run(["blame", "d/x", "3"]).code(2).warns("there is no line 3: the file has 0");
+    place.run(["blame", "d/x", "3"]).code(2).warns("line 3 is past the end: the file has 0 lines");
     place.run(["blame", "d/x", "3,1"]).code(2).warns("`3,1` is no range of lines");
     let large = std::fs::File::create(place.tree.join("large")).unwrap();
     large.set_len((16 << 20) + 1).unwrap();

@@ -46,8 +46,8 @@ fn an_undo_that_can_do_nothing_says_what_is_in_the_way() {
     let place = place();
     place.run(["-p", "overwrite notes.txt with \"three\" anyway", "--mode", "write"]).code(0);
     place.write("notes.txt", "four");
-    place.run(["undo"]).code(1).warns("notes.txt: the same lines changed since");
-    place.run(["undo", "--rest"]).code(1).warns("notes.txt: the same lines changed since");
+    place.run(["undo"]).code(1).warns("notes.txt: the same lines changed in the meantime");
+    place.run(["undo", "--rest"]).code(1).warns("notes.txt: the same lines changed in the meantime");
     place.write("notes.txt", "one\ntwo\n");
     place.run(["undo"]).code(0).says("already").says("undo 2");
 
@@ -59,8 +59,8 @@ fn an_undo_that_can_do_nothing_says_what_is_in_the_way() {
     ];
     place.run(both).code(0);
     place.write("notes.txt", "four");
-    place.run(["undo"]).code(1).warns("`placet undo --rest` does the other 1 change");
-    place.run(["undo", "--rest"]).code(0).says("D k.txt").says("left as it is: notes.txt");
+    place.run(["undo"]).code(1).warns("hint: `placet undo --rest` handles the other 1 change");
+    place.run(["undo", "--rest"]).code(0).says("D k.txt").says("skipped notes.txt");
 }
 
 /// Story: a pipe among the changes kept all the others from being applied.
@@ -84,7 +84,7 @@ fn modes_owners_and_attributes_are_told_wherever_a_change_is() {
     let place = place();
     let made = "run umask 022; echo n > n.txt; chmod 4755 n.txt; mkdir -m 777 pub; echo s > pub/s.txt; \
                 chmod 666 pub/s.txt; mv notes.txt m.txt; chmod 600 m.txt; echo plain > p.txt";
-    let setuid = "n.txt mode 4755 (runs with the rights of its owner, whoever starts it)";
+    let setuid = "n.txt mode 4755 (anyone who runs it gets the rights of its owner)";
     let told = place.run(["-p", made, "--mode", "ask"]).code(3).warns(setuid);
     let listed = place.run(["changes"]).code(0).says(setuid);
     for out in [&told.stderr, &listed.stdout] {

@@ -28,8 +28,12 @@ fn sessions_are_listed_shown_exported_searched_and_deleted() {
     assert_eq!(whole["version"], 3);
     assert_eq!(whole["messages"][1]["role"], "assistant");
     place.run(["session", "search", "notes.txt"]).code(0).says(id);
-    place.run(["session", "search", "don't"]).code(1).warns("nothing found");
-    place.run(["session", "show", "zzz"]).code(1).warns("no session starts with `zzz`").warns("session list");
+    place.run(["session", "search", "don't"]).code(1).warns("no matches");
+    place
+        .run(["session", "show", "zzz"])
+        .code(1)
+        .warns("no session with the ID prefix `zzz`")
+        .warns("session list");
     place.run(["session", "delete", id]).code(0).warns("deleted");
     place.run(["session", "show", id]).code(1);
     assert_eq!(place.run(["session", "list", "--json"]).code(0).json(), serde_json::json!([]));
@@ -95,7 +99,7 @@ fn tools_are_listed_shown_and_called_by_name() {
     place.run(["tool", "call", "read_file", r#"{"path":"note.txt"}"#]).code(1).warns("did you mean that?");
     place.run(["tool", "call", "read_file", "[1]"]).code(2).warns("not a JSON object");
     place.run(["tool", "call", "read_file", r#"{"path":3}"#]).code(1).warns("`path` must be a string");
-    place.run(["tool", "call", "nope", "{}"]).code(2).warns("there is no tool `nope`");
+    place.run(["tool", "call", "nope", "{}"]).code(2).warns("unknown tool `nope`");
 }
 
 #[test]
@@ -103,9 +107,9 @@ fn a_tool_call_passes_the_same_gate_as_a_conversation() {
     let place = place();
     let write = ["tool", "call", "write_file", r#"{"path":"new.txt","content":"x"}"#];
     let with = |more: &[&str]| place.run(write.iter().chain(more));
-    with(&[]).code(3).warns("read mode: nothing may be written");
+    with(&[]).code(3).warns("read mode does not allow writing");
     with(&["--mode", "ask"]).code(3).warns("A new.txt").warns("placet apply --session");
-    with(&["--mode", "write", "--deny", "write(new.txt)"]).code(3).warns("forbids it");
+    with(&["--mode", "write", "--deny", "write(new.txt)"]).code(3).warns("denies it");
     assert!(!place.tree.join("new.txt").exists());
     with(&["--mode", "write"]).code(0);
     assert_eq!(place.read("new.txt"), "x");
@@ -146,9 +150,9 @@ fn mistakes_in_a_settings_file_are_told_with_their_place_and_the_rest_applies() 
     let out = place.run(["config", "show"]).code(0);
     let file = place.config_dir().join("config.toml");
     for (at, words) in [
-        ("1:1", "there is no setting `modell`\n  hint: did you mean `model`?"),
+        ("1:1", "unknown setting `modell`\n  hint: did you mean `model`?"),
         ("2:1", "`max_turns` must be a whole number"),
-        ("4:3", "there is no setting `ui.thme`\n  hint: did you mean `ui.theme`?"),
+        ("4:3", "unknown setting `ui.thme`\n  hint: did you mean `ui.theme`?"),
     ] {
         let line = format!("{}:{at}: {words}", file.display());
         assert!(out.stderr.contains(&line), "{line}\n{out:#?}");
@@ -158,7 +162,7 @@ fn mistakes_in_a_settings_file_are_told_with_their_place_and_the_rest_applies() 
     // Other tools take the words after the options, too.
     place.run(["-p", "--mode", "read", "show notes.txt"]).code(0).says("2│two");
     place.run(["-p", "show notes.txt", "and more"]).code(2).warns("the prompt was given twice");
-    place.run(["doctor"]).code(1).says("3 wrong");
+    place.run(["doctor"]).code(1).says("3 problems found");
 }
 
 /// Whatever is wrong with a permission, less is allowed than before and never more.
@@ -225,12 +229,12 @@ fn trust_holds_for_the_very_content_that_was_shown() {
     place.placet(["-p", "create b.txt with \"x\""]).cwd(&sub).go().code(0);
     place.write(".placet/config.toml", "mode = \"write\" \n");
     create("c.txt").code(3).warns("is not trusted");
-    place.placet(["config", "trust", "--cwd", "../tree"]).cwd(&sub).go().code(2).warns("is no directory");
+    place.placet(["config", "trust", "--cwd", "../tree"]).cwd(&sub).go().code(2).warns("is not a directory");
     place.placet(["config", "trust", "--cwd", "../../tree"]).cwd(&sub).go().code(0);
     create("c.txt").code(0);
     assert_eq!(mode_of(&place.state_dir().join("trust.json")), 0o600);
     let nothing = Place::new();
-    nothing.run(["config", "trust"]).code(1).warns("there is no .placet/config.toml here");
+    nothing.run(["config", "trust"]).code(1).warns("no .placet/config.toml in this project");
 }
 
 #[test]
@@ -240,7 +244,7 @@ fn init_writes_a_file_in_which_nothing_is_set() {
     place.run(["config", "init"]).code(0).says("wrote ");
     let after = place.run(["config", "show"]).code(0);
     assert_eq!((after.stdout.as_str(), after.stderr.as_str()), (before.as_str(), ""));
-    place.run(["config", "init"]).code(1).warns("exists already");
+    place.run(["config", "init"]).code(1).warns("already exists");
     // With every comment sign taken away it is still a valid file.
     let path = place.config_dir().join("config.toml");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -298,14 +302,14 @@ fn a_stored_key_is_for_its_owner_only_and_is_used_and_never_shown() {
 
 #[test]
 fn doctor_says_what_this_is_and_what_is_wrong() {
-    let out = place().run(["doctor"]).code(0).says("offline").says("read").says("nothing is wrong");
+    let out = place().run(["doctor"]).code(0).says("offline").says("read").says("no problems found");
     assert!(out.stdout.contains(env!("CARGO_PKG_VERSION")));
     let line =
         |word: &str| out.stdout.lines().find(|line| line.starts_with(word)).unwrap_or_default().to_string();
     // Story: it said that commands run without a sandbox when they had long had one.
     assert!(line("sandbox").contains("view") || line("sandbox").contains("because"), "{}", out.stdout);
     assert!(line("layers").contains(" files, ") || !line("sandbox").contains("view"), "{}", out.stdout);
-    place().config("provider = \"nobody\"").run(["doctor"]).code(1).says("there is no provider `nobody`");
+    place().config("provider = \"nobody\"").run(["doctor"]).code(1).says("unknown provider `nobody`");
 }
 
 #[test]
@@ -374,11 +378,11 @@ fn a_command_is_judged_without_being_run() {
         .code(0)
         .says("allow: the rule `run(make *)`")
         .says(&format!("allow run(make *) (user file {}, line 3)", file.display()));
-    check("write", "make && touch made").code(3).says("ask: ").says("no rule and no grant covers it");
+    check("write", "make && touch made").code(3).says("ask: ").says("no rule or grant matches");
     check("unrestricted", "timeout 5 curl x").code(3).says("deny: ").says("no downloads").says("line 5)");
-    check("read", "ls").code(3).says("deny: read mode");
+    check("read", "ls").code(3).says("deny: in read mode commands run only in the copy-on-write view");
     let out = check("unrestricted", "rm -rf ..").code(3);
-    assert!(out.stdout.contains("a yes must be typed: "), "{out:?}");
+    assert!(out.stdout.contains("to confirm, type: "), "{out:?}");
     let json =
         place.run(["permission", "check", "--mode", "write", "--json", "make; touch x"]).code(3).json();
     assert_eq!((&json["verdict"], json["segments"].as_array().unwrap().len()), (&"ask".into(), 2));
@@ -401,10 +405,13 @@ fn a_rule_that_breaks_its_examples_holds_everything_down() {
     );
     let file = place.config_dir().join("config.toml");
     let out = place.run(["permission", "check", "cargo test"]).code(3).warns(&format!(
-        "{}:4:1: the rule `run(cargo *)` matches `cargo publish`, which is an example of what it must not match",
+        "{}:4:1: the rule `run(cargo *)` matches `cargo publish`, its own `not_match` example",
         file.display()
     ));
-    assert!(out.stdout.starts_with("deny: read mode"), "{out:?}");
+    assert!(
+        out.stdout.starts_with("deny: in read mode commands run only in the copy-on-write view"),
+        "{out:?}"
+    );
     let list = place.run(["permission", "list"]).code(0).says("ask    *");
     assert!(!list.stdout.contains("run(cargo *)"), "{list:?}");
 }

@@ -38,7 +38,7 @@ fn what_was_spent_is_told_by_day_and_model_and_outlives_its_session() {
     place
         .run(["usage", "--since", "yesterday"])
         .code(2)
-        .warns("--since 7d, --since 12h or --since 2026-11-01");
+        .warns("use --since 7d, --since 12h or --since 2026-11-01");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_price_that_is_not_known_is_said_to_be_unknown() {
     let place = place(&server, "");
     place.run(["-p", "hello"]).code(0);
     let text = place.run(["usage"]).code(0);
-    assert!(text.stdout.contains("price not known"), "{}", text.stdout);
+    assert!(text.stdout.contains("price unknown"), "{}", text.stdout);
     assert_eq!(place.run(["usage", "--json"]).json()["total"]["cost_micros"], json!(null));
 }
 
@@ -63,7 +63,10 @@ fn a_budget_ends_the_turn_where_nobody_can_be_asked() {
     let said = "the budget of $0.0001 for this session is used up: $0.0001";
     assert!(done.stderr.contains(said), "{}", done.stderr);
     assert_eq!(server.requests().len(), 1);
-    place.run(["-p", "x", "--set", "budget.day=lots"]).code(2).warns("`lots` is no amount of dollars");
+    place
+        .run(["-p", "x", "--set", "budget.day=lots"])
+        .code(2)
+        .warns("invalid amount `lots`: expected dollars, such as 5.00");
     let day = place.run(["-p", "hello", "--set", "budget.day=0.0001"]);
     assert!(day.stderr.contains("for this day is used up"), "{}", day.stderr);
 }
@@ -208,9 +211,9 @@ async fn a_server_that_counts_nothing_leaves_the_price_unknown() {
     }
     let (spent, _) = agent.costs();
     assert_eq!((spent.requests, spent.unpriced, spent.picos), (3, 3, 0));
-    assert_eq!(placet::repl::priced(spent), "price not known");
+    assert_eq!(placet::repl::priced(spent), "price unknown");
     let said =
-        "anthropic did not say how many tokens an answer took: what it costs is not held to your budget";
+        "anthropic did not report the tokens of an answer: its cost does not count towards your budget";
     assert_eq!(notices.iter().filter(|n| *n == said).count(), 1, "{notices:?}");
 }
 
@@ -245,7 +248,7 @@ async fn the_budget_of_a_day_stops_a_sub_agent_and_the_person_is_asked_once() {
     let mut asked = Vec::new();
     let ending = turn(&mut agent, "send one", answering('s', &mut asked)).await;
     assert!(matches!(ending, TurnEnding::Blocked { .. }), "{ending:?}");
-    assert_eq!(asked, ["The budget of $0.0006 for this day is used up: $0.0007. Go on?"]);
+    assert_eq!(asked, ["The budget of $0.0006 for this day is used up: $0.0007. Continue?"]);
     assert_eq!(talk.server.requests().len(), 2, "one of the parent, one of the child");
     assert_eq!(agent.costs().0.requests, 2);
 }

@@ -70,12 +70,12 @@ const CODEX: &[Scenario] = &[
         "*** Update File: here/plum\n*** Move to: there/far/plum\n@@\n-red\n+blue\n",
         Files(&[("here/fig", "ripe\n"), ("there/far/plum", "blue\n")]),
     ),
-    scenario("an empty envelope", &[("plum", "red\n")], "", Refused("there is no patch in the text")),
+    scenario("an empty envelope", &[("plum", "red\n")], "", Refused("no patch found: expected")),
     scenario(
         "lines that are not there",
         &[("plum", "red\n")],
         "*** Update File: plum\n@@\n-blue\n+green\n",
-        Refused("does not fit"),
+        Refused("does not match"),
     ),
     scenario("a missing file is deleted", &[], "*** Delete File: plum\n", Refused("does not exist")),
     scenario(
@@ -94,13 +94,13 @@ const CODEX: &[Scenario] = &[
         "a move onto an existing file",
         &[("plum", "red\n"), ("fig", "ripe\n")],
         "*** Update File: plum\n*** Move to: fig\n@@\n-red\n+blue\n",
-        Refused("`fig` exists already"),
+        Refused("`fig` already exists"),
     ),
     scenario(
         "an existing file is added",
         &[("plum", "red\n")],
         "*** Add File: plum\n+blue\n",
-        Refused("`plum` exists already"),
+        Refused("`plum` already exists"),
     ),
     shown(
         "a file that was shown is deleted and added in one patch",
@@ -119,7 +119,7 @@ const CODEX: &[Scenario] = &[
         "an unknown section",
         &[("plum", "red\n")],
         "*** Paint File: plum\n",
-        Refused("`*** Paint File: plum` does not belong here"),
+        Refused("unexpected `*** Paint File: plum`"),
     ),
     scenario(
         "the last line has no line end",
@@ -248,25 +248,25 @@ const CODEX: &[Scenario] = &[
         "hunks in another order than the file",
         &[("plum", "1\n2\n3\n")],
         "*** Update File: plum\n@@\n-3\n+three\n@@\n-1\n+one\n",
-        Refused("fits only at line 1, above the end of hunk 1"),
+        Refused("matches only at line 1, above the end of hunk 1"),
     ),
     scenario(
         "two hunks insert at the same place",
         &[("plum", "1\n2\n")],
         "*** Update File: plum\n@@\n 1\n+a\n 2\n@@\n 1\n+b\n 2\n",
-        Refused("fits only at line 1, above the end of hunk 1"),
+        Refused("matches only at line 1, above the end of hunk 1"),
     ),
     scenario(
         "lines that differ in blanks",
         &[("plum", "    red\n")],
         "*** Update File: plum\n@@\n-red\n+blue\n",
-        Refused("does not fit"),
+        Refused("does not match"),
     ),
     scenario(
         "lines that differ in dashes and quotes",
         &[("plum", "red \u{2013} blue\n")],
         "*** Update File: plum\n@@\n-red - blue\n+green\n",
-        Refused("does not fit"),
+        Refused("does not match"),
     ),
     scenario(
         "a name outside the workspace",
@@ -332,11 +332,11 @@ fn every_tool_set_refuses_hunks_that_overlap_or_leave_the_end() {
     for (hunks, why) in [
         (
             "@@ -1,2 +1,3 @@\n 1\n+a\n 2\n@@ -1,2 +2,3 @@\n 1\n+b\n 2\n",
-            "fits only at line 1, above the end of hunk 1",
+            "matches only at line 1, above the end of hunk 1",
         ),
         (
             "@@ -2,2 +2,2 @@\n-2\n+two\n 3\n@@ -1,1 +1,1 @@\n-1\n+one\n",
-            "fits only at line 1, above the end of hunk 1",
+            "matches only at line 1, above the end of hunk 1",
         ),
         ("@@ -1,2 +1,3 @@\n 1\n 2\n+a\n", "but not at the end of the file, where it belongs"),
     ] {

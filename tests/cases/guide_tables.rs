@@ -125,7 +125,7 @@ fn the_table_of_protected_files_is_what_file_tools_and_commands_do() {
         };
         assert_eq!(row[1], tool, "{mode}");
         let command = match mode.write_policy() {
-            WritePolicy::Discard => "the change is thrown away",
+            WritePolicy::Discard => "the change is discarded",
             WritePolicy::Hold => "the change is pending",
             WritePolicy::Apply => "all changes of the command are pending",
             WritePolicy::Direct => "the change is real at once",

@@ -264,11 +264,20 @@ fn a_conversation_goes_on_with_continue_and_resume() {
     let counts: Vec<usize> = bodies.iter().map(|b| b["messages"].as_array().unwrap().len()).collect();
     assert_eq!(counts, [1, 3, 5, 1]);
     assert_eq!(server.violations(), Vec::<String>::new());
-    place.run(["-r", "zzzz", "-p", "x"]).code(1).warns("no session starts with `zzzz`").warns("session list");
+    place
+        .run(["-r", "zzzz", "-p", "x"])
+        .code(1)
+        .warns("no session with the ID prefix `zzzz`")
+        .warns("session list");
     place.run(["-r", "-p", "x"]).code(2);
     let elsewhere = place.tree.join("sub");
     std::fs::create_dir(&elsewhere).unwrap();
-    place.placet(["-c", "-p", "x"]).cwd(&elsewhere).go().code(1).warns("no session of this directory");
+    place
+        .placet(["-c", "-p", "x"])
+        .cwd(&elsewhere)
+        .go()
+        .code(1)
+        .warns("no earlier session in this directory");
 }
 
 #[test]
@@ -308,7 +317,7 @@ fn flags_set_what_they_say() {
     let system = requests[2].body["system"].to_string();
     assert!(system.contains("tree/sub") && system.contains(more.to_str().unwrap()), "{system}");
     for (args, words) in [
-        (vec!["-p", "x", "--cwd", "nowhere"], "is no directory"),
+        (vec!["-p", "x", "--cwd", "nowhere"], "is not a directory"),
         (vec!["-p", "x", "--set", "modell=x"], "did you mean `model`"),
         (vec!["-p", "x", "--set", "max_turns=many"], "a whole number"),
         (vec!["-p", "x", "--mode", "yolo"], "one of none, read, ask, write, unrestricted"),

@@ -41,7 +41,7 @@ fn a_program_that_fails_in_any_way_blocks_and_is_named() {
         ("echo hello", "its answer cannot be read"),
         ("true", "its answer cannot be read"),
         ("echo '{\"reason\":\"no decision\"}'", "its answer cannot be read"),
-        ("echo '{\"decision\":\"MAYBE\"}'", "it answered `MAYBE`, which is none of ALLOW"),
+        ("echo '{\"decision\":\"MAYBE\"}'", "it answered `MAYBE`; expected ALLOW"),
         ("echo '{\"decision\":\"REDACT\",\"pattern\":\"a\"}'", "where nothing can be redacted"),
         ("/no/such/program", "it failed with exit code 127"),
     ] {
@@ -79,7 +79,7 @@ fn a_hook_that_wants_a_person_is_refused_by_name_where_there_is_none() {
     );
     let out = read(&place)
         .code(3)
-        .warns("this needs a person: the hook `ask-first` wants a person to say yes: reading is private");
+        .warns("denied: the hook `ask-first` asks for a person's approval: reading is private");
     assert!(out.stderr.contains("never permitted without a person"), "{out:#?}");
     // Neither a rule nor a mode answers for the person.
     call(&place, "read_file", &json!({"path": "a.txt"}), &["--allow", "*", "--mode", "unrestricted"]).code(3);
@@ -125,11 +125,8 @@ fn what_is_redacted_reaches_neither_the_model_nor_a_scratchpad_nor_the_log() {
 #[test]
 fn a_result_may_be_withheld_or_wait_for_a_person() {
     for (effect, says) in [
-        (
-            "deny = \"alpha\"\nreason = \"too much\"",
-            "the result is withheld: the hook `late` blocks it: too much",
-        ),
-        ("ask = \"alpha\"", "this needs a person: the hook `late`"),
+        ("deny = \"alpha\"\nreason = \"too much\"", "result withheld: the hook `late` blocks it: too much"),
+        ("ask = \"alpha\"", "denied: result withheld: the hook `late` asks a person"),
     ] {
         let place = Place::new().file("a.txt", "alpha\n").config(&format!(
             "[[hooks]]\nname = \"late\"\npoint = \"POST_TOOL_RESPONSE\"\ntool = \"read_file\"\n{effect}\n"
@@ -170,7 +167,7 @@ fn what_goes_to_the_provider_may_be_stopped_before_it_is_sent() {
         ),
         "{out:#?}"
     );
-    assert!(out.stderr.contains("/rewind takes it back"), "{out:#?}");
+    assert!(out.stderr.contains("/rewind removes it"), "{out:#?}");
     place.run(["-p", "forbidden things"]).code(3).warns("blocked: the hook `short`");
     place.run(["-p", "help"]).code(0);
 }
@@ -210,7 +207,7 @@ fn a_hook_that_cannot_be_read_leaves_placet_in_doubt() {
             "has the unknown point `PRE_TOOL`; the points are PRE_CONTEXT_INJECTION",
         ),
         ("point = \"PRE_TOOL_CALL\"", "must have exactly one of command, deny"),
-        ("point = \"PRE_TOOL_CALL\"\ndeny = \"(\"", "has a pattern that is not one"),
+        ("point = \"PRE_TOOL_CALL\"\ndeny = \"(\"", "has an invalid pattern"),
         ("point = \"PRE_TOOL_CALL\"\ndenny = \"x\"", "has the unknown key `denny`"),
         ("deny = \"x\"", "has a table without `point`"),
         (
@@ -244,9 +241,8 @@ fn a_project_s_hooks_refuse_and_ask_without_trust_but_run_nothing() {
     );
     let out = read(&place).code(0);
     assert!(
-        out.stderr.contains(
-            "is not trusted, so this is left out: hooks = [{ point = \"PRE_TOOL_CALL\", name = \"theirs\""
-        ),
+        out.stderr
+            .contains("is not trusted; ignored: hooks = [{ point = \"PRE_TOOL_CALL\", name = \"theirs\""),
         "{out:#?}"
     );
     assert!(!mark.exists());
@@ -386,7 +382,7 @@ async fn a_hook_that_wants_a_person_asks_them_and_their_yes_runs_the_call() {
             }
         });
         assert_eq!(ending.await, TurnEnding::Done);
-        let reason = "the hook `careful` wants a person to say yes: look first".to_string();
+        let reason = "the hook `careful` asks for a person's approval: look first".to_string();
         assert_eq!((asked, talk.ran().len()), (vec![(reason, None, None)], ran));
         talk.is_lawful();
     }

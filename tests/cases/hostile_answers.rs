@@ -183,7 +183,7 @@ fn a_discard_is_taken_back_and_that_of_two_turns_asks() {
     pty.answer("d");
     pty.until("the second look", |s| s.contains("press d again"));
     pty.by_hand("d");
-    pty.until("the discard", |s| s.contains("discarded: 1 change; /undo brings it back"));
+    pty.until("the discard", |s| s.contains("discarded: 1 change; /undo restores it"));
     pty.until_prompt("");
     pty.line("/undo");
     pty.until("it is pending again", |s| s.contains("brought back 1 discarded change") && s.contains("±1 >"));
@@ -201,7 +201,7 @@ fn a_discard_is_taken_back_and_that_of_two_turns_asks() {
     pty.line("/discard");
     pty.until("the question again", |s| s.matches("discard 2 changes of 2 turns?").count() >= 3);
     pty.answer("discard\r");
-    pty.until("the discard", |s| s.contains("discarded 2 changes; /undo brings them back"));
+    pty.until("the discard", |s| s.contains("discarded 2 changes; /undo restores them"));
     assert!(!pty.exists("b.txt"));
     pty.line("/undo");
     pty.until("all of it", |s| s.contains("brought back 2 discarded changes"));
@@ -336,7 +336,7 @@ fn only_a_hand_trusts_a_projects_settings() {
         pty.until("the question", |s| s.contains(TRUST));
         no_answers(&mut pty, TRUST, "trust");
         pty.answer("y\r");
-        pty.until("the prompt", |s| s.contains("left out; it is asked again next time"));
+        pty.until("the prompt", |s| s.contains("ignored; placet asks again next time"));
         pty.until("the usual mode", |s| s.contains("placet [r] >"));
         pty.send("\x04");
     }
@@ -367,7 +367,7 @@ fn only_a_hand_leaves_a_classified_conversation() {
     pty.line("/taint reset");
     pty.until("the question again", |s| s.trim_end().ends_with(RESET));
     pty.answer("reset\r");
-    pty.until("a new conversation", |s| s.trim_end().ends_with("placet [r] >"));
+    pty.until("started a new conversation", |s| s.trim_end().ends_with("placet [r] >"));
 }
 
 /// A key is often pasted, so a paste is an answer here; what was typed before the question is not.
@@ -420,7 +420,7 @@ fn a_burst_in_the_review_decides_nothing_and_what_a_hand_rejects_comes_back() {
     }
     pause(300);
     pty.send("y");
-    pty.until("it is gone", |s| s.contains("1 hunk rejected; /undo brings it back"));
+    pty.until("it is gone", |s| s.contains("1 hunk rejected; /undo restores it"));
     pty.until("the prompt", |s| s.trim_end().ends_with("placet [a] >"));
     pty.line("/undo");
     pty.until("it is pending again", |s| s.contains("brought back 1 discarded change") && s.contains("±1 >"));

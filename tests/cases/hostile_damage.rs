@@ -117,7 +117,7 @@ fn undo_does_not_reach_past_a_damaged_entry_until_it_is_moved_aside() {
             let aside = files(&place.state_dir().join("damaged"));
             assert_eq!(aside.len(), 1, "{way}: {out:#?}");
         }
-        place.run(["doctor"]).says("nothing is wrong");
+        place.run(["doctor"]).says("no problems found");
         // What the damaged one changed is in the way, and is not overwritten; one's own words are heard.
         place.write("a.txt", "third");
         place.run(["undo"]).code(0).says("undid 1 change");
@@ -125,7 +125,7 @@ fn undo_does_not_reach_past_a_damaged_entry_until_it_is_moved_aside() {
         // The number is not used again.
         place.run(["-p", "create n.txt with \"n\"", "--mode", "write"]).code(0);
         assert!(!file.exists() && entry(&place, 5).exists(), "{way}");
-        place.run(["doctor"]).says("nothing is wrong");
+        place.run(["doctor"]).says("no problems found");
     }
 }
 
@@ -254,7 +254,7 @@ fn a_last_line_that_a_crash_cut_is_no_damage() {
     bytes.extend_from_slice(b"{\"path\":\"/x");
     std::fs::write(&record, bytes).unwrap();
     place.run(["changes"]).code(0).says("M a.txt").says("A b.txt");
-    place.run(["doctor"]).says("nothing is wrong");
+    place.run(["doctor"]).says("no problems found");
     place.run(["discard", "b.txt"]).code(0);
     place.run(["changes"]).code(0).says("M a.txt");
 }
@@ -284,7 +284,7 @@ fn a_damaged_entry_of_an_interrupted_apply_is_named_and_stops_undo() {
     place.run(["undo"]).code(1).warns("the interrupted transaction 4 is damaged");
     place.run(["journal", "repair"]).code(0);
     place.run(["undo"]).code(0).says("undid 1 change");
-    place.run(["doctor"]).says("nothing is wrong");
+    place.run(["doctor"]).says("no problems found");
 }
 
 /// A pipe in the place of a record must not be opened: nobody would ever write to it.

@@ -36,7 +36,7 @@ fn a_repository_goes_only_by_its_name() {
         if !has_view(&place) {
             return;
         }
-        let out = place.run(door).code(3).warns("stays pending: it removes the repository `.git` (3 files)");
+        let out = place.run(door).code(3).warns("left pending: removes the repository `.git` (3 files)");
         assert!(
             place.tree.join(".git/HEAD").exists()
                 && place.tree.join(".git/objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb").exists(),
@@ -58,8 +58,7 @@ fn many_files_go_only_by_their_number() {
         if !has_view(&place) {
             return;
         }
-        let out =
-            place.run(door).code(3).warns("stays pending: it removes 30 files").warns("`--apply-loss 30`");
+        let out = place.run(door).code(3).warns("left pending: removes 30 files").warns("`--apply-loss 30`");
         assert!(place.tree.join("many/0").exists(), "{out:#?}");
         assert_eq!(place.read("notes.txt"), "two\n", "{door:?}: {out:#?}");
         place.run(["apply"]).code(3);
@@ -80,8 +79,8 @@ fn a_repository_stays_pending_with_the_files_of_its_work_tree() {
         if !has_view(&place) {
             return;
         }
-        let out = place.run(door).code(3).warns("stays pending: it removes 30 files");
-        assert!(out.stderr.contains("stays pending with it: the repository `.git`"), "{out:#?}");
+        let out = place.run(door).code(3).warns("left pending: removes 30 files");
+        assert!(out.stderr.contains("pending together with it: the repository `.git`"), "{out:#?}");
         assert_eq!(place.read(".git/HEAD"), "ref: refs/heads/main\n", "{door:?}: {out:#?}");
         assert_eq!(place.read("notes.txt"), "two\n", "{door:?}: {out:#?}");
         place.run(["apply", "--apply-loss", "30"]).code(0);
@@ -102,7 +101,7 @@ fn so_does_a_repository_whose_work_tree_is_elsewhere() {
     if !has_view(&place) {
         return;
     }
-    place.run(DOORS[0]).code(3).warns("stays pending with it: the repository `gd`");
+    place.run(DOORS[0]).code(3).warns("pending together with it: the repository `gd`");
     assert_eq!(place.read("gd/HEAD"), "ref: refs/heads/main\n");
 }
 
@@ -132,7 +131,7 @@ fn the_history_of_a_repository_goes_only_by_its_name() {
         if !has_view(&place) {
             return;
         }
-        let words = "stays pending: it removes files that the repository `.git` needs";
+        let words = "left pending: removes files that the repository `.git` needs";
         let out = place.run(DOORS[0]).code(3).warns(words);
         assert!(!out.stderr.contains("--apply-loss"), "one flag is enough: {out:#?}");
         assert_eq!(place.read(".git/objects/aa/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"), "x", "{script}");
@@ -159,7 +158,7 @@ fn files_in_a_directory_that_only_looks_like_a_repository_count() {
     if !has_view(&place) {
         return;
     }
-    place.run(DOORS[0]).code(3).warns("stays pending: it removes 30 files");
+    place.run(DOORS[0]).code(3).warns("left pending: removes 30 files");
     assert!(place.tree.join("game/objects/0.obj").exists());
 }
 
@@ -225,7 +224,7 @@ fn sandbox_run_asks_about_each_file_that_runs_later() {
     // The answer of the other question is none here, and neither is what comes in one piece.
     for wrong in ["apply\r", "a\r", "1\r"] {
         pty.answer(wrong);
-        pty.until("the answers", |s| s.trim_end().ends_with("keep all that are left pending:"));
+        pty.until("the answers", |s| s.trim_end().ends_with("keep the rest pending:"));
         assert!(!pty.exists(".envrc"), "{wrong:?}");
     }
     pty.send("yes\r");
@@ -287,7 +286,7 @@ fn apply_in_the_shell_wants_the_name_too() {
     pty.line("/apply");
     pty.until("the word", |s| s.contains("type `.git` and Enter to apply this"));
     pty.answer("\r");
-    pty.until("the rest", |s| s.contains("stays pending: it removes the repository"));
+    pty.until("the rest", |s| s.contains("left pending: removes the repository"));
     assert!(pty.exists(".git/HEAD") && pty.read("notes.txt") == "two\n");
     pty.line("/apply");
     pty.until("the word again", |s| s.matches("type `.git` and Enter").count() == 2);

@@ -85,13 +85,13 @@ fn attacks(wire: Wire) -> Vec<Attack> {
             name: "an event that is nothing but brackets",
             reply: Reply::sse(format!("data: {nested}\n\n")),
             settings: "",
-            names: ["more than 100000 JSON values", "no call of it was run"],
+            names: ["more than 100000 JSON values", "none of its calls was run"],
         },
         Attack {
             name: "comments without an end and without a pause",
             reply: Reply::stream().forever(format!(": {text}\n\n"), NO_PAUSE),
             settings: "network.answer_mb = 2",
-            names: ["the server sent more than 16 MB for it", "`network.answer_mb`"],
+            names: ["the server sent more than 16 MB for the answer", "`network.answer_mb`"],
         },
         Attack {
             name: "events without a meaning and without an end",
@@ -107,7 +107,7 @@ fn attacks(wire: Wire) -> Vec<Attack> {
             names: ["more than 8 calls", "`network.answer_calls`"],
         },
         Attack {
-            name: "a call that is too long and whole",
+            name: "a call the time is too long and whole",
             reply: wire.reply(&[Say::Call("c", "run_command", &long)]),
             settings: "network.arguments_mb = 1",
             names: ["arguments of a call to `run_command` are longer than 1 MB", "`network.arguments_mb`"],

@@ -102,7 +102,7 @@ fn one_is_begun_read_waited_for_and_its_effects_are_pending_and_merged_with_edit
         ],
     );
     assert!(told[0].starts_with("first\n[job 1 runs in the background, in "), "{told:?}");
-    assert!(told[0].contains("it sees what is pending as it is now, not later edits"), "{told:?}");
+    assert!(told[0].contains("it sees the changes that are pending now, not later edits"), "{told:?}");
     assert!(told[3].starts_with("1 · running for "), "{told:?}");
     assert!(told[4].starts_with("last\n[job 1: exit code 0 after "), "{told:?}");
     assert!(told[4].contains("[effects: 1 created, 1 modified: a.txt, b.txt; pending"), "{told:?}");
@@ -135,7 +135,7 @@ fn a_conflict_leaves_both_versions_and_says_where() {
         ],
     );
     assert!(told[3].contains("[effects: 1 created: a.txt.job-1; pending"), "{told:?}");
-    assert!(told[3].contains("this command's lies beside it: a.txt.job-1]"), "{told:?}");
+    assert!(told[3].contains("this command's version is next to it: a.txt.job-1]"), "{told:?}");
     assert!(told[4].starts_with("five\nfünf\n"), "{told:?}");
 }
 
@@ -153,9 +153,9 @@ fn what_ends_at_once_is_told_like_any_other_command() {
     ];
     let (told, _) = results(&place, &server, "ask", &calls);
     assert!(told[0].contains("not found") && told[0].contains("[exit code 127, "), "{told:?}");
-    assert_eq!(told[1], "there are no jobs");
-    let hint = "there are none: run_command with `background` begins one";
-    assert_eq!(told[2], format!("error: there is no job 7\nhint: {hint}"));
+    assert_eq!(told[1], "no jobs");
+    let hint = "no jobs are running; run_command with `background` starts one";
+    assert_eq!(told[2], format!("error: no job 7\nhint: {hint}"));
     assert_eq!(told[3], format!("error: `job` is missing\nhint: {hint}"));
 }
 
@@ -174,9 +174,9 @@ fn one_that_is_killed_has_done_nothing_and_all_it_started_is_gone() {
         ("run_command", json!({"command": "ls"}).to_string()),
     ];
     let (told, stderr) = results(&place, &server, "ask", &calls);
-    assert!(told[1].contains("nothing new; it goes on after 0.1 s of waiting"), "{told:?}");
+    assert!(told[1].contains("nothing new; still running after 0.1 s of waiting"), "{told:?}");
     assert!(told[2].contains("[job 1: stopped after "), "{told:?}");
-    assert!(told[2].contains("[whatever it had changed was thrown away]"), "{told:?}");
+    assert!(told[2].contains("[its changes were discarded]"), "{told:?}");
     assert!(told[3].starts_with("a.txt\n["), "{told:?}");
     assert!(!alive(mark) && !stderr.contains("A made.txt"), "{stderr}");
 }
@@ -196,7 +196,7 @@ fn read_mode_throws_away_what_it_changed_and_a_time_limit_ends_it() {
         ("run_command", json!({"command": "ls"}).to_string()),
     ];
     let (told, _) = results(&place, &server, "read", &calls);
-    assert!(told[1].ends_with("[read mode: whatever it had changed was thrown away]"), "{told:?}");
+    assert!(told[1].ends_with("[read mode: its changes were discarded]"), "{told:?}");
     assert!(told[3].contains("[job 2: out of time after "), "{told:?}");
     assert!(told[4].starts_with("a.txt\n["), "{told:?}");
     assert!(!alive("31.00042"));
@@ -228,7 +228,7 @@ fn commands_and_jobs_without_a_network_share_one_localhost() {
     ];
     let (told, stderr) = results(&place, &server, "ask", &calls);
     assert!(told[0].contains("refused"), "{told:?}");
-    assert!(told[2].contains("it has said that"), "{told:?}");
+    assert!(told[2].contains("its output contains it"), "{told:?}");
     assert!(told[3].contains(r"1\n2\n3"), "{told:?}");
     assert!(told[6].contains("refused"), "{told:?}");
     assert!(told[9].contains(r"1\n2\n3"), "{told:?}");
@@ -259,7 +259,7 @@ fn a_single_call_has_no_place_for_one() {
     let place = Place::new();
     let input = background("true");
     let out = place.run(["tool", "call", "run_command", &input, "--mode", "write"]).code(1);
-    out.warns("there is no session here that a background command could belong to");
+    out.warns("background commands need a session, and there is none here");
 }
 
 /// A shell whose model begins `line` in the background and says that it has.
@@ -298,7 +298,7 @@ fn the_person_lists_reads_and_ends_them_and_hears_of_an_end_while_typing() {
     pty.line("/jobs kill 1");
     pty.until("the answer", |s| s.contains("job 1 has ended already"));
     pty.line("/jobs keep 9");
-    pty.until("the mistake", |s| s.contains("there is no job `9`"));
+    pty.until("the mistake", |s| s.contains("no job `9`"));
     server.push(Reply::openai(&[Say::Text("I know")]));
     pty.line("what of it?");
     pty.until("the answer", |s| s.contains("I know"));
@@ -342,7 +342,7 @@ fn one_that_is_to_stay_does_and_its_output_goes_on() {
     let line = "echo begun; while :; do sleep 0.1; echo tick; done";
     let (mut pty, _server) = with_job(line, "unrestricted");
     pty.line("/jobs keep 1");
-    pty.until("its number", |s| s.contains("job 1 stays when placet leaves; `kill "));
+    pty.until("its number", |s| s.contains("job 1 continues after placet ends; `kill "));
     pty.send("\x04");
     pty.ended();
     let said = pty.transcript().replace(['\r', '\n'], "");
@@ -365,11 +365,9 @@ fn one_in_the_view_cannot_stay() {
     }
     let (mut pty, _server) = with_job("sleep 31.0201", "ask");
     pty.line("/jobs keep 1");
-    pty.until("why", |s| s.contains("job 1 works in the copy-on-write view, which ends with placet"));
+    pty.until("why", |s| s.contains("job 1 runs in the copy-on-write view, which ends with placet"));
     pty.line("/jobs kill all");
-    pty.until("its end", |s| {
-        s.contains("job 1 is ended, with all it started; files it changed were thrown away")
-    });
+    pty.until("its end", |s| s.contains("ended job 1 and everything it started; its changes were discarded"));
     assert!(!alive("31.0201"));
 }
 
@@ -410,7 +408,7 @@ fn what_ends_under_the_question_is_shown_before_it_lands_or_goes() {
         assert!(within(20, || std::path::Path::new(&pending).exists()), "{pending}");
         press(&mut pty, key);
         pty.until("what is new", |s| {
-            s.contains("has changed while you looked") && s.contains("2 changes, +2 -0 lines: apply?")
+            s.contains("pending changes were updated in the meantime") && s.contains("2 changes, +2 -0 lines: apply?")
         });
         assert!(!pty.exists("q.txt") && !pty.exists("j.txt"));
         pty.until("keys to count", |s| !s.contains("a moment"));

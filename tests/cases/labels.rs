@@ -97,7 +97,7 @@ fn the_level_is_kept_with_the_session() {
     assert!(out.stdout.contains("show"), "{out:#?}");
     said(&place, &["show secret/plan.txt"]);
     place.run(["-c", "-p", "help", "--set", "classification.provider_ceiling=INTERNAL"]).code(3).warns(
-        "this conversation is CONFIDENTIAL, and whoever answers may see INTERNAL at most: nothing was sent",
+        "nothing was sent: this conversation is CONFIDENTIAL, and this provider may receive up to INTERNAL",
     );
 }
 
@@ -155,7 +155,7 @@ fn a_label_that_cannot_be_read_holds_everything_down() {
         .config("mode = \"write\"\n[classification]\npaths = [\"SECRET:a\"]\n")
         .file("a.txt", "x");
     let out = call(&place, "read_file", &json!({"path": "a.txt"}), &[]).code(3);
-    assert!(out.stderr.contains("`SECRET:a` is not of the form LEVEL:PATTERN"), "{out:#?}");
+    assert!(out.stderr.contains("invalid classification `SECRET:a`: expected LEVEL:PATTERN"), "{out:#?}");
 }
 
 #[test]

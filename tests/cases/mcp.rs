@@ -131,7 +131,7 @@ fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
     let outside = json!({"path": "/opt/placet-test/new.txt", "content": "x"});
     let destroys = json!({"command": "git reset --hard"});
     for (args, tool, input, words) in [
-        (vec![], "write_file", &write, "read mode: nothing may be written"),
+        (vec![], "write_file", &write, "read mode does not allow writing"),
         (vec!["--mode", "ask"], "write_file", &outside, "--allow"),
         (vec!["--mode", "unrestricted"], "run_command", &destroys, "without a person"),
         (vec!["--mode", "none"], "read_file", &json!({"path": "notes.txt"}), "mode none"),
@@ -209,7 +209,7 @@ fn another_root_is_served_where_it_is_named() {
     assert!(!error && text.contains("deep"), "{text}");
     assert!(client.call("read_file", json!({"path": "../notes.txt"})).0);
     client.close();
-    place.run(["mcp", "serve", "--root", "nowhere"]).code(2).warns("is no directory");
+    place.run(["mcp", "serve", "--root", "nowhere"]).code(2).warns("is not a directory");
 }
 
 #[test]

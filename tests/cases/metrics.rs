@@ -150,7 +150,7 @@ fn figures_are_pushed_to_the_collector_that_the_settings_name() {
     let name = &body["resourceMetrics"][0]["scopeMetrics"][0]["metrics"][0]["sum"]["dataPoints"][0]["attributes"]
         [0]["value"];
     assert_eq!(name["stringValue"], "read_file");
-    Place::new().run(["metrics", "push"]).code(2).warns("no collector is named");
+    Place::new().run(["metrics", "push"]).code(2).warns("no collector is configured");
 }
 
 /// The way to the collector is that of every other connection: through the proxy, with the company's certificates.

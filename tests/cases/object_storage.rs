@@ -83,7 +83,7 @@ fn a_server_that_is_not_there_is_an_error_and_no_wait() {
     };
     let start = Instant::now();
     let error = OpendalStore::s3(&settings).unwrap().list("").unwrap_err().to_string();
-    assert!(error.starts_with("the store cannot be reached or refuses: "), "{error}");
+    assert!(error.starts_with("the store cannot be reached, or refuses the request: "), "{error}");
     assert!(start.elapsed() < Duration::from_secs(29));
 }
 
@@ -119,6 +119,6 @@ fn a_mirror_of_a_bucket_tells_a_conflict_and_overwrites_nothing() {
     mirror.pull().unwrap();
     store.write("a", b"theirs", &StorePrecondition::Version(first)).unwrap();
     std::fs::write(mirror.files().join("a"), "mine").unwrap();
-    assert_eq!(mirror.push().unwrap().left, ["`a` changed in the store meanwhile"]);
+    assert_eq!(mirror.push().unwrap().left, ["`a` changed in the store in the meantime"]);
     assert_eq!(store.read("a").unwrap(), b"theirs");
 }

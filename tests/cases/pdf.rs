@@ -61,7 +61,7 @@ fn a_pdf_goes_out_in_the_form_of_each_wire_said_or_read() {
 
 #[test]
 fn where_none_can_go_a_line_names_the_way_to_its_text() {
-    let note = "[PDF not sent: paper.pdf (application/pdf, 33 bytes); this model takes no PDF; `pdftotext FILE -` gives its text]";
+    let note = "[PDF not sent: paper.pdf (application/pdf, 33 bytes); this model does not accept PDF; `pdftotext FILE -` gives its text]";
     for wire in WireFormatKind::ALL {
         let body =
             wire.dialect(&ServerQuirks::default()).encode(&request(ModelCapabilities::default())).to_string();
@@ -75,7 +75,7 @@ fn where_none_can_go_a_line_names_the_way_to_its_text() {
     let small = ModelCapabilities { pdf: true, max_pdf_bytes: PDF.len() - 1, ..ModelCapabilities::default() };
     let body =
         WireFormatKind::Anthropic.dialect(&ServerQuirks::default()).encode(&request(small)).to_string();
-    assert_eq!(body.matches("it is larger than this server takes").count(), 2);
+    assert_eq!(body.matches("it is too large for this server").count(), 2);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn a_pdf_is_kept_in_the_session_and_another_model_is_told_what_to_do() {
         .run(["-c", "-p", "and now", "--set", "pdf=false"])
         .code(0)
         .says("blind")
-        .warns("1 PDF is not shown to");
+        .warns("1 PDF is not sent to");
     let without = server.requests()[3].body.to_string();
     assert!(!without.contains(&data));
     assert!(without.contains("`pdftotext FILE -` gives its text"), "{without}");

@@ -212,6 +212,6 @@ async fn a_flood_of_output_takes_bounded_memory_and_is_kept_up_to_the_cap() {
 async fn a_missing_directory_is_said_and_nothing_runs_elsewhere() {
     let gone = ShellCommand { cwd: Path::new("/nowhere/at/all").into(), ..spec("pwd") };
     let error = gone.run(&CancellationToken::new(), |_| {}).await.unwrap_err();
-    assert_eq!(error.to_string(), "the working directory `/nowhere/at/all` does not exist any more");
+    assert_eq!(error.to_string(), "the working directory `/nowhere/at/all` no longer exists");
     assert!(spec("echo \0").run(&CancellationToken::new(), |_| {}).await.is_err());
 }

@@ -35,8 +35,8 @@ fn the_list_says_who_answers_and_where_each_key_is_and_shows_none() {
         line("openai ").contains("openai-responses") && line("openai ").contains("none: set OPENAI_API_KEY")
     );
     assert!(line("ollama ").contains("none needed"));
-    assert!(line("azure-openai ").contains("give it one"));
-    assert!(!out.stdout.contains("canary") && !out.stdout.contains("nobody there"));
+    assert!(line("azure-openai ").contains("(set one)"));
+    assert!(!out.stdout.contains("canary") && !out.stdout.contains("not running"));
     let json = run(&["provider", "list", "--json"]).code(0).json();
     let mine = json.as_array().unwrap().iter().find(|row| row["name"] == "mine").unwrap();
     let expected = json!({"name": "mine", "own": true, "answers": false, "dialect": "openai-chat",
@@ -96,7 +96,7 @@ fn adding_and_removing_keeps_every_comment_and_stores_no_key() {
         .run(args)
         .code(0)
         .says("added work to")
-        .warns("its key is looked for in WORK_KEY")
+        .warns("placet looks for the key in WORK_KEY")
         .warns("placet provider test work");
     let table = "[providers.work]\npreset = \"azure-openai\"\nbase_url = \"https://w.example/openai/v1\"\nmodel = \"gpt-x\"\nkey_env = \"WORK_KEY\"\n";
     assert!(read().contains(table), "{}", read());
@@ -105,14 +105,14 @@ fn adding_and_removing_keeps_every_comment_and_stores_no_key() {
         assert!(read().contains(kept), "{}", read());
     }
     place.run(["provider", "list"]).code(0).says("* work");
-    place.run(args).code(1).warns("there is a provider `work` already");
+    place.run(args).code(1).warns("a provider `work` already exists");
     place.run(["provider", "remove", "work"]).code(0).warns("it was the one that answers");
     assert_eq!(read(), before);
-    place.run(["provider", "remove", "work"]).code(1).warns("there is no provider `work` in");
-    place.run(["provider", "remove", "openai"]).code(1).warns("it is built in, and stays");
+    place.run(["provider", "remove", "work"]).code(1).warns("unknown provider `work` in");
+    place.run(["provider", "remove", "openai"]).code(1).warns("it is built in and cannot be removed");
     for (args, message) in [
-        (vec!["provider", "add", "a b", "--base-url", "http://x"], "`a b` is no name for a provider"),
-        (vec!["provider", "add", "b"], "where is `b`?"),
+        (vec!["provider", "add", "a b", "--base-url", "http://x"], "`a b` cannot be the name of a provider"),
+        (vec!["provider", "add", "b"], "no base URL for `b`"),
         (vec!["provider", "add", "b", "--preset", "opnai"], "did you mean `openai`?"),
     ] {
         place.run(args).code(2).warns(message);
@@ -169,7 +169,7 @@ fn a_trial_says_what_does_not_work_and_fails() {
     trial(vec![Reply::error(401, "authentication_error", "Incorrect key sk-canary-3")], "")
         .code(4)
         .says("key        fails     the provider refused the key (HTTP 401): Incorrect key [key]")
-        .says("tools      untried   no answer came at all");
+        .says("tools      untried   no answer");
     trial(
         vec![
             Reply::openai(&[Say::Text("ready")]),
@@ -180,7 +180,7 @@ fn a_trial_says_what_does_not_work_and_fails() {
     )
     .code(4)
     .says("streaming  works     one piece, after")
-    .says("tools      fails     it answered in words instead of a call: I cannot call tools.")
+    .says("tools      fails     it answered with text instead of a call: I cannot call tools.")
     .says("images     fails     the provider rejected the request (HTTP 400): image_url is not supported");
     trial(
         vec![
@@ -217,7 +217,7 @@ fn the_models_of_a_server_are_told_with_what_is_known_of_them() {
         json!({"id": "claude-next", "window": null, "max_output": null, "vision": null,
         "input_micros_per_million": null, "output_micros_per_million": null})
     );
-    run(&["provider", "models"]).code(4).warns("this is no list of models");
+    run(&["provider", "models"]).code(4).warns("not a list of models");
     // A gateway before the same models has the same windows, and prices of its own.
     let gateway = MockServer::start([Reply::json(200, &list)]);
     let place = Place::new().config(&format!(

@@ -278,7 +278,7 @@ fn a_request_without_vision_holds_no_base64() {
     ] {
         let bytes = serde_json::to_string(&dialect.encode(&blind)).unwrap();
         assert!(!bytes.contains("base64") && !bytes.contains("inlineData"), "{bytes}");
-        assert!(bytes.contains("this model takes no pictures"));
+        assert!(bytes.contains("this model does not accept pictures"));
     }
 }
 

@@ -82,7 +82,7 @@ impl Answer {
 fn faults(wire: Wire) -> Vec<(&'static str, Reply, Fate)> {
     use Fate::{Kept, Retried, Told, Whole};
     let answer = Answer::of(wire);
-    let silent = "no data for 400ms";
+    let silent = "no data for 0.4 s";
     let beginning = || Reply::sse(answer.beginning());
     let limited = || Reply::error(429, "rate_limit_error", "slow down");
     let html = "<html><head><title>Sign in first</title></head></html>";
@@ -486,7 +486,7 @@ async fn a_result_that_a_server_will_not_take_is_left_out_and_the_session_goes_o
         let mut agent = talk.begin();
         let (ending, said) = told(&mut agent, say("go")).await;
         assert_eq!(ending, TurnEnding::Done, "{wire:?}: {said:?}");
-        let words = "the results of read_file are left out of what is sent";
+        let words = "the results of read_file are left out of the request";
         assert!(said.len() == 1 && said[0].contains(words), "{wire:?}: {said:?}");
         let sent = talk.server.requests().last().unwrap().body.to_string();
         assert!(
@@ -511,7 +511,10 @@ async fn a_conversation_that_a_server_will_not_take_any_more_is_left_behind_and_
         talk.server.push(wire.reply(&[Say::Text("here I am")]));
         let (ending, said) = told(&mut agent, say("second")).await;
         assert_eq!(ending, TurnEnding::Done, "{wire:?}: {said:?}");
-        assert!(said[0].contains("as plain text") && said[1].contains("before your last words"), "{said:?}");
+        assert!(
+            said[0].contains("as plain text") && said[1].contains("before your last message"),
+            "{said:?}"
+        );
         goes_on(&talk, agent, &format!("{wire:?}")).await;
     }
 }

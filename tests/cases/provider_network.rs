@@ -154,7 +154,7 @@ async fn another_provider_answers_when_the_first_does_not_and_the_first_is_spare
     assert_eq!(text(&heard), "again");
     assert_eq!(
         elsewhere(&heard),
-        ["mock > mock with second-model: it failed, and is left out for another 60 s"]
+        ["mock > mock with second-model: it failed, and is skipped for another 60 s"]
     );
     assert_eq!((first.requests().len(), second.requests().len()), (2, 2));
 }
@@ -214,7 +214,7 @@ fn plain_requests_go_through_the_proxy_of_the_environment_and_past_it_where_no_p
     for variable in ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
         let out = place.placet(["-p", "hi"]).env(variable, format!("http://u:secret-1@{gone}")).go().code(4);
         let words = format!(
-            "no connection to model.test: the proxy {gone}, which {variable} names, cannot be reached: connection refused"
+            "no connection to model.test: the proxy {gone} from {variable} cannot be reached: connection refused"
         );
         assert!(out.stderr.contains(&words) && !out.stderr.contains("secret-1"), "{out:#?}");
     }
@@ -258,7 +258,7 @@ fn a_proxy_that_refuses_is_named_with_its_variable_and_asked_once() {
     };
     let out = run(format!("http://{tunnel}"));
     let words = format!(
-        "placet: the proxy {tunnel} wants a name and a password (HTTP 407): HTTPS_PROXY=http://NAME:PASSWORD@{tunnel}"
+        "placet: the proxy {tunnel} requires a name and a password (HTTP 407): set HTTPS_PROXY=http://NAME:PASSWORD@{tunnel}"
     );
     assert!(out.stderr.contains(&words) && !out.stderr.contains("retry:"), "{out:#?}");
     let out = run(format!("http://placet:wrong-1@{tunnel}"));
@@ -274,7 +274,7 @@ fn a_proxy_that_refuses_is_named_with_its_variable_and_asked_once() {
     let near = config("http://model.test/v1");
     let out = near.placet(["-p", "hi"]).env("http_proxy", &at).go().code(4);
     let words = format!(
-        "placet: the proxy {at} wants a name and a password (HTTP 407): http_proxy=http://NAME:PASSWORD@{at}"
+        "placet: the proxy {at} requires a name and a password (HTTP 407): set http_proxy=http://NAME:PASSWORD@{at}"
     );
     assert!(out.stderr.contains(&words), "{out:#?}");
     assert_eq!(proxy.requests().len(), 1);
@@ -338,7 +338,7 @@ fn the_person_is_told_who_answers_instead() {
         second.url()
     ));
     place.run(["-p", "hi"]).code(0).says("here").warns(
-        "note: one does not answer (the provider is overloaded (HTTP 529): busy); two with m-2 answers instead",
+        "note: one does not answer (the provider is overloaded (HTTP 529): busy); using two with m-2 instead",
     );
     assert_eq!(second.requests()[0].body["model"], "m-2");
     // What it cost is the cost of who answered.
@@ -349,7 +349,7 @@ fn the_person_is_told_who_answers_instead() {
     place
         .run(["-p", "hi", "--provider", "ollama", "--model", "m"])
         .code(2)
-        .warns("there is no provider `nobody`");
+        .warns("unknown provider `nobody`");
 }
 
 #[test]

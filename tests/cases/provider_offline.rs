@@ -209,7 +209,7 @@ fn failures_refusals_and_interrupts_are_said_as_they_are() {
     assert_eq!(rounds.len(), 1);
     assert_eq!(
         text,
-        "`read_file a` failed: error: no such file: `a`\n\nWhat came after that was not done.\n"
+        "`read_file a` failed: error: no such file: `a`\n\nThe requests after that were not run.\n"
     );
     let denied = with(CallOutcome::Denied, "the person said no");
     let (rounds, text) = turn(&mut Transcript::default(), "run \"ls\" and then list", denied);

@@ -212,10 +212,10 @@ fn settings_lay_over_a_preset() {
     assert_eq!((&body["stream_options"], &body["messages"][0]["role"]), (&Value::Null, &json!("developer")));
 
     for (text, message) in [
-        ("[providers.mine]\npreset = \"mistrl\"\nmodel = \"m\"\n", "there is no provider `mistrl`"),
+        ("[providers.mine]\npreset = \"mistrl\"\nmodel = \"m\"\n", "unknown provider `mistrl`"),
         (
             "[providers.mine]\npreset = \"azure-openai\"\nmodel = \"m\"\n",
-            "the provider `mine` has no usual address",
+            "the provider `mine` has no default base URL",
         ),
     ] {
         let place = Place::new().config(text);
@@ -237,7 +237,7 @@ fn a_model_that_nobody_described_is_said_to_be_unknown_and_the_persons_file_desc
     std::fs::write(&models, "[mine.\"m-1\"]\nwindow = 65_536\nvision = true\n").unwrap();
     let out = place.run(["-p", "hi"]).code(0);
     assert!(!out.stderr.contains("nothing is known"), "{out:#?}");
-    place.run(["doctor"]).says("window      65536 tokens, answers up to 8192, pictures yes");
+    place.run(["doctor"]).says("context     65536 tokens, answers up to 8192 tokens, images: yes");
     std::fs::write(&models, "[mine.\"m-1\"]\nwindow = \"much\"\n").unwrap();
     place.run(["doctor"]).warns("models.toml:1:1").warns("[mine.\"m-1\"]: invalid type: string");
 }

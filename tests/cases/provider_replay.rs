@@ -104,7 +104,10 @@ async fn another_request_is_shown_as_a_difference_and_uses_nothing_up() {
     let replay = ReplayProvider::open(&path).unwrap();
     let answer = tell(&replay, &[Message::user("hello")]).await;
     let [Err(ProviderError::Replay(difference))] = &answer[..] else { panic!("{answer:?}") };
-    assert!(difference.starts_with("request 1 is another one:\n--- recorded\n+++ now\n"), "{difference}");
+    assert!(
+        difference.starts_with("request 1 differs from the recording:\n--- recorded\n+++ now\n"),
+        "{difference}"
+    );
     assert!(difference.contains("-      \"text\": \"hi\"\n"), "{difference}");
     assert!(difference.contains("+      \"text\": \"hello\"\n"), "{difference}");
     let mut other = request(&requests[0]);

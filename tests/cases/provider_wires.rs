@@ -101,7 +101,7 @@ async fn what_stays_behind_when_another_model_goes_on_is_told() {
     assert_eq!(agent.lost_on_switch(), None);
     let (provider, _) = talk.provider();
     agent.switch(provider, talk.figures.model("other"), 100);
-    let reasoning = "the reasoning of 1 answer stays behind, which only its own model can read";
+    let reasoning = "the reasoning of 1 answer is not sent: only its own model can read it";
     assert_eq!(agent.lost_on_switch().as_deref(), Some(reasoning));
     drop(agent);
     talk.figures.vision = false;

@@ -203,7 +203,7 @@ fn a_scratchpad_becomes_a_file_that_is_pending_and_decided_like_any_other() {
     pty.send("pnew.txt");
     pty.until("the path", |s| s.contains("file for `p`: new.txt"));
     pty.send("\r");
-    pty.until("the word", |s| s.contains("new.txt is pending: /review decides, /apply lands it"));
+    pty.until("the word", |s| s.contains("new.txt is pending: decide with /review, or apply it with /apply"));
     // A file that is there is left alone.
     pty.send("pnotes.txt\r");
     pty.until("the refusal", |s| s.contains("notes.txt") && s.contains("exists"));
@@ -225,13 +225,13 @@ fn scratchpads_are_compared_deleted_and_attached_to_the_next_message() {
     pty.send("q");
     pty.until("the list again", |s| s.contains(" Scratchpads  2"));
     pty.send("gP");
-    pty.until("how many bytes", |s| s.contains("`p` goes along with your next message: "));
+    pty.until("how many bytes", |s| s.contains("`p` attached to your next message: "));
     pty.send("jx");
     pty.until("the question", |s| s.contains("delete `q` for good?"));
     pty.send("y");
     pty.until("that it went", |s| s.contains("deleted `q`") && s.contains(" Scratchpads  1"));
     pty.send("q");
-    pty.until("what goes along", |s| s.contains("your next message takes along `p`"));
+    pty.until("what goes along", |s| s.contains("your next message attaches `p`"));
     pty.until_prompt("");
     pty.line("hello there");
     pty.until_prompt("");

@@ -501,7 +501,7 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
     pty.send("\r");
     pty.until("the summary", |s| s.contains("accepted   2 hunks"));
     pty.send("y");
-    pty.until("it cannot land", |s| s.contains("nothing was applied: files changed since"));
+    pty.until("it cannot land", |s| s.contains("nothing was applied: files changed in the meantime"));
     pty.line("/review");
     pty.until("the decisions are there", |s| s.contains("2/2 hunks"));
     pty.send("gjj][");
@@ -518,7 +518,7 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
         pty.line("/review");
         pty.until("what is left", |s| s.contains("1/1 hunks"));
         pty.send("\r");
-        pty.until("the summary", |s| s.contains("accepted   1 hunk in 1 file: lands in the workspace"));
+        pty.until("the summary", |s| s.contains("accepted   1 hunk in 1 file: is applied"));
         pty.send("y");
         pty.until("what came of it", |s| s.contains(said) && s.trim_end().ends_with('>'));
     }

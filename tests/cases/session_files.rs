@@ -327,7 +327,7 @@ async fn a_session_of_every_wire_goes_on_over_every_other_one() {
             let mut agent = talk.resume();
             assert_eq!(
                 agent.lost_on_switch().unwrap(),
-                "the reasoning of 2 answers stays behind, which only its own model can read; \
+                "the reasoning of 2 answers is not sent: only their own model can read it; \
                  2 pictures are not shown to its-own, which takes none",
                 "{what}"
             );

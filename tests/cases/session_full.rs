@@ -80,7 +80,7 @@ async fn a_cost_that_found_no_room_is_told_and_the_turn_goes_on() {
         }
         talk.server.push(talk.wire.reply(&[Say::Text("hello")]));
         let (ending, notices) = said(&mut agent, "hi").await;
-        let told = "the cost of a request was not saved, and is missing from sums to come: ";
+        let told = "the cost of a request was not saved; later totals do not include it: ";
         assert_eq!(ending, TurnEnding::Done);
         assert_eq!(notices.iter().filter(|n| n.starts_with(told)).count(), 1 - count, "{notices:?}");
         let loaded = stored(&talk);

@@ -192,7 +192,7 @@ fn sessions_are_named_and_pinned_from_the_command_line() {
         .run(["session", "rename", first, "the", "\u{1b}[31mplan"])
         .code(0)
         .warns("is called: the ␛[31mplan");
-    place.run(["session", "rename", first, " "]).code(2).warns("a title has words");
+    place.run(["session", "rename", first, " "]).code(2).warns("the title is empty");
     place.run(["session", "pin", first]).code(0).warns("is pinned");
     let list = place.run(["session", "list"]).code(0).stdout;
     assert!(list.lines().next().unwrap().ends_with("pinned: the ␛[31mplan"), "{list}");
@@ -224,7 +224,7 @@ fn in_the_shell_a_branch_is_left_listed_and_gone_back_to() {
     pty.line("/tree 1");
     pty.until("the branch", |s| s.contains("at the end of branch 1; no file was changed"));
     pty.line("/tree 7");
-    pty.until("no such branch", |s| s.contains("there is no branch 7"));
+    pty.until("no such branch", |s| s.contains("no branch 7"));
     pty.line("/title the long way");
     pty.until("the title", |s| s.contains("is called: the long way"));
     pty.line("/fork 1");
@@ -256,7 +256,7 @@ fn on_a_screen_branches_and_hits_are_chosen_from_lists() {
     pty.until("the branch", |s| s.contains("at the end of branch 1"));
     pty.until_prompt("");
     pty.line("/new");
-    pty.until("another conversation", |s| s.contains("a new conversation"));
+    pty.until("another conversation", |s| s.contains("started a new conversation"));
     pty.until_prompt("");
     pty.line("/search ALPHA");
     pty.until("the hits", |s| s.contains("Found") && s.contains("«alpha»"));
@@ -266,7 +266,7 @@ fn on_a_screen_branches_and_hits_are_chosen_from_lists() {
     pty.line("/search alpha");
     pty.until("the hits again", |s| s.contains("Found"));
     pty.send("\r");
-    pty.until("already there", |s| s.contains("this is the conversation you are in"));
+    pty.until("already there", |s| s.contains("this is the current conversation"));
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn what_is_applied_after_a_resume_goes_back_with_the_turn_that_made_it() {
     });
     pty.line("/rewind 1 files");
     pty.until("the newer turn", |_| !pty.exists("two.txt"));
-    assert!(pty.exists("one.txt"), "it belongs to the turn before");
+    assert!(pty.exists("one.txt"), "it belongs to the previous turn");
     pty.line("/rewind 2 both");
     pty.until("the way back", |s| s.contains("the conversation is back to before that turn"));
     assert!(!pty.exists("one.txt"));

@@ -96,7 +96,7 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     pty.answer("ara");
     pty.until("all decided", |s| s.contains("3/3 hunks"));
     pty.by_hand("\r");
-    pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: lands in the workspace"));
+    pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: is applied"));
     pty.answer("y");
     pty.until("the end", |s| s.contains("applied 3 changes") || s.contains("applied 2 changes"));
     pty.until("what the agent will hear", |s| s.contains("goes to the agent with your next message"));
@@ -110,7 +110,7 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     assert_eq!(pty.read("a.txt"), lines.join("\n") + "\n");
     assert_eq!(pty.read("old/x"), "x\n");
     pty.line("/rewind");
-    pty.until("nothing is left", |s| s.contains("nothing was said yet"));
+    pty.until("nothing is left", |s| s.contains("no messages yet"));
 }
 
 #[test]
@@ -516,7 +516,7 @@ fn the_prompt_shows_what_was_read_and_a_reset_asks_and_begins_anew() {
     pty.line("/taint reset");
     pty.until("the question again", |s| s.matches("Type `reset` to leave it").count() == 2);
     pty.answer("reset\r");
-    pty.until("a new conversation", |s| s.contains("a new conversation; the last one is"));
+    pty.until("started a new conversation", |s| s.contains("started a new conversation; the last one is"));
     pty.until_prompt("");
     pty.line("/taint");
     pty.until("PUBLIC again", |s| s.matches("PUBLIC; whoever answers").count() == 2);
@@ -532,6 +532,6 @@ fn a_hook_may_keep_a_conversation_from_being_left() {
     pty.until_prompt("");
     pty.line("/new");
     pty.until("the refusal", |s| {
-        s.contains("this conversation goes on: the hook `stay` blocks it: write your notes")
+        s.contains("this conversation continues: the hook `stay` blocks it: write your notes")
     });
 }

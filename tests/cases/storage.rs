@@ -131,7 +131,7 @@ fn a_mirror_carries_changes_both_ways_and_leaves_conflicts_alone() {
     // Changed on both sides: nothing is written over anywhere.
     store.write("both", b"theirs", &StorePrecondition::Version(there)).unwrap();
     std::fs::write(mirror.files().join("both"), "mine").unwrap();
-    assert_eq!(mirror.push().unwrap().left, ["`both` changed in the store meanwhile"]);
+    assert_eq!(mirror.push().unwrap().left, ["`both` changed in the store in the meantime"]);
     assert_eq!(mirror.pull().unwrap().left, ["`both` changed here and in the store"]);
     assert_eq!(store.read("both").unwrap(), b"theirs");
     assert_eq!(std::fs::read(mirror.files().join("both")).unwrap(), b"mine");

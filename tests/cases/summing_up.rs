@@ -164,7 +164,7 @@ async fn the_summary_outlives_the_process_and_goes_with_a_rewind() {
     let sent = Value::Array(talk.sent().pop().unwrap()).to_string();
     assert!(
         !sent.contains("summed up") && sent.contains("question 1 "),
-        "before the cut nothing is summed up"
+        "before the cut this conversation has no summary"
     );
     drop(agent);
     let mut agent = talk.resume();
@@ -519,8 +519,8 @@ fn the_shell_shows_the_summary_takes_it_from_the_editor_and_takes_it_back() {
         pty.until(line, |s| s.contains(found));
         pty.until_prompt("");
     };
-    say(&mut pty, "/context summary", "nothing is summed up");
-    say(&mut pty, "/context colours", "`colours` is nothing of the window that could be shown");
+    say(&mut pty, "/context summary", "this conversation has no summary");
+    say(&mut pty, "/context colours", "unknown argument `colours` of /context");
     for n in 1..=2 {
         pty.line(&format!("rivers, please ({n})"));
         pty.until("an answer", |_| server.requests().len() == n);
@@ -532,12 +532,12 @@ fn the_shell_shows_the_summary_takes_it_from_the_editor_and_takes_it_back() {
         !pty.raw().windows(6).any(|bytes| bytes == b"\x1b[31m "),
         "control sequences of a summary do nothing"
     );
-    say(&mut pty, "/compact edit", "the summary is as you wrote it, from the next request on");
+    say(&mut pty, "/compact edit", "your summary is used from the next request on");
     say(&mut pty, "/context summary", "You asked about mountains.");
     let shown =
         "◆ of 4 messages, as the model has it:\n  You asked about mountains.\u{241b}[31m I told you of rain.";
     assert!(pty.screen().contains(shown), "{}", pty.screen());
-    say(&mut pty, "/compact edit", "the summary is as it was");
+    say(&mut pty, "/compact edit", "the summary is unchanged");
     say(&mut pty, "/compact undo", "is taken back: they are sent again");
     say(&mut pty, "and now?", "as you say");
     let sent = server.requests().pop().unwrap().body.to_string();

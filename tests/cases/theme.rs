@@ -21,12 +21,12 @@ fn the_list_has_every_theme_the_one_that_is_set_and_what_is_wrong_with_a_broken_
         "  dark             for dark backgrounds
   light            for light backgrounds
   neutral          for any background
-  high-contrast    the most contrast there is
-  mono             no colour: weight and slant
+  high-contrast    highest contrast
+  mono             no colour: bold and italic
   solarized-dark   for Solarized's dark colours
   solarized-light  for Solarized's light colours
   colorblind       dark; blue and orange, not green and red
-  bad              the theme `bad` cannot be read: `purpel` is neither a colour nor a style
+  bad              cannot read the theme `bad`: `purpel` is neither a colour nor a style
 * own              {own}
 "
     );
@@ -56,7 +56,7 @@ fn a_theme_is_changed_by_its_name_while_the_shell_runs() {
     pty.line("/theme light");
     pty.until("the word", |s| s.contains("the theme is light until this shell ends"));
     pty.until_prompt("");
-    assert!(pty.screen().contains("to keep it: ui.theme = \"light\" in "), "{}", pty.screen());
+    assert!(pty.screen().contains("to make it permanent: ui.theme = \"light\" in "), "{}", pty.screen());
     pty.until("the prompt in its colours", |_| raw(&pty).contains(green));
     pty.line("/theme nope");
     pty.until("the refusal", |s| s.contains("there is no theme `nope`"));

@@ -21,7 +21,7 @@ fn one_line_is_replaced_and_a_small_diff_comes_back() {
     assert_eq!(got.0.for_person.line, "edit a.rs +2 -1");
     assert_eq!(
         got.done(),
-        "edited a.rs: +2 -1 lines, 0 bytes changed outside\n@@ -1,3 +1,4 @@\n one\n-\ttwo\n+\t2\n+\t2b\n three\n"
+        "edited a.rs: +2 -1 lines, nothing else changed\n@@ -1,3 +1,4 @@\n one\n-\ttwo\n+\t2\n+\t2b\n three\n"
     );
     assert_eq!(bench.text("a.rs"), "one\n\t2\n\t2b\nthree\n");
     assert_eq!(bench.names(), ["a.rs"]);
@@ -72,7 +72,7 @@ fn a_change_elsewhere_is_kept_and_told() {
     let bench = seen("a", "one\ntwo\nthree\n");
     bench.write("a", "ONE\ntwo\nthree\n");
     let body = bench.call("edit_file", edit("a", "three", "3")).done();
-    assert!(body.contains("somebody else changed the file since you read it; their changes are kept:\n@@ -1,3 +1,3 @@\n-one\n+ONE\n"), "{body}");
+    assert!(body.contains("others changed the file since you read it; placet keeps their changes:\n@@ -1,3 +1,3 @@\n-one\n+ONE\n"), "{body}");
     assert_eq!(bench.text("a"), "ONE\ntwo\n3\n");
     // Force is for lines never read, not for changes.
     bench.write("a", "other\ncontent\n");

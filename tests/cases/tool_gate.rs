@@ -47,7 +47,7 @@ fn unknown_tools_and_malformed_arguments_teach() {
         bench.registry.plan(tool, &CallInput::parse(raw), &bench.env).err().unwrap().for_model()
     };
     assert!(plan("readfile", "{}").starts_with(
-        "error: there is no tool `readfile`; did you mean `read_file`?\nhint: the tools are read_file, "
+        "error: unknown tool `readfile`; did you mean `read_file`?\nhint: the tools are read_file, "
     ));
     assert!(
         plan("read_file", "{\"path\":").contains("not valid JSON")

@@ -84,7 +84,7 @@ fn files_must_have_been_read_links_are_not_deleted_through_and_ways_out_are_refu
     assert!(body.contains("the name is a link"), "{body}");
     let body =
         bench.call("operations", one(json!({"op": "create", "path": "a.txt", "content": "x"}))).failed();
-    assert!(body.contains("exists already"), "{body}");
+    assert!(body.contains("already exists"), "{body}");
     assert_eq!((bench.text("a.txt"), bench.text("target.txt")), ("keep\n".into(), "target\n".into()));
 }
 

@@ -83,7 +83,7 @@ fn when_the_seventh_of_ten_fails_nothing_is_written() {
     let error = bench.call("apply_patch", patch(&text)).failed();
     assert_eq!(
         error,
-        "error: `f7`: hunk 1 of 1 (@@ -1,3 +1,3 @@) does not fit: 1 of its 3 lines differs at the nearest place\n      1│one\n!     2│two\n  patch│zwei\n      3│three\n`!`: the file's line, and below it what the patch expects\n1 of 10 files failed; nothing was written\nhint: copy context and removed lines exactly as they are in the file now"
+        "error: `f7`: hunk 1 of 1 (@@ -1,3 +1,3 @@) does not match: 1 of its 3 lines differs at the nearest place\n      1│one\n!     2│two\n  patch│zwei\n      3│three\n`!`: the file's line, and below it what the patch expects\n1 of 10 files failed; nothing was written\nhint: copy context and removed lines exactly as they are in the file now"
     );
     for n in 1..=10 {
         assert_eq!(bench.text(&format!("f{n}")), OLD);
@@ -201,7 +201,7 @@ fn a_file_that_somebody_changed_is_patched_where_the_hunks_still_fit_and_that_is
     bench.write("f", format!("new\n{OLD}"));
     let body = bench.call("apply_patch", patch(EDIT)).done();
     assert!(
-        body.ends_with("somebody else changed f since you read it; their changes are kept:\n@@ -1,3 +1,4 @@\n+new\n one\n two\n three\n"),
+        body.ends_with("others changed f since you read it; placet keeps their changes:\n@@ -1,3 +1,4 @@\n+new\n one\n two\n three\n"),
         "{body}"
     );
     assert_eq!(bench.text("f"), "new\none\n2\nthree\n");
@@ -228,7 +228,7 @@ fn a_patch_without_file_names_takes_them_from_the_call() {
     let error = bench.call("apply_patch", patch(bare)).failed();
     assert_eq!(error, "error: the patch names no file\nhint: name it: path: \"src/main.rs\"");
     let body = bench.call("apply_patch", json!({"patch": bare, "path": "src/config.ts"})).done();
-    assert!(body.starts_with("M src/config.ts +1 -1\n(patch: line 1: the hunk says -3 +3 lines and has -2 +2; its lines count)\n"), "{body}");
+    assert!(body.starts_with("M src/config.ts +1 -1\n(patch: line 1: the hunk's header has -3 +3 lines, its body -2 +2; placet uses the body)\n"), "{body}");
     assert_eq!(bench.text("src/config.ts"), "const x = 2;\nexport { x };\n");
     bench.call("apply_patch", json!({"patch": "@@ -0,0 +1 @@\n+x\n", "path": "new.txt"})).done();
     assert_eq!(bench.text("new.txt"), "x\n");
@@ -247,11 +247,11 @@ fn names_that_leave_a_choice_are_settled_by_what_is_there_and_told() {
     assert_eq!(bench.text("f.orig"), OLD);
     bench.write("f", OLD);
     let body = bench.call("apply_patch", patch(&EDIT.replace("b/f", "a/f"))).done();
-    assert!(body.contains("`a/f` is not there, `f` is"), "{body}");
+    assert!(body.contains("`a/f` does not exist, but `f` does"), "{body}");
     let error = bench.call("apply_patch", patch(&EDIT.replace("/f", "/missing"))).failed();
     assert!(error.contains("missing` does not exist"), "{error}");
     let error = bench.call("apply_patch", patch("--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+x\n")).failed();
-    assert!(error.contains("`f` exists already"), "{error}");
+    assert!(error.contains("`f` already exists"), "{error}");
 }
 
 #[test]
@@ -263,7 +263,7 @@ fn files_in_other_encodings_keep_them() {
     let text =
         "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n // 测试文件\n-int a = 1;\n+int a = 2; // 改变\n // 结束了\n";
     let body = bench.call("apply_patch", patch(text)).done();
-    assert!(body.contains("  the file is GBK; the patch was written in it\n"), "{body}");
+    assert!(body.contains("  the file is GBK; the result is written in that encoding\n"), "{body}");
     assert_eq!(bench.bytes("f"), gbk(&old.replace("1;", "2; // 改变")));
     let wide = |text: &str| -> Vec<u8> {
         std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect()

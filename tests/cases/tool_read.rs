@@ -73,7 +73,7 @@ fn every_kind_of_file_has_its_own_answer() {
         ("latin", "1│café au lait\n2│naïve\n[encoding: windows-1252]\n"),
         (
             "crlf",
-            "1│a\n2│b\n[CRLF line ends: write plain line breaks, edits keep them; no line end at the end of the file]\n",
+            "1│a\n2│b\n[CRLF line ends: write plain line breaks, edits preserve CRLF; no line end at the end of the file]\n",
         ),
         ("pic.svg", "1│<svg "),
         ("fifo", "is a named pipe (FIFO)"),

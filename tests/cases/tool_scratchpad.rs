@@ -7,7 +7,7 @@ use serde_json::json;
 fn entries_are_written_read_edited_and_deleted() {
     let bench = Bench::new();
     let pad = |input: serde_json::Value| bench.call("scratchpad", input);
-    assert_eq!(pad(json!({"action": "list"})).done(), "[there is no scratchpad yet]");
+    assert_eq!(pad(json!({"action": "list"})).done(), "[no scratchpads yet]");
     assert_eq!(
         pad(json!({"action": "write", "name": "a", "content": "one\ntwo"})).done(),
         "wrote the scratchpad `a`: 2 lines, 7 bytes"
@@ -31,7 +31,7 @@ fn entries_are_written_read_edited_and_deleted() {
     );
     pad(json!({"action": "write", "name": "b", "content": ""})).done();
     assert_eq!(pad(json!({"action": "read", "name": "b"})).done(), "[the scratchpad `b` is empty]");
-    assert!(pad(json!({"action": "rename", "name": "a", "to": "b"})).failed().contains("exists already"));
+    assert!(pad(json!({"action": "rename", "name": "a", "to": "b"})).failed().contains("already exists"));
     pad(json!({"action": "rename", "name": "a", "to": "c"})).done();
     pad(json!({"action": "merge", "name": "d", "from": ["c", "b", "c"]})).done();
     assert_eq!(bench.pad("d"), "one\n2\nthree\none\n2\nthree");
@@ -40,7 +40,7 @@ fn entries_are_written_read_edited_and_deleted() {
     assert!(
         pad(json!({"action": "read", "name": "b"}))
             .failed()
-            .contains("there is no scratchpad `b`; there are: c, d")
+            .contains("no scratchpad `b`; the scratchpads are: c, d")
     );
     assert!(
         pad(json!({"action": "write", "name": "x/y", "content": ""}))

@@ -46,7 +46,7 @@ fn files_are_found_by_glob_in_a_stable_order() {
     let find = |pattern: &str| bench.call("find_files", json!({"pattern": pattern})).done();
     assert_eq!(
         find("*.rs"),
-        "src/deep/lib.rs\nsrc/main.rs\n[2 matches; 2 ignored, 2 dotted entries not looked at]"
+        "src/deep/lib.rs\nsrc/main.rs\n[2 matches; 2 ignored, 2 dotted entries skipped]"
     );
     assert!(find("src/*.rs").starts_with("src/main.rs\n[1 match;"));
     assert!(find("**/lib.rs").starts_with("src/deep/lib.rs\n[1 match;"));
@@ -71,7 +71,7 @@ fn contents_are_searched_and_shown_lines_count_as_read() {
     assert_eq!(
         search(json!({"pattern": "TODO"})),
         "src/deep/lib.rs\n1│//! TODO first\nsrc/main.rs\n2│    let todo = 1; // TODO later\n\
-         [2 matching lines in 2 files; 1 binary file not searched; 2 ignored, 2 dotted entries not looked at]"
+         [2 matching lines in 2 files; 1 binary file not searched; 2 ignored, 2 dotted entries skipped]"
     );
     bench
         .call(

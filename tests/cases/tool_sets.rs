@@ -200,7 +200,7 @@ fn agsh_hints_and_refusals_name_its_own_parameters() {
     let large = bench.call("read_file", json!({"path": "big.pgm"})).failed();
     assert!(large.contains("3750000") && !large.contains("exact"), "{large}");
     let wrong = bench.call("scratchpad_edit", json!({"name": "x", "action": "edit"})).failed();
-    assert!(wrong.starts_with("error: `scratchpad_edit` has no parameter `action`"), "{wrong}");
+    assert!(wrong.starts_with("error: unknown parameter `action` of `scratchpad_edit`"), "{wrong}");
     assert!(
         wrong.ends_with("scratchpad_edit(name: string, old_string: string, new_string: string)"),
         "{wrong}"
@@ -338,10 +338,10 @@ fn agsh_starts_in_read_mode_and_a_list_of_modes_can_restrict() {
     run("ask").code(0);
     let refused = run("unrestricted").code(2);
     assert!(
-        refused.stderr.contains("the settings do not permit the mode `unrestricted`"),
+        refused.stderr.contains("the settings do not allow the mode `unrestricted`"),
         "{}",
         refused.stderr
     );
     let bogus = place.run(["--set", "modes=[\"bogus\"]", "tool", "list"]);
-    assert!(bogus.stderr.contains("there is no mode `bogus`"), "{}", bogus.stderr);
+    assert!(bogus.stderr.contains("unknown mode `bogus`"), "{}", bogus.stderr);
 }

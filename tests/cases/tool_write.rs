@@ -20,7 +20,7 @@ fn a_new_file_is_made_with_its_directories() {
     bench.call("edit_file", json!({"path": "a/b/c.txt", "old_string": "two", "new_string": "2"})).done();
     let error =
         bench.call("write_file", json!({"path": "a/b/c.txt", "content": "", "mode": "create"})).failed();
-    assert!(error.contains("exists already"), "{error}");
+    assert!(error.contains("already exists"), "{error}");
     assert!(write(&bench, "a/b", "x").failed().contains("is a directory"));
     assert!(write(&bench, "a/b/c.txt/d", "x").failed().contains("is not a directory"));
     assert!(write(&bench, "x/", "x").failed().contains("names a directory"));

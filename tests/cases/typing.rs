@@ -230,7 +230,7 @@ fn every_key_can_be_asked_for_its_bytes() {
     pty.send("\x1b[13;2u");
     pty.until("the key", |s| s.contains("Shift-Enter        ESC [13;2u"));
     pty.send("\x1b]11;rgb:0/0/0\x07");
-    pty.until("the answer", |s| s.contains("nothing: an answer, or unknown"));
+    pty.until("the answer", |s| s.contains("no key: an answer of the terminal, or unknown"));
     pty.send("\x03");
     pty.until_prompt("");
 }
@@ -336,11 +336,11 @@ fn a_picture_of_the_clipboard_is_mentioned_by_a_key_or_it_is_said_why_not() {
     pty.until("the mention", |s| s.contains("from the clipboard: 2x3, ") && s.contains("> @"));
     std::fs::write(&picture, "only text").unwrap();
     pty.send("\x16");
-    pty.until("the reason", |s| s.contains("the clipboard holds no picture"));
+    pty.until("the reason", |s| s.contains("the clipboard has no picture"));
     let mut pty = shell().size(140, 24).variable("SSH_CONNECTION", "1 2 3 4").open();
     pty.send("kept\x16");
     pty.until("the way out", |s| {
-        s.contains("cannot be reached over ssh: copy the picture here and name it with @")
+        s.contains("cannot be reached over ssh: copy the picture to this machine and attach it with @")
     });
     pty.until_prompt("kept");
     let mut pty =

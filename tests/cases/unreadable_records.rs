@@ -88,7 +88,7 @@ fn a_file_in_the_place_of_a_journal_stops_pruning_and_is_moved_aside() {
     assert_eq!((place.read("a.txt").as_str(), objects()), ("third", before));
     place.run(["journal", "repair"]).code(0).says("moved to");
     assert!(!journal.exists());
-    place.run(["doctor"]).says("nothing is wrong");
+    place.run(["doctor"]).says("no problems found");
     std::fs::rename(&away, &journal).unwrap();
     place.run(["undo"]).code(0);
     assert_eq!(place.read("a.txt"), "second");
@@ -147,7 +147,7 @@ fn contents_that_an_unreadable_discard_may_need_are_not_pruned() {
             place.run(["tool", "call", "list_directory", "{}"]).code(0).warns("discarded");
         }
         place.run(["journal", "repair"]).code(0).says("moved to");
-        place.run(["doctor"]).says("nothing is wrong");
+        place.run(["doctor"]).says("no problems found");
         place.run(["journal", "prune"]).code(0);
         place.run(["undo"]).code(0).says("nothing to undo");
     }
@@ -161,7 +161,7 @@ fn notes_of_the_journal_that_cannot_be_read_are_damage_and_are_made_again() {
             let journal = only(&place.state_dir().join("journal"));
             let path = journal.join(note);
             std::fs::write(&path, if note == "last" { "2\n" } else { "0\n" }).unwrap();
-            place.run(["doctor"]).says("nothing is wrong");
+            place.run(["doctor"]).says("no problems found");
             damage(&path);
             let say = format!("{way} in the place of `{note}`");
             for line in ["doctor", "journal prune", "undo"] {
@@ -171,7 +171,7 @@ fn notes_of_the_journal_that_cannot_be_read_are_damage_and_are_made_again() {
             }
             names(&place.run(["journal", "list"]).code(0), &path);
             place.run(["journal", "repair"]).code(0).says("moved to");
-            place.run(["doctor"]).says("nothing is wrong");
+            place.run(["doctor"]).says("no problems found");
             place.run(["undo"]).code(0).says("undid 1 change");
             assert_eq!(place.read("a.txt"), "second", "{say}");
         }
@@ -203,7 +203,7 @@ fn directories_of_contents_and_views_that_cannot_be_listed_stop_pruning() {
     assert_eq!(files(&objects), before);
     std::fs::remove_file(&shard).unwrap();
     std::fs::rename(&away, &shard).unwrap();
-    place.run(["doctor"]).says("nothing is wrong");
+    place.run(["doctor"]).says("no problems found");
     place.run(["undo"]).code(0);
     assert_eq!(place.read("a.txt"), "second");
 }

@@ -84,7 +84,7 @@ fn a_denied_path_gives_no_byte_to_a_command_and_nothing_asks() {
     let out = place.run(["-p", &format!("run {line}"), "--deny", "read(.env)"]).code(0);
     assert!(!format!("{out:?}").contains("CANARY=") && !out.stderr.contains("needs a person"), "{out:?}");
     // What stands in the line itself is judged by its words as well.
-    place.run(["-p", "run cat .env", "--deny", "read(.env)"]).code(3).warns("forbids it");
+    place.run(["-p", "run cat .env", "--deny", "read(.env)"]).code(3).warns("denies it");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn the_network_is_off_and_a_host_is_asked_for() {
         let input = r#"{"command":"true","network":["example.org"]}"#;
         place.run(["tool", "call", "run_command", input, "--mode", mode].iter().chain(allow))
     };
-    call("read", &[]).code(3).warns("read mode: commands have no network");
+    call("read", &[]).code(3).warns("in read mode commands have no network");
     call("ask", &[]).code(3).warns("--allow 'network(example.org)'");
     call("ask", &["--allow", "network(example.org)"]).code(0);
     let bad = r#"{"command":"true","network":["https://example.org/"]}"#;

@@ -49,7 +49,9 @@ fn doctor() {
             line.starts_with("$ ")
                 || line.starts_with("exit ")
                 || DOCTOR_ROWS.iter().any(|row| line.starts_with(row))
-                || ["nothing is wrong", " wrong", "hint:", "  wrong"].iter().any(|words| line.contains(words))
+                || ["no problems found", " wrong", "hint:", "  wrong"]
+                    .iter()
+                    .any(|words| line.contains(words))
                 || line.contains("config.toml:")
         };
         let rows: Vec<&str> = text.lines().filter(stable).collect();
