@@ -154,7 +154,7 @@ fn without_a_person_a_loop_ends_the_run_as_stuck() {
     assert_eq!(server.violations(), Vec::<String>::new());
     let call = Reply::anthropic(&[Say::Call("c", "read_file", r#"{"path":"missing.txt"}"#)]);
     (0..5).for_each(|_| server.push(call.clone()));
-    place.run(["-p", "go"]).code(1).warns("repeated the same thing 5 times");
+    place.run(["-p", "go"]).code(1).warns("was called 5 times with the same result");
 }
 
 #[test]

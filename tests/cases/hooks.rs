@@ -42,7 +42,7 @@ fn a_program_that_fails_in_any_way_blocks_and_is_named() {
         ("true", "its answer cannot be read"),
         ("echo '{\"reason\":\"no decision\"}'", "its answer cannot be read"),
         ("echo '{\"decision\":\"MAYBE\"}'", "it answered `MAYBE`; expected ALLOW"),
-        ("echo '{\"decision\":\"REDACT\",\"pattern\":\"a\"}'", "where nothing can be redacted"),
+        ("echo '{\"decision\":\"REDACT\",\"pattern\":\"a\"}'", "which does not support redaction"),
         ("/no/such/program", "it failed with exit code 127"),
     ] {
         let place = with_program(body);
@@ -80,7 +80,7 @@ fn a_hook_that_wants_a_person_is_refused_by_name_where_there_is_none() {
     let out = read(&place)
         .code(3)
         .warns("denied: the hook `ask-first` asks for a person's approval: reading is private");
-    assert!(out.stderr.contains("never permitted without a person"), "{out:#?}");
+    assert!(out.stderr.contains("never allowed without a person"), "{out:#?}");
     // Neither a rule nor a mode answers for the person.
     call(&place, "read_file", &json!({"path": "a.txt"}), &["--allow", "*", "--mode", "unrestricted"]).code(3);
     call(&place, "list_directory", &json!({}), &[]).code(0);
@@ -212,13 +212,13 @@ fn a_hook_that_cannot_be_read_leaves_placet_in_doubt() {
         ("deny = \"x\"", "has a table without `point`"),
         (
             "point = \"PRE_OUTPUT\"\ntool = \"read_*\"\ndeny = \"x\"",
-            "looks at a tool, and there is none at PRE_OUTPUT",
+            "uses a field of a tool, but PRE_OUTPUT has no tool",
         ),
         (
             "point = \"PRE_OUTPUT\"\ndeny = \"x\"\nwhen = { taint = \"PUBLIC\" }",
-            "compares `taint`, which nobody tells it",
+            "uses the unknown field `taint`",
         ),
-        ("point = \"PRE_TOOL_CALL\"\nredact = \"x\"", "where nothing can be redacted"),
+        ("point = \"PRE_TOOL_CALL\"\nredact = \"x\"", "which does not support redaction"),
     ] {
         let place = Place::new().file("a.txt", "x").config(&format!("mode = \"write\"\n[[hooks]]\n{text}\n"));
         let out = read(&place).code(3);

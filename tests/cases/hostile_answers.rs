@@ -324,7 +324,7 @@ fn no_answers(pty: &mut Pty, question: &str, word: &str) {
     pty.until("the question", |s| s.trim_end().ends_with(question));
 }
 
-const TRUST: &str = "Type `trust` to accept it, Enter to go on without:";
+const TRUST: &str = "Type `trust` to accept it, Enter to continue without it:";
 
 #[test]
 fn only_a_hand_trusts_a_projects_settings() {
@@ -346,7 +346,7 @@ fn only_a_hand_trusts_a_projects_settings() {
     pty.until("the project's mode", |s| s.contains("placet [u] >"));
 }
 
-const RESET: &str = "Type `reset` to leave it for a new one, Enter to stay:";
+const RESET: &str = "Type `reset` to start a new conversation, Enter to stay:";
 
 #[test]
 fn only_a_hand_leaves_a_classified_conversation() {

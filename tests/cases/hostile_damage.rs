@@ -262,7 +262,7 @@ fn a_last_line_that_a_crash_cut_is_no_damage() {
 #[test]
 fn a_repair_deletes_nothing_and_says_when_there_is_nothing_to_do() {
     let place = applied();
-    place.run(["journal", "repair"]).code(0).says("nothing is damaged");
+    place.run(["journal", "repair"]).code(0).says("no damage found");
     assert!(!place.state_dir().join("damaged").exists());
     let file = entry(&place, 2);
     std::fs::write(&file, "the bytes of somebody").unwrap();
@@ -272,7 +272,7 @@ fn a_repair_deletes_nothing_and_says_when_there_is_nothing_to_do() {
     let dir = aside[0].parent().unwrap();
     assert_eq!(std::fs::metadata(dir).unwrap().permissions().mode() & 0o777, 0o700);
     place.run(["doctor"]).says("set aside");
-    place.run(["journal", "repair"]).code(0).says("nothing is damaged");
+    place.run(["journal", "repair"]).code(0).says("no damage found");
 }
 
 #[test]

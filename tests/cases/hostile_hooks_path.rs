@@ -5,7 +5,7 @@ use crate::support::require::require;
 use std::process::Command;
 
 fn has_view(place: &Place) -> bool {
-    let there = place.run(["doctor"]).stdout.contains("copy-on-write view of their own");
+    let there = place.run(["doctor"]).stdout.contains("copy-on-write view");
     if !there {
         eprintln!("skipped: there is no view here");
     }

@@ -451,6 +451,6 @@ fn undo_of_a_turn_that_only_added_objects_says_so() {
     ground.hold("echo new | git hash-object -w --stdin");
     ground.done(&["apply"]);
     let text = ground.done(&["undo"]);
-    assert!(text.contains("all that is left of it is 1 git object, which stays for `git gc`"), "{text}");
+    assert!(text.contains("what remains is 1 git object, which stays for `git gc`"), "{text}");
     ground.is_sound(".");
 }

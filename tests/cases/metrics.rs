@@ -143,7 +143,7 @@ fn figures_are_pushed_to_the_collector_that_the_settings_name() {
     });
     let place = Place::new().file("a.txt", "alpha\n").config(&format!("metrics.otlp_endpoint = \"{url}\"\n"));
     place.run(["tool", "call", "read_file", r#"{"path":"a.txt"}"#]).code(0);
-    place.run(["metrics", "push"]).code(0).says("sent the figures of 1 tools to");
+    place.run(["metrics", "push"]).code(0).says("sent the metrics of 1 tool to");
     let text = heard.join().unwrap();
     assert!(text.starts_with("POST /v1/metrics HTTP/1.1"), "{text}");
     let body: serde_json::Value = serde_json::from_str(text.split_once("\r\n\r\n").unwrap().1).unwrap();

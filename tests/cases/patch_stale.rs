@@ -189,7 +189,7 @@ fn rule(patch: &FilePatch, applied: &PatchedContent) -> Option<&'static str> {
         Some("LF patch for a CRLF file, or the reverse")
     } else if noted("line end of the file's last line") {
         Some(NO_NEWLINE)
-    } else if noted("has no context: placed by its line number alone") {
+    } else if noted("has no context: placed by its line number only") {
         Some("no context (`-U0`)")
     } else if moved_from_first() {
         Some("a hunk that begins at line 1, moved down")

@@ -111,24 +111,24 @@ fn faults(wire: Wire) -> Vec<(&'static str, Reply, Fate)> {
         (
             "hangs up after the last block",
             Reply::sse(answer.without_end(wire, Reason::Missing)).close(),
-            Kept("the answer broke off"),
+            Kept("the answer was cut off"),
         ),
         ("stalls when all was said", Reply::sse(answer.events.concat()).stall(), Whole),
         ("hangs up before the headers' first event", Reply::stream().close(), Retried("no connection to")),
-        ("hangs up after the first words", beginning().close(), Kept("the answer broke off")),
+        ("hangs up after the first words", beginning().close(), Kept("the answer was cut off")),
         (
             "hangs up in the middle of a letter",
             Reply::sse(answer.mid_letter()).close(),
-            Kept("the answer broke off"),
+            Kept("the answer was cut off"),
         ),
         ("resets", Reply::stream().reset(), Retried("no connection to")),
-        ("resets after the first words", beginning().reset(), Kept("the answer broke off")),
+        ("resets after the first words", beginning().reset(), Kept("the answer was cut off")),
         (
             "sends what is no JSON",
             Reply::sse("data: {oops\n\n"),
-            Told("the provider sent something that is no answer"),
+            Told("the provider sent an invalid answer"),
         ),
-        ("sends no JSON after the first words", malformed, Kept("the answer broke off")),
+        ("sends no JSON after the first words", malformed, Kept("the answer was cut off")),
         // The Responses API says why it stops in its last event.
         (
             "says why it stops and no more",
@@ -155,7 +155,7 @@ fn faults(wire: Wire) -> Vec<(&'static str, Reply, Fate)> {
         ("refuses the request", Reply::error(400, "invalid_request_error", "no"), Told("(HTTP 400): no")),
         ("is a web page", Reply::new(200, "text/html").write(html), Told("Sign in first")),
         ("is a web page of a proxy", Reply::new(502, "text/html").write(html), Retried("Sign in first")),
-        ("packs its answer and loses the end", packed, Kept("the answer broke off")),
+        ("packs its answer and loses the end", packed, Kept("the answer was cut off")),
     ]
 }
 

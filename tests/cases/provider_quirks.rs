@@ -231,7 +231,7 @@ fn a_model_that_nobody_described_is_said_to_be_unknown_and_the_persons_file_desc
     let place = Place::new()
         .config(&format!("provider = \"mine\"\n[providers.mine]\nbase_url = \"{url}\"\nmodel = \"m-1\"\n"));
     let unknown =
-        "note: nothing is known of the model m-1: a window of 32768 tokens, answers of 8192 and no pictures";
+        "note: unknown model m-1: assuming a context window of 32768 tokens, answers of 8192 and no pictures";
     place.run(["-p", "hi"]).code(0).warns(unknown);
     let models = place.config_dir().join("models.toml");
     std::fs::write(&models, "[mine.\"m-1\"]\nwindow = 65_536\nvision = true\n").unwrap();

@@ -113,7 +113,7 @@ async fn another_request_is_shown_as_a_difference_and_uses_nothing_up() {
     let mut other = request(&requests[0]);
     other.model.name = "n".into();
     let answer: Told = replay.answer(other, CancellationToken::new()).collect().await;
-    assert!(matches!(&answer[..], [Err(ProviderError::Replay(m))] if m.contains("`m` and is now for `n`")));
+    assert!(matches!(&answer[..], [Err(ProviderError::Replay(m))] if m.contains("`m`, but is now for `n`")));
     assert_eq!(tell(&replay, &requests[0]).await, told[0]);
 }
 

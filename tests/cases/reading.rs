@@ -152,7 +152,7 @@ fn commands_sessions_and_earlier_lines_are_chosen_from_lists() {
     pty.line("/resume");
     pty.until("the sessions", |s| s.contains("Sessions ❯") && s.contains("❯  show notes.txt"));
     pty.send("\r");
-    pty.until("the session", |s| s.contains("going on with"));
+    pty.until("the session", |s| s.contains("resumed"));
     pty.until_prompt("");
 }
 

@@ -132,7 +132,7 @@ fn read_line_by_line_a_review_is_sentences_and_typed_answers() {
     pty.line("c keep this one");
     pty.until("the comment", |s| s.contains("comment: keep this one"));
     pty.line("r");
-    pty.until("the end", |s| s.contains("Type `apply` to carry this out"));
+    pty.until("the end", |s| s.contains("Type `apply` to apply this"));
     pty.answer("apply\r");
     pty.until("it landed", |s| s.contains("applied 1 change"));
     assert_eq!(pty.read("a.txt"), text.replace("line 5\n", "five\n"));
@@ -496,7 +496,7 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
     pty.until("the prompt", |s| s.contains("±1 >"));
     std::fs::write(pty.tree.path().join("a.txt"), text.replace("line 5\n", "mine\n")).unwrap();
     pty.line("/review");
-    pty.until("it says so", |s| s.contains("changed in the workspace since"));
+    pty.until("it says so", |s| s.contains("changed in the workspace in the meantime"));
     decide_by(&mut pty, "Y", "2/2 hunks");
     pty.send("\r");
     pty.until("the summary", |s| s.contains("accepted   2 hunks"));
@@ -512,9 +512,9 @@ fn rejecting_the_lines_that_clash_lets_the_others_land() {
         s.contains("accepted   1 hunk in 1 file") && s.contains("rejected   1 hunk")
     });
     pty.send("y");
-    pty.until("not yet: it was merged", |s| s.contains("what you rejected is discarded"));
+    pty.until("not yet: it was merged", |s| s.contains("discarded the rejected changes"));
     // First merged, which has to be seen; then it lands.
-    for said in ["merged with what is there now", "applied 1 change"] {
+    for said in ["merged with the current content", "applied 1 change"] {
         pty.line("/review");
         pty.until("what is left", |s| s.contains("1/1 hunks"));
         pty.send("\r");

@@ -456,7 +456,7 @@ fn what_cannot_be_set_up_is_an_error_and_nothing_runs() {
     let within = den.root.join("within");
     std::fs::create_dir(&within).unwrap();
     overlapping.overlays[0].upper = within;
-    assert!(error(overlapping).contains("in which the layer itself lies"));
+    assert!(error(overlapping).contains("which contains the layer itself"));
     let lost = SandboxSpec { cwd: "/run/nowhere".into(), ..den.spec() };
     assert!(error(lost).contains("could not enter the working directory `/run/nowhere`"));
     let none = SandboxSpec { backend: SandboxBackend::None, ..den.spec() };

@@ -83,7 +83,7 @@ fn an_edit_beside_a_redacted_value_keeps_it_and_a_write_that_would_lose_it_is_re
         ("operations", json!({"operations": [{"op": "write", "path": ".env", "content": lost}]})),
     ] {
         let body = bench.call(tool, input).failed();
-        assert!(body.contains("stands for a value that was kept from you"), "{tool}: {body}");
+        assert!(body.contains("replaces a value that is hidden from you"), "{tool}: {body}");
     }
     assert_eq!(bench.text(".env"), format!("A=1\nTOKEN={token}\nB=3\n"));
 }

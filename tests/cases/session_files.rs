@@ -225,7 +225,7 @@ fn the_command_line_exports_imports_and_prunes() {
     let copy = said.split_whitespace().next().unwrap();
     assert_ne!(copy, id);
     place.run(["-r", copy, "-p", "save that as kept"]).code(0);
-    place.run(["session", "import", &out("s.html")]).code(1).warns("no exported session");
+    place.run(["session", "import", &out("s.html")]).code(1).warns("not an exported session");
     place.run(["session", "prune"]).code(0).warns("0 sessions removed");
     let all = ["--set", "sessions.keep_bytes=1"];
     place.run(["session", "pin", copy]).code(0);
@@ -236,7 +236,7 @@ fn the_command_line_exports_imports_and_prunes() {
         .warns("1 session would be");
     assert_eq!(place.run(["session", "list", "--json"]).code(0).json().as_array().unwrap().len(), 2);
     let told = place.run(["-p", "list"].iter().chain(&all)).code(0).warns("1 session (").stderr;
-    assert!(told.contains("removed, as `sessions.keep_days`"), "{told}");
+    assert!(told.contains("because of `sessions.keep_days`"), "{told}");
     let rows = place.run(["session", "list", "--json"]).code(0).json();
     assert_eq!((rows[0]["id"].as_str().unwrap(), rows.as_array().unwrap().len()), (copy, 2));
     place.run(["-p", "list"].iter().chain(&all)).code(0);
@@ -328,7 +328,7 @@ async fn a_session_of_every_wire_goes_on_over_every_other_one() {
             assert_eq!(
                 agent.lost_on_switch().unwrap(),
                 "the reasoning of 2 answers is not sent: only their own model can read it; \
-                 2 pictures are not shown to its-own, which takes none",
+                 2 pictures are not sent to its-own, which does not accept pictures",
                 "{what}"
             );
             talk.server.push(to.reply(&[Say::Text("Going on.")]));

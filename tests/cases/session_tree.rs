@@ -228,7 +228,7 @@ fn in_the_shell_a_branch_is_left_listed_and_gone_back_to() {
     pty.line("/title the long way");
     pty.until("the title", |s| s.contains("is called: the long way"));
     pty.line("/fork 1");
-    pty.until("the fork", |s| s.contains("the session before this one stays as it was"));
+    pty.until("the fork", |s| s.contains("the earlier session is unchanged"));
     pty.line("/tree");
     pty.until("its own branch", |s| s.contains("*   1  show a.txt  (1 turn,"));
     pty.line("/search long way");
@@ -261,7 +261,7 @@ fn on_a_screen_branches_and_hits_are_chosen_from_lists() {
     pty.line("/search ALPHA");
     pty.until("the hits", |s| s.contains("Found") && s.contains("«alpha»"));
     pty.send("\r");
-    pty.until("the session", |s| s.contains("going on with"));
+    pty.until("the session", |s| s.contains("resumed"));
     pty.until_prompt("");
     pty.line("/search alpha");
     pty.until("the hits again", |s| s.contains("Found"));
@@ -282,7 +282,7 @@ fn the_same_words_after_a_rewind_are_a_turn_of_their_own_to_undo() {
         pty.until_prompt("");
         if turn == 1 {
             pty.line("/rewind 1 conversation");
-            pty.until("the way back", |s| s.contains("back to before that turn"));
+            pty.until("the way back", |s| s.contains("rewound to before that turn"));
             pty.until_prompt("");
         }
     }
@@ -326,6 +326,6 @@ fn what_is_applied_after_a_resume_goes_back_with_the_turn_that_made_it() {
     pty.until("the newer turn", |_| !pty.exists("two.txt"));
     assert!(pty.exists("one.txt"), "it belongs to the previous turn");
     pty.line("/rewind 2 both");
-    pty.until("the way back", |s| s.contains("the conversation is back to before that turn"));
+    pty.until("the way back", |s| s.contains("the conversation is rewound to before that turn"));
     assert!(!pty.exists("one.txt"));
 }

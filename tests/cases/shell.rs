@@ -99,14 +99,14 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     pty.until("the summary", |s| s.contains("accepted   2 hunks in 2 files: is applied"));
     pty.answer("y");
     pty.until("the end", |s| s.contains("applied 3 changes") || s.contains("applied 2 changes"));
-    pty.until("what the agent will hear", |s| s.contains("goes to the agent with your next message"));
+    pty.until("what the agent will hear", |s| s.contains("will be sent with your next message"));
     pty.until_prompt("");
     assert!(pty.read("a.txt").starts_with("first\nl1\n") && pty.read("a.txt").ends_with("l10\nl11\n"));
     assert!(!pty.exists("old"));
     pty.line("/rewind");
     pty.until("the turns", |s| s.contains("1  run sed") && s.contains("(2 files +1 -2)"));
     pty.line("/rewind 1 both");
-    pty.until("the way back", |s| s.contains("the conversation is back to before that turn"));
+    pty.until("the way back", |s| s.contains("the conversation is rewound to before that turn"));
     assert_eq!(pty.read("a.txt"), lines.join("\n") + "\n");
     assert_eq!(pty.read("old/x"), "x\n");
     pty.line("/rewind");
@@ -354,7 +354,7 @@ fn a_session_is_taken_up_where_it_was_left() {
     pty.line("/new");
     pty.until_prompt("");
     pty.line("/resume 1");
-    pty.until("the session", |s| s.contains("going on with"));
+    pty.until("the session", |s| s.contains("resumed"));
     pty.until_prompt("");
     pty.line("save that as kept");
     pty.until("the scratchpad", |s| s.contains("kept"));
@@ -505,21 +505,21 @@ fn the_prompt_shows_what_was_read_and_a_reset_asks_and_begins_anew() {
         .file("secret/plan.txt", "the plan\n")
         .open();
     pty.line("/taint");
-    pty.until("nothing yet", |s| s.contains("PUBLIC; whoever answers may see CONFIDENTIAL at most"));
+    pty.until("nothing yet", |s| s.contains("session level: PUBLIC; this provider may receive up to CONFIDENTIAL"));
     pty.until_prompt("");
     pty.line("show secret/plan.txt");
     pty.until("the level in the prompt", |s| s.contains("placet [r] CONFIDENTIAL >"));
     pty.line("/taint reset");
-    pty.until("a question", |s| s.contains("Type `reset` to leave it"));
+    pty.until("a question", |s| s.contains("Type `reset` to start a new conversation"));
     pty.answer("no\r");
     pty.until("nothing happened", |s| s.contains("nothing was changed"));
     pty.line("/taint reset");
-    pty.until("the question again", |s| s.matches("Type `reset` to leave it").count() == 2);
+    pty.until("the question again", |s| s.matches("Type `reset` to start a new conversation").count() == 2);
     pty.answer("reset\r");
-    pty.until("started a new conversation", |s| s.contains("started a new conversation; the last one is"));
+    pty.until("started a new conversation", |s| s.contains("started a new conversation; the previous session is"));
     pty.until_prompt("");
     pty.line("/taint");
-    pty.until("PUBLIC again", |s| s.matches("PUBLIC; whoever answers").count() == 2);
+    pty.until("PUBLIC again", |s| s.matches("session level: PUBLIC; this provider").count() == 2);
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn a_store_that_cannot_be_used_is_an_error_of_the_call_and_says_so() {
     let binary = Place::new();
     let out = binary.run(["--set", "mounts.x.path=/x/", "--set", "mounts.x.store=ftp:here", "tool", "list"]);
     assert_ne!(out.code, 0);
-    assert!(out.stderr.contains("names no store: memory, sqlite:NAME"), "{}", out.stderr);
+    assert!(out.stderr.contains("is not a store: use memory, sqlite:NAME"), "{}", out.stderr);
 }
 
 /// Story: what `placet apply` landed in a mount reached its store only when another call used the mount.

@@ -120,7 +120,7 @@ async fn twenty_facts_from_before_the_cut_are_known_after_it() {
             let (ending, notices) = sum_up(&mut agent).await;
             assert_eq!(ending, TurnEnding::Done, "{notices:?}");
             assert!(
-                notices.last().is_some_and(|n| n.contains("the whole stays in /transcript")),
+                notices.last().is_some_and(|n| n.contains("/transcript shows the whole conversation")),
                 "{notices:?}"
             );
             let before = talk.server.requests().len();
@@ -248,7 +248,7 @@ async fn where_summing_up_fails_it_is_told_and_the_turn_goes_on() {
             .await;
             assert_eq!(ending, TurnEnding::Done, "{notices:?}");
         }
-        let told = notices.iter().filter(|n| n.contains("was not summed up")).count();
+        let told = notices.iter().filter(|n| n.contains("was not summarized")).count();
         assert_eq!(told, 1, "once, and not again at every request: {notices:?}");
         talk.is_lawful();
         let (ending, _) = sum_up(&mut agent).await;
@@ -290,7 +290,7 @@ async fn a_short_conversation_is_not_summed_up() {
     let mut agent = talk.begin();
     let (ending, notices) = sum_up(&mut agent).await;
     assert_eq!((ending, notices.len()), (TurnEnding::Done, 1));
-    assert!(notices[0].contains("nothing to sum up"), "{notices:?}");
+    assert!(notices[0].contains("nothing to summarize"), "{notices:?}");
     assert_eq!(talk.server.requests().len(), 0);
 }
 
@@ -464,7 +464,7 @@ async fn that_the_window_fills_up_is_said_once_before_it_is_summed_up() {
         if summed_up {
             assert_eq!(warned.len(), 1, "{warned:?}");
             assert!(warned[0].0 < n, "{warned:?} before {n}");
-            let said = "% full: at 85% the beginning is summed up; /compact does it now";
+            let said = "% full: at 85% the beginning is summarized; /compact does it now";
             assert!(
                 warned[0].1.starts_with("the model's window is 7") && warned[0].1.ends_with(said),
                 "{warned:?}"
@@ -526,7 +526,7 @@ fn the_shell_shows_the_summary_takes_it_from_the_editor_and_takes_it_back() {
         pty.until("an answer", |_| server.requests().len() == n);
         pty.until_prompt("");
     }
-    say(&mut pty, "/compact", "the whole stays in /transcript");
+    say(&mut pty, "/compact", "/transcript shows the whole conversation");
     say(&mut pty, "/context summary", "You asked about rivers.");
     assert!(
         !pty.raw().windows(6).any(|bytes| bytes == b"\x1b[31m "),

@@ -43,7 +43,7 @@ fn a_preview_into_a_pipe_has_colours_only_when_they_are_wanted() {
     let always = ["theme", "preview", "light", "--set", "ui.color=always"];
     let coloured = place.placet(always).env("COLORTERM", "truecolor").go().code(0).stdout;
     assert!(coloured.contains("\x1b[0;38;2;23;105;58;48;2;226;245;231m+ "), "{coloured:?}");
-    place.run(["theme", "preview", "nope"]).code(2).warns("there is no theme `nope`").warns("theme list");
+    place.run(["theme", "preview", "nope"]).code(2).warns("unknown theme `nope`").warns("theme list");
     place.run(["theme", "preview", "bad"]).code(2).warns("`purpel` is neither a colour nor a style");
 }
 
@@ -59,7 +59,7 @@ fn a_theme_is_changed_by_its_name_while_the_shell_runs() {
     assert!(pty.screen().contains("to make it permanent: ui.theme = \"light\" in "), "{}", pty.screen());
     pty.until("the prompt in its colours", |_| raw(&pty).contains(green));
     pty.line("/theme nope");
-    pty.until("the refusal", |s| s.contains("there is no theme `nope`"));
+    pty.until("the refusal", |s| s.contains("unknown theme `nope`"));
     pty.until_prompt("");
     pty.line("/status");
     pty.until("the theme that holds", |s| s.contains("theme") && s.contains("light"));

@@ -156,7 +156,7 @@ fn arguments_that_contradict_are_refused() {
         (json!({"path": "a", "old_string": "x"}), "is missing"),
         (
             json!({"path": "a", "old_string": "x", "new_string": "", "insert_after": "y"}),
-            "exclude each other",
+            "use only one of",
         ),
         (json!({"path": "a", "old_string": "", "new_string": "y"}), "`old_string` is empty"),
         (

@@ -173,7 +173,7 @@ fn lines_that_the_patch_does_not_quote_must_have_been_read() {
     bench.call("read_file", json!({"path": "f"})).done();
     let body = bench.call("apply_patch", fuzzy).done();
     assert!(body.contains("applied with fuzz"), "{body}");
-    assert!(bench.call("apply_patch", blind).done().contains("placed by its line number alone"));
+    assert!(bench.call("apply_patch", blind).done().contains("placed by its line number only"));
     assert_eq!(bench.text("f"), "0\none\nx\n2\nthree\n4\n");
     bench.call("apply_patch", delete).done();
     assert_eq!(bench.names(), Vec::<String>::new());
@@ -280,7 +280,7 @@ fn files_in_other_encodings_keep_them() {
 fn a_patch_that_cannot_be_read_teaches() {
     let bench = Bench::new();
     for (text, want) in [
-        ("just words", "error: there is no patch in the text"),
+        ("just words", "error: no patch found: expected"),
         (
             "*** Begin Patch\n*** Update File: f\n-x\n",
             "hint: send the whole patch, with `*** End Patch` as its last line",

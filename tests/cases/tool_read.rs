@@ -129,5 +129,5 @@ fn long_lines_are_split_and_join_to_the_line() {
     let body = read(&bench, "long");
     let rows = body.lines().filter_map(|row| row.split_once('│')).filter(|(n, _)| n.trim().starts_with('1'));
     assert_eq!(rows.map(|(_, text)| text).collect::<String>(), line);
-    assert!(body.contains("goes on in rows numbered n.2"), "{body}");
+    assert!(body.contains("continues in rows numbered n.2"), "{body}");
 }

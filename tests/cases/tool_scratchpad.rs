@@ -45,7 +45,7 @@ fn entries_are_written_read_edited_and_deleted() {
     assert!(
         pad(json!({"action": "write", "name": "x/y", "content": ""}))
             .failed()
-            .contains("cannot name a scratchpad")
+            .contains("cannot be the name of a scratchpad")
     );
     assert!(
         pad(json!({"action": "write", "name": "x"}))

@@ -174,7 +174,7 @@ fn a_paste_that_is_too_long_is_refused_aloud() {
     pty.send("kept ");
     let text = "0123456789abcdef".repeat(64 * 1024 * 11);
     paste(&mut pty, &text);
-    pty.until("the refusal", |s| s.contains("was not taken: it is longer than 10 MB; save it to a file"));
+    pty.until("the refusal", |s| s.contains("was not accepted: it is longer than 10 MB; save it to a file"));
     pty.until_prompt("kept");
 }
 
@@ -226,7 +226,7 @@ fn a_paste_is_edited_whole_and_outlives_a_kill() {
 fn every_key_can_be_asked_for_its_bytes() {
     let mut pty = shell().open();
     pty.line("/keys");
-    pty.until("the invitation", |s| s.contains("Ctrl-C ends it"));
+    pty.until("the invitation", |s| s.contains("Ctrl-C ends this"));
     pty.send("\x1b[13;2u");
     pty.until("the key", |s| s.contains("Shift-Enter        ESC [13;2u"));
     pty.send("\x1b]11;rgb:0/0/0\x07");
@@ -358,7 +358,7 @@ fn a_line_whose_paste_was_damaged_is_not_sent() {
     pty.until("the placeholder", |s| s.contains(MARK));
     pty.send("\x7f\r");
     pty.until("the refusal", |s| {
-        s.contains("the words of a paste were changed: put `[Pasted text #1: 40 lines")
+        s.contains("the placeholder of a paste was changed: restore `[Pasted text #1: 40 lines")
     });
     pty.send("]\r");
     pty.until("the answer", |s| s.contains("thanks"));

@@ -22,7 +22,7 @@ fn read_mode_throws_away_what_commands_change_and_says_so() {
     let before = place.read("notes.txt");
     let out = place.run(["-p", "run echo x > new.txt; rm notes.txt; ls"]).code(0);
     assert!(out.stdout.contains("new.txt") && !out.stdout.contains("notes.txt\n"), "{out:?}");
-    out.warns("read mode: 2 changes that commands made were thrown away");
+    out.warns("read mode: discarded 2 changes made by commands");
     assert_eq!(place.read("notes.txt"), before);
     assert!(!place.tree.join("new.txt").exists());
 }
@@ -116,7 +116,7 @@ fn the_network_is_off_and_a_host_is_asked_for() {
     call("ask", &[]).code(3).warns("--allow 'network(example.org)'");
     call("ask", &["--allow", "network(example.org)"]).code(0);
     let bad = r#"{"command":"true","network":["https://example.org/"]}"#;
-    place.run(["tool", "call", "run_command", bad]).code(1).warns("name hosts alone");
+    place.run(["tool", "call", "run_command", bad]).code(1).warns("use host names only");
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn without_a_view_commands_ask_and_what_they_changed_is_found_and_undone() {
     let line =
         "run echo two > a; mv b c; echo n > new; echo y > out/x; touch /opt/placet-no 2>/dev/null || true";
     let go = |more: &[&str]| place.run(["-p", line].iter().chain(&snapshot).chain(more));
-    go(&[]).code(3).warns("and this one would run outside of it");
+    go(&[]).code(3).warns("and this command would run outside of it");
     go(&["--mode", "write"]).code(3).warns("--allow run_command");
     let out = go(&["--mode", "write", "--allow", "run_command"]).code(0);
     assert!(out.stdout.contains("2 created, 1 modified, 1 deleted"), "{out:?}");
