@@ -62,5 +62,6 @@ fn push(metrics: &metrics::MetricsFile, options: &Options) -> Result<u8, CliErro
     if !(200..300).contains(&answer.status()) {
         return Err(CliError::new(format!("{url} answered {}", answer.status())));
     }
-    print(&format!("sent the metrics of {} to {url}\n", figures.tools.len())).map(|()| report::DONE)
+    let tools = crate::text::count::of(figures.tools.len(), "tool");
+    print(&format!("sent the metrics of {tools} to {url}\n")).map(|()| report::DONE)
 }

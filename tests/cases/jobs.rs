@@ -408,7 +408,8 @@ fn what_ends_under_the_question_is_shown_before_it_lands_or_goes() {
         assert!(within(20, || std::path::Path::new(&pending).exists()), "{pending}");
         press(&mut pty, key);
         pty.until("what is new", |s| {
-            s.contains("pending changes were updated in the meantime") && s.contains("2 changes, +2 -0 lines: apply?")
+            s.contains("pending changes were updated in the meantime")
+                && s.contains("2 changes, +2 -0 lines: apply?")
         });
         assert!(!pty.exists("q.txt") && !pty.exists("j.txt"));
         pty.until("keys to count", |s| !s.contains("a moment"));

@@ -123,11 +123,7 @@ fn faults(wire: Wire) -> Vec<(&'static str, Reply, Fate)> {
         ),
         ("resets", Reply::stream().reset(), Retried("no connection to")),
         ("resets after the first words", beginning().reset(), Kept("the answer was cut off")),
-        (
-            "sends what is no JSON",
-            Reply::sse("data: {oops\n\n"),
-            Told("the provider sent an invalid answer"),
-        ),
+        ("sends what is no JSON", Reply::sse("data: {oops\n\n"), Told("the provider sent an invalid answer")),
         ("sends no JSON after the first words", malformed, Kept("the answer was cut off")),
         // The Responses API says why it stops in its last event.
         (

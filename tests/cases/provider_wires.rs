@@ -108,5 +108,8 @@ async fn what_stays_behind_when_another_model_goes_on_is_told() {
     let store = talk.store();
     let loaded = store.load(&talk.last()).unwrap();
     let mut agent = talk.begin();
-    assert_eq!(agent.resume(loaded).unwrap(), ["1 picture is not sent to mock-1, which does not accept pictures"]);
+    assert_eq!(
+        agent.resume(loaded).unwrap(),
+        ["1 picture is not sent to mock-1, which does not accept pictures"]
+    );
 }

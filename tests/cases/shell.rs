@@ -505,7 +505,9 @@ fn the_prompt_shows_what_was_read_and_a_reset_asks_and_begins_anew() {
         .file("secret/plan.txt", "the plan\n")
         .open();
     pty.line("/taint");
-    pty.until("nothing yet", |s| s.contains("session level: PUBLIC; this provider may receive up to CONFIDENTIAL"));
+    pty.until("nothing yet", |s| {
+        s.contains("session level: PUBLIC; this provider may receive up to CONFIDENTIAL")
+    });
     pty.until_prompt("");
     pty.line("show secret/plan.txt");
     pty.until("the level in the prompt", |s| s.contains("placet [r] CONFIDENTIAL >"));
@@ -516,7 +518,9 @@ fn the_prompt_shows_what_was_read_and_a_reset_asks_and_begins_anew() {
     pty.line("/taint reset");
     pty.until("the question again", |s| s.matches("Type `reset` to start a new conversation").count() == 2);
     pty.answer("reset\r");
-    pty.until("started a new conversation", |s| s.contains("started a new conversation; the previous session is"));
+    pty.until("started a new conversation", |s| {
+        s.contains("started a new conversation; the previous session is")
+    });
     pty.until_prompt("");
     pty.line("/taint");
     pty.until("PUBLIC again", |s| s.matches("session level: PUBLIC; this provider").count() == 2);

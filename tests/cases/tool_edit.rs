@@ -154,10 +154,7 @@ fn arguments_that_contradict_are_refused() {
     let bench = seen("a", "x\n");
     for (input, want) in [
         (json!({"path": "a", "old_string": "x"}), "is missing"),
-        (
-            json!({"path": "a", "old_string": "x", "new_string": "", "insert_after": "y"}),
-            "use only one of",
-        ),
+        (json!({"path": "a", "old_string": "x", "new_string": "", "insert_after": "y"}), "use only one of"),
         (json!({"path": "a", "old_string": "", "new_string": "y"}), "`old_string` is empty"),
         (
             json!({"path": "a", "old_string": "x", "new_string": "y", "replace_all": "yes"}),

@@ -431,7 +431,10 @@ fn what_must_not_be_guessed_at_is_refused() {
         ("hello\n", "no patch found: expected"),
         ("*** a/x\t2024\n--- b/x\t2024\n***************\n*** 1 ****\n", "line 1 begins a context diff"),
         ("diff --cc x\n--- a/x\n+++ b/x\n@@@ -1,2 -1,2 +1,3 @@@\n", "a combined diff of a merge"),
-        ("diff --git a/x b/x\nBinary files a/x and b/x differ\n", "`x` is a binary file, and the patch does not contain its content"),
+        (
+            "diff --git a/x b/x\nBinary files a/x and b/x differ\n",
+            "`x` is a binary file, and the patch does not contain its content",
+        ),
         (
             "diff --git a/l b/l\nnew file mode 120000\n--- /dev/null\n+++ b/l\n@@ -0,0 +1 @@\n+to\n",
             "`l` is a symbolic link",
