@@ -1,6 +1,10 @@
 //! Change sets, made by hand over a directory of the test's own, and what each of their changes means.
 
 use super::*;
+use crate::permission::{PathClass, ProtectedPaths};
+use crate::workspace::changes::change_set::FileChange;
+use crate::workspace::files::path_state::PathState;
+use std::path::{Path, PathBuf};
 use crate::workspace::files::path_state::FileAttrs;
 use crate::workspace::view::{ChangeSelection, LossLimit, SelectedPart};
 
