@@ -229,6 +229,7 @@ impl<'w> Working<'w> {
                     ApplyError::Hunk(HunkError { why: Why::Ambiguous(places), .. }) => {
                         Fault::Ambiguous(places.len())
                     }
+                    ApplyError::Hunk(HunkError { why: Why::Tie { .. }, .. }) => Fault::Ambiguous(2),
                     _ => Fault::TextMissing,
                 };
                 ToolError::hint(format!("`{name}`: {error}"), error.hint()).because(fault)

@@ -188,7 +188,7 @@ fn rule(patch: &FilePatch, applied: &Applied) -> Option<&'static str> {
     } else if noted("line end of the file's last line") {
         Some(NO_NEWLINE)
     } else if noted("has no context: placed by its line number alone") {
-        Some("no context (`-U0`)")
+        Some("lines added without context (`-U0`)")
     } else if moved_from_first() {
         Some("a hunk that begins at line 1, moved down")
     } else {
@@ -203,10 +203,8 @@ enum Outcome {
     /// Both programs refuse, or one of them applies something else, and a row of the table says why placet does not.
     ByRule(&'static str),
     AllAgree,
-    /// Both programs agree, and a row of the table says why placet refuses: it does not choose one of several places, and
-    /// a line number alone does not stand for the end of the file.
-    SeveralPlaces,
-    PastEnd,
+    /// Both programs agree on the lower of two places at the same distance; placet refuses, as a row of the table says.
+    Tie,
     /// They differ from each other; placet does as one of them.
     AsOne,
     /// They differ from each other, and placet refuses.
@@ -233,8 +231,7 @@ fn outcome(patch: &[u8], case: &Case, git: Option<&[u8]>, gnu: Option<&[u8]>) ->
             false => Outcome::Wrong("both agree on another result"),
         },
         (Err(error), Some(git), Some(gnu)) if git == gnu => match error {
-            ApplyError::Hunk(HunkError { why: Why::Ambiguous(_), .. }) => Outcome::SeveralPlaces,
-            ApplyError::Hunk(HunkError { why: Why::PastEnd { .. }, .. }) => Outcome::PastEnd,
+            ApplyError::Hunk(HunkError { why: Why::Tie { .. }, .. }) => Outcome::Tie,
             _ => Outcome::Wrong("both agree on a result"),
         },
         (Ok(applied), _, _) => match Some(&applied.bytes[..]) == git || Some(&applied.bytes[..]) == gnu {
@@ -286,8 +283,8 @@ fn a_stale_patch_is_refused_where_git_and_gnu_patch_refuse_it_and_applied_as_the
     eprintln!("{} patches: {counts:#?}", counts.values().sum::<usize>());
     let first: Vec<String> = wrong.iter().take(5).cloned().collect();
     assert!(wrong.is_empty(), "{} wrong, of {count} batches:\n{}", wrong.len(), first.join("\n"));
-    // The cases are of all kinds.
-    for seen in [Outcome::AllRefuse, Outcome::AllAgree, Outcome::SeveralPlaces] {
+    // The cases are of all kinds; ties are rare.
+    for seen in [Outcome::AllRefuse, Outcome::AllAgree] {
         assert!(counts.get(&seen).is_some_and(|n| *n > 20), "{counts:?}");
     }
 }

@@ -87,6 +87,9 @@ pub enum Why {
     /// Lines, from 1, at which it fits as well.
     #[error("fits at {}", places(.0))]
     Ambiguous(Vec<usize>),
+    /// Lines, from 1, of the two nearest places.
+    #[error("fits at line {above} and at line {below}, and both are equally far from the line in its header")]
+    Tie { above: usize, below: usize },
     #[error("changes lines that hunk {0} changes too")]
     Overlap(usize),
     /// The line, from 1, of the only place; the hunk before it goes on there.
@@ -115,7 +118,9 @@ impl Why {
         match self {
             Why::NoPlace(_) => "copy context and removed lines exactly as they are in the file now",
             Why::Already(_) => "leave this hunk out: its change has been made before",
-            Why::Ambiguous(_) => "give the right line number in the header, or more lines of context",
+            Why::Ambiguous(_) | Why::Tie { .. } => {
+                "give the right line number in the header, or more lines of context"
+            }
             Why::Overlap(_) => "join the two hunks",
             Why::Above { .. } => {
                 "put the hunks in the order of the file, and join those that share a line that is changed"

@@ -14,6 +14,7 @@ mod error;
 mod file_header;
 mod hunk;
 mod name;
+mod nearest;
 mod parse;
 mod place;
 mod report;
@@ -104,6 +105,10 @@ pub struct Hunk {
     /// The first old line and the number of old lines as the header tells them.
     pub old_start: Option<usize>,
     pub old_count: Option<usize>,
+    /// The first new line, as the header gives it.
+    pub new_start: Option<usize>,
+    /// The header counts the lines of the hunk rightly.
+    pub counted: bool,
     /// Lines above the hunk that tell apart places which are alike (`@@ fn main()`).
     pub anchors: Vec<Vec<u8>>,
     pub lines: Vec<Line>,

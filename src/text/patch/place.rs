@@ -1,12 +1,14 @@
 //! Where a hunk belongs.
 //!
 //! At the stated line, moved by as much as the hunk before it was moved, if it fits there; otherwise at the one place
-//! where it fits. Several such places are told, never chosen from: only order, `@@` anchors and the end of the file
-//! tell them apart.
+//! where it fits. Of several, a hunk with a right header goes to the nearest, where git and GNU patch both take that
+//! place. For all others, only order, `@@` anchors and the end of the file decide between places; if these leave more
+//! than one, the hunk is refused with the lines.
 //!
 //! Two rules bar a place: a hunk begins below the last line that the hunk before it changes, and below its context as
 //! well when it is not at its stated line; and a hunk that says that nothing comes after it goes to the end of the file.
 
+use super::nearest::{Placed, nearest};
 use super::report::Near;
 use super::target::{Alike, Target};
 use super::{Hunk, Line, Sign, Why};
@@ -32,6 +34,8 @@ pub(super) struct Spot {
     pub(super) skipped: (usize, usize),
     pub(super) alike: Alike,
     pub(super) reading: Reading,
+    /// How many places there were, where the nearest of them was taken.
+    pub(super) nearest_of: Option<usize>,
 }
 
 /// What the hunks before this one tell.
@@ -45,6 +49,8 @@ pub(super) struct Before {
     pub(super) end: usize,
     /// How many there are: the number of the last one.
     pub(super) count: usize,
+    /// All of them.
+    pub(super) placed: Vec<Placed>,
 }
 
 /// The hunk's old lines under one reading.
@@ -81,16 +87,37 @@ pub(super) fn place(hunk: &Hunk, target: &Target<'_>, before: &Before, fuzz: usi
             match places.as_slice() {
                 [] => {}
                 [at] => return Ok(wanted.spot(*at, alike)),
-                _ => {
-                    return Err(Why::Ambiguous(
-                        places.iter().map(|at| at + 1 - wanted.skipped.0.min(*at)).collect(),
-                    ));
-                }
+                _ => return chosen(hunk, wanted, &places, alike, target, before),
             }
         }
     }
     let why = already(hunk, target).or(barred);
     Err(why.unwrap_or_else(|| Why::NoPlace(near(hunk, target, stated))))
+}
+
+/// The nearest of several places, for a hunk that is compared without any tolerance.
+fn chosen(
+    hunk: &Hunk,
+    wanted: &Wanted<'_>,
+    places: &[usize],
+    alike: Alike,
+    target: &Target<'_>,
+    before: &Before,
+) -> Result<Spot, Why> {
+    let strict = alike == Alike::Exact
+        && wanted.reading == Reading::Marked
+        && hunk.old_lines().count() == wanted.lines.len();
+    let nearest = if strict { nearest(hunk, &wanted.lines, target, before) } else { None };
+    match nearest {
+        Some(Ok((at, count))) if bar(hunk, wanted, at, target, before).is_none() => {
+            Ok(Spot { nearest_of: Some(count), ..wanted.spot(at, alike) })
+        }
+        Some(Err(tie)) => Err(tie),
+        _ => {
+            let line = |at: &usize| at + 1 - wanted.skipped.0.min(*at);
+            Err(Why::Ambiguous(places.iter().map(line).collect()))
+        }
+    }
 }
 
 /// The hunk's new lines stand in the file: it was applied before. One line alone may stand there by chance.
@@ -113,13 +140,25 @@ fn insertion(hunk: &Hunk, target: &Target<'_>, before: &Before) -> Result<Spot, 
     let lines = target.lines.len();
     let spot = |at| match at < before.changed.end {
         true => Err(Why::Above { line: at + 1, hunk: before.count }),
-        false => Ok(Spot { at, length: 0, skipped: (0, 0), alike: Alike::Exact, reading: Reading::Marked }),
+        false => Ok(Spot {
+            at,
+            length: 0,
+            skipped: (0, 0),
+            alike: Alike::Exact,
+            reading: Reading::Marked,
+            nearest_of: None,
+        }),
     };
     match (hunk.old_start, hunk.old_count) {
         _ if lines == 0 && hunk.anchors.is_empty() => spot(0),
         (Some(start), Some(0)) => {
             let at = if start == 0 { 0 } else { start.saturating_add_signed(before.drift) };
-            if at > lines { Err(Why::PastEnd { line: at, lines }) } else { spot(at) }
+            match at > lines {
+                // git and GNU patch agree on the end of the file.
+                true if hunk.counted && !hunk.envelope => spot(lines),
+                true => Err(Why::PastEnd { line: at, lines }),
+                false => spot(at),
+            }
         }
         _ if hunk.envelope && hunk.anchors.is_empty() => spot(lines),
         _ => Err(Why::NoContext),
@@ -152,7 +191,14 @@ fn trimmed(hunk: &Hunk, fuzz: usize) -> Option<(usize, usize)> {
 
 impl Wanted<'_> {
     fn spot(&self, at: usize, alike: Alike) -> Spot {
-        Spot { at, length: self.lines.len(), skipped: self.skipped, alike, reading: self.reading }
+        Spot {
+            at,
+            length: self.lines.len(),
+            skipped: self.skipped,
+            alike,
+            reading: self.reading,
+            nearest_of: None,
+        }
     }
 }
 
