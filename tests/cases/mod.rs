@@ -54,6 +54,7 @@ mod patch;
 mod patch_stale;
 mod path_table;
 mod pdf;
+mod picture_entrances;
 mod process;
 mod provider_command;
 mod provider_conformance;
