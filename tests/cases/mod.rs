@@ -102,6 +102,7 @@ mod tool_scratchpad;
 mod tool_search;
 mod tool_set_errors;
 mod tool_sets;
+mod tool_sets_more;
 mod tool_write;
 mod txn_crash;
 mod txn_journal;

@@ -1,11 +1,13 @@
 //! write_file and edit_file.
 
 use super::super::super::edit_file::{Edit, EditPlan, Unread, Which};
+use super::super::super::look::load_text;
 use super::super::super::write_file::{Mode, WritePlan};
 use super::super::super::{Env, Facts, Fault, Plan, Tool, ToolError};
 use super::super::foreign::Foreign;
 use super::Surface;
 use super::path::failure;
+use crate::workspace::Consent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -66,8 +68,11 @@ pub(super) fn edit_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
             )),
             _ => None,
         })
-        .failing(|args, _, surface, error| match error.fault {
-            Fault::TextMissing => Some(format!("Error: String not found in file: '{}'", args.old_string)),
+        .failing(|args, env, surface, error| match error.fault {
+            Fault::TextMissing => Some(
+                line_end_too_many(args, env, surface)
+                    .unwrap_or_else(|| format!("Error: String not found in file: '{}'", args.old_string)),
+            ),
             Fault::Ambiguous(times) => Some(format!(
                 "Error: String '{}' appears {times} times in file. Use replace_all=True to replace all instances, or provide a more specific string with surrounding context.",
                 args.old_string
@@ -76,6 +81,25 @@ pub(super) fn edit_file(surface: &Arc<Surface>) -> Arc<dyn Tool> {
             _ => failure("editing file", &args.file_path, surface, error),
         });
     Arc::new(tool)
+}
+
+/// 0.7 says so where the text is the end of the file but for a line end that the file lacks.
+fn line_end_too_many(args: &EditArgs, env: &Env, surface: &Surface) -> Option<String> {
+    let wanted = args.old_string.strip_suffix('\n').filter(|rest| !rest.is_empty() && surface.is_newer())?;
+    let at = surface.named(env, &args.file_path).ok()?.at;
+    let (file, _) = load_text(env, &at, Consent::Inside).ok()?;
+    if !file.text().ends_with(wanted) {
+        return None;
+    }
+    let words = "Error: old_string ends with a newline, but the file does not.";
+    Some(match file.text().matches(wanted).count() {
+        0 | 1 => format!(
+            "{words} Remove the newline at the end of old_string, and of new_string if it has one there too."
+        ),
+        times => format!(
+            "{words} Without it, old_string appears {times} times in the file. Remove the newline and add context that makes it unique."
+        ),
+    })
 }
 
 fn plan_edit(args: &EditArgs, env: &Env, surface: &Arc<Surface>) -> Result<Box<dyn Plan>, ToolError> {
