@@ -3,6 +3,7 @@
 
 use super::alike::looks_like_own;
 use super::class::{self, BLANKS, MARKS, Shown, SignMatch, TABS};
+use super::repeat::{Repeats, Token};
 use super::{Breaks, Manner, Piece, PieceKind, TAB};
 use std::ops::Range;
 
@@ -40,6 +41,8 @@ pub(super) struct Writer {
     /// Marks on the newest character; `None` when there is none that could bear one.
     marks: Option<usize>,
     pending: Pending,
+    /// Signs that came one after the other. They are in front of all that comes from here on.
+    repeats: Repeats,
     /// Where a look-alike is written out, in order.
     alike: std::vec::IntoIter<usize>,
     next_alike: Option<usize>,
@@ -57,6 +60,7 @@ impl Writer {
             is_blank: true,
             marks: None,
             pending: Pending::Nothing,
+            repeats: Repeats::default(),
             alike: Vec::new().into_iter(),
             next_alike: None,
             cut: Vec::new(),
@@ -94,6 +98,7 @@ impl Writer {
         let cut = std::mem::take(&mut self.cut);
         cut.iter().for_each(|byte| self.unit(Unit::Byte(*byte), 1, out));
         self.flush(None, out);
+        self.signs_first(out);
         self.column = 0;
         self.is_blank = true;
         self.marks = None;
@@ -130,7 +135,7 @@ impl Writer {
         self.flush(Some(unit), out);
         match unit {
             Unit::Char('\n') if self.breaks == Breaks::Kept => {
-                plain(out, at, '\n');
+                self.plain(out, at, '\n');
                 self.column = 0;
                 self.is_blank = true;
                 self.marks = None;
@@ -163,14 +168,14 @@ impl Writer {
         let shown = if keeps { Shown::Mark } else { class::shown(c, self.manner) };
         match (shown, self.marks) {
             (Shown::AsIs, _) if c != ' ' => {
-                plain(out, at, c);
+                self.plain(out, at, c);
                 self.column += unicode_width::UnicodeWidthChar::width(c).unwrap_or(1);
                 // Also wide blanks, which prose keeps.
                 self.is_blank &= c.is_whitespace();
                 self.marks = Some(0);
             }
             (Shown::Mark, Some(marks)) if marks < MARKS => {
-                plain(out, at, c);
+                self.plain(out, at, c);
                 self.marks = Some(marks + 1);
             }
             _ => self.pending = Pending::Run(unit, 1, at),
@@ -182,7 +187,7 @@ impl Writer {
         let Pending::Held(held, at) = std::mem::replace(&mut self.pending, Pending::Nothing) else { return };
         self.sign(at..at + 1, written('<'), out);
         let rest = held.char_indices().skip(1);
-        rest.for_each(|(offset, c)| plain(out, at + offset, c));
+        rest.for_each(|(offset, c)| self.plain(out, at + offset, c));
         self.column += held.len().saturating_sub(1);
         self.marks = Some(0);
     }
@@ -195,7 +200,8 @@ impl Writer {
             Pending::Run(Unit::Char(' '), count, at) => self.blanks(count, at, next, out),
             Pending::Run(Unit::Char('\t'), count, at) => self.tabs(count, at, out),
             Pending::Run(Unit::Byte(byte), count, at) => {
-                self.sign(at..at + count, numbered(&format!("{byte:02X}"), count), out);
+                let what = repeated(&format!("{byte:02X}"), count);
+                self.token(at..at + count, format!("<{what}>"), what, out);
             }
             Pending::Run(Unit::Char(c), count, at) => {
                 let prose = matches!(self.manner, Manner::Prose | Manner::Output);
@@ -207,9 +213,13 @@ impl Writer {
                         Shown::Picture(picture) if count < PICTURES => picture.to_string().repeat(count),
                         _ => counted(c, count),
                     };
-                    self.is_blank = false;
-                    let kind = if c == '\r' { PieceKind::Blank } else { PieceKind::Sign };
-                    self.stand_in(at..at + count * c.len_utf8(), text, kind, out);
+                    let bytes = at..at + count * c.len_utf8();
+                    if c == '\r' {
+                        self.is_blank = false;
+                        self.stand_in(bytes, text, PieceKind::Blank, out);
+                    } else {
+                        self.token(bytes, text, in_pattern(c, count), out);
+                    }
                 }
             }
         }
@@ -220,7 +230,7 @@ impl Writer {
         for (offset, c) in held.char_indices() {
             let here = at + offset;
             if offset == 0 && c == '<' {
-                plain(out, here, c);
+                self.plain(out, here, c);
                 self.column += 1;
                 self.is_blank = false;
                 self.marks = Some(0);
@@ -242,7 +252,7 @@ impl Writer {
         let last = next.is_none() || self.breaks == Breaks::Kept && next == Some(Unit::Char('\n'));
         let range = at..at + count;
         if self.manner != Manner::Exact || !last && count < BLANKS {
-            (0..count).for_each(|n| plain(out, at + n, ' '));
+            (0..count).for_each(|n| self.plain(out, at + n, ' '));
             self.column += count;
         } else if last && count < PICTURES {
             self.stand_in(range, "\u{2420}".repeat(count), PieceKind::Blank, out);
@@ -252,6 +262,7 @@ impl Writer {
     }
 
     fn tabs(&mut self, count: usize, at: usize, out: &mut Vec<Piece>) {
+        self.signs_first(out);
         self.marks = None;
         if count >= TABS && self.manner == Manner::Exact {
             return self.stand_in(at..at + count, counted('\t', count), PieceKind::Blank, out);
@@ -269,7 +280,32 @@ impl Writer {
         self.stand_in(bytes, text, PieceKind::Sign, out);
     }
 
+    /// A sign that may be one of many in turn; `what` is how a pattern names it.
+    fn token(&mut self, bytes: Range<usize>, text: String, what: String, out: &mut Vec<Piece>) {
+        self.is_blank = false;
+        self.marks = None;
+        let ready = self.repeats.push(Token { piece: Piece { bytes, text, kind: PieceKind::Sign }, what });
+        self.draw(ready, out);
+    }
+
+    /// Gives out the signs that wait: what comes now is none.
+    fn signs_first(&mut self, out: &mut Vec<Piece>) {
+        let ready = self.repeats.flush();
+        self.draw(ready, out);
+    }
+
+    fn draw(&mut self, ready: Vec<Piece>, out: &mut Vec<Piece>) {
+        self.column += ready.iter().map(|piece| piece.text.chars().count()).sum::<usize>();
+        out.extend(ready);
+    }
+
+    fn plain(&mut self, out: &mut Vec<Piece>, at: usize, c: char) {
+        self.signs_first(out);
+        plain(out, at, c);
+    }
+
     fn stand_in(&mut self, bytes: Range<usize>, text: String, kind: PieceKind, out: &mut Vec<Piece>) {
+        self.signs_first(out);
         // The signs are ASCII or pictures of one column.
         self.column += text.chars().count();
         self.marks = None;
@@ -311,9 +347,14 @@ pub(super) fn written(c: char) -> String {
 
 /// A run of one character by its number.
 pub(super) fn counted(c: char, count: usize) -> String {
-    numbered(&format!("U+{:04X}", u32::from(c)), count)
+    format!("<{}>", in_pattern(c, count))
 }
 
-fn numbered(what: &str, count: usize) -> String {
-    if count == 1 { format!("<{what}>") } else { format!("<{what} x{count}>") }
+/// The same in a pattern.
+pub(super) fn in_pattern(c: char, count: usize) -> String {
+    repeated(&format!("U+{:04X}", u32::from(c)), count)
+}
+
+fn repeated(what: &str, count: usize) -> String {
+    if count == 1 { what.to_string() } else { format!("{what} x{count}") }
 }
