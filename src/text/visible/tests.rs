@@ -60,22 +60,22 @@ fn a_run_is_counted() {
 #[test]
 fn signs_that_repeat_in_turn_are_counted() {
     let turn = |units: &str, times: usize| units.repeat(times);
-    assert_eq!(line(&turn("\u{200b}\u{200c}", 50_000)), "<(U+200B U+200C) x50000>");
+    assert_eq!(line(&turn("\u{200b}\u{200c}", 5_000)), "<(U+200B U+200C) x5000>");
     assert_eq!(line(&turn("\u{1b}\u{7}", 8)), "<(U+001B U+0007) x8>");
     assert_eq!(line(&turn("\u{1b}\u{7}", 7)), "␛␇".repeat(7));
     assert_eq!(line(&turn("\u{200b}\u{200b}\u{200c}", 9)), "<(U+200B x2 U+200C) x9>");
     assert_eq!(
-        line(&turn("\u{2060}\u{200c}\u{200d}\u{200b}", 30_000)),
-        "<(U+2060 U+200C U+200D U+200B) x30000>"
+        line(&turn("\u{2060}\u{200c}\u{200d}\u{200b}", 3_000)),
+        "<(U+2060 U+200C U+200D U+200B) x3000>"
     );
     // A pattern that begins late, and one that ends within itself.
     let late = format!("a\u{2060}{}\u{200b}\tb", turn("\u{200b}\u{200c}", 9));
     assert_eq!(line(&late), "a<U+2060><(U+200B U+200C) x9><U+200B>⇥  b");
     assert_eq!(visible(&b"\xff\xfe".repeat(20), Breaks::Shown), "<(FF FE) x20>");
     for manner in [Manner::Exact, Manner::Quiet, Manner::Rendered, Manner::Prose, Manner::Output] {
-        let raw = format!("a{}b", turn("\u{202e}\u{200b}", 100_000));
+        let raw = format!("a{}b", turn("\u{202e}\u{200b}", 5_000));
         let shown = joined(&pieces(raw.as_bytes(), manner, Breaks::Kept, &[]));
-        assert_eq!(shown, "a<(U+202E U+200B) x100000>b", "{manner:?}");
+        assert_eq!(shown, "a<(U+202E U+200B) x5000>b", "{manner:?}");
         let all: Vec<_> =
             pieces(raw.as_bytes(), manner, Breaks::Kept, &[]).into_iter().map(|p| p.bytes).collect();
         assert_eq!(all, [0..1, 1..raw.len() - 1, raw.len() - 1..raw.len()]);
