@@ -3,10 +3,10 @@
 use super::*;
 use crate::permission::{PathClass, ProtectedPaths};
 use crate::workspace::changes::change_set::FileChange;
-use crate::workspace::files::path_state::PathState;
-use std::path::{Path, PathBuf};
 use crate::workspace::files::path_state::FileAttrs;
+use crate::workspace::files::path_state::PathState;
 use crate::workspace::view::{ChangeSelection, LossLimit, SelectedPart};
+use std::path::{Path, PathBuf};
 
 struct ClassifyFixture {
     dir: tempfile::TempDir,
