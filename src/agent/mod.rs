@@ -1,5 +1,6 @@
 //! The agent: a turn as a pure machine, and the driver that performs its effects.
 
+#[expect(clippy::module_inception, reason = "the type `Agent` is in the file of its name")]
 mod agent;
 mod budget;
 mod calls;

@@ -1,15 +1,15 @@
 //! `placet changes`, `apply`, `discard`, `undo` and `redo`.
 
-use super::approvals;
 use super::args::{Options, SessionSelector};
 use super::report::{self, CliError, print, print_foreign, print_own, warn};
-use super::start;
+use super::{approvals, start};
 use crate::agent::Agent;
 use crate::app::App;
 use crate::audit::{AuditError, AuditKind};
 use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
 use crate::text::{count, visible};
 use crate::ui::{Theme, verbatim};
+use crate::workspace::lost_paths;
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeClass, ChangeSet, LargeLoss, LayerKind, TransactionLabel, View,
     Workspace, patch, without_repositories,
@@ -170,7 +170,7 @@ pub(super) fn show(
 
 fn as_json(set: &ChangeSet, view: &View) -> String {
     let classes = view.classify(set);
-    let lost = classes.lost(set);
+    let lost = lost_paths(set, &classes);
     let each = |change: &crate::workspace::FileChange| {
         let counts = change.counts(view.objects());
         json!({

@@ -174,6 +174,7 @@ fn expected(schema: &Value) -> String {
             let items = schema.get("items").map(expected).unwrap_or_default();
             format!("a list, each of its items {items}")
         }
+        Some("object") => "an object".into(),
         _ => "another type".into(),
     }
 }

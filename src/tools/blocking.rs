@@ -4,7 +4,7 @@ use super::output::failed;
 use super::{CallFailure, Hint, HintTool, ReadScope, RunFuture, ToolContext, ToolError, ToolOutput, hint};
 use crate::text::nearest;
 use crate::workspace::{OpenConsent, ReadLedger, ResolvedPath, WorkspaceError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
 
 /// Runs file work on a thread where waiting is allowed.
@@ -36,7 +36,8 @@ impl ToolContext {
 
     /// The workspace's error, with what to call next.
     pub(super) fn path_error(&self, error: &WorkspaceError) -> ToolError {
-        let message = error.to_string();
+        let message =
+            error.named(|path| self.named(path)).map_or_else(|| error.to_string(), |error| error.to_string());
         let fault = fault_of(error);
         let hint: Hint = match error {
             WorkspaceError::Missing(path) => return self.missing(path, message).because(fault),
@@ -60,6 +61,14 @@ impl ToolContext {
             _ => return ToolError::new(message).because(fault),
         };
         ToolError::hint(message, hint).because(fault)
+    }
+
+    /// A path as messages name it: a file of a mount by the mount, never by the directory of placet's copy.
+    pub(super) fn named(&self, path: &Path) -> PathBuf {
+        match self.workspace.aliases().iter().any(|(_, dir)| path.starts_with(dir)) {
+            true => self.workspace.shortened(path),
+            false => path.into(),
+        }
     }
 
     /// What is there instead of a missing path: the nearest name beside it, or the deepest directory that exists.

@@ -81,6 +81,7 @@ fn markup_is_shown_and_not_interpreted() {
 #[test]
 fn characters_without_ink_are_counted_also_where_markdown_makes_them() {
     assert_eq!(plain(&format!("a{}b", "&#8203;".repeat(100_000))), "a<U+200B x100000>b");
+    assert_eq!(plain(&format!("a{}b", "&#8203;&#8288;".repeat(100_000))), "a<(U+200B U+2060) x100000>b");
     assert_eq!(plain(&format!("`a`{}", "&#0;".repeat(3))), format!("a{}", "\u{fffd}".repeat(3)));
     assert_eq!(plain(&"&#27;".repeat(5)), "<U+001B x5>");
     assert_eq!(plain(&"&#27;".repeat(2)), "␛␛");

@@ -93,6 +93,33 @@ impl WorkspaceError {
         self
     }
 
+    /// The same with another name for its path.
+    #[must_use]
+    pub fn named(&self, name: impl FnOnce(&Path) -> PathBuf) -> Option<WorkspaceError> {
+        use WorkspaceError as E;
+        Some(match self {
+            E::Missing(path) => E::Missing(name(path)),
+            E::Directory(path) => E::Directory(name(path)),
+            E::NotDirectory(path) => E::NotDirectory(name(path)),
+            E::Hidden(path) => E::Hidden(name(path)),
+            E::Outside(path) => E::Outside(name(path)),
+            E::Loop(path) => E::Loop(name(path)),
+            E::Moved(path) => E::Moved(name(path)),
+            E::Link(path) => E::Link(name(path)),
+            E::Exists(path) => E::Exists(name(path)),
+            E::ReadOnly(path) => E::ReadOnly(name(path)),
+            E::Raced(path) => E::Raced(name(path)),
+            E::Denied(path) => E::Denied(name(path)),
+            E::Special { path, kind } => E::Special { path: name(path), kind: *kind },
+            E::TooLarge { path, size, most } => E::TooLarge { path: name(path), size: *size, most: *most },
+            E::Io { path, error } => {
+                let again = io::Error::new(error.kind(), error.to_string());
+                E::Io { path: name(path), error: again }
+            }
+            E::Empty | E::Tilde { .. } | E::Glob { .. } => return None,
+        })
+    }
+
     pub fn from_io(path: &Path, error: io::Error) -> WorkspaceError {
         let path = path.to_path_buf();
         if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) {

@@ -3,25 +3,11 @@
 //! A pattern with wildcards is looked up in an index of directories that is brought up to date by their change times,
 //! so that a large tree costs one question for each directory and is listed once.
 
+pub(super) use super::hidden_index::MaskIndex;
 use super::repository::GitDirs;
 use super::{HiddenPattern, Workspace};
-use std::collections::HashMap;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
-
-/// A directory as it was last listed: when, what in it is hidden, and the directories below.
-#[derive(Debug)]
-struct DirListing {
-    stamp: (i64, i64, i64, i64),
-    hidden: Vec<PathBuf>,
-    below: Vec<PathBuf>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct MaskIndex {
-    dirs: HashMap<PathBuf, DirListing>,
-}
 
 impl Workspace {
     /// Every path below the roots, or named outright, that a rule or the classification hides and that is there.
@@ -41,7 +27,7 @@ impl Workspace {
                 index.forget();
             }
             for root in &self.0.roots {
-                index.look(self, root, &mut found);
+                index.look(&|path| self.is_hidden(path), root, &mut found);
             }
         }
         if veiled {
@@ -70,41 +56,4 @@ fn repository_dirs(git: &Path) -> Vec<PathBuf> {
     };
     let all = dirs.into_iter().chain(borrowed).flat_map(inside);
     all.filter_map(|dir| std::fs::canonicalize(dir).ok()).collect()
-}
-
-impl MaskIndex {
-    fn look(&mut self, workspace: &Workspace, root: &Path, found: &mut Vec<PathBuf>) {
-        let mut todo = vec![root.to_path_buf()];
-        while let Some(dir) = todo.pop() {
-            let Ok(meta) = std::fs::symlink_metadata(&dir) else {
-                self.dirs.remove(&dir);
-                continue;
-            };
-            let stamp = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
-            if self.dirs.get(&dir).is_none_or(|known| known.stamp != stamp) {
-                self.dirs.insert(dir.clone(), list(workspace, &dir, stamp));
-            }
-            if let Some(known) = self.dirs.get(&dir) {
-                found.extend(known.hidden.iter().cloned());
-                todo.extend(known.below.iter().cloned());
-            }
-        }
-    }
-
-    pub(super) fn forget(&mut self) {
-        self.dirs.clear();
-    }
-}
-
-fn list(workspace: &Workspace, dir: &Path, stamp: (i64, i64, i64, i64)) -> DirListing {
-    let mut listed = DirListing { stamp, hidden: Vec::new(), below: Vec::new() };
-    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-        let path = entry.path();
-        if workspace.is_hidden(&path) {
-            listed.hidden.push(path);
-        } else if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            listed.below.push(path);
-        }
-    }
-    listed
 }

@@ -8,15 +8,24 @@ mod apply;
 mod changes;
 mod error;
 mod files;
+mod hash;
+mod hidden_index;
+mod hidden_pattern;
 mod history;
 mod mask_index;
 mod repository;
 mod view;
 
+use hidden_pattern::HiddenPattern;
+
+pub use hash::Hash;
+
 pub use apply::{ApplyError, RecoveryReport, recover};
 pub use changes::batch::{FileRewrite, RewriteAction};
 pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
-pub use changes::classify::{ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges};
+pub use changes::classify::{
+    ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, lost_paths,
+};
 pub use changes::patch_export::{patch, patches, without_repositories};
 pub use error::{SpecialFile, WorkspaceError};
 pub use files::atomic_write::{ExpectedContent, WriteOutcome};
@@ -54,13 +63,10 @@ pub use crate::text::hunk::{Hunk, hunks, with_hunks};
 
 use crate::permission::{AccessLocation, ProtectedPaths};
 use crate::text::visible;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::GlobBuilder;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-
-/// A content's name: its blake3 hash.
-pub type Hash = blake3::Hash;
 
 /// The roots and what is hidden in them. Cheap to clone; clones share everything.
 #[derive(Clone, Debug)]
@@ -90,17 +96,6 @@ impl std::fmt::Debug for PathFilter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Veil")
     }
-}
-
-#[derive(Debug)]
-enum HiddenPattern {
-    /// An absolute path without wildcards, and all below it: by far the most common, and compared as bytes, because
-    /// every path of every walk is asked about.
-    Below(PathBuf),
-    Glob {
-        glob: GlobMatcher,
-        anywhere: bool,
-    },
 }
 
 impl Workspace {

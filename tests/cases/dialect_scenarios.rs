@@ -425,6 +425,9 @@ fn what_a_command_of_codex_showed_counts_as_read() {
         bash("head -n 20 plum"),
         bash("head -n 7 plum\ntail -5 plum"),
         bash("grep -n '' plum"),
+        bash("cat plum 2>/dev/null"),
+        bash("nl -ba plum 2> /dev/null | head -n 20 2>&1"),
+        bash("grep -n '' plum 2>/dev/null"),
     ] {
         let bench = speaking(ToolSet::Codex);
         [("plum", LONG), ("fig", "ripe\n"), ("sub/x", "x\n")]
@@ -447,6 +450,8 @@ fn what_a_command_of_codex_did_not_show_is_not_read() {
         (json!(["seq", "12"]), "has not been read"),
         (bash("cat plum | wc -l"), "has not been read"),
         (bash("cat plum > copy"), "has not been read"),
+        (bash("cat plum 2>/dev/null > copy"), "has not been read"),
+        (bash("cat plum nowhere 2>/dev/null"), "has not been read"),
         (bash("cat plum | tr 1 2"), "has not been read"),
         (bash("cat plum; date"), "has not been read"),
         (json!(["head", "-n", "5", "plum"]), "lines 6-12 of `plum` were not shown"),

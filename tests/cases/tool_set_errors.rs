@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// The tool sets with the settings that change their words.
-fn sets() -> Vec<(ToolSet, ToolSetSettings)> {
+pub(super) fn sets() -> Vec<(ToolSet, ToolSetSettings)> {
     let usual = || ToolSetSettings::default();
     let mut sets: Vec<_> = ToolSet::ALL.into_iter().map(|dialect| (dialect, usual())).collect();
     sets.push((ToolSet::Deepagents, ToolSetSettings { virtual_paths: false, ..usual() }));
@@ -18,7 +18,7 @@ fn sets() -> Vec<(ToolSet, ToolSetSettings)> {
 }
 
 /// A workspace with one of everything that a call can stumble over.
-fn ground(bench: &Bench) {
+pub(super) fn ground(bench: &Bench) {
     bench.write("a.txt", "one\ntwo\ntwo\n");
     bench.write("dir/b.txt", "b\n");
     bench.write("data", b"\0\x01\x02\xff".as_slice());
@@ -98,7 +98,7 @@ fn values(name: &str) -> Vec<Value> {
 }
 
 /// Calls of a tool: a right one, and each parameter in turn with every value, missing, and of another type.
-fn calls(schema: &Value) -> Vec<Value> {
+pub(super) fn calls(schema: &Value) -> Vec<Value> {
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let values = |name: &str| match properties.get(name).and_then(|schema| schema["enum"].as_array()) {
         Some(all) => all.clone(),

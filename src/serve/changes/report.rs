@@ -1,7 +1,7 @@
 //! The changes of a turn for a program: what each is, what it means, and whether it was applied.
 
 use crate::permission::Runner;
-use crate::workspace::{ChangeClass, ChangeClasses, ChangeSet, FileChange, LayerKind, View};
+use crate::workspace::{ChangeClass, ChangeClasses, ChangeSet, FileChange, LayerKind, View, lost_paths};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -66,7 +66,7 @@ impl TurnChanges {
     pub fn reports(&self, view: &View) -> Vec<ChangeReport> {
         let applied = view.applied_in(&view.turn().label.turn);
         let by_name = view.classify(&applied);
-        let lost = self.classes.lost(&self.set);
+        let lost = lost_paths(&self.set, &self.classes);
         let mut reports: Vec<ChangeReport> = Vec::new();
         for change in &applied.changes {
             // What was pending was read, not only its name.
@@ -74,7 +74,7 @@ impl TurnChanges {
             reports.push(report(change, classes, &lost, ChangeState::Applied));
         }
         let left = TurnChanges::of(view);
-        let lost = left.classes.lost(&left.set);
+        let lost = lost_paths(&left.set, &left.classes);
         let pending = left.set.changes.iter();
         reports.extend(pending.map(|change| report(change, &left.classes, &lost, ChangeState::Pending)));
         reports

@@ -4,6 +4,7 @@
 //! and a file is changed by all of them or by none. Lines that no hunk names are copied byte for byte; context is never
 //! written from the patch.
 
+use super::nearest::Placed;
 use super::placement::{ContextStyle, HunkPlacement, PrecedingHunks, place};
 use super::target::{LineEquality, PatchTarget};
 use super::{
@@ -91,9 +92,18 @@ fn spots(
             (before.changed, before.count) = (first..last.max(first), index + 1);
             before.end = spot.at + spot.length + spot.skipped.1;
         }
+        before.placed.push(placed(hunk, &spot));
         spots.push(spot);
     }
     Ok(spots)
+}
+
+fn placed(hunk: &PatchHunk, spot: &HunkPlacement) -> Placed {
+    let (added, removed) = (hunk.count(PatchLineKind::Add), hunk.count(PatchLineKind::Remove));
+    Placed {
+        old: spot.at..spot.at + spot.length,
+        added: added.cast_signed().saturating_sub_unsigned(removed),
+    }
 }
 
 /// How far from its stated line a hunk stands.
@@ -254,7 +264,9 @@ fn notes(hunks: &[PatchHunk], spots: &[HunkPlacement], target: &PatchTarget<'_>)
         let name = format!("hunk {} of {}", index + 1, hunks.len());
         if let Some(away) = offset(hunk, spot).filter(|away| *away != 0) {
             let s = if away.abs() == 1 { "" } else { "s" };
-            notes.push(format!("{name} applied at line {} (offset {away:+} line{s})", spot.at + 1));
+            let nearest =
+                spot.nearest_of.map_or_else(String::new, |n| format!(", the nearest of {n} places"));
+            notes.push(format!("{name} applied at line {} (offset {away:+} line{s}){nearest}", spot.at + 1));
         }
         if spot.skipped != (0, 0) {
             let (head, tail) = spot.skipped;
@@ -266,10 +278,13 @@ fn notes(hunks: &[PatchHunk], spots: &[HunkPlacement], target: &PatchTarget<'_>)
             notes.push(format!("{name}: its context lines lack the leading blank; read without it"));
         }
         if spot.length == 0 && hunk.old_start.is_some_and(|start| start > 0) {
-            notes.push(format!(
-                "{name} has no context: placed by its line number only, after line {}",
-                spot.at
-            ));
+            let past = spot.at == target.lines.len() && hunk.old_start > Some(spot.at);
+            let by = if past {
+                "at the end of the file, because its line is past it"
+            } else {
+                "by its line number alone"
+            };
+            notes.push(format!("{name} has no context: placed {by}, after line {}", spot.at));
         }
     }
     let adapted = hunks.iter().zip(spots).filter(|(_, spot)| spot.alike == LineEquality::Body);

@@ -32,12 +32,13 @@ pub(super) fn read(
         header: shown(head),
         old_start: header.old.map(|(start, _)| start),
         old_count: header.old.map(|(_, count)| count),
+        new_start: header.new.map(|(start, _)| start),
         anchors: header.anchor.clone().into_iter().collect(),
         ..PatchHunk::default()
     };
     cursor.at += 1;
     match header.counts().and_then(|counts| by_counts(cursor, counts)) {
-        Some(lines) => hunk.lines = lines,
+        Some(lines) => (hunk.lines, hunk.counted) = (lines, true),
         None => {
             hunk.lines = by_marks(cursor);
             if let (Some((old, new)), false) = (header.counts(), hunk.lines.is_empty()) {

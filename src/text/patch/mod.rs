@@ -15,6 +15,7 @@ mod file_header;
 mod file_name;
 mod format;
 mod hunk;
+mod nearest;
 mod nearest_match;
 mod parse;
 mod placement;
@@ -104,6 +105,10 @@ pub struct PatchHunk {
     /// The first old line and the number of old lines as the header tells them.
     pub old_start: Option<usize>,
     pub old_count: Option<usize>,
+    /// The first new line, as the header gives it.
+    pub new_start: Option<usize>,
+    /// The header counts the lines of the hunk rightly.
+    pub counted: bool,
     /// Lines above the hunk that tell apart places which are alike (`@@ fn main()`).
     pub anchors: Vec<Vec<u8>>,
     pub lines: Vec<PatchLine>,

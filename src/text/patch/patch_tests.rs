@@ -199,8 +199,8 @@ fn a_hunk_goes_where_it_fits_and_says_so() {
     // At the stated line other places do not matter; elsewhere they do.
     let twice = format!("{OLD}x\n{OLD}");
     gives(&format!("@@ -5,3 +5,3 @@\n{body}"), &twice, &format!("{OLD}x\n{NEW}"));
-    let error = on(&format!("@@ -3,3 +3,3 @@\n{body}"), &twice).unwrap_err();
-    assert_eq!(error.to_string(), "hunk 1 of 1 (@@ -3,3 +3,3 @@) matches at 2 places, lines 1, 5");
+    let notes = gives(&format!("@@ -3,3 +3,3 @@\n{body}"), &twice, &format!("{OLD}x\n{NEW}"));
+    assert_eq!(notes, ["hunk 1 of 1 applied at line 5 (offset +2 lines), the nearest of 2 places"]);
     // The hunk before tells how far things have moved.
     let two = format!("@@ -1,2 +1,2 @@\n-head\n+HEAD\n x\n@@ -3,3 +3,3 @@\n{body}");
     let old = format!("new\nhead\nx\n{OLD}{OLD}");
@@ -294,8 +294,8 @@ fn hunks_without_context_stand_by_their_number() {
     gives("@@ -1,0 +2 @@\n+x\n", "a\nb\n", "a\nx\nb\n");
     gives("@@ -0,0 +1 @@\n+x\n", "a\n", "x\na\n");
     assert_eq!(
-        on("@@ -9,0 +10 @@\n+x\n", "a\n").unwrap_err().to_string(),
-        "hunk 1 of 1 (@@ -9,0 +10 @@) belongs after line 9, but the file has 1"
+        on("@@ -9,0 @@\n+x\n", "a\n").unwrap_err().to_string(),
+        "hunk 1 of 1 (@@ -9,0 @@) belongs after line 9, but the file has 1"
     );
     assert_eq!(
         on("@@\n+x\n", "a\n").unwrap_err().to_string(),

@@ -1,12 +1,14 @@
 //! Where a hunk belongs.
 //!
 //! At the stated line, moved by as much as the hunk before it was moved, if it fits there; otherwise at the one place
-//! where it fits. Several such places are told, never chosen from: only order, `@@` anchors and the end of the file
-//! tell them apart.
+//! where it fits. Of several, a hunk with a right header goes to the nearest, where git and GNU patch both take that
+//! place. For all others, only order, `@@` anchors and the end of the file decide between places; if these leave more
+//! than one, the hunk is refused with the lines.
 //!
 //! Two rules bar a place: a hunk begins below the last line that the hunk before it changes, and below its context as
 //! well when it is not at its stated line; and a hunk that says that nothing comes after it goes to the end of the file.
 
+use super::nearest::{Placed, nearest};
 use super::nearest_match::NearestMatch;
 use super::target::{LineEquality, PatchTarget};
 use super::{HunkErrorKind, PatchHunk, PatchLine, PatchLineKind};
@@ -32,6 +34,8 @@ pub(super) struct HunkPlacement {
     pub(super) skipped: (usize, usize),
     pub(super) alike: LineEquality,
     pub(super) reading: ContextStyle,
+    /// How many places there were, where the nearest of them was taken.
+    pub(super) nearest_of: Option<usize>,
 }
 
 /// What the hunks before this one tell.
@@ -45,6 +49,8 @@ pub(super) struct PrecedingHunks {
     pub(super) end: usize,
     /// How many there are: the number of the last one.
     pub(super) count: usize,
+    /// All of them.
+    pub(super) placed: Vec<Placed>,
 }
 
 /// The hunk's old lines under one reading.
@@ -88,16 +94,36 @@ pub(super) fn place(
             match places.as_slice() {
                 [] => {}
                 [at] => return Ok(wanted.spot(*at, alike)),
-                _ => {
-                    return Err(HunkErrorKind::Ambiguous(
-                        places.iter().map(|at| at + 1 - wanted.skipped.0.min(*at)).collect(),
-                    ));
-                }
+                _ => return chosen(hunk, wanted, &places, alike, target, before),
             }
         }
     }
     let why = already(hunk, target).or(barred);
     Err(why.unwrap_or_else(|| HunkErrorKind::NoPlace(near(hunk, target, stated))))
+}
+
+/// The nearest of several places, for a hunk that is compared without any tolerance.
+fn chosen(
+    hunk: &PatchHunk,
+    wanted: &ExpectedLines<'_>,
+    places: &[usize],
+    alike: LineEquality,
+    target: &PatchTarget<'_>,
+    before: &PrecedingHunks,
+) -> Result<HunkPlacement, HunkErrorKind> {
+    let strict = alike == LineEquality::Exact
+        && wanted.reading == ContextStyle::Marked
+        && hunk.old_lines().count() == wanted.lines.len();
+    let nearest = if strict { nearest(hunk, &wanted.lines, target, before) } else { None };
+    match nearest {
+        Some((at, count)) if bar(hunk, wanted, at, target, before).is_none() => {
+            Ok(HunkPlacement { nearest_of: Some(count), ..wanted.spot(at, alike) })
+        }
+        _ => {
+            let line = |at: &usize| at + 1 - wanted.skipped.0.min(*at);
+            Err(HunkErrorKind::Ambiguous(places.iter().map(line).collect()))
+        }
+    }
 }
 
 /// The hunk's new lines stand in the file: it was applied before. One line alone may stand there by chance.
@@ -131,13 +157,19 @@ fn insertion(
             skipped: (0, 0),
             alike: LineEquality::Exact,
             reading: ContextStyle::Marked,
+            nearest_of: None,
         }),
     };
     match (hunk.old_start, hunk.old_count) {
         _ if lines == 0 && hunk.anchors.is_empty() => spot(0),
         (Some(start), Some(0)) => {
             let at = if start == 0 { 0 } else { start.saturating_add_signed(before.drift) };
-            if at > lines { Err(HunkErrorKind::PastEnd { line: at, lines }) } else { spot(at) }
+            match at > lines {
+                // git and GNU patch agree on the end of the file.
+                true if hunk.counted && !hunk.envelope => spot(lines),
+                true => Err(HunkErrorKind::PastEnd { line: at, lines }),
+                false => spot(at),
+            }
         }
         _ if hunk.envelope && hunk.anchors.is_empty() => spot(lines),
         _ => Err(HunkErrorKind::NoContext),
@@ -175,7 +207,14 @@ fn trimmed(hunk: &PatchHunk, fuzz: usize) -> Option<(usize, usize)> {
 
 impl ExpectedLines<'_> {
     fn spot(&self, at: usize, alike: LineEquality) -> HunkPlacement {
-        HunkPlacement { at, length: self.lines.len(), skipped: self.skipped, alike, reading: self.reading }
+        HunkPlacement {
+            at,
+            length: self.lines.len(),
+            skipped: self.skipped,
+            alike,
+            reading: self.reading,
+            nearest_of: None,
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! The tables are Unicode's own, as the regular expressions of this crate have them: control, format, unassigned,
 //! private-use and default-ignorable code points. Added are characters that are assigned and have no ink.
 
+use super::repeat::LONGEST;
 use super::{CONTINUED, LineBreaks, OWN, VisibleMode};
 use std::sync::OnceLock;
 
@@ -141,10 +142,11 @@ pub(super) fn is_plain(text: &str, manner: VisibleMode, breaks: LineBreaks) -> b
 }
 
 fn sign_begins(byte: u8) -> bool {
-    matches!(byte, b'U' | b'8' | b'9' | b'A'..=b'F')
+    matches!(byte, b'(' | b'U' | b'8' | b'9' | b'A'..=b'F')
 }
 
-/// How far `text` is a sign of the renderer: `<U+200B>`, `<U+200B x12>`, `<FF>`, `<FF x12>`.
+/// How far `text` is a sign of the renderer: `<U+200B>`, `<U+200B x12>`, `<FF>`, `<FF x12>`, or up to four of them that
+/// repeat: `<(U+200B U+200C x2) x12>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EscapeMatch {
     Not,
@@ -154,35 +156,65 @@ pub(super) enum EscapeMatch {
 }
 
 pub(super) fn sign(text: &str) -> EscapeMatch {
-    let hex = |b: &u8| matches!(b, b'0'..=b'9' | b'A'..=b'F');
     let Some(body) = text.strip_prefix('<') else { return EscapeMatch::Not };
-    let body = body.as_bytes();
-    let (digits, least, most) = match body {
-        [] => return EscapeMatch::Begun,
-        [b'U'] => return EscapeMatch::Begun,
-        [b'U', b'+', rest @ ..] => (rest, 4, 6),
-        [first, ..] if sign_begins(*first) && *first != b'U' => (body, 2, 2),
-        _ => return EscapeMatch::Not,
+    let read = match body.as_bytes() {
+        [b'(', pattern @ ..] => pattern_read(pattern),
+        one => one_read(one),
     };
-    let count = digits.iter().take_while(|b| hex(b)).count();
-    let tail = digits.get(count..).unwrap_or_default();
-    match tail {
-        [] if count <= most => return EscapeMatch::Begun,
-        _ if count < least || count > most => return EscapeMatch::Not,
-        _ => {}
+    match read {
+        Ok(b">") => EscapeMatch::Whole,
+        Ok(_) => EscapeMatch::Not,
+        Err(end) => end,
     }
-    match tail {
-        [b'>'] => EscapeMatch::Whole,
-        [b' '] | [b' ', b'x'] => EscapeMatch::Begun,
-        [b' ', b'x', number @ ..] => {
-            let length = number.iter().take_while(|b| b.is_ascii_digit()).count();
-            match number.get(length..).unwrap_or_default() {
-                [] if length <= 20 => EscapeMatch::Begun,
-                [b'>'] if (1..=20).contains(&length) => EscapeMatch::Whole,
-                _ => EscapeMatch::Not,
-            }
-        }
-        _ => EscapeMatch::Not,
+}
+
+/// What is behind the part that was read, or how the text ends before that.
+type Read<'t> = Result<&'t [u8], EscapeMatch>;
+
+/// `U+200B`, `FF`, each also with a count behind it.
+fn one_read(text: &[u8]) -> Read<'_> {
+    let rest = match text {
+        [] | [b'U'] => return Err(EscapeMatch::Begun),
+        [b'U', b'+', digits @ ..] => hex_read(digits, 4, 6)?,
+        [b'8' | b'9' | b'A'..=b'F', ..] => hex_read(text, 2, 2)?,
+        _ => return Err(EscapeMatch::Not),
+    };
+    match rest {
+        [b' '] => Err(EscapeMatch::Begun),
+        [b' ', b'x', number @ ..] => count_read(number),
+        _ => Ok(rest),
+    }
+}
+
+fn hex_read(text: &[u8], least: usize, most: usize) -> Read<'_> {
+    let count = text.iter().take_while(|b| matches!(b, b'0'..=b'9' | b'A'..=b'F')).count();
+    match text.get(count..).unwrap_or_default() {
+        [] if count <= most => Err(EscapeMatch::Begun),
+        _ if count < least || count > most => Err(EscapeMatch::Not),
+        rest => Ok(rest),
+    }
+}
+
+fn count_read(text: &[u8]) -> Read<'_> {
+    let length = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    match text.get(length..).unwrap_or_default() {
+        [] if length <= 20 => Err(EscapeMatch::Begun),
+        rest if (1..=20).contains(&length) => Ok(rest),
+        _ => Err(EscapeMatch::Not),
+    }
+}
+
+/// A pattern behind its bracket: two to four of them, and how often they come.
+fn pattern_read(text: &[u8]) -> Read<'_> {
+    let (mut rest, mut signs) = (one_read(text)?, 1);
+    loop {
+        rest = match rest {
+            [b' ', more @ ..] if signs < LONGEST => one_read(more)?,
+            [b')'] | [b')', b' '] if signs > 1 => return Err(EscapeMatch::Begun),
+            [b')', b' ', b'x', number @ ..] if signs > 1 => return count_read(number),
+            _ => return Err(EscapeMatch::Not),
+        };
+        signs += 1;
     }
 }
 

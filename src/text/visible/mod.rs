@@ -2,7 +2,8 @@
 //!
 //! Nothing is dropped. What a terminal would act on, what cannot be seen, and what reorders text becomes a visible sign:
 //! a control picture (`␛`), a code point in angle brackets (`<U+200B>`), or a byte that is not UTF-8 (`<FF>`). A run of
-//! the same sign is counted (`<U+200B x100000>`). A `<` of the text that would read as such a sign is itself written
+//! the same sign is counted (`<U+200B x100000>`), and so are up to four signs that repeat in turn
+//! (`<(U+200B U+200C) x50000>`). A `<` of the text that would read as such a sign is itself written
 //! `<U+003C>`, and so are the other signs: two different texts never have the same rendering, also without colours.
 //!
 //! Text that nobody approves has two quieter manners ([`VisibleMode`]). Both still neutralise everything that acts.
@@ -10,6 +11,7 @@
 
 mod char_class;
 mod lookalikes;
+mod repeat;
 mod stream;
 mod unescape;
 mod writer;
@@ -18,6 +20,7 @@ pub use lookalikes::{looks_like, looks_like_own, skeleton};
 pub use stream::VisibleStream;
 pub use unescape::read_back;
 
+use repeat::{Repeats, Token};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
@@ -166,10 +169,12 @@ pub fn decoded(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
+    let mut repeats = Repeats::default();
     let mut rest = text.chars().peekable();
     while let Some(c) = rest.next() {
         let kind = shown(c);
         if matches!(kind, CharRendering::AsIs | CharRendering::Mark) {
+            out.push_str(&joined(&repeats.flush()));
             out.push(c);
             continue;
         }
@@ -177,13 +182,14 @@ pub fn decoded(text: &str) -> Cow<'_, str> {
         while rest.next_if_eq(&c).is_some() {
             count += 1;
         }
-        match kind {
-            CharRendering::Picture(picture) if count < writer::PICTURES => {
-                out.extend(std::iter::repeat_n(picture, count))
-            }
-            _ => out.push_str(&writer::counted(c, count)),
-        }
+        let text = match kind {
+            CharRendering::Picture(picture) if count < writer::PICTURES => picture.to_string().repeat(count),
+            _ => writer::counted(c, count),
+        };
+        let piece = VisiblePiece { bytes: 0..0, text, kind: VisiblePieceKind::Sign };
+        out.push_str(&joined(&repeats.push(Token { piece, what: writer::in_pattern(c, count) })));
     }
+    out.push_str(&joined(&repeats.flush()));
     Cow::Owned(out)
 }
 

@@ -16,6 +16,8 @@ pub(crate) fn bytes() -> impl Strategy<Value = Vec<u8>> {
             "<FF>", "\u{200b}", "\u{301}", "\u{64b}", "日", "а", "◆", "⇥", "␛", "\u{3164}", "\u{feff}", "👩\u{200d}👧",
             "\u{202e}", "\0", "↪", "(no line end)", "é", "\u{a0}", "\\ No newline at end of file",
         ]).prop_map(|s| s.as_bytes().to_vec()),
+        1 => (prop::collection::vec(bytes_of_a_sign(), 1..6), 1usize..20).prop_map(|(parts, n)| parts.concat().repeat(n)),
+        1 => Just(b"<(U+200B U+200C x2) x12>".to_vec()),
         1 => (0usize..80).prop_map(|n| vec![b' '; n]),
         1 => any::<char>().prop_map(|c| c.to_string().into_bytes()),
         2 => prop::collection::vec(any::<u8>(), 0..4),

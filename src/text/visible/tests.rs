@@ -56,6 +56,49 @@ fn a_run_is_counted() {
     assert_eq!(line(&tower).chars().count(), 1 + 8 + "<U+064B x99992>".len());
 }
 
+/// Story: two zero-width characters in turn, 100,000 times, were written one by one: 1.6 MB.
+#[test]
+fn signs_that_repeat_in_turn_are_counted() {
+    let turn = |units: &str, times: usize| units.repeat(times);
+    assert_eq!(line(&turn("\u{200b}\u{200c}", 5_000)), "<(U+200B U+200C) x5000>");
+    assert_eq!(line(&turn("\u{1b}\u{7}", 8)), "<(U+001B U+0007) x8>");
+    assert_eq!(line(&turn("\u{1b}\u{7}", 7)), "␛␇".repeat(7));
+    assert_eq!(line(&turn("\u{200b}\u{200b}\u{200c}", 9)), "<(U+200B x2 U+200C) x9>");
+    assert_eq!(
+        line(&turn("\u{2060}\u{200c}\u{200d}\u{200b}", 3_000)),
+        "<(U+2060 U+200C U+200D U+200B) x3000>"
+    );
+    // A pattern that begins late, and one that ends within itself.
+    let late = format!("a\u{2060}{}\u{200b}\tb", turn("\u{200b}\u{200c}", 9));
+    assert_eq!(line(&late), "a<U+2060><(U+200B U+200C) x9><U+200B>⇥  b");
+    assert_eq!(visible(&b"\xff\xfe".repeat(20), LineBreaks::Shown), "<(FF FE) x20>");
+    for manner in [
+        VisibleMode::Exact,
+        VisibleMode::Quiet,
+        VisibleMode::Rendered,
+        VisibleMode::Prose,
+        VisibleMode::Output,
+    ] {
+        let raw = format!("a{}b", turn("\u{202e}\u{200b}", 5_000));
+        let shown = joined(&pieces(raw.as_bytes(), manner, LineBreaks::Kept, &[]));
+        assert_eq!(shown, "a<(U+202E U+200B) x5000>b", "{manner:?}");
+        let all: Vec<_> =
+            pieces(raw.as_bytes(), manner, LineBreaks::Kept, &[]).into_iter().map(|p| p.bytes).collect();
+        assert_eq!(all, [0..1, 1..raw.len() - 1, raw.len() - 1..raw.len()]);
+    }
+    // What a text says itself is no such sign.
+    for said in ["<(U+200B U+200C) x9>", "<(FF U+200C x3 FE U+001B) x9>"] {
+        assert_eq!(line(said), said.replacen('<', "<U+003C>", 1));
+    }
+    for said in
+        ["<(U+200B) x9>", "<(U+200B U+200C)>", "cat <(ls)", "<(FF FE FF FE FF) x9>", "<(FF FE) x>", "<(FF"]
+    {
+        assert_eq!(line(said), said);
+    }
+    // Lines stay what they are.
+    assert_eq!(line(&"\r\n".repeat(9)), "␍␊".repeat(9));
+}
+
 #[test]
 fn prose_keeps_what_scripts_and_emoji_need() {
     for (raw, shown) in [

@@ -8,7 +8,7 @@ pub fn read_back(shown: &str) -> Vec<u8> {
     while let Some(c) = rest.chars().next() {
         let mut used = c.len_utf8();
         if let Some(sign) = VisibleEscape::at(rest) {
-            sign.write(&mut out);
+            out.extend(&sign.bytes);
             used = sign.length;
             column += sign.length;
         } else if c == '⇥' {
@@ -33,37 +33,58 @@ pub fn read_back(shown: &str) -> Vec<u8> {
     out
 }
 
-/// `<U+200B>`, `<U+200B x12>`, `<FF>`, `<FF x12>`.
+/// `<U+200B>`, `<U+200B x12>`, `<FF>`, `<FF x12>`, `<(U+200B U+200C x2) x12>`.
 struct VisibleEscape {
-    unit: Vec<u8>,
-    count: usize,
+    bytes: Vec<u8>,
     length: usize,
 }
 
 /// A run that is longer is no name.
 const LONGEST: usize = 4096;
+/// More bytes than the longest sign has.
+const SIGN: usize = 160;
 
 impl VisibleEscape {
     fn at(text: &str) -> Option<VisibleEscape> {
-        let end = text.bytes().take(32).position(|b| b == b'>')? + 1;
+        let end = text.bytes().take(SIGN).position(|b| b == b'>')? + 1;
         let sign = text.get(..end)?;
         if char_class::sign(sign) != char_class::EscapeMatch::Whole {
             return None;
         }
         let body = sign.get(1..end - 1)?;
-        let (what, count) = body.split_once(" x").unwrap_or((body, "1"));
-        let unit = match what.strip_prefix("U+") {
-            Some(code) => {
-                let c = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
-                c.encode_utf8(&mut [0; 4]).as_bytes().to_vec()
-            }
-            None => vec![u8::from_str_radix(what, 16).ok()?],
+        let bytes = match body.strip_prefix('(').and_then(|body| body.rsplit_once(") x")) {
+            Some((pattern, count)) => times(&pattern_bytes(pattern)?, count)?,
+            None => run_bytes(body)?,
         };
-        let count = count.parse().ok().filter(|count| *count <= LONGEST)?;
-        Some(VisibleEscape { unit, count, length: end })
+        Some(VisibleEscape { bytes, length: end })
     }
+}
 
-    fn write(&self, out: &mut Vec<u8>) {
-        (0..self.count).for_each(|_| out.extend(&self.unit));
+/// `U+200B`, `U+200B x12`, `FF`, `FF x12`.
+fn run_bytes(body: &str) -> Option<Vec<u8>> {
+    let (what, count) = body.split_once(" x").unwrap_or((body, "1"));
+    let unit = match what.strip_prefix("U+") {
+        Some(code) => {
+            let c = char::from_u32(u32::from_str_radix(code, 16).ok()?)?;
+            c.encode_utf8(&mut [0; 4]).as_bytes().to_vec()
+        }
+        None => vec![u8::from_str_radix(what, 16).ok()?],
+    };
+    times(&unit, count)
+}
+
+fn pattern_bytes(pattern: &str) -> Option<Vec<u8>> {
+    let mut all = Vec::new();
+    let mut words = pattern.split(' ').peekable();
+    while let Some(what) = words.next() {
+        let count = words.next_if(|word| word.starts_with('x'));
+        let run = count.map_or_else(|| what.to_string(), |count| format!("{what} {count}"));
+        all.extend(run_bytes(&run)?);
     }
+    Some(all)
+}
+
+fn times(unit: &[u8], count: &str) -> Option<Vec<u8>> {
+    let count = count.parse().ok().filter(|count| *count <= LONGEST)?;
+    Some(unit.repeat(count))
 }

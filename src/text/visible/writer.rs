@@ -4,6 +4,7 @@
 use super::char_class;
 use super::char_class::{BLANKS, CharRendering, EscapeMatch, MARKS, TABS};
 use super::lookalikes::looks_like_own;
+use super::repeat::{Repeats, Token};
 use super::{LineBreaks, TAB, VisibleMode, VisiblePiece, VisiblePieceKind};
 use std::ops::Range;
 
@@ -41,6 +42,8 @@ pub(super) struct VisibleWriter {
     /// Marks on the newest character; `None` when there is none that could bear one.
     marks: Option<usize>,
     pending: PendingUnits,
+    /// Signs that came one after the other. They are in front of all that comes from here on.
+    repeats: Repeats,
     /// Where a look-alike is written out, in order.
     alike: std::vec::IntoIter<usize>,
     next_alike: Option<usize>,
@@ -58,6 +61,7 @@ impl VisibleWriter {
             is_blank: true,
             marks: None,
             pending: PendingUnits::Nothing,
+            repeats: Repeats::default(),
             alike: Vec::new().into_iter(),
             next_alike: None,
             cut: Vec::new(),
@@ -95,6 +99,7 @@ impl VisibleWriter {
         let cut = std::mem::take(&mut self.cut);
         cut.iter().for_each(|byte| self.unit(TextUnit::Byte(*byte), 1, out));
         self.flush(None, out);
+        self.signs_first(out);
         self.column = 0;
         self.is_blank = true;
         self.marks = None;
@@ -131,7 +136,7 @@ impl VisibleWriter {
         self.flush(Some(unit), out);
         match unit {
             TextUnit::Char('\n') if self.breaks == LineBreaks::Kept => {
-                plain(out, at, '\n');
+                self.plain(out, at, '\n');
                 self.column = 0;
                 self.is_blank = true;
                 self.marks = None;
@@ -168,14 +173,14 @@ impl VisibleWriter {
         let shown = if keeps { CharRendering::Mark } else { char_class::shown(c, self.manner) };
         match (shown, self.marks) {
             (CharRendering::AsIs, _) if c != ' ' => {
-                plain(out, at, c);
+                self.plain(out, at, c);
                 self.column += unicode_width::UnicodeWidthChar::width(c).unwrap_or(1);
                 // Also wide blanks, which prose keeps.
                 self.is_blank &= c.is_whitespace();
                 self.marks = Some(0);
             }
             (CharRendering::Mark, Some(marks)) if marks < MARKS => {
-                plain(out, at, c);
+                self.plain(out, at, c);
                 self.marks = Some(marks + 1);
             }
             _ => self.pending = PendingUnits::Run(unit, 1, at),
@@ -189,7 +194,7 @@ impl VisibleWriter {
         };
         self.sign(at..at + 1, written('<'), out);
         let rest = held.char_indices().skip(1);
-        rest.for_each(|(offset, c)| plain(out, at + offset, c));
+        rest.for_each(|(offset, c)| self.plain(out, at + offset, c));
         self.column += held.len().saturating_sub(1);
         self.marks = Some(0);
     }
@@ -202,7 +207,8 @@ impl VisibleWriter {
             PendingUnits::Run(TextUnit::Char(' '), count, at) => self.blanks(count, at, next, out),
             PendingUnits::Run(TextUnit::Char('\t'), count, at) => self.tabs(count, at, out),
             PendingUnits::Run(TextUnit::Byte(byte), count, at) => {
-                self.sign(at..at + count, numbered(&format!("{byte:02X}"), count), out);
+                let what = repeated(&format!("{byte:02X}"), count);
+                self.token(at..at + count, format!("<{what}>"), what, out);
             }
             PendingUnits::Run(TextUnit::Char(c), count, at) => {
                 let prose = matches!(self.manner, VisibleMode::Prose | VisibleMode::Output);
@@ -216,9 +222,13 @@ impl VisibleWriter {
                         }
                         _ => counted(c, count),
                     };
-                    self.is_blank = false;
-                    let kind = if c == '\r' { VisiblePieceKind::Blank } else { VisiblePieceKind::Sign };
-                    self.stand_in(at..at + count * c.len_utf8(), text, kind, out);
+                    let bytes = at..at + count * c.len_utf8();
+                    if c == '\r' {
+                        self.is_blank = false;
+                        self.stand_in(bytes, text, VisiblePieceKind::Blank, out);
+                    } else {
+                        self.token(bytes, text, in_pattern(c, count), out);
+                    }
                 }
             }
         }
@@ -229,7 +239,7 @@ impl VisibleWriter {
         for (offset, c) in held.char_indices() {
             let here = at + offset;
             if offset == 0 && c == '<' {
-                plain(out, here, c);
+                self.plain(out, here, c);
                 self.column += 1;
                 self.is_blank = false;
                 self.marks = Some(0);
@@ -251,7 +261,7 @@ impl VisibleWriter {
         let last = next.is_none() || self.breaks == LineBreaks::Kept && next == Some(TextUnit::Char('\n'));
         let range = at..at + count;
         if self.manner != VisibleMode::Exact || !last && count < BLANKS {
-            (0..count).for_each(|n| plain(out, at + n, ' '));
+            (0..count).for_each(|n| self.plain(out, at + n, ' '));
             self.column += count;
         } else if last && count < PICTURES {
             self.stand_in(range, "\u{2420}".repeat(count), VisiblePieceKind::Blank, out);
@@ -261,6 +271,7 @@ impl VisibleWriter {
     }
 
     fn tabs(&mut self, count: usize, at: usize, out: &mut Vec<VisiblePiece>) {
+        self.signs_first(out);
         self.marks = None;
         if count >= TABS && self.manner == VisibleMode::Exact {
             return self.stand_in(at..at + count, counted('\t', count), VisiblePieceKind::Blank, out);
@@ -278,6 +289,32 @@ impl VisibleWriter {
         self.stand_in(bytes, text, VisiblePieceKind::Sign, out);
     }
 
+    /// A sign that may be one of many in turn; `what` is how a pattern names it.
+    fn token(&mut self, bytes: Range<usize>, text: String, what: String, out: &mut Vec<VisiblePiece>) {
+        self.is_blank = false;
+        self.marks = None;
+        let ready = self
+            .repeats
+            .push(Token { piece: VisiblePiece { bytes, text, kind: VisiblePieceKind::Sign }, what });
+        self.draw(ready, out);
+    }
+
+    /// Gives out the signs that wait: what comes now is none.
+    fn signs_first(&mut self, out: &mut Vec<VisiblePiece>) {
+        let ready = self.repeats.flush();
+        self.draw(ready, out);
+    }
+
+    fn draw(&mut self, ready: Vec<VisiblePiece>, out: &mut Vec<VisiblePiece>) {
+        self.column += ready.iter().map(|piece| piece.text.chars().count()).sum::<usize>();
+        out.extend(ready);
+    }
+
+    fn plain(&mut self, out: &mut Vec<VisiblePiece>, at: usize, c: char) {
+        self.signs_first(out);
+        plain(out, at, c);
+    }
+
     fn stand_in(
         &mut self,
         bytes: Range<usize>,
@@ -285,6 +322,7 @@ impl VisibleWriter {
         kind: VisiblePieceKind,
         out: &mut Vec<VisiblePiece>,
     ) {
+        self.signs_first(out);
         // The signs are ASCII or pictures of one column.
         self.column += text.chars().count();
         self.marks = None;
@@ -330,9 +368,14 @@ pub(super) fn written(c: char) -> String {
 
 /// A run of one character by its number.
 pub(super) fn counted(c: char, count: usize) -> String {
-    numbered(&format!("U+{:04X}", u32::from(c)), count)
+    format!("<{}>", in_pattern(c, count))
 }
 
-fn numbered(what: &str, count: usize) -> String {
-    if count == 1 { format!("<{what}>") } else { format!("<{what} x{count}>") }
+/// The same in a pattern.
+pub(super) fn in_pattern(c: char, count: usize) -> String {
+    repeated(&format!("U+{:04X}", u32::from(c)), count)
+}
+
+fn repeated(what: &str, count: usize) -> String {
+    if count == 1 { what.to_string() } else { format!("{what} x{count}") }
 }

@@ -184,7 +184,7 @@ impl Plan for RunPlan {
 
     fn prepare(&mut self, env: &ToolContext, _sight: ReadScope) -> Result<CallPreview, ToolError> {
         if !env.workspace.is_dir(&self.cwd.path) {
-            return Err(self.no_directory());
+            return Err(self.no_directory(env));
         }
         let usual = self.timeout == env.commands.timeout || self.pace == RunMode::Background;
         let text = CommandToApprove {
@@ -217,9 +217,9 @@ impl Plan for RunPlan {
 }
 
 impl RunPlan {
-    fn no_directory(&self) -> ToolError {
+    fn no_directory(&self, env: &ToolContext) -> ToolError {
         ToolError::hint(
-            format!("the directory `{}` does not exist", self.cwd.path.display()),
+            format!("the directory `{}` does not exist", env.named(&self.cwd.path).display()),
             "commands start in the working directory unless `cwd` names another existing directory",
         )
     }
@@ -254,7 +254,7 @@ impl RunPlan {
         }
         let progress = ctx.progress.clone();
         let finished = command.run(&ctx.cancel, |bytes| progress.send(&String::from_utf8_lossy(bytes))).await;
-        let finished = finished.map_err(|e| self.not_started(e))?;
+        let finished = finished.map_err(|e| self.not_started(&ctx.env, e))?;
         let effects = match confined {
             None => None,
             Some(entered) => Some(entered.finish(ctx, finished.ending).await?),
@@ -262,9 +262,9 @@ impl RunPlan {
         Ok(self.report(finished, effects))
     }
 
-    fn not_started(&self, error: ProcessError) -> ToolError {
+    fn not_started(&self, env: &ToolContext, error: ProcessError) -> ToolError {
         match error {
-            ProcessError::NoDirectory(_) => self.no_directory(),
+            ProcessError::NoDirectory(_) => self.no_directory(env),
             other => ToolError::new(other.to_string()),
         }
     }
@@ -278,7 +278,7 @@ impl RunPlan {
     ) -> Result<ToolOutput, ToolError> {
         let jobs = &ctx.env.jobs;
         let (number, log) = jobs.place()?;
-        let background = command.begin(&log).map_err(|e| self.not_started(e))?;
+        let background = command.begin(&log).map_err(|e| self.not_started(&ctx.env, e))?;
         let lasting = DetachedCommand {
             line: self.line.clone(),
             cwd: self.cwd.path.clone(),

@@ -12,13 +12,19 @@ mod open_dirs;
 mod recover;
 mod rollback;
 mod stage;
+mod step;
+mod sync;
+
+pub(super) use step::{ApplyStep, ContentSource};
+use step::{MERGEABLE, SYNC_EACH, anchor, states_of, temp_name};
+
+pub(super) use sync::{crash_point, sync_file_system};
 
 #[cfg(test)]
 pub(super) use failpoints::fail_at;
 pub(super) use failpoints::fault;
 pub use recover::{RecoveryReport, recover};
 
-use super::Hash;
 use super::changes::classify::LargeLoss;
 use super::files::path_state::PathState;
 use super::history::damage::DamagedRecord;
@@ -27,51 +33,14 @@ use super::history::journal::{
     TransactionState,
 };
 use super::history::objects::ObjectStore;
-use super::history::origin::{OriginStep, OriginTable};
+use super::history::origin::OriginTable;
 use super::repository::RepositorySet;
 use super::view::node_at;
 use open_dirs::OpenDirs;
 use std::collections::{BTreeSet, HashMap};
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use thiserror::Error;
-
-/// The largest content whose new form is kept too, so that a later undo can be merged with the person's own work.
-const MERGEABLE: u64 = 8 << 20;
-/// From how many files on one sync of the whole file system is cheaper than one for each.
-const SYNC_EACH: usize = 16;
-
-/// One path that is to change from exactly `before` to `after`.
-#[derive(Clone, Debug)]
-pub(super) struct ApplyStep {
-    /// Absolute, without links.
-    pub path: PathBuf,
-    pub before: PathState,
-    pub after: PathState,
-    pub source: ContentSource,
-    /// Make it another name of this file, if that has the same content.
-    pub twin: Option<PathBuf>,
-    /// It is another name of this file now, if nothing better is known.
-    pub was_twin: Option<PathBuf>,
-    /// When the file has several names, all of them change; otherwise this one becomes a file of its own.
-    pub keep_names: bool,
-    /// The mode and owner are whatever a new file gets here; those of `after` mean nothing.
-    pub fresh: bool,
-    /// The calls that made the change.
-    pub history: Vec<OriginStep>,
-}
-
-/// Where the new content of a file comes from.
-#[derive(Clone, Debug)]
-pub(super) enum ContentSource {
-    Nothing,
-    Object(Hash),
-    Bytes(Arc<Vec<u8>>),
-    /// A file that may be given another name: it lies in a layer.
-    Layer(PathBuf),
-}
 
 #[derive(Debug, Error)]
 pub enum ApplyError {
@@ -278,64 +247,4 @@ fn touched_repositories(entry: &JournalEntry, all: &RepositorySet) -> Vec<Reposi
     let touched: BTreeSet<&Path> = entry.changes.iter().filter_map(|c| all.of(&c.path)).collect();
     let without_state = |path: &Path| RepositoryState { path: path.to_path_buf(), state: String::new() };
     touched.into_iter().map(without_state).collect()
-}
-
-/// The same with the state in which they are now.
-fn states_of(entry: &JournalEntry) -> Vec<RepositoryState> {
-    let known = entry.repositories.iter().map(|r| r.path.clone());
-    // Entries that an earlier version left open name none.
-    let named = entry.changes.iter().filter_map(|c| super::view::repository_of(&c.path));
-    let all: BTreeSet<PathBuf> =
-        if entry.repositories.is_empty() { named.collect() } else { known.collect() };
-    // A state that cannot be read equals none: then an undo leaves the repository as it is.
-    let state = |path: &Path| super::view::repository_state(path).unwrap_or_default();
-    all.into_iter().map(|path| RepositoryState { state: state(&path), path }).collect()
-}
-
-/// In a debug build the process ends here at the N-th time when `PLACET_CRASH_AT=N`: tests go through all of them.
-pub(super) fn crash_point() {
-    #[cfg(debug_assertions)]
-    {
-        use std::sync::LazyLock;
-        use std::sync::atomic::{AtomicI64, Ordering};
-        static LEFT: LazyLock<Option<AtomicI64>> = LazyLock::new(|| {
-            let at = std::env::var("PLACET_CRASH_AT").ok()?;
-            Some(AtomicI64::new(at.parse().ok()?))
-        });
-        if let Some(left) = LEFT.as_ref()
-            && left.fetch_sub(1, Ordering::SeqCst) == 1
-        {
-            std::process::abort();
-        }
-    }
-}
-
-/// Makes everything on the file system of `at` last.
-pub(super) fn sync_file_system(at: &File) {
-    #[cfg(target_os = "linux")]
-    let _ = rustix::fs::syncfs(at);
-    #[cfg(not(target_os = "linux"))]
-    drop(at.sync_all());
-}
-
-/// The names that staged and displaced contents have while a transaction is open: nobody else can know them before.
-fn temp_name(entry: &JournalEntry, index: usize, what: &str) -> std::ffi::OsString {
-    match entry.names.as_str() {
-        // An earlier version left it open.
-        "" => format!(".placet-{}-{index}.{what}", entry.id).into(),
-        names => format!(".placet-{names}-{index}.{what}").into(),
-    }
-}
-
-/// The directory in which a change's temporary names lie: the nearest one that is there now and stays.
-fn anchor(entry: &JournalEntry, index: usize) -> Option<PathBuf> {
-    let change = entry.changes.get(index)?;
-    let goes = |dir: &Path| {
-        let found = entry.changes.binary_search_by(|c| c.path.as_path().cmp(dir));
-        found
-            .ok()
-            .and_then(|at| entry.changes.get(at))
-            .is_some_and(|c| c.before.is_directory() != c.after.is_directory() || c.before.is_absent())
-    };
-    change.path.ancestors().skip(1).find(|dir| !goes(dir)).map(Path::to_path_buf)
 }

@@ -8,18 +8,20 @@
 //! A file with several names (hard links), or whose owner or attributes cannot be given to a new one, is written
 //! in place instead: its names stay one file, and a crash in the middle can leave it half written.
 
+pub(in crate::workspace) use super::exchange::{ExchangeOutcome, exchange_checked};
 use super::open::{FileKind, dir_at, special};
 use super::sparse::hash_of;
+pub(in crate::workspace) use super::temp_name::{fresh_name, link_fd};
+pub(in crate::workspace) use super::xattr::{attribute, attributes};
 use crate::permission::{Permit, WritePolicy};
 use crate::workspace::{Hash, OpenConsent, ResolvedPath, Workspace, WorkspaceError};
 use rustix::fs::{Access, AtFlags, Mode, OFlags, RenameFlags, Stat, XattrFlags};
 use rustix::io::Errno;
-use std::ffi::{CStr, CString, OsStr, OsString};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Seek, SeekFrom, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What must be there for a write to go ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -274,66 +276,6 @@ pub(in crate::workspace) fn refuse_read_only(path: &Path, mode: u32) -> Result<(
     if mode & 0o222 == 0 || refused { Err(WorkspaceError::ReadOnly(path.to_path_buf())) } else { Ok(()) }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::workspace) enum ExchangeOutcome {
-    Done,
-    /// Something else was there; it is there again.
-    Raced,
-}
-
-/// Exchanges a staged file, whose content is `hash`, and a target until what comes out is what was there when it was
-/// last looked at. What comes out unexpected is somebody's newer content and goes back in.
-pub(in crate::workspace) fn exchange_checked(
-    (from, staged): (&OwnedFd, &OsStr),
-    (dir, name): (&OwnedFd, &OsStr),
-    hash: Hash,
-    before: Hash,
-) -> rustix::io::Result<ExchangeOutcome> {
-    let (mut put, mut expected) = (hash, before);
-    for round in 0..64 {
-        match rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::EXCHANGE) {
-            // Somebody removed the file while theirs was in our hands: it goes back under its name.
-            Err(Errno::NOENT) if round > 0 => {
-                rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::NOREPLACE)?;
-                return Ok(ExchangeOutcome::Raced);
-            }
-            Err(Errno::NOENT) => return Ok(ExchangeOutcome::Raced),
-            other => other?,
-        }
-        let out = settled_hash(from, staged);
-        if out == Some(expected) {
-            return Ok(if round == 0 { ExchangeOutcome::Done } else { ExchangeOutcome::Raced });
-        }
-        // What is not readable as a file (a link, a directory) has no hash and goes back as it is.
-        (put, expected) = (out.unwrap_or(hash), put);
-    }
-    Ok(ExchangeOutcome::Raced)
-}
-
-/// The hash of the file that came out, unless it is still being written.
-fn settled_hash(dir: &OwnedFd, name: &OsStr) -> Option<Hash> {
-    let (file, _) = super::path_state::open_anyway(dir, name, OFlags::NONBLOCK).ok()?;
-    let stamp = |file: &File| rustix::fs::fstat(file).ok().map(|s| (s.st_size, s.st_mtime, s.st_mtime_nsec));
-    let first = stamp(&file);
-    let hash = hash_of(&file).ok()?;
-    // A moment for a writer that is in the middle of it.
-    if super::lease::written_elsewhere(&file) {
-        std::thread::yield_now();
-    }
-    if stamp(&file) == first { Some(hash) } else { hash_of(&file).ok() }
-}
-
-pub(in crate::workspace) fn fresh_name() -> OsString {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    OsString::from(format!(".placet-{}-{count}.tmp", std::process::id()))
-}
-
-pub(in crate::workspace) fn link_fd(file: &File, dir: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
-    let own = format!("/proc/self/fd/{}", file.as_raw_fd());
-    rustix::fs::linkat(rustix::fs::CWD, own, dir, name, AtFlags::SYMLINK_FOLLOW)
-}
-
 /// Gives `new` the owner, the extended attributes (access lists among them) and the mode of `old`.
 fn dress(new: &File, old: &File, stat: &Stat) -> rustix::io::Result<()> {
     let own = rustix::fs::fstat(new)?;
@@ -353,23 +295,6 @@ fn dress(new: &File, old: &File, stat: &Stat) -> rustix::io::Result<()> {
     }
     // Last: giving a file away takes its set-user-id bit.
     rustix::fs::fchmod(new, Mode::from_raw_mode(stat.st_mode & 0o7777))
-}
-
-pub(in crate::workspace) fn attributes(file: &File) -> rustix::io::Result<Vec<CString>> {
-    let mut list = Vec::with_capacity(65_536);
-    match rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut list)) {
-        Ok(_) => {}
-        Err(Errno::NOTSUP) => return Ok(Vec::new()),
-        Err(e) => return Err(e),
-    }
-    let names = list.split_inclusive(|b| *b == 0).filter_map(|n| CStr::from_bytes_with_nul(n).ok());
-    Ok(names.map(CStr::to_owned).collect())
-}
-
-pub(in crate::workspace) fn attribute(file: &File, name: &CStr) -> rustix::io::Result<Vec<u8>> {
-    let mut value = Vec::with_capacity(65_536);
-    rustix::fs::fgetxattr(file, name, rustix::buffer::spare_capacity(&mut value))?;
-    Ok(value)
 }
 
 fn overwrite(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {

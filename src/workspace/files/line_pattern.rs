@@ -2,7 +2,7 @@
 
 use super::line_index::feeds;
 use crate::text::{TextEncoding, UnencodableChar};
-use crate::workspace::TextFile;
+use crate::workspace::{EditError, TextFile};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -108,4 +108,22 @@ fn before(file: &TextFile, at: usize, segment: &[u8]) -> Vec<usize> {
     let mut starts: Vec<usize> = starts.filter(|s| file.at_boundary(*s)).collect();
     starts.dedup();
     starts
+}
+
+impl TextFile {
+    /// Every place where `old` stands, overlapping ones too, at most `most` of them.
+    pub fn find(&self, old: &str, most: usize) -> Result<Vec<Range<usize>>, EditError> {
+        let old = old.replace("\r\n", "\n");
+        let Ok(needle) = LinePattern::new(&old, self.encoding()) else { return Ok(Vec::new()) };
+        let found = needle.find(self, most);
+        if found.is_empty() && self.detected.stray && old.contains('\u{FFFD}') {
+            let text = self.text().replace("\r\n", "\n");
+            if let Some(at) = text.find(&old) {
+                let before = text.get(..at).unwrap_or_default();
+                let line = before.matches('\n').count() + 1;
+                return Err(EditError::Undecodable { encoding: self.encoding(), line });
+            }
+        }
+        Ok(found)
+    }
 }

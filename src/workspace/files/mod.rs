@@ -2,6 +2,7 @@
 
 pub(super) mod atomic_write;
 pub(super) mod attributes;
+mod exchange;
 pub(super) mod file_window;
 pub(super) mod ignore_rules;
 pub(super) mod lease;
@@ -10,10 +11,15 @@ pub(super) mod line_index;
 pub(super) mod line_pattern;
 pub(super) mod lines_by_turn;
 pub(super) mod open;
+mod open_anyway;
+mod open_at;
 pub(super) mod path_state;
 pub(super) mod pseudo_fs;
 pub(super) mod relative_path;
 pub(super) mod resolve;
 pub(super) mod sparse;
+mod symlinks;
+mod temp_name;
 pub(super) mod text_file;
 pub(super) mod walk;
+mod xattr;

@@ -1,16 +1,18 @@
 //! What is at a path: one value that says everything placet promises to bring back.
 
 use super::atomic_write::{attribute, attributes};
-use crate::workspace::{Hash, WorkspaceError};
+pub(in crate::workspace) use super::open_anyway::{
+    WritableDirGuard, dir_anyway, file_anyway, open_anyway, search_anyway,
+};
+use crate::workspace::Hash;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
 
 /// A path's state. Two equal nodes are the same bytes under the same owner, mode and attributes; times are not part
 /// of it.
@@ -136,111 +138,11 @@ impl PathState {
     }
 }
 
-/// Opens for reading what its owner has forbidden himself to read: its mode is opened for that moment alone. With the
-/// mode it had, when that was needed.
-pub(in crate::workspace) fn open_anyway(
-    dir: impl AsFd,
-    name: &OsStr,
-    more: OFlags,
-) -> rustix::io::Result<(File, Option<u32>)> {
-    let flags = more | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match rustix::fs::openat(&dir, name, flags | OFlags::RDONLY, Mode::empty()) {
-        Err(Errno::ACCESS) => {}
-        other => return Ok((File::from(other?), None)),
-    }
-    // It may be the directory that forbids it.
-    let _eased = WritableDirGuard::of(&dir);
-    let held = rustix::fs::openat(&dir, name, flags | OFlags::PATH, Mode::empty())?;
-    let stat = rustix::fs::fstat(&held)?;
-    let kind = FileType::from_raw_mode(stat.st_mode);
-    let ours = stat.st_uid == rustix::process::geteuid().as_raw();
-    if !ours || !matches!(kind, FileType::RegularFile | FileType::Directory) {
-        return Err(Errno::ACCESS);
-    }
-    let mode = stat.st_mode & 0o7777;
-    // By its descriptor: whatever has the name by now is not touched.
-    let own = format!("/proc/self/fd/{}", held.as_raw_fd());
-    rustix::fs::chmod(&own, Mode::from_raw_mode(mode | 0o400))?;
-    let opened = rustix::fs::open(&own, more | OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
-    rustix::fs::chmod(&own, Mode::from_raw_mode(mode))?;
-    Ok((File::from(opened?), Some(mode)))
-}
-
-/// Opens a directory at a path without links, whatever its mode and those of the directories above it.
-pub(in crate::workspace) fn dir_anyway(path: &Path) -> std::io::Result<OwnedFd> {
-    match (super::open::dir_at(path), path.parent(), path.file_name()) {
-        (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
-            let parent = search_anyway(parent).map_err(std::io::Error::other)?;
-            Ok(open_anyway(&parent, name, OFlags::DIRECTORY)?.0.into())
-        }
-        (opened, _, _) => opened.map_err(std::io::Error::other),
-    }
-}
-
-/// Opens a directory to look names up in, at a path without links, also below directories that their owner may not enter.
-/// A caller that looks up a name in such a directory must hold an [`WritableDirGuard`] for it.
-pub(in crate::workspace) fn search_anyway(path: &Path) -> Result<OwnedFd, WorkspaceError> {
-    match (super::open::search_at(path), path.parent(), path.file_name()) {
-        (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
-            let parent = search_anyway(parent)?;
-            let _eased = WritableDirGuard::of(&parent);
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let opened = rustix::fs::openat(&parent, name, flags, Mode::empty());
-            opened.map_err(|e| WorkspaceError::from_io(path, e.into()))
-        }
-        (opened, _, _) => opened,
-    }
-}
-
-/// Opens a regular file at a path without links for reading, whatever its mode.
-pub(in crate::workspace) fn file_anyway(path: &Path) -> std::io::Result<File> {
-    match (super::open::open_regular(path, OFlags::RDONLY), path.parent(), path.file_name()) {
-        (Err(WorkspaceError::Denied(_)), Some(parent), Some(name)) => {
-            let parent = search_anyway(parent).map_err(std::io::Error::other)?;
-            let (file, _) = open_anyway(&parent, name, OFlags::NONBLOCK)?;
-            if file.metadata()?.is_file() { Ok(file) } else { Err(Errno::ACCESS.into()) }
-        }
-        (opened, _, _) => opened.map(|opened| opened.file).map_err(std::io::Error::other),
-    }
-}
-
 fn with_mode(mut node: PathState, known: Option<u32>) -> PathState {
     if let (PathState::File { attrs, .. } | PathState::Directory { attrs }, Some(mode)) = (&mut node, known) {
         attrs.mode = mode;
     }
     node
-}
-
-/// Keeps a directory of ours writable as long as it lives, though its mode forbids that.
-#[derive(Debug)]
-pub(in crate::workspace) struct WritableDirGuard(Option<(OwnedFd, u32)>);
-
-impl WritableDirGuard {
-    pub(in crate::workspace) fn of(dir: impl AsFd) -> WritableDirGuard {
-        let eased = || {
-            let stat = rustix::fs::fstat(&dir).ok()?;
-            let user = rustix::process::geteuid();
-            let shut = stat.st_mode & 0o300 != 0o300 && !user.is_root() && stat.st_uid == user.as_raw();
-            let shut = shut && FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-            let copy = dir.as_fd().try_clone_to_owned().ok().filter(|_| shut)?;
-            set_mode(&copy, stat.st_mode & 0o7777 | 0o300).ok()?;
-            Some((copy, stat.st_mode & 0o7777))
-        };
-        WritableDirGuard(eased())
-    }
-}
-
-/// Sets a mode by a descriptor, which may be one that `fchmod` refuses because it only names the file.
-fn set_mode(held: &OwnedFd, mode: u32) -> rustix::io::Result<()> {
-    rustix::fs::chmod(format!("/proc/self/fd/{}", held.as_raw_fd()), Mode::from_raw_mode(mode))
-}
-
-impl Drop for WritableDirGuard {
-    fn drop(&mut self) {
-        if let Some((dir, mode)) = &self.0 {
-            let _ = set_mode(dir, *mode);
-        }
-    }
 }
 
 impl FileAttrs {

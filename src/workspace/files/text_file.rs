@@ -5,7 +5,6 @@
 //! ends of its surroundings.
 
 use super::line_index::{LineIndex, feeds, line_feeds};
-use super::line_pattern::LinePattern;
 use crate::text::{DetectedEncoding, LineEnd, LineEndCounts, NotText, TextEncoding, UnencodableChar};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +14,7 @@ use thiserror::Error;
 #[derive(Clone, Debug)]
 pub struct TextFile {
     bytes: Arc<Vec<u8>>,
-    detected: DetectedEncoding,
+    pub(super) detected: DetectedEncoding,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -142,22 +141,6 @@ impl TextFile {
             1 => LineEndCounts::count(&self.bytes),
             _ => LineEndCounts::count(self.text().as_bytes()),
         }
-    }
-
-    /// Every place where `old` stands, overlapping ones too, at most `most` of them.
-    pub fn find(&self, old: &str, most: usize) -> Result<Vec<Range<usize>>, EditError> {
-        let old = old.replace("\r\n", "\n");
-        let Ok(needle) = LinePattern::new(&old, self.encoding()) else { return Ok(Vec::new()) };
-        let found = needle.find(self, most);
-        if found.is_empty() && self.detected.stray && old.contains('\u{FFFD}') {
-            let text = self.text().replace("\r\n", "\n");
-            if let Some(at) = text.find(&old) {
-                let before = text.get(..at).unwrap_or_default();
-                let line = before.matches('\n').count() + 1;
-                return Err(EditError::Undecodable { encoding: self.encoding(), line });
-            }
-        }
-        Ok(found)
     }
 
     /// Replaces the text at `spans`, which are occurrences of `old` that do not overlap, by `new`.

@@ -4,7 +4,8 @@
 //! whatever the call writes, also when several run side by side. Nothing here looks at contents: which line came from
 //! which origin is found out later, by [`super::blame`], from the contents that were kept between two origins.
 
-use crate::permission::{PermitReason, WritePolicy};
+pub use super::approved_by::ApprovedBy;
+use crate::permission::WritePolicy;
 use crate::text::sanitize;
 use crate::workspace::Hash;
 use crate::workspace::files::path_state::hash_text;
@@ -53,59 +54,6 @@ impl ChangeOrigin {
             tool: sanitize::line(tool).into_owned(),
             title,
             at: u64::try_from(now.as_millis()).unwrap_or(u64::MAX),
-        }
-    }
-}
-
-/// Who let a transaction land.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "by")]
-pub enum ApprovedBy {
-    /// It was written before this was recorded.
-    #[default]
-    Unknown,
-    /// The person, and by what: `/apply`, `the question`.
-    You { how: String },
-    /// A rule that the person wrote.
-    Rule { rule: String },
-    /// The mode alone.
-    Mode { mode: String },
-}
-
-impl ApprovedBy {
-    pub fn you(how: &str) -> ApprovedBy {
-        ApprovedBy::You { how: how.into() }
-    }
-
-    pub(in crate::workspace) fn is_unknown(&self) -> bool {
-        *self == ApprovedBy::Unknown
-    }
-
-    /// This, or the person's own doing where nothing was said.
-    #[must_use]
-    pub(in crate::workspace) fn or_you(self, how: &str) -> ApprovedBy {
-        if self.is_unknown() { ApprovedBy::you(how) } else { self }
-    }
-
-    /// A few words for a column: `you, /apply`.
-    pub fn words(&self) -> String {
-        match self {
-            ApprovedBy::Unknown => "not recorded".into(),
-            ApprovedBy::You { how } => format!("you, {}", sanitize::line(how)),
-            ApprovedBy::Rule { rule } => format!("rule {}", sanitize::line(rule)),
-            ApprovedBy::Mode { mode } => format!("{} mode", sanitize::line(mode)),
-        }
-    }
-}
-
-impl From<&PermitReason> for ApprovedBy {
-    fn from(why: &PermitReason) -> ApprovedBy {
-        match why {
-            PermitReason::Mode(mode) => ApprovedBy::Mode { mode: (*mode).into() },
-            PermitReason::Rule { rule, .. } => ApprovedBy::Rule { rule: rule.clone() },
-            PermitReason::Person => ApprovedBy::you("the question"),
-            PermitReason::Grant { words, .. } => ApprovedBy::You { how: format!("always: {words}") },
-            PermitReason::ReadOnly | PermitReason::Several(_) => ApprovedBy::Rule { rule: why.to_string() },
         }
     }
 }

@@ -3,20 +3,20 @@
 
 use super::RepositorySet;
 use super::config::{GitSettings, LARGEST, settings};
-use super::config_keys::{consequence, rank};
+use super::config_keys::consequence;
+pub(in crate::workspace) use super::content_readers::ContentReaders;
 use super::detect::ALTERNATES;
+pub(in crate::workspace) use super::lexical::flat;
 use super::lost_objects::lost_objects;
+pub use super::repository_change::{RepositoryChange, RepositoryChangeKind, RepositoryFact};
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::PathState;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 /// The most facts of one repository that run nothing; the rest is counted. Those that run something are all there.
 const MOST_HARMLESS: usize = 500;
-
-/// The most reasons in the one line of a file.
-const MOST_NAMED: usize = 6;
 
 /// The hooks that git runs (githooks(5)).
 const HOOKS: [&str; 28] = [
@@ -49,130 +49,6 @@ const HOOKS: [&str; 28] = [
     "sendemail-validate",
     "update",
 ];
-
-/// What happens to a repository as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RepositoryChangeKind {
-    Created,
-    Changed,
-    Removed,
-}
-
-/// A repository of which a change set changes files.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RepositoryChange {
-    pub path: PathBuf,
-    pub fate: RepositoryChangeKind,
-    pub facts: Vec<RepositoryFact>,
-    /// Facts that were left out because there are too many.
-    pub more_facts: usize,
-    /// Stored objects that are lost, of this repository and of those in it.
-    pub lost_objects: BTreeMap<PathBuf, usize>,
-}
-
-impl RepositoryChange {
-    /// What runs later because of the change of `file`, the gravest first. A harmless setting must not hide the others, so
-    /// each is named, or counted where there are many.
-    pub(in crate::workspace) fn runs(&self, file: &Path) -> Option<String> {
-        let facts = self.facts.iter().filter(|fact| fact.file() == file);
-        let mut runs: Vec<(usize, String)> =
-            facts.filter_map(|fact| Some((fact.rank(), fact.runs()?))).collect();
-        runs.sort();
-        let more = runs.len().saturating_sub(MOST_NAMED);
-        let named: Vec<String> = runs.into_iter().take(MOST_NAMED).map(|(_, text)| text).collect();
-        let more = if more > 0 { format!("; and {more} more that run something") } else { String::new() };
-        (!named.is_empty()).then(|| named.join("; ") + &more)
-    }
-}
-
-/// One thing that a person must see by itself. Texts are as they are in the repository: hostile until rendered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RepositoryFact {
-    /// A setting that another value is given, or that is new or gone (no `value`).
-    Setting {
-        file: PathBuf,
-        key: String,
-        value: Option<String>,
-        /// What git does because of it, if it runs something or looks elsewhere.
-        consequence: Option<&'static str>,
-    },
-    /// A program that git runs at some of its commands.
-    Hook { file: PathBuf, removed: bool },
-    /// A file that leads git to other objects, attributes or settings.
-    Redirect { file: PathBuf, why: &'static str },
-    /// A file that git obeys and that cannot be read here.
-    Unread { file: PathBuf, why: String },
-    /// A linked worktree was registered, and the directory that it names does not exist.
-    MissingWorktree { file: PathBuf, directory: PathBuf },
-}
-
-impl RepositoryFact {
-    /// The file that the fact is about.
-    pub fn file(&self) -> &Path {
-        match self {
-            RepositoryFact::Setting { file, .. }
-            | RepositoryFact::Hook { file, .. }
-            | RepositoryFact::Redirect { file, .. }
-            | RepositoryFact::Unread { file, .. }
-            | RepositoryFact::MissingWorktree { file, .. } => file,
-        }
-    }
-
-    fn rank(&self) -> usize {
-        match self {
-            RepositoryFact::Setting { key, .. } => rank(key).saturating_add(1),
-            _ => 0,
-        }
-    }
-
-    /// What runs later because of it, for the reason of an approval.
-    pub fn runs(&self) -> Option<String> {
-        match self {
-            RepositoryFact::Setting { key, value: Some(value), consequence: Some(why), .. } => {
-                Some(format!("{key} = {value}: {why}"))
-            }
-            RepositoryFact::Hook { removed: false, .. } => {
-                Some("git runs it at its next commit, checkout, merge or push".into())
-            }
-            RepositoryFact::Redirect { why, .. } => Some((*why).into()),
-            RepositoryFact::Unread { why, .. } => {
-                Some(format!("git reads it, and placet cannot read it here: {why}"))
-            }
-            _ => None,
-        }
-    }
-
-    /// For a list: `! .git/config: core.fsmonitor = /tmp/x: git status and most other git commands run it`.
-    pub fn line(&self, name: &dyn Fn(&Path) -> String, text: &dyn Fn(&str) -> String) -> String {
-        let file = name(self.file());
-        match self {
-            RepositoryFact::Setting { key, value, consequence, .. } => {
-                let (key, value) = (text(key), value.as_deref().map(text));
-                match (value, consequence) {
-                    (Some(value), Some(why)) => format!("! {file}: {key} = {value}: {why}"),
-                    (Some(value), None) => format!("  {file}: {key} = {value}"),
-                    (None, _) => format!("  {file}: {key} removed"),
-                }
-            }
-            RepositoryFact::Hook { removed: true, .. } => format!("  {file}: hook removed"),
-            RepositoryFact::MissingWorktree { directory, .. } => {
-                format!("! worktree {} registered, its directory was not created", name(directory))
-            }
-            other => format!("! {file}: {}", text(&other.runs().unwrap_or_default())),
-        }
-    }
-}
-
-/// Reads a path, of at most so many bytes; nothing where there is no file. The error says why it cannot be read.
-type ReadContent<'a> = dyn Fn(&Path, u64) -> Result<Option<Vec<u8>>, String> + 'a;
-
-/// How the contents of a path are read: before and after the change, of at most so many bytes.
-pub(in crate::workspace) struct ContentReaders<'a> {
-    pub(in crate::workspace) before: &'a ReadContent<'a>,
-    pub(in crate::workspace) after: &'a ReadContent<'a>,
-    /// True for a path that the view or the machine has.
-    pub(in crate::workspace) exists: &'a dyn Fn(&Path) -> bool,
-}
 
 /// The facts about the repository at `repository`, of which `changes` are all changes.
 pub(in crate::workspace) fn facts_of(
@@ -361,17 +237,4 @@ fn missing_worktree(path: &Path, contents: &ContentReaders<'_>, facts: &mut Vec<
         return;
     }
     facts.push(RepositoryFact::MissingWorktree { file: path.to_path_buf(), directory });
-}
-
-/// The path without `.` and `..`, by its names alone.
-pub(in crate::workspace) fn flat(path: &Path) -> PathBuf {
-    let mut out = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::ParentDir => drop(out.pop()),
-            Component::CurDir => {}
-            other => out.push(other),
-        }
-    }
-    out
 }

@@ -5,12 +5,15 @@
 
 mod config;
 mod config_keys;
+mod content_readers;
 mod detect;
 mod facts;
 mod git_dirs;
 mod git_files;
 mod hooks_path;
+mod lexical;
 mod lost_objects;
+mod repository_change;
 
 pub(in crate::workspace) use crate::permission::is_repository;
 pub use detect::RepositorySet;

@@ -1,49 +1,22 @@
 //! Settling: what is pending lands, or goes.
 
-use super::super::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
 use super::base::BaseRecord;
+pub use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 use super::stack::{ContentLocation, node_at};
 use super::stage::StagedEntry;
 use super::{LayerKind, View};
 use crate::text::hunk::{hunks, with_hunks};
+use crate::workspace::apply::{ApplyError, ApplyStep, ContentSource, crash_point, fault};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::changes::classify::{ChangeApproval, ChangeClasses};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::sparse;
 use crate::workspace::history::journal::{JournalEntry, TransactionKind, TransactionLabel};
 use crate::workspace::history::origin::OriginStep;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// How much of a path's change is meant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SelectedPart {
-    Whole,
-    /// These of its hunks, as [`hunks`] numbers them.
-    Hunks(BTreeSet<usize>),
-    /// This content. Applied, it is what lands; discarded, it is what stays pending.
-    Content(Arc<Vec<u8>>),
-}
-
-/// Paths, and how much of each.
-pub type ChangeSelection = BTreeMap<PathBuf, SelectedPart>;
-
-/// What an apply came to.
-#[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one is made for each apply, and nearly always the large one")]
-pub enum ApplyOutcome {
-    Landed(JournalEntry),
-    /// Nothing was chosen that was still pending.
-    Nothing,
-    /// The person changed files meanwhile; nothing landed. `merged` ones are pending in their merged form and want
-    /// looking at again; `conflicts` could not be merged.
-    Changed {
-        merged: Vec<PathBuf>,
-        conflicts: Vec<PathBuf>,
-    },
-}
 
 /// Who answers for what an apply takes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +24,6 @@ enum LossPolicy {
     /// The apply: a loss that was not approved is an error.
     Refused,
     LookedAt,
-}
-
-/// The directory of the repository a path belongs to, if it lies in one: `/w/.git`.
-pub fn repository_of(path: &Path) -> Option<PathBuf> {
-    path.ancestors().find(|dir| dir.file_name().is_some_and(|n| n == ".git")).map(Path::to_path_buf)
 }
 
 impl View {

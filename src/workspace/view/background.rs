@@ -9,6 +9,7 @@
 use super::collect::CommandEffects;
 use super::command_view::{CommandDir, CommandView};
 use super::layer::{self, Layer, entry, is_dir, is_opaque, is_whiteout, list};
+pub(super) use super::layer_snapshot::LayerSnapshot;
 use super::stack::{ContentLocation, LayerStack, join, node_at, stat_at};
 use super::{LayerKind, View};
 use crate::text::regular_file;
@@ -25,16 +26,6 @@ use std::sync::atomic::Ordering;
 
 /// The largest file that is merged, in bytes.
 const MERGEABLE: u64 = 16 << 20;
-
-/// The layers as they were when a command began, kept for as long as it runs.
-#[derive(Debug)]
-pub(super) struct LayerSnapshot {
-    dir: CommandDir,
-    /// For each root, the topmost first.
-    pub(super) roots: Vec<Vec<Layer>>,
-    /// Milliseconds since 1970.
-    at: u64,
-}
 
 impl View {
     /// Copies what lies above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.

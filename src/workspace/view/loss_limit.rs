@@ -1,57 +1,13 @@
 //! The brake: what write mode holds back of a command's effects.
 
-use super::super::apply::ApplyError;
 use super::apply::{ApplyOutcome, ChangeSelection, SelectedPart};
+pub use super::limit::{LossLimit, PendingReason};
 use super::{LayerKind, View, ViewTurn};
+use crate::workspace::apply::ApplyError;
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::history::journal::TransactionLabel;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-
-/// What write mode lets a turn take away without asking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LossLimit {
-    pub files: usize,
-    pub bytes: u64,
-}
-
-impl Default for LossLimit {
-    fn default() -> LossLimit {
-        LossLimit { files: 20, bytes: 1 << 20 }
-    }
-}
-
-/// Why the brake held a command's effects back.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PendingReason {
-    Loss {
-        files: usize,
-        bytes: u64,
-    },
-    Repository,
-    /// Everything in this root of the workspace goes.
-    Root(PathBuf),
-    /// The path, and why it is protected.
-    Protected(PathBuf, String),
-    /// They build on what is pending already.
-    Pending,
-}
-
-impl PendingReason {
-    pub fn words(&self) -> String {
-        match self {
-            PendingReason::Loss { files, bytes } => {
-                format!(
-                    "it deletes or overwrites {files} files ({bytes} bytes) that this turn did not create"
-                )
-            }
-            PendingReason::Repository => "it changes a git repository".into(),
-            PendingReason::Root(root) => format!("it removes everything in `{}`", root.display()),
-            PendingReason::Protected(path, why) => format!("`{}` is protected: {why}", path.display()),
-            PendingReason::Pending => "it builds on changes that are already pending".into(),
-        }
-    }
-}
 
 impl View {
     /// After a command in write mode: lands its effects unless the brake holds them back. `touched` are the paths it

@@ -1,6 +1,8 @@
 //! Which directories a view is laid over, as a file in the view: without it nobody knows whose changes these are.
 
 use super::base::BaseIndex;
+pub(super) use super::may_exist::may_exist;
+pub(in crate::workspace) use super::may_exist::{layers, may_hold};
 use crate::workspace::files::path_state::raw_text;
 use crate::workspace::history::damage::{
     DamageKind, DamagedPart, DamagedRecord, list_directories, list_records, read_record,
@@ -38,11 +40,6 @@ pub(in crate::workspace) fn write_roots(dir: &Path, roots: &[PathBuf]) -> io::Re
 pub fn keeps_pending(dir: &Path) -> bool {
     let pending = dir.join("pending");
     may_exist(&pending.join("base.jsonl")) || may_hold(&pending)
-}
-
-/// False only where it is known that nothing is there.
-pub(super) fn may_exist(path: &Path) -> bool {
-    std::fs::symlink_metadata(path).map_or_else(|e| e.kind() != io::ErrorKind::NotFound, |_| true)
 }
 
 /// The directories of views in `places`, and what is wrong with the others: anything may be pending there.
@@ -83,15 +80,6 @@ pub fn pending_damage_at_start(dir: &Path) -> Vec<DamagedRecord> {
     roots_of(dir).err().into_iter().chain(damage).collect()
 }
 
-/// The layers of a shelf that are there, `0` first.
-pub(in crate::workspace) fn layers(shelf: &Path) -> Result<Vec<PathBuf>, DamageKind> {
-    let entries = list_records(shelf)?;
-    let layer = |entry: &std::fs::DirEntry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path()));
-    let mut found: Vec<(usize, PathBuf)> = entries.iter().filter_map(layer).collect();
-    found.sort();
-    Ok(found.into_iter().map(|(_, path)| path).collect())
-}
-
 /// A shelf or a layer in it that cannot be listed.
 fn unlisted(shelf: &Path) -> Option<DamagedRecord> {
     let damaged =
@@ -100,10 +88,4 @@ fn unlisted(shelf: &Path) -> Option<DamagedRecord> {
         Err(fault) => Some(damaged(shelf, fault)),
         Ok(layers) => layers.iter().find_map(|layer| Some(damaged(layer, list_records(layer).err()?))),
     }
-}
-
-/// False only where it is known that no layer of the shelf holds anything.
-pub(in crate::workspace) fn may_hold(shelf: &Path) -> bool {
-    let holds = |layer: &PathBuf| list_records(layer).map_or(true, |entries| !entries.is_empty());
-    layers(shelf).map_or(true, |layers| layers.iter().any(holds))
 }

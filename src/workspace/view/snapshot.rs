@@ -5,6 +5,7 @@
 
 use super::View;
 use super::collect::CommandEffects;
+pub(super) use super::file_stamp::FileStamp;
 use super::stack::node_at;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::journal::{AppliedChange, JournalEntry, TransactionKind, TransactionLabel};
@@ -16,9 +17,6 @@ use std::path::{Path, PathBuf};
 
 /// Larger files are left out, and their change is not noticed.
 const LARGEST: u64 = 16 << 20;
-
-/// What tells that a file was not touched.
-pub(super) type FileStamp = (u64, u64, i64, i64, i64, i64);
 
 /// The workspace at one moment.
 #[derive(Debug, Default)]

@@ -2,7 +2,8 @@
 //! and pipes.
 //!
 //! Nothing is allowed by what is read here. It says what an output may show of a file, and where a patch belongs; a line
-//! with anything else in it (variables, globs, redirections, jobs) is not read.
+//! with anything else in it (variables, globs, redirections, jobs) is not read. Only where errors go (`2>/dev/null`,
+//! `2>&1`) is passed over: an output is compared with the file byte for byte anyway.
 
 /// The words of one command.
 pub(super) type CodexCommand = Vec<String>;
@@ -19,6 +20,10 @@ pub(super) fn pipelines(line: &str) -> Option<Vec<CodexPipeline>> {
             ' ' | '\t' => reading.end_word(),
             ';' | '\n' => reading.end_pipeline(c == '\n')?,
             '&' if chars.next_if_eq(&'&').is_some() => reading.end_pipeline(false)?,
+            // By itself it reads nothing.
+            '2' if reading.word.is_none() && !reading.command.is_empty() && chars.peek() == Some(&'>') => {
+                errors_elsewhere(&mut chars)?
+            }
             '|' if chars.peek() != Some(&'|') => reading.end_command()?,
             '&' | '|' | '$' | '`' | '\\' | '<' | '>' | '(' | ')' | '*' | '?' | '[' | ']' | '{' | '}'
             | '!' | '#' | '~' => return None,
@@ -27,6 +32,15 @@ pub(super) fn pipelines(line: &str) -> Option<Vec<CodexPipeline>> {
     }
     reading.end_pipeline(true)?;
     Some(reading.pipelines)
+}
+
+/// `2>/dev/null`, `2> /dev/null` or `2>&1`, from the `>` on.
+fn errors_elsewhere(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Option<()> {
+    chars.next_if_eq(&'>')?;
+    let to = if chars.peek() == Some(&'&') { "&1" } else { "/dev/null" };
+    while chars.next_if(|c| matches!(c, ' ' | '\t')).is_some() {}
+    to.chars().all(|c| chars.next_if_eq(&c).is_some()).then_some(())?;
+    chars.peek().is_none_or(|c| matches!(c, ' ' | '\t' | '\n' | ';' | '|' | '&')).then_some(())
 }
 
 #[derive(Default)]
@@ -92,9 +106,18 @@ mod tests {
             some(&["cd·src", "sed·-n·1,20p·a b.rs", "nl·-ba·x | head·-5", "echo·it's"])
         );
         assert_eq!(read("cat a ''"), some(&["cat·a·"]));
+        assert_eq!(read("cat a 2>/dev/null | head 2> /dev/null"), some(&["cat·a | head"]));
+        assert_eq!(read("rg x a 2>&1; cat a2 2>/dev/null&& nl 22"), some(&["rg·x·a", "cat·a2", "nl·22"]));
         for line in [
             "cat $f",
             "cat a > b",
+            "cat a 2>b",
+            "cat a 2>/dev/null2",
+            "cat a 2>&2",
+            "cat a 2>>/dev/null",
+            "cat a 12>/dev/null",
+            "cat a >/dev/null",
+            "2>/dev/null",
             "cat a & cat b",
             "cat a || true",
             "cat *.rs",

@@ -4,8 +4,10 @@ use super::super::super::{CallFailure, OutputFacts, Plan, Tool, ToolContext, Too
 use super::DeepagentsOptions;
 use super::path::failure;
 use crate::tools::files::edit::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
+use crate::tools::files::lookup::load_text;
 use crate::tools::files::write::{WriteFileMode, WritePlan};
 use crate::tools::toolset::foreign_tool::ForeignTool;
+use crate::workspace::OpenConsent;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -71,8 +73,11 @@ pub(super) fn edit_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
             )),
             _ => None,
         })
-        .failing(|args, _, surface, error| match error.fault {
-            CallFailure::TextMissing => Some(format!("Error: String not found in file: '{}'", args.old_string)),
+        .failing(|args, env, surface, error| match error.fault {
+            CallFailure::TextMissing => Some(
+                line_end_too_many(args, env, surface)
+                    .unwrap_or_else(|| format!("Error: String not found in file: '{}'", args.old_string)),
+            ),
             CallFailure::Ambiguous(times) => Some(format!(
                 "Error: String '{}' appears {times} times in file. Use replace_all=True to replace all instances, or provide a more specific string with surrounding context.",
                 args.old_string
@@ -81,6 +86,29 @@ pub(super) fn edit_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
             _ => failure("editing file", &args.file_path, surface, error),
         });
     Arc::new(tool)
+}
+
+/// 0.7 says so where the text is the end of the file but for a line end that the file lacks.
+fn line_end_too_many(
+    args: &DeepagentsEdit,
+    env: &ToolContext,
+    surface: &DeepagentsOptions,
+) -> Option<String> {
+    let wanted = args.old_string.strip_suffix('\n').filter(|rest| !rest.is_empty() && surface.is_newer())?;
+    let at = surface.named(env, &args.file_path).ok()?.at;
+    let (file, _) = load_text(env, &at, OpenConsent::Inside).ok()?;
+    if !file.text().ends_with(wanted) {
+        return None;
+    }
+    let words = "Error: old_string ends with a newline, but the file does not.";
+    Some(match file.text().matches(wanted).count() {
+        0 | 1 => format!(
+            "{words} Remove the newline at the end of old_string, and of new_string if it has one there too."
+        ),
+        times => format!(
+            "{words} Without it, old_string appears {times} times in the file. Remove the newline and add context that makes it unique."
+        ),
+    })
 }
 
 fn plan_edit(

@@ -1,7 +1,7 @@
 //! What a person approved of a change set beyond the ordinary: paths that run later, one by one, and large losses.
 
-use super::loss::{self, LargeLoss};
-use super::{ChangeClasses, Runner};
+use super::large_loss::LargeLoss;
+use super::{ChangeClasses, Runner, loss};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::view::ChangeSelection;

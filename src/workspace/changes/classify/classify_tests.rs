@@ -1,8 +1,12 @@
 //! Change sets, made by hand over a directory of the test's own, and what each of their changes means.
 
 use super::*;
+use crate::permission::{PathClass, ProtectedPaths};
+use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::FileAttrs;
+use crate::workspace::files::path_state::PathState;
 use crate::workspace::view::{ChangeSelection, LossLimit, SelectedPart};
+use std::path::{Path, PathBuf};
 
 struct ClassifyFixture {
     dir: tempfile::TempDir,

@@ -6,8 +6,8 @@
 
 use super::distant_links;
 use super::distant_links::FileId;
-use super::{ChangeClassifier, PathClass};
-use crate::permission::Runner;
+use super::scope::ClassifyScope;
+use crate::permission::{PathClass, Runner};
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::resolve::without_links;
@@ -32,19 +32,19 @@ pub(super) struct LinkIndex {
 }
 
 impl LinkIndex {
-    pub(super) fn find(classifier: &ChangeClassifier<'_>) -> LinkIndex {
+    pub(super) fn find(scope: &ClassifyScope<'_>) -> LinkIndex {
         let mut links = LinkIndex::default();
         let mut left = MOST;
-        for dir in dirs_above(classifier) {
-            links.look_in(&dir, 2, classifier, &mut left);
+        for dir in dirs_above(scope) {
+            links.look_in(&dir, 2, scope, &mut left);
         }
-        for change in &classifier.set.changes {
+        for change in &scope.set.changes {
             if let PathState::Link { target } = &change.after {
                 let to = change.path.parent().unwrap_or(Path::new("/")).join(target);
                 links.add(flat(&to), change.path.clone());
             }
         }
-        links.look_far(classifier);
+        links.look_far(scope);
         links
     }
 
@@ -53,15 +53,15 @@ impl LinkIndex {
     }
 
     /// Where the change gives a path a content, its other names may be anywhere.
-    fn look_far(&mut self, classifier: &ChangeClassifier<'_>) {
+    fn look_far(&mut self, scope: &ClassifyScope<'_>) {
         let comes =
             |change: &&FileChange| matches!(change.after, PathState::File { .. } | PathState::Link { .. });
-        let changes: Vec<&FileChange> = classifier.set.changes.iter().filter(comes).collect();
+        let changes: Vec<&FileChange> = scope.set.changes.iter().filter(comes).collect();
         if changes.is_empty() {
             return;
         }
         let several: BTreeSet<FileId> = changes.iter().filter_map(|change| file_of(change)).collect();
-        for root in classifier.roots {
+        for root in scope.roots {
             for (target, link) in distant_links::links(root).iter() {
                 self.add(target.clone(), link.clone());
             }
@@ -71,7 +71,7 @@ impl LinkIndex {
         }
     }
 
-    fn look_in(&mut self, dir: &Path, depth: usize, classifier: &ChangeClassifier<'_>, left: &mut usize) {
+    fn look_in(&mut self, dir: &Path, depth: usize, scope: &ClassifyScope<'_>, left: &mut usize) {
         for entry in std::fs::read_dir(dir).into_iter().flatten().filter_map(Result::ok) {
             if *left == 0 {
                 return;
@@ -79,7 +79,7 @@ impl LinkIndex {
             *left -= 1;
             let name = entry.file_name();
             // Below a directory with a protected name every link may count.
-            if depth == 2 && !classifier.protected.leads(&name) {
+            if depth == 2 && !scope.protected.leads(&name) {
                 continue;
             }
             let (path, Ok(kind)) = (entry.path(), entry.file_type()) else { continue };
@@ -87,7 +87,7 @@ impl LinkIndex {
                 // What it leads to need not exist yet.
                 self.add(without_links(&path), path);
             } else if kind.is_dir() && depth > 0 && !SKIPPED.iter().any(|skipped| name == *skipped) {
-                self.look_in(&path, depth - 1, classifier, left);
+                self.look_in(&path, depth - 1, scope, left);
             } else if kind.is_file()
                 && let Ok(meta) = entry.metadata()
                 && meta.nlink() > 1
@@ -98,8 +98,8 @@ impl LinkIndex {
     }
 
     /// Who runs the file later by another of its names.
-    pub(super) fn of(&self, change: &FileChange, classifier: &ChangeClassifier<'_>) -> Option<Runner> {
-        let later = |path: &Path| match classifier.of_path(path) {
+    pub(super) fn of(&self, change: &FileChange, scope: &ClassifyScope<'_>) -> Option<Runner> {
+        let later = |path: &Path| match scope.of_path(path) {
             PathClass::RunsLater(runner) => Some(runner),
             _ => None,
         };
@@ -146,11 +146,11 @@ fn file_of(change: &FileChange) -> Option<FileId> {
 }
 
 /// The directories above changed paths, as far as they are in the workspace.
-fn dirs_above(classifier: &ChangeClassifier<'_>) -> BTreeSet<PathBuf> {
+fn dirs_above(scope: &ClassifyScope<'_>) -> BTreeSet<PathBuf> {
     let mut dirs: BTreeSet<PathBuf> = BTreeSet::new();
-    for change in &classifier.set.changes {
+    for change in &scope.set.changes {
         for dir in change.path.ancestors().skip(1) {
-            let inside = classifier.roots.iter().any(|root| dir.starts_with(root));
+            let inside = scope.roots.iter().any(|root| dir.starts_with(root));
             if !inside || !dirs.insert(dir.to_path_buf()) {
                 break;
             }

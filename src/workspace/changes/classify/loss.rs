@@ -1,85 +1,13 @@
 //! Large losses: a repository, a root, or more than the loss limit.
 
+use super::class::ChangeClasses;
+use super::large_loss::LargeLoss;
+pub(super) use super::removed_repository::{removed_repository, removes_repository};
 use super::repository_loss;
-use crate::text::{count, visible};
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::view::LossLimit;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// What a change set takes away that a person must not lose unasked.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LargeLoss {
-    /// The repository at this path is removed: its history, with all that is only there.
-    Repository { path: PathBuf, files: usize },
-    /// The repository at this path stays, without files that git needs to read its history.
-    History { path: PathBuf, files: usize },
-    /// Every file that was in this root is removed, and what came instead is less.
-    Root { path: PathBuf, files: usize },
-    /// More files or bytes are deleted or overwritten than the loss limit allows.
-    Files { files: usize, bytes: u64 },
-}
-
-impl LargeLoss {
-    /// For a person: `removes the repository `.git` (46 files)`. `name` shows a path of the workspace.
-    pub fn words(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
-        let counted = |files: usize| count::of(files, "file");
-        match self {
-            LargeLoss::Repository { path, files } => {
-                format!("removes the repository `{}` ({})", visible::path_name(&name(path)), counted(*files))
-            }
-            LargeLoss::History { path, files } => {
-                let path = visible::path_name(&name(path));
-                format!("removes files that the repository `{path}` needs ({})", counted(*files))
-            }
-            LargeLoss::Root { path, files } => {
-                format!("removes everything in `{}` ({})", visible::path_name(path), counted(*files))
-            }
-            LargeLoss::Files { files, bytes } => {
-                format!("removes {} ({})", counted(*files), count::of(*bytes, "byte"))
-            }
-        }
-    }
-
-    /// What a person types to mean it: the name of what goes, where it can be typed.
-    pub fn word(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
-        let word = match self {
-            LargeLoss::Repository { path, .. }
-            | LargeLoss::History { path, .. }
-            | LargeLoss::Root { path, .. } => name(path).to_str().unwrap_or_default().to_string(),
-            LargeLoss::Files { .. } => String::new(),
-        };
-        let plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_graphic());
-        if plain && word != "." { word } else { "remove".into() }
-    }
-
-    /// The flag that approves it where nobody can be asked.
-    pub fn flag(&self) -> String {
-        match self {
-            LargeLoss::Repository { path, .. }
-            | LargeLoss::History { path, .. }
-            | LargeLoss::Root { path, .. } => {
-                format!("--apply-protected {}", visible::path(path))
-            }
-            LargeLoss::Files { files, .. } => format!("--apply-loss {files}"),
-        }
-    }
-}
-
-/// The repository that `change` removes, with all that goes with it.
-pub(super) fn removed_repository(set: &ChangeSet, change: &FileChange) -> Option<LargeLoss> {
-    if !removes_repository(set, change) {
-        return None;
-    }
-    let path = &change.path;
-    let files = set.changes.iter().filter(|c| c.path.starts_with(path) && c.before.is_file()).count();
-    Some(LargeLoss::Repository { path: path.clone(), files })
-}
-
-pub(super) fn removes_repository(set: &ChangeSet, change: &FileChange) -> bool {
-    let is_one = set.repositories.of(&change.path).is_some_and(|repository| repository == change.path);
-    is_one && change.before.is_directory() && !change.after.is_directory()
-}
 
 /// What `set` takes away. Of the files, only those count for which `counted` is true.
 pub(super) fn losses(
@@ -101,6 +29,11 @@ pub(super) fn losses(
         losses.push(LargeLoss::Files { files, bytes });
     }
     losses
+}
+
+/// The paths of `set` that belong to a large loss.
+pub fn lost_paths<'a>(set: &'a ChangeSet, classes: &ChangeClasses) -> BTreeSet<&'a Path> {
+    paths_of(set, &classes.losses, &|_| true)
 }
 
 /// The paths of `set` that belong to `losses`.

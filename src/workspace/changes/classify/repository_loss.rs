@@ -1,6 +1,7 @@
 //! A repository that stays and loses its history: `rm -r .git/objects`, `: > .git/HEAD`, `rm -rf .git; git init`.
 
-use super::loss::{LargeLoss, removes_repository};
+use super::large_loss::LargeLoss;
+use super::removed_repository::removes_repository;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::repository::{GitFileKind, is_damaged};

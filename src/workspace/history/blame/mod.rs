@@ -6,10 +6,13 @@
 //! moved within a file or copied from another one count as written where they stand.
 
 mod annotate;
+mod blame_line;
 mod file_history;
 mod replay;
 
-use super::origin::{ApprovedBy, ChangeOrigin};
+use blame_line::MOST;
+pub use blame_line::{BlameLine, LineAttribution, LineStatus};
+
 use crate::text::visible;
 use crate::workspace::files::text_file::TextFile;
 use crate::workspace::{LayerKind, View};
@@ -19,9 +22,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The largest file whose lines are told apart, in bytes.
-const MOST: u64 = 16 << 20;
-
 /// A file's lines as the view has them, each with whoever wrote it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileBlame {
@@ -29,47 +29,6 @@ pub struct FileBlame {
     pub lines: Vec<BlameLine>,
     /// What makes the answer less than whole.
     pub notes: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BlameLine {
-    /// From 1.
-    pub number: usize,
-    /// Decoded, without its end.
-    pub text: String,
-    pub claim: Arc<LineAttribution>,
-}
-
-/// Whose a line is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineAttribution {
-    pub standing: LineStatus,
-    /// The call; absent where none is known.
-    pub origin: Option<Arc<ChangeOrigin>>,
-    pub assent: ApprovedBy,
-    /// The transaction in the journal by which it landed.
-    pub entry: Option<u64>,
-}
-
-/// How a line came to stand where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LineStatus {
-    /// It is older than every transaction of this file: nobody wrote it by placet.
-    Before,
-    /// It landed.
-    Workspace,
-    /// It waits for the person.
-    Pending,
-    /// Written past placet, after one transaction of this file and before another.
-    Outside { after: Option<u64>, before: Option<u64> },
-    /// Nobody can tell, and why.
-    Unknown { why: String },
-}
-
-impl LineAttribution {
-    fn nobody(standing: LineStatus) -> LineAttribution {
-        LineAttribution { standing, origin: None, assent: ApprovedBy::Unknown, entry: None }
-    }
 }
 
 impl View {

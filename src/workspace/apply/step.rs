@@ -1,0 +1,79 @@
+//! One path of an apply: what is there before and after, and the names that are used on the way.
+
+use crate::workspace::Hash;
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::history::journal::{JournalEntry, RepositoryState};
+use crate::workspace::history::origin::OriginStep;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The largest content whose new form is kept too, so that a later undo can be merged with the person's own work.
+pub(in crate::workspace) const MERGEABLE: u64 = 8 << 20;
+
+/// From how many files on one sync of the whole file system is cheaper than one for each.
+pub(in crate::workspace) const SYNC_EACH: usize = 16;
+
+/// One path that is to change from exactly `before` to `after`.
+#[derive(Clone, Debug)]
+pub(in crate::workspace) struct ApplyStep {
+    /// Absolute, without links.
+    pub path: PathBuf,
+    pub before: PathState,
+    pub after: PathState,
+    pub source: ContentSource,
+    /// Make it another name of this file, if that has the same content.
+    pub twin: Option<PathBuf>,
+    /// It is another name of this file now, if nothing better is known.
+    pub was_twin: Option<PathBuf>,
+    /// When the file has several names, all of them change; otherwise this one becomes a file of its own.
+    pub keep_names: bool,
+    /// The mode and owner are whatever a new file gets here; those of `after` mean nothing.
+    pub fresh: bool,
+    /// The calls that made the change.
+    pub history: Vec<OriginStep>,
+}
+
+/// Where the new content of a file comes from.
+#[derive(Clone, Debug)]
+pub(in crate::workspace) enum ContentSource {
+    Nothing,
+    Object(Hash),
+    Bytes(Arc<Vec<u8>>),
+    /// A file that may be given another name: it lies in a layer.
+    Layer(PathBuf),
+}
+
+/// The same with the state in which they are now.
+pub(super) fn states_of(entry: &JournalEntry) -> Vec<RepositoryState> {
+    let known = entry.repositories.iter().map(|r| r.path.clone());
+    // Entries that an earlier version left open name none.
+    let named = entry.changes.iter().filter_map(|c| crate::workspace::view::repository_of(&c.path));
+    let all: BTreeSet<PathBuf> =
+        if entry.repositories.is_empty() { named.collect() } else { known.collect() };
+    // A state that cannot be read equals none: then an undo leaves the repository as it is.
+    let state = |path: &Path| crate::workspace::view::git_state::repository_state(path).unwrap_or_default();
+    all.into_iter().map(|path| RepositoryState { state: state(&path), path }).collect()
+}
+
+/// The names that staged and displaced contents have while a transaction is open: nobody else can know them before.
+pub(super) fn temp_name(entry: &JournalEntry, index: usize, what: &str) -> std::ffi::OsString {
+    match entry.names.as_str() {
+        // An earlier version left it open.
+        "" => format!(".placet-{}-{index}.{what}", entry.id).into(),
+        names => format!(".placet-{names}-{index}.{what}").into(),
+    }
+}
+
+/// The directory in which a change's temporary names lie: the nearest one that is there now and stays.
+pub(super) fn anchor(entry: &JournalEntry, index: usize) -> Option<PathBuf> {
+    let change = entry.changes.get(index)?;
+    let goes = |dir: &Path| {
+        let found = entry.changes.binary_search_by(|c| c.path.as_path().cmp(dir));
+        found
+            .ok()
+            .and_then(|at| entry.changes.get(at))
+            .is_some_and(|c| c.before.is_directory() != c.after.is_directory() || c.before.is_absent())
+    };
+    change.path.ancestors().skip(1).find(|dir| !goes(dir)).map(Path::to_path_buf)
+}

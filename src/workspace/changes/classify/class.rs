@@ -1,0 +1,50 @@
+//! The class of a change: ordinary, runs later, or part of a large loss.
+
+use super::large_loss::LargeLoss;
+use crate::permission::Runner;
+use crate::workspace::view::LossLimit;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What one path's change means. The strictest that holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangeClass {
+    Ordinary,
+    /// The next build, test or install runs it: marked, and applied like any source file.
+    RunsWithBuild(Runner),
+    /// A program runs or obeys it without anyone asking for it: approved on its own.
+    RunsLater(Runner),
+    /// The path is a repository that is removed.
+    LargeLoss(LargeLoss),
+}
+
+/// The classes of a change set. Paths that are not here are ordinary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeClasses {
+    pub(super) by_path: BTreeMap<PathBuf, ChangeClass>,
+    /// What the whole set takes away, the gravest first.
+    pub losses: Vec<LargeLoss>,
+    pub(super) roots: Vec<PathBuf>,
+    pub(super) limit: LossLimit,
+}
+
+impl ChangeClasses {
+    pub fn of(&self, path: &Path) -> &ChangeClass {
+        self.by_path.get(path).unwrap_or(&ChangeClass::Ordinary)
+    }
+
+    /// Who runs or obeys the path later, if some program does.
+    pub fn runner(&self, path: &Path) -> Option<&Runner> {
+        match self.of(path) {
+            ChangeClass::RunsLater(runner) => Some(runner),
+            _ => None,
+        }
+    }
+
+    pub fn runs_later(&self) -> impl Iterator<Item = (&Path, &Runner)> {
+        self.by_path.iter().filter_map(|(path, class)| match class {
+            ChangeClass::RunsLater(runner) => Some((path.as_path(), runner)),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,188 @@
+//! The class of each change, by its name, by what it does, and by where links lead.
+
+use super::class::ChangeClass;
+use super::links::LinkIndex;
+use super::loss;
+use super::scope::ClassifyScope;
+use crate::permission::{PathClass, ProtectedPaths, Runner};
+use crate::workspace::changes::change_set::{ChangeSet, FileChange};
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::repository::{GitHookDirs, RepositoryChange, RepositoryChangeKind, is_repository};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What is needed to classify a set, collected once for all of its changes.
+pub(in crate::workspace) struct ChangeClassifier<'a> {
+    scope: ClassifyScope<'a>,
+    links: LinkIndex,
+    /// Repositories that `set` completes, and what git runs in them that was there before.
+    completed: BTreeMap<&'a Path, Runner>,
+}
+
+/// What makes a directory a repository.
+pub(in crate::workspace::changes) const COMPLETING: [&str; 5] =
+    ["HEAD", "commondir", "objects", "refs", "reftable"];
+
+impl<'a> ChangeClassifier<'a> {
+    pub(in crate::workspace) fn new(
+        set: &'a ChangeSet,
+        roots: &'a [PathBuf],
+        protected: &'a ProtectedPaths,
+    ) -> ChangeClassifier<'a> {
+        let completed = completed_repositories(set);
+        let scope = ClassifyScope { set, roots, protected };
+        let links = LinkIndex::find(&scope);
+        ChangeClassifier { scope, links, completed }
+    }
+
+    pub(in crate::workspace) fn classify(&self, change: &FileChange) -> ChangeClass {
+        if let Some(loss) = loss::removed_repository(self.scope.set, change) {
+            return ChangeClass::LargeLoss(loss);
+        }
+        if let Some(runner) = self.completes_repository(change) {
+            return ChangeClass::RunsLater(runner.clone());
+        }
+        let plain = |node: &PathState| node.is_directory() || node.is_absent();
+        if plain(&change.before) && plain(&change.after) {
+            // A directory by itself runs nothing. One that goes takes what runs with it, and stands for all of it.
+            let class = if change.after.is_absent() { self.of_deleted(&change.path) } else { None };
+            return class.unwrap_or(ChangeClass::Ordinary);
+        }
+        if change.after.is_absent() {
+            return self.of_deleted(&change.path).unwrap_or(ChangeClass::Ordinary);
+        }
+        if let Some(runner) = self.on_path(change) {
+            return ChangeClass::RunsLater(runner);
+        }
+        if self.scope.set.hook_dirs.holds(&change.path) {
+            let why = "git runs it: `core.hooksPath` names its directory".into();
+            return ChangeClass::RunsLater(Runner { by: "git".into(), why });
+        }
+        if self.scope.set.hook_dirs.includes(&change.path) {
+            let why = "git reads it: your settings or those of a repository include it".into();
+            return ChangeClass::RunsLater(Runner { by: "git".into(), why });
+        }
+        if let Some(class) = self.in_repository(&change.path) {
+            return class;
+        }
+        match self.scope.of_path(&change.path) {
+            PathClass::RunsLater(runner) => ChangeClass::RunsLater(runner),
+            PathClass::RunsWithBuild(runner) => ChangeClass::RunsWithBuild(runner),
+            PathClass::Ordinary | PathClass::Repository(_) => match self.links.of(change, &self.scope) {
+                Some(runner) => ChangeClass::RunsLater(runner),
+                None => ChangeClass::Ordinary,
+            },
+        }
+    }
+
+    /// A directory may get hooks and settings first, as ordinary files, and become a repository in a later turn.
+    fn completes_repository(&self, change: &FileChange) -> Option<&Runner> {
+        if self.completed.is_empty() || change.after.is_absent() {
+            return None;
+        }
+        let repository = self.scope.set.repositories.of(&change.path)?;
+        let runner = self.completed.get(repository)?;
+        let rel = change.path.strip_prefix(repository).ok()?;
+        COMPLETING.iter().any(|name| rel.starts_with(name)).then_some(runner)
+    }
+
+    /// A submodule's own directory in `.git` may get hooks and settings first, and become a repository in a later turn:
+    /// until then its names count.
+    fn in_unfinished_module(&self, path: &Path) -> Option<Runner> {
+        let rel = path.strip_prefix(self.scope.set.repositories.nearest(path)?).ok()?;
+        if !(rel.starts_with("modules") || rel.starts_with("worktrees")) {
+            return None;
+        }
+        match self.scope.protected.class_of(&Path::new(".git").join(rel)) {
+            PathClass::RunsLater(runner) => Some(runner),
+            _ => None,
+        }
+    }
+
+    /// In a repository, whatever its directory is called, what was read in the file decides, and not its name: most
+    /// changes of `config` run nothing. Names that mean something outside of `.git` keep their meaning: a directory
+    /// that only looks like a repository must not make `.envrc` ordinary.
+    fn in_repository(&self, path: &Path) -> Option<ChangeClass> {
+        let repository = self.scope.set.repositories.of(path)?;
+        let change = self.scope.set.repository_changes.iter().find(|c| c.path == repository)?;
+        if let Some(why) = change.runs(path) {
+            return Some(ChangeClass::RunsLater(Runner { by: "git".into(), why }));
+        }
+        if let Some(runner) = self.in_unfinished_module(path) {
+            return Some(ChangeClass::RunsLater(runner));
+        }
+        let in_git = path.iter().any(|name| name == ".git");
+        if !in_git && self.scope.of_path(path).runs_later() {
+            return None;
+        }
+        Some(ChangeClass::Ordinary)
+    }
+
+    /// What goes with a directory above it is that directory's business; in a place that stays, its own name counts.
+    fn of_deleted(&self, path: &Path) -> Option<ChangeClass> {
+        let goes = |dir: &&Path| {
+            self.scope.set.get(dir).is_some_and(|c| c.before.is_directory() && !c.after.is_directory())
+        };
+        let top = path.ancestors().skip(1).take_while(|dir| goes(dir)).last().unwrap_or(path);
+        // What is in a repository that goes is part of that loss.
+        let repository = path
+            .ancestors()
+            .any(|at| self.scope.set.get(at).is_some_and(|c| loss::removes_repository(self.scope.set, c)));
+        match self.scope.of_path(top) {
+            PathClass::RunsLater(runner) if !repository => Some(ChangeClass::RunsLater(runner)),
+            _ => None,
+        }
+    }
+
+    fn on_path(&self, change: &FileChange) -> Option<Runner> {
+        let runs = match &change.after {
+            PathState::File { attrs, .. } => attrs.mode & 0o111 != 0,
+            PathState::Link { .. } => true,
+            _ => false,
+        };
+        self.scope.protected.on_path(&change.path).filter(|_| runs)
+    }
+}
+
+/// The repositories that `set` makes of directories in which something is that git runs or obeys from then on.
+pub(super) fn completed_repositories(set: &ChangeSet) -> BTreeMap<&Path, Runner> {
+    let created = set.repository_changes.iter().filter(|change| change.fate == RepositoryChangeKind::Created);
+    let runner = |change: &RepositoryChange| {
+        let quiet = change.facts.iter().filter(|fact| set.get(fact.file()).is_none());
+        let (file, why) = quiet.filter_map(|fact| Some((fact.file(), fact.runs()?))).next()?;
+        let name = file.strip_prefix(&change.path).unwrap_or(file).display();
+        let why = format!("it completes a git repository that already has `{name}`: {why}");
+        Some(Runner { by: "git".into(), why })
+    };
+    created.filter_map(|change| Some((change.path.as_path(), runner(change)?))).collect()
+}
+
+/// True when a file that a tool would write at `path` runs later by another of its names, or from a directory of
+/// `PATH`.
+pub(in crate::workspace) fn is_reached(path: &Path, roots: &[PathBuf], protected: &ProtectedPaths) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let mode = std::fs::symlink_metadata(path).map_or(0o644, |meta| meta.mode() & 0o7777);
+    let attrs = crate::workspace::files::path_state::FileAttrs {
+        mode,
+        ..crate::workspace::files::path_state::FileAttrs::default()
+    };
+    let after = PathState::File { hash: blake3::hash(b""), size: 0, attrs };
+    let change = FileChange {
+        path: path.to_path_buf(),
+        before: PathState::Absent,
+        after,
+        content: None,
+        moved_from: None,
+        twin: None,
+        raced: false,
+        by_tool: true,
+        steps: Vec::new(),
+    };
+    let exists = |path: &Path| std::fs::symlink_metadata(path).is_ok();
+    let is = |dir: &Path| exists(dir) && is_repository(dir, &exists);
+    let read = |file: &Path, most| crate::text::regular_file::read(file, most).ok();
+    let hook_dirs = GitHookDirs::find([path], &is, &[&read]);
+    let set = ChangeSet { hook_dirs, ..ChangeSet::new(vec![change]) };
+    let classifier = ChangeClassifier::new(&set, roots, protected);
+    set.changes.first().is_some_and(|c| matches!(classifier.classify(c), ChangeClass::RunsLater(_)))
+}

@@ -1,0 +1,77 @@
+//! A path without links.
+
+use crate::workspace::WorkspaceError;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+use std::{fs, io};
+
+pub(super) const MOST_LINKS: usize = 40;
+
+/// `path` with every link in it followed, as far as it exists.
+pub(in crate::workspace) fn without_links(path: &Path) -> PathBuf {
+    real_path(path, &|p| Ok(Some(p.to_path_buf()))).map_or_else(|_| path.to_path_buf(), |(real, _)| real)
+}
+
+/// The absolute path `from` without links, and whether it exists. `real` tells where a path's own entry lies, or that
+/// there is none.
+pub(super) fn real_path(
+    from: &Path,
+    real_of: &dyn Fn(&Path) -> io::Result<Option<PathBuf>>,
+) -> Result<(PathBuf, bool), WorkspaceError> {
+    let mut todo: Vec<OsString> = Vec::new();
+    push_parts(&mut todo, from);
+    let mut real = PathBuf::from("/");
+    let mut links = 0;
+    while let Some(part) = todo.pop() {
+        if part == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&part);
+        let lies = real_of(&next).map_err(|e| WorkspaceError::from_io(&next, e))?;
+        let Some(lies) = lies else { return missing(next, todo).map(|p| (p, false)) };
+        match fs::symlink_metadata(&lies) {
+            Ok(meta) if meta.file_type().is_symlink() => {
+                links += 1;
+                if links > MOST_LINKS {
+                    return Err(WorkspaceError::Loop(from.to_path_buf()));
+                }
+                let target = fs::read_link(&lies).map_err(|e| WorkspaceError::from_io(&next, e))?;
+                if target.is_absolute() {
+                    real = PathBuf::from("/");
+                }
+                push_parts(&mut todo, &target);
+            }
+            Ok(meta) => {
+                if !meta.is_dir() && !todo.is_empty() {
+                    return Err(WorkspaceError::NotDirectory(next));
+                }
+                real = next;
+            }
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return missing(next, todo).map(|p| (p, false)),
+            Err(e) => return Err(WorkspaceError::from_io(&next, e)),
+        }
+    }
+    Ok((real, true))
+}
+
+/// Nothing below a missing directory can be a link, so the rest is taken as it is; `..` there means nothing.
+pub(super) fn missing(mut path: PathBuf, mut todo: Vec<OsString>) -> Result<PathBuf, WorkspaceError> {
+    while let Some(part) = todo.pop() {
+        if part == ".." {
+            return Err(WorkspaceError::Missing(path));
+        }
+        path.push(part);
+    }
+    Ok(path)
+}
+
+pub(super) fn push_parts(todo: &mut Vec<OsString>, path: &Path) {
+    let parts = path.components().filter_map(|c| match c {
+        Component::Normal(name) => Some(name.to_os_string()),
+        Component::ParentDir => Some(OsString::from("..")),
+        Component::CurDir | Component::RootDir | Component::Prefix(_) => None,
+    });
+    let parts: Vec<OsString> = parts.collect();
+    todo.extend(parts.into_iter().rev());
+}

@@ -1,0 +1,22 @@
+//! Extended attributes of an open file.
+
+use rustix::io::Errno;
+use std::ffi::{CStr, CString};
+use std::fs::File;
+
+pub(in crate::workspace) fn attributes(file: &File) -> rustix::io::Result<Vec<CString>> {
+    let mut list = Vec::with_capacity(65_536);
+    match rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut list)) {
+        Ok(_) => {}
+        Err(Errno::NOTSUP) => return Ok(Vec::new()),
+        Err(e) => return Err(e),
+    }
+    let names = list.split_inclusive(|b| *b == 0).filter_map(|n| CStr::from_bytes_with_nul(n).ok());
+    Ok(names.map(CStr::to_owned).collect())
+}
+
+pub(in crate::workspace) fn attribute(file: &File, name: &CStr) -> rustix::io::Result<Vec<u8>> {
+    let mut value = Vec::with_capacity(65_536);
+    rustix::fs::fgetxattr(file, name, rustix::buffer::spare_capacity(&mut value))?;
+    Ok(value)
+}

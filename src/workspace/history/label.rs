@@ -1,0 +1,55 @@
+//! Whose transaction it was.
+
+use super::origin::ApprovedBy;
+use serde::{Deserialize, Serialize};
+
+/// Whose doing it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TransactionLabel {
+    /// Transactions of one turn share it; undo takes them back together.
+    pub turn: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+    /// What the person had said.
+    #[serde(default)]
+    pub title: String,
+    /// Who let it land.
+    #[serde(default, skip_serializing_if = "ApprovedBy::is_unknown")]
+    pub assent: ApprovedBy,
+}
+
+impl TransactionLabel {
+    /// The name of the turn that begins with the message `index` of a conversation, which went back `branches` times
+    /// before: another turn may have stood at that place.
+    pub fn turn_of(conversation: &str, index: usize, branches: u32) -> String {
+        match branches {
+            0 => format!("{conversation}#{index}"),
+            _ => format!("{conversation}#{index}.{branches}"),
+        }
+    }
+
+    /// The same without the branch: its place in the conversation.
+    pub fn place_of(turn: &str) -> &str {
+        TransactionLabel::start_of(turn, |byte| byte.is_ascii_digit())
+    }
+
+    /// The name of a turn without what is added for an undo of a part of it.
+    pub(super) fn whole_turn(turn: &str) -> &str {
+        TransactionLabel::start_of(turn, |byte| byte.is_ascii_digit() || byte == b'.')
+    }
+
+    fn start_of(turn: &str, counts: impl Fn(u8) -> bool) -> &str {
+        match turn.split_once('#') {
+            Some((name, rest)) => {
+                let length = rest.bytes().take_while(|&byte| counts(byte)).count();
+                turn.get(..name.len() + 1 + length).unwrap_or(turn)
+            }
+            None => turn,
+        }
+    }
+
+    /// Whether a turn of a conversation has this name. `placet apply` and an apply after a resume belong to none.
+    pub(in crate::workspace) fn is_turn(turn: &str) -> bool {
+        turn.contains('#')
+    }
+}

@@ -1,0 +1,48 @@
+//! The limit at which write mode stops and asks.
+
+use std::path::PathBuf;
+
+/// What write mode lets a turn take away without asking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossLimit {
+    pub files: usize,
+    pub bytes: u64,
+}
+
+impl Default for LossLimit {
+    fn default() -> LossLimit {
+        LossLimit { files: 20, bytes: 1 << 20 }
+    }
+}
+
+/// Why the brake held a command's effects back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PendingReason {
+    Loss {
+        files: usize,
+        bytes: u64,
+    },
+    Repository,
+    /// Everything in this root of the workspace goes.
+    Root(PathBuf),
+    /// The path, and why it is protected.
+    Protected(PathBuf, String),
+    /// They build on what is pending already.
+    Pending,
+}
+
+impl PendingReason {
+    pub fn words(&self) -> String {
+        match self {
+            PendingReason::Loss { files, bytes } => {
+                format!(
+                    "it deletes or overwrites {files} files ({bytes} bytes) that this turn did not create"
+                )
+            }
+            PendingReason::Repository => "it changes a git repository".into(),
+            PendingReason::Root(root) => format!("it removes everything in `{}`", root.display()),
+            PendingReason::Protected(path, why) => format!("`{}` is protected: {why}", path.display()),
+            PendingReason::Pending => "it builds on changes that are already pending".into(),
+        }
+    }
+}

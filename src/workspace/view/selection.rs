@@ -1,0 +1,39 @@
+//! What of the pending changes is meant, and what came of it.
+
+use crate::workspace::history::journal::JournalEntry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How much of a path's change is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SelectedPart {
+    Whole,
+    /// These of its hunks, as [`hunks`] numbers them.
+    Hunks(BTreeSet<usize>),
+    /// This content. Applied, it is what lands; discarded, it is what stays pending.
+    Content(Arc<Vec<u8>>),
+}
+
+/// Paths, and how much of each.
+pub type ChangeSelection = BTreeMap<PathBuf, SelectedPart>;
+
+/// What an apply came to.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each apply, and nearly always the large one")]
+pub enum ApplyOutcome {
+    Landed(JournalEntry),
+    /// Nothing was chosen that was still pending.
+    Nothing,
+    /// The person changed files meanwhile; nothing landed. `merged` ones are pending in their merged form and want
+    /// looking at again; `conflicts` could not be merged.
+    Changed {
+        merged: Vec<PathBuf>,
+        conflicts: Vec<PathBuf>,
+    },
+}
+
+/// The directory of the repository a path belongs to, if it lies in one: `/w/.git`.
+pub fn repository_of(path: &Path) -> Option<PathBuf> {
+    path.ancestors().find(|dir| dir.file_name().is_some_and(|n| n == ".git")).map(Path::to_path_buf)
+}

@@ -1,0 +1,43 @@
+//! What a path on disk is, without following a link.
+
+use crate::workspace::files::path_state::PathState;
+use rustix::fs::Stat;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// `root` itself for the empty path: `join` would put a slash behind it.
+pub(super) fn join(root: &Path, rel: &Path) -> PathBuf {
+    if rel.as_os_str().is_empty() { root.to_path_buf() } else { root.join(rel) }
+}
+
+/// What lies at a path without links.
+pub(in crate::workspace) fn node_at(path: &Path) -> io::Result<PathState> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "the root directory"));
+    };
+    match parent_of(parent)? {
+        Some(dir) => PathState::read(&dir, name),
+        None => Ok(PathState::Absent),
+    }
+}
+
+/// The same without the content.
+pub(in crate::workspace) fn stat_at(path: &Path) -> io::Result<Option<Stat>> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Ok(rustix::fs::lstat(path).ok());
+    };
+    match parent_of(parent)? {
+        Some(dir) => super::layer::entry(&dir, name),
+        None => Ok(None),
+    }
+}
+
+/// Behind a link nothing is at a path: it lies where the link leads, if anywhere.
+pub(super) fn parent_of(parent: &Path) -> io::Result<Option<std::os::fd::OwnedFd>> {
+    use super::super::WorkspaceError as E;
+    match crate::workspace::files::path_state::search_anyway(parent) {
+        Ok(dir) => Ok(Some(dir)),
+        Err(E::Missing(_) | E::NotDirectory(_) | E::Moved(_)) => Ok(None),
+        Err(e) => Err(io::Error::other(e)),
+    }
+}

@@ -1,0 +1,100 @@
+//! Smaller points of the tool sets, each by its public surface.
+
+use crate::support::binary::Place;
+use crate::support::tool_bench::Bench;
+use placet::tools::{DeepagentsVersion, ToolSet, ToolSetSettings};
+use serde_json::json;
+
+fn deepagents(version: DeepagentsVersion) -> Bench {
+    let settings = ToolSetSettings { deepagents: version, overwrite: true, ..ToolSetSettings::default() };
+    Bench::new().speaking(ToolSet::Deepagents, &settings)
+}
+
+#[test]
+fn deepagents_0_7_says_that_the_file_does_not_end_with_a_newline() {
+    let edit = |file: &str, old: &str, version| {
+        let bench = deepagents(version);
+        bench.write("a.txt", file);
+        bench
+            .call("edit_file", json!({"file_path": "/a.txt", "old_string": old, "new_string": "x\n"}))
+            .failed()
+    };
+    let newer = |file, old| edit(file, old, DeepagentsVersion::V07);
+    assert_eq!(
+        newer("one\ntwo", "two\n"),
+        "Error: old_string ends with a newline, but the file does not. Remove the newline at the end of old_string, \
+         and of new_string if it has one there too."
+    );
+    assert_eq!(
+        newer("two\ntwo", "two\n\n").lines().next().unwrap(),
+        "Error: String not found in file: 'two",
+        "only one newline is too many"
+    );
+    let several = newer("a two\nb two", " two\n\n");
+    assert!(several.starts_with("Error: String not found"), "{several}");
+    let several = newer("two, two", "two\n");
+    assert!(several.contains("Without it, old_string appears 2 times in the file."), "{several}");
+    // Where only the text is missing, and in 0.4, the words are the usual ones.
+    assert!(newer("one\ntwo", "three\n").starts_with("Error: String not found"));
+    assert!(newer("one\ntwo", "\n\n").starts_with("Error: String not found"));
+    let older = edit("one\ntwo", "two\n", DeepagentsVersion::V04);
+    assert_eq!(older, "Error: String not found in file: 'two\n'");
+}
+
+#[test]
+fn deepagents_sorts_what_glob_finds_in_the_workspace_and_in_mounts() {
+    let place = Place::new();
+    for name in ["zebra.md", "alpha.md", "m/inner.md", "team2.md"] {
+        place.write(name, "x\n");
+    }
+    let mounts = [("memories", ["b.md", "a.md", "sub/c.md"]), ("team", ["z.md", "B.md", "a.md"])];
+    let mut args: Vec<String> = ["--dialect", "deepagents"].map(String::from).into();
+    for (mount, names) in mounts {
+        for name in names {
+            let path = place.beside(mount).join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "x\n").unwrap();
+        }
+        for set in [
+            format!("mounts.{mount}.path=/{mount}/"),
+            format!("mounts.{mount}.store=dir:{}", place.beside(mount).display()),
+        ] {
+            args.extend(["--set".to_string(), set]);
+        }
+    }
+    args.extend(["tool", "call", "glob", r#"{"pattern":"**/*.md"}"#].map(String::from));
+    let out = place.run(&args).code(0);
+    let names: Vec<&str> = out.stdout.split('\'').skip(1).step_by(2).collect();
+    let all = [
+        "/alpha.md",
+        "/m/inner.md",
+        "/memories/a.md",
+        "/memories/b.md",
+        "/memories/sub/c.md",
+        "/team/B.md",
+        "/team/a.md",
+        "/team/z.md",
+        "/team2.md",
+        "/zebra.md",
+    ];
+    assert_eq!(names, all, "{}", out.stdout);
+}
+
+#[test]
+fn a_session_is_found_by_its_id_in_upper_case() {
+    let place = Place::new().file("notes.txt", "one\ntwo\n");
+    place.run(["-p", "show notes.txt"]).code(0);
+    let listed = place.run(["session", "list"]).code(0).stdout;
+    let is_id = |word: &&str| word.len() == 16 && word.starts_with('0');
+    let id = listed.split_whitespace().find(is_id).unwrap_or_else(|| panic!("{listed}")).to_string();
+    for upper in
+        [id.to_uppercase(), id[..14].to_uppercase(), format!("{}{}", &id[..8], id[8..].to_uppercase())]
+    {
+        place.run(["session", "show", &upper]).code(0).says("## You").says("2│two");
+        place.run(["--resume", &upper, "-p", "show notes.txt"]).code(0).says("2│two");
+    }
+    let again = place.run(["session", "list"]).code(0).stdout;
+    assert_eq!(again.split_whitespace().filter(is_id).count(), 1, "the same session: {again}");
+    place.run(["session", "delete", &id.to_uppercase()]).code(0);
+    place.run(["session", "show", &id]).code(1);
+}
