@@ -4,7 +4,7 @@ use super::super::event::TurnEvent;
 use super::TurnDecision;
 use crate::agent::agent::Agent;
 use crate::audit::AuditKind;
-use crate::text::{count, visible};
+use crate::text::visible;
 use crate::workspace::{
     ApplyError, ApplyOutcome, ApprovedBy, ChangeApproval, ChangeSelection, ChangeSet, PathState,
     TransactionLabel, View, Workspace,

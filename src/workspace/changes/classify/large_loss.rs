@@ -1,5 +1,6 @@
 //! What is lost on a large scale, and the words for it.
 
+use crate::text::count;
 use crate::text::visible;
 use std::path::{Path, PathBuf};
 
