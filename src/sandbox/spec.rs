@@ -108,7 +108,7 @@ pub enum SandboxSpecError {
 }
 
 impl SandboxSpec {
-    /// As [`process::Command::sandbox`](crate::process::Command) carries it.
+    /// As [`process::Command::sandbox`](crate::process::ShellCommand) carries it.
     pub fn to_words(&self) -> Vec<u8> {
         // Only a map with odd keys or a failing writer could fail here, and there is neither.
         serde_json::to_vec(self).unwrap_or_default()
