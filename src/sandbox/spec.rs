@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Where the walls come from. The caller takes it from [`Probe`](super::Probe); the helper never weakens it.
+/// Where the walls come from. The caller takes it from [`Probe`](super::SandboxProbe); the helper never weakens it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxBackend {
