@@ -18,4 +18,4 @@ guide:
 
 # Reference pages and snapshot files, written again from the code; read the difference in git
 update:
-    PLACET_UPDATE=1 INSTA_UPDATE=always cargo test --lib --test main -- ui:: reference screens
+    PLACET_UPDATE=1 INSTA_UPDATE=always cargo test --lib --test main -- ui:: reference screens outputs

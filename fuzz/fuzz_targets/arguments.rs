@@ -5,8 +5,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use placet::conversation::Input;
-use placet::tools::Sight;
+use placet::conversation::CallInput;
+use placet::tools::ReadScope;
 use placet_fuzz::{Bench, arguments};
 use std::cell::OnceCell;
 
@@ -20,14 +20,14 @@ fuzz_target!(|data: &[u8]| {
         let bench = bench.get_or_init(Bench::new);
         let (dialect, spec) = &bench.tools[usize::from(choice) % bench.tools.len()];
         let before = bench.tree();
-        let input = Input::Object(arguments(spec, rest));
+        let input = CallInput::Object(arguments(spec, rest));
         let registry = &bench.registries[*dialect];
         registry.touches(&spec.name, &input);
         match registry.plan(&spec.name, &input, &bench.env) {
             Ok(mut plan) => {
                 assert!(!plan.title().is_empty());
                 let reach = plan.reach();
-                if let Err(error) = plan.prepare(&bench.env, Sight::InsideOnly) {
+                if let Err(error) = plan.prepare(&bench.env, ReadScope::InsideOnly) {
                     assert!(!error.for_model().trim().is_empty());
                     assert!(!error.for_model().contains(placet_fuzz::SECRET));
                 }

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use placet::conversation::Outcome;
+use placet::conversation::CallOutcome;
 use placet_fuzz::Bench;
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(value) = serde_json::from_slice::<Value>(data) else { return };
     let bench = Bench::new();
     let of = |tool: &str| {
-        let known = |r: &placet::tools::Registry| r.names().iter().any(|n| n == tool);
+        let known = |r: &placet::tools::ToolRegistry| r.names().iter().any(|n| n == tool);
         bench.registries.iter().position(known).unwrap()
     };
     let before = bench.tree();
@@ -21,7 +21,7 @@ fuzz_target!(|data: &[u8]| {
         }
         Value::Array(_) => {
             let done = bench.call(of("operations"), "operations", json!({ "operations": value }));
-            if done.is_none_or(|output| output.outcome != Outcome::Done) {
+            if done.is_none_or(|output| output.outcome != CallOutcome::Done) {
                 assert!(bench.tree() == before, "a batch that failed left something behind");
             }
         }

@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use placet::text::patch::{Body, Options, Prefix, apply, parse, unified, write_binary};
+use placet::text::patch::{FilePatchBody, Options, StripLevels, apply, parse, unified, write_binary};
 
 fn halves(data: &[u8]) -> (&[u8], &[u8]) {
     const LINE: &[u8] = b"=====\n";
@@ -29,8 +29,8 @@ fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
 fuzz_target!(|data: &[u8]| {
     let (first, second) = halves(data);
     for fuzz in [0, 2] {
-        let Ok(patch) = parse(first, Prefix::Auto) else { break };
-        for file in patch.files.iter().filter(|file| matches!(file.body, Body::Hunks(_))) {
+        let Ok(patch) = parse(first, StripLevels::Auto) else { break };
+        for file in patch.files.iter().filter(|file| matches!(file.body, FilePatchBody::Hunks(_))) {
             let Ok(applied) = apply(file, second, Options { fuzz }) else { continue };
             // The mark stays in front, whether the hunks know of it or not.
             let old = second.strip_prefix(MARK).unwrap_or(second);
@@ -54,7 +54,7 @@ fuzz_target!(|data: &[u8]| {
     if first != second {
         let mut text = b"--- a/f\n+++ b/f\n".to_vec();
         unified(first, second, &mut text);
-        let patch = parse(&text, Prefix::Auto).expect("our own patch is read");
+        let patch = parse(&text, StripLevels::Auto).expect("our own patch is read");
         let [file] = patch.files.as_slice() else { panic!("one file: {patch:?}") };
         let applied = apply(file, first, Options::default()).expect("our own patch fits");
         assert_eq!(applied.bytes, second);
@@ -62,7 +62,7 @@ fuzz_target!(|data: &[u8]| {
 
         let mut text = b"diff --git a/f b/f\n".to_vec();
         write_binary(first, second, &mut text);
-        let patch = parse(&text, Prefix::Auto).expect("our own binary patch is read");
+        let patch = parse(&text, StripLevels::Auto).expect("our own binary patch is read");
         assert_eq!(apply(&patch.files[0], first, Options::default()).expect("and fits").bytes, second);
     }
 });

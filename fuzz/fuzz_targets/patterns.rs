@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use placet::conversation::{Outcome, text_of};
+use placet::conversation::{CallOutcome, text_of};
 use placet_fuzz::{Bench, SECRET};
 use serde_json::json;
 use std::cell::OnceCell;
@@ -26,7 +26,7 @@ fuzz_target!(|text: &str| {
             let output = bench.call(0, tool, input)?;
             let body = text_of(&output.for_model);
             assert!(!body.contains(SECRET));
-            (output.outcome == Outcome::Done).then_some(body)
+            (output.outcome == CallOutcome::Done).then_some(body)
         };
         if let Some(body) = found("find_files", json!({"pattern": text})) {
             let all = found("find_files", json!({"pattern": "**"})).unwrap();

@@ -4,7 +4,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use placet::conversation::CallId;
-use placet::permission::{Decision, Grant, Limit, Mode, ModeCell, Policy, Reach, Rule, Verdict};
+use placet::permission::{Access, Decision, Grant, GrantLimit, Mode, ModeCell, Policy, Rule, RuleVerdict};
 use std::path::PathBuf;
 
 fn policy(mode: Mode, rules: Vec<Rule>) -> Policy {
@@ -12,7 +12,7 @@ fn policy(mode: Mode, rules: Vec<Rule>) -> Policy {
 }
 
 fn decided(policy: &Policy, command: &str) -> Decision {
-    let reach = Reach::Run { command: command.into(), cwd: PathBuf::from("/w"), confined: false };
+    let reach = Access::Run { command: command.into(), cwd: PathBuf::from("/w"), confined: false };
     policy.explain("run_command", &reach);
     policy.decide(&CallId::new("c"), "run_command", vec![reach])
 }
@@ -27,13 +27,13 @@ fuzz_target!(|line: &str| {
         assert!(!matches!(decision, Decision::Allow(_)), "{mode:?} lets through {led:?}");
     }
     let tools = ["run_command".to_string()];
-    let deny = Rule::parse("run(rm *)", Verdict::Deny, "a test", &tools).unwrap();
-    let allow = Rule::parse("run(echo *)", Verdict::Allow, "a test", &tools).unwrap();
+    let deny = Rule::parse("run(rm *)", RuleVerdict::Deny, "a test", &tools).unwrap();
+    let allow = Rule::parse("run(echo *)", RuleVerdict::Allow, "a test", &tools).unwrap();
     let mut ruled = policy(Mode::Write, vec![deny, allow]);
     for led in [format!("rm x\n{line}"), format!("echo a && rm x\n{line}"), format!("env A=1 rm x\n{line}")] {
         assert!(matches!(decided(&ruled, &led), Decision::Deny(_)), "the rule does not speak of {led:?}");
     }
-    ruled.give(Grant::Pattern { patterns: vec!["git *".into()] }, Limit::Session);
+    ruled.give(Grant::Pattern { patterns: vec!["git *".into()] }, GrantLimit::Session);
     let led = format!("curl x | sh\n{line}");
     assert!(!matches!(decided(&ruled, &led), Decision::Allow(_)), "{led:?}");
 });

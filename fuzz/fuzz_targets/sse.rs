@@ -5,7 +5,9 @@
 use libfuzzer_sys::fuzz_target;
 use placet::conversation::StopReason;
 use placet::http::{SseEvent, SseParser};
-use placet::provider::{Anthropic, Dialect, Gemini, OpenAiChat, OpenAiResponses, StreamEvent};
+use placet::provider::{
+    AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat, StreamEvent, WireFormat,
+};
 
 fn events(pieces: &[&[u8]]) -> Vec<SseEvent> {
     let mut parser = SseParser::new(64 * 1024 * 1024);
@@ -22,8 +24,12 @@ fuzz_target!(|data: (u16, &[u8])| {
     let (left, right) = bytes.split_at(usize::from(cut).min(bytes.len()));
     let whole = events(&[bytes]);
     assert_eq!(events(&[left, right]), whole);
-    let dialects: [&dyn Dialect; 4] =
-        [&Anthropic::default(), &OpenAiChat::default(), &OpenAiResponses::default(), &Gemini::default()];
+    let dialects: [&dyn WireFormat; 4] = [
+        &AnthropicFormat::default(),
+        &OpenAiChatFormat::default(),
+        &OpenAiResponsesFormat::default(),
+        &GeminiFormat::default(),
+    ];
     for dialect in dialects {
         let mut decoder = dialect.decoder();
         let mut finished = false;

@@ -3,7 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use placet::text::visible::{Breaks, Manner, OWN, PieceKind, Stream, guard, pieces, visible};
+use placet::text::visible::{
+    LineBreaks, OWN, VisibleMode, VisiblePieceKind, VisibleStream, guard, pieces, visible,
+};
 
 fn acts(c: char) -> bool {
     c.is_control() && c != '\n'
@@ -13,31 +15,39 @@ fn acts(c: char) -> bool {
 
 fuzz_target!(|data: (&[u8], &[u8], u16)| {
     let (bytes, other, cut) = data;
-    for manner in [Manner::Exact, Manner::Quiet, Manner::Rendered, Manner::Prose, Manner::Output] {
-        let shown: String = pieces(bytes, manner, Breaks::Kept, &[]).into_iter().map(|p| p.text).collect();
+    for manner in [
+        VisibleMode::Exact,
+        VisibleMode::Quiet,
+        VisibleMode::Rendered,
+        VisibleMode::Prose,
+        VisibleMode::Output,
+    ] {
+        let shown: String =
+            pieces(bytes, manner, LineBreaks::Kept, &[]).into_iter().map(|p| p.text).collect();
         assert!(!shown.chars().any(acts), "{shown:?}");
     }
-    assert_eq!(bytes == other, visible(bytes, Breaks::Kept) == visible(other, Breaks::Kept));
-    assert_eq!(bytes == other, visible(bytes, Breaks::Shown) == visible(other, Breaks::Shown));
+    assert_eq!(bytes == other, visible(bytes, LineBreaks::Kept) == visible(other, LineBreaks::Kept));
+    assert_eq!(bytes == other, visible(bytes, LineBreaks::Shown) == visible(other, LineBreaks::Shown));
 
     let mut at = 0;
-    for piece in pieces(bytes, Manner::Exact, Breaks::Kept, &[]) {
+    for piece in pieces(bytes, VisibleMode::Exact, LineBreaks::Kept, &[]) {
         assert_eq!(piece.bytes.start, at);
         at = piece.bytes.end;
-        assert!(piece.kind != PieceKind::Plain || piece.text.as_bytes() == &bytes[piece.bytes]);
+        assert!(piece.kind != VisiblePieceKind::Plain || piece.text.as_bytes() == &bytes[piece.bytes]);
     }
     assert_eq!(at, bytes.len());
 
-    let shown = visible(bytes, Breaks::Kept);
+    let shown = visible(bytes, LineBreaks::Kept);
     assert_eq!(guard(&shown), shown);
 
     let (head, tail) = bytes.split_at(usize::from(cut).min(bytes.len()));
-    for manner in [Manner::Prose, Manner::Output] {
-        let mut stream = Stream::new(manner);
+    for manner in [VisibleMode::Prose, VisibleMode::Output] {
+        let mut stream = VisibleStream::new(manner);
         let mut shown = stream.feed_bytes(head);
         shown.push_str(&stream.feed_bytes(tail));
         shown.push_str(&stream.finish());
-        let whole: String = pieces(bytes, manner, Breaks::Kept, &[]).into_iter().map(|p| p.text).collect();
+        let whole: String =
+            pieces(bytes, manner, LineBreaks::Kept, &[]).into_iter().map(|p| p.text).collect();
         assert_eq!(shown, whole, "cut at {cut}");
     }
 });

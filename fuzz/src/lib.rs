@@ -4,14 +4,14 @@
 //! Whatever would reach beyond the workspace asks, and nobody answers: it does not run. That makes arbitrary paths
 //! safe to try on the machine of whoever runs the fuzzers.
 
-use placet::conversation::{CallId, Input, ToolSpec};
+use placet::conversation::{CallId, CallInput, ToolSpec};
 use placet::permission::{Decision, Mode, ModeCell, Policy};
 use placet::session::Scratchpads;
 use placet::tools::{
-    CommandSettings, Dialect, DialectSettings, Enquire, Env, Jobs, Limits, Output, Progress, Registry, RunCtx, Said,
-    Sight,
+    AskUser, CommandSettings, JobRegistry, ProgressSink, ReadScope, RunContext, ToolContext, ToolLimits,
+    ToolOutput, ToolRegistry, ToolSet, ToolSetSettings, UserReply,
 };
-use placet::workspace::{Brake, Ledger, Places, View, Workspace};
+use placet::workspace::{LossLimit, ReadLedger, View, ViewPaths, Workspace};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,8 +35,8 @@ pub struct Bench {
     _dir: tempfile::TempDir,
     pub base: PathBuf,
     pub root: PathBuf,
-    pub env: Arc<Env>,
-    pub registries: Vec<Registry>,
+    pub env: Arc<ToolContext>,
+    pub registries: Vec<ToolRegistry>,
     /// Every tool of every surface, with the number of its surface.
     pub tools: Vec<(usize, ToolSpec)>,
     runtime: tokio::runtime::Runtime,
@@ -59,7 +59,7 @@ impl Bench {
         std::fs::write(base.join("secret"), SECRET).unwrap();
         lay_out(&root);
         let state = base.join("state");
-        let places = Places {
+        let places = ViewPaths {
             view: state.join("views/fuzz"),
             layers: Vec::new(),
             objects: state.join("objects"),
@@ -68,50 +68,49 @@ impl Bench {
         };
         let workspace = Workspace::new(root.clone(), Vec::new()).unwrap();
         let view = View::at(places, workspace.roots());
-        let env = Env {
+        let env = ToolContext {
             mounts: Arc::default(),
             mode: ModeCell::new(Mode::Write),
             workspace: workspace.with_view(view),
-            ledger: Mutex::new(Ledger::default()),
+            ledger: Mutex::new(ReadLedger::default()),
             scratchpads: Arc::new(Scratchpads::in_memory()),
-            jobs: Jobs::default(),
-            limits: Limits::default(),
+            jobs: JobRegistry::default(),
+            limits: ToolLimits::default(),
             commands: CommandSettings {
                 supervisor: PathBuf::from("/bin/false"),
                 timeout: Duration::from_secs(1),
                 withheld: Vec::new(),
                 confining: None,
-                brake: Brake::default(),
+                brake: LossLimit::default(),
             },
         };
-        let settings = DialectSettings::default();
-        let registries: Vec<Registry> =
-            Dialect::ALL.into_iter().map(|d| Registry::of_dialect(d, &settings)).collect();
+        let settings = ToolSetSettings::default();
+        let registries: Vec<ToolRegistry> =
+            ToolSet::ALL.into_iter().map(|d| ToolRegistry::of_dialect(d, &settings)).collect();
         let numbered =
-            |(n, r): (usize, &Registry)| r.specs().into_iter().map(move |s| (n, s)).collect::<Vec<_>>();
+            |(n, r): (usize, &ToolRegistry)| r.specs().into_iter().map(move |s| (n, s)).collect::<Vec<_>>();
         let tools = registries.iter().enumerate().flat_map(numbered).collect();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         Bench { _dir: dir, base, root, env: Arc::new(env), registries, tools, runtime }
     }
 
     /// Plans, prepares and runs a call that the mode allows by itself; `None` where it does not come to running.
-    pub fn call(&self, dialect: usize, tool: &str, input: Value) -> Option<Output> {
-        let mut plan = self.registries[dialect].plan(tool, &Input::Object(input), &self.env).ok()?;
+    pub fn call(&self, dialect: usize, tool: &str, input: Value) -> Option<ToolOutput> {
+        let mut plan = self.registries[dialect].plan(tool, &CallInput::Object(input), &self.env).ok()?;
         let roots = self.env.workspace.roots().to_vec();
         let policy = Policy::new(self.env.mode.clone(), Vec::new(), roots);
         let Decision::Allow(permit) = policy.decide(&CallId::new("f"), tool, plan.reach()) else {
             return None;
         };
-        plan.prepare(&self.env, Sight::InsideOnly).ok()?;
-        let ctx =
-            RunCtx {
-                env: self.env.clone(),
-                cancel: CancellationToken::new(),
-                progress: Progress::silent(),
-                inspect: placet::tools::Inspect::nothing(),
-                children: placet::tools::Children::none(),
-                enquire: Enquire::new(|_, _| Box::pin(std::future::ready(Said::Nobody))),
-            };
+        plan.prepare(&self.env, ReadScope::InsideOnly).ok()?;
+        let ctx = RunContext {
+            env: self.env.clone(),
+            cancel: CancellationToken::new(),
+            progress: ProgressSink::silent(),
+            inspect: placet::tools::OutputInspector::nothing(),
+            children: placet::tools::SubagentSpawner::none(),
+            enquire: AskUser::new(|_, _| Box::pin(std::future::ready(UserReply::Nobody))),
+        };
         Some(self.runtime.block_on(plan.run(permit, ctx)))
     }
 

@@ -1,5 +1,5 @@
 //! One conversation: what it is made of, how it is taken up and gone back in, and how one of its turns begins and ends.
-//! What happens within a turn is in [`super::perform`].
+//! What happens within a turn is in [`super::turn_driver`].
 
 use super::budget::CostTracker;
 use super::calls::interceptor::session_hooks::HookState;

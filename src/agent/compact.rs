@@ -4,7 +4,7 @@
 //! is full. A beginning that is longer than the window is summed up piece by piece, each with the summary so far before
 //! it. What placet knows itself (open steps, scratchpads, files that were seen, what is pending) it adds to the summary,
 //! so that it does not hang on the model's memory. When summing up fails, nothing has changed: requests are shortened
-//! as they are sent ([`super::context`]), as always.
+//! as they are sent ([`super::request`]), as always.
 
 use super::agent::{Agent, lock};
 use super::conversation::notes::newest_first;

@@ -1,4 +1,4 @@
-//! Performs the effects of a [`Turn`](super::turn::Turn): saves, asks the provider, plans and runs calls, and tells a
+//! Performs the effects of a [`Turn`](super::turn::machine::Turn): saves, asks the provider, plans and runs calls, and tells a
 //! face about it.
 
 use super::agent::Agent;

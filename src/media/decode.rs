@@ -127,7 +127,7 @@ fn decoding(kind: PictureFormat, bytes: &[u8]) -> u64 {
     }
 }
 
-/// The same while the pixels become eight bits a channel: see [`super::tone::eight_bit`].
+/// The same while the pixels become eight bits a channel: see [`super::tone_map::eight_bit`].
 fn eight_bits(colour: ColorType) -> u64 {
     match colour {
         // Two bytes become four beside them.

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 /// What a sandbox is asked to start.
 #[derive(Debug)]
 pub struct ConfineRequest {
-    /// [`Command::sandbox`](super::Command::sandbox), unread.
+    /// [`Command::sandbox`](super::ShellCommand::sandbox), unread.
     pub words: Vec<u8>,
     /// What the command reads; nothing, if absent.
     pub stdin: Option<File>,

@@ -144,7 +144,7 @@ fn signal_child(pid: ChildPid, parent: i32, signals: &[Signal]) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn tell(pid: ChildPid, _: i32, signals: &[Signal]) -> bool {
+fn signal_child(pid: ChildPid, _: i32, signals: &[Signal]) -> bool {
     signals.iter().all(|signal| pid.signal(*signal).is_ok())
 }
 

@@ -4,14 +4,14 @@
 //! This file cannot be built or tested where placet is developed; the probe tries it before it is believed.
 
 use super::environment;
-use super::spec::{Network, Spec};
-use crate::process::{ChildPid, Confined, Confinement};
+use super::spec::{SandboxNetwork, SandboxSpec};
+use crate::process::{ChildPid, ConfineRequest, ConfinedProcess};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-pub(super) fn start(spec: &Spec, asked: Confinement) -> io::Result<Confined> {
+pub(super) fn start(spec: &SandboxSpec, asked: ConfineRequest) -> io::Result<ConfinedProcess> {
     let child = Command::new("/usr/bin/sandbox-exec")
         .arg("-p")
         .arg(profile(spec)?)
@@ -23,11 +23,11 @@ pub(super) fn start(spec: &Spec, asked: Confinement) -> io::Result<Confined> {
         .stdin(asked.stdin.map_or_else(Stdio::null, Stdio::from))
         .process_group(0)
         .spawn()?;
-    Ok(Confined { pid: ChildPid::of(&child)?, words: None })
+    Ok(ConfinedProcess { pid: ChildPid::of(&child)?, words: None })
 }
 
 /// The last rule that matches holds.
-fn profile(spec: &Spec) -> io::Result<String> {
+fn profile(spec: &SandboxSpec) -> io::Result<String> {
     let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
     text.push_str("(allow file-write* (literal \"/dev/null\") (literal \"/dev/zero\"))\n");
     let roots = spec.overlays.iter().map(|overlay| overlay.target.as_path());
@@ -38,7 +38,7 @@ fn profile(spec: &Spec) -> io::Result<String> {
     for path in &spec.masked {
         text.push_str(&format!("(deny file-read* file-write* (subpath {}))\n", quoted(path)?));
     }
-    if spec.network != Network::Open {
+    if spec.network != SandboxNetwork::Open {
         // A list of hosts needs a namespace; without one it is no network.
         text.push_str("(deny network*)\n");
     }

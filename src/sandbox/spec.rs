@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Where the walls come from. The caller takes it from [`Probe`](super::Probe); the helper never weakens it.
+/// Where the walls come from. The caller takes it from [`Probe`](super::SandboxProbe); the helper never weakens it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxBackend {
@@ -108,7 +108,7 @@ pub enum SandboxSpecError {
 }
 
 impl SandboxSpec {
-    /// As [`process::Command::sandbox`](crate::process::Command) carries it.
+    /// As [`process::Command::sandbox`](crate::process::ShellCommand) carries it.
     pub fn to_words(&self) -> Vec<u8> {
         // Only a map with odd keys or a failing writer could fail here, and there is neither.
         serde_json::to_vec(self).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! What to do next after a failure, as a value.
 //!
 //! A hint often names a tool or one of its parameters, and each tool set has its own name for it, or no such tool. The hint
-//! therefore holds the tool and the parameter as values; [`super::wording`] puts the names in, and nothing looks for a name
+//! therefore holds the tool and the parameter as values; [`super::tool_names`] puts the names in, and nothing looks for a name
 //! in a finished text.
 
 use std::fmt;

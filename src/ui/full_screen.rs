@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub enum PaneFlow {
     Stay,
     Close,
-    /// The pane wants the terminal as the person had it: [`FullScreenPane::lent`] runs, then everything is drawn anew.
+    /// The pane wants the terminal as the person had it: [`FullScreenPane::run_released`] runs, then everything is drawn anew.
     Lend,
 }
 
@@ -70,7 +70,7 @@ const TICK: Duration = Duration::from_millis(15);
 /// Keys that wait already are taken before the next frame, but no more than these.
 const BURST: usize = 64;
 
-/// Shows `pane` until it closes, or the terminal is gone. The base mode must hold ([`term::Base`]).
+/// Shows `pane` until it closes, or the terminal is gone. The base mode must hold ([`term::BaseMode`]).
 pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
     let full = term::AlternateScreen::enter();
     let mut canvas = FullScreenPainter::new(Box::new(term::write_all));

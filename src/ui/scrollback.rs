@@ -1,5 +1,5 @@
 //! A transcript entry as lines for the scrollback: calls, diffs, notices, the end of a turn. What placet itself says has
-//! its mark ([`super::own`]); all rows below it are as far in as the words behind the mark.
+//! its mark ([`super::margin_mark`]); all rows below it are as far in as the words behind the mark.
 
 use super::margin_mark;
 use super::picture;

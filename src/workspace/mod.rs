@@ -80,7 +80,7 @@ struct WorkspaceInner {
     /// Prefixes of paths that stand for a root elsewhere, the longest first: `/memories/`.
     aliases: Vec<(String, PathBuf)>,
     hidden: RwLock<Vec<HiddenPattern>>,
-    /// What is hidden for now: see [`Workspace::set_veil`].
+    /// What is hidden for now: see [`Workspace::set_path_filter`].
     veil: std::sync::OnceLock<PathFilter>,
     /// What is protected, if it is more than the built-in list.
     protected: std::sync::OnceLock<ProtectedPaths>,

@@ -2,7 +2,7 @@
 //!
 //! The system prompt and the tools never change within a session, so that provider caches hold. When the
 //! conversation is too long it is shortened locally, so that no state exists in which only starting over helps; how is
-//! in [`super::shorten`].
+//! in [`super::reduce`].
 
 use super::evicted::EvictedContent;
 use super::reduce::images::RequestImages;

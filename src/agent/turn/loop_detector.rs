@@ -1,7 +1,7 @@
 //! Loop guards: they tell the model first and then ask the person; they never halt useful work on their own.
 //!
 //! Results are compared by what the tool recorded of them without what changes by itself ([`CallFact::Same`]), else by their
-//! text; what an answer says over and over is watched by [`super::echo`].
+//! text; what an answer says over and over is watched by [`super::repetition`].
 
 use crate::conversation::{CallFact, CallResult, ToolCall, text_of};
 

@@ -60,7 +60,7 @@ pub(in crate::tools) struct EffectsSummary {
     pub(in crate::tools) for_person: String,
 }
 
-/// Prepares the walls; `None` when the mode wants none. The bytes are for [`crate::process::Command::sandbox`].
+/// Prepares the walls; `None` when the mode wants none. The bytes are for [`crate::process::ShellCommand::sandbox`].
 pub(in crate::tools) async fn enter(
     env: &ToolContext,
     cwd: &Path,

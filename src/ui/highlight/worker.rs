@@ -1,6 +1,6 @@
 //! The thread that colours: a queue of chunks, newest first, and the parser's states along each document.
 //!
-//! It ends with the [`super::Tint`] it works for, after the chunk in hand. What it cannot parse stays plain.
+//! It ends with the [`super::LineHighlights`] it works for, after the chunk in hand. What it cannot parse stays plain.
 
 use super::super::ansi::ColorDepth;
 use super::super::contrast::ContrastAdjuster;

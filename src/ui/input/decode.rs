@@ -16,7 +16,7 @@ use memchr::memmem;
 pub const LONGEST_PASTE: usize = 10 * 1024 * 1024;
 /// An answer that goes on for longer than this is none.
 const LONGEST_ANSWER: usize = 8 * 1024;
-/// Calls of [`InputDecoder::settle`] after which an unfinished answer is given up.
+/// Calls of [`InputDecoder::flush_timeout`] after which an unfinished answer is given up.
 const PATIENCE: u8 = 25;
 const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
@@ -139,7 +139,7 @@ impl InputDecoder {
         out
     }
 
-    /// Something has begun that time decides: when nothing follows for a moment, [`InputDecoder::settle`] is due.
+    /// Something has begun that time decides: when nothing follows for a moment, [`InputDecoder::flush_timeout`] is due.
     pub fn is_waiting(&self) -> bool {
         self.burst.is_some() || (self.paste.is_none() && !self.rest.is_empty())
     }

@@ -83,7 +83,7 @@ impl KeyGuard {
         self.last = Some(at);
     }
 
-    /// A key that was read at `at` and would answer. Call [`KeyGuard::settle`] with the same time first.
+    /// A key that was read at `at` and would answer. Call [`KeyGuard::take_due_key`] with the same time first.
     pub fn press(&mut self, key: KeyEvent, role: KeyRole, at: Instant) {
         let before = self.last;
         let follows = self.held.is_some();
@@ -112,7 +112,7 @@ impl KeyGuard {
         self.held.take_if(|(_, until)| *until <= now).map(|(key, _)| key)
     }
 
-    /// When [`KeyGuard::settle`] may have a key.
+    /// When [`KeyGuard::take_due_key`] may have a key.
     pub fn due(&self) -> Option<Instant> {
         self.held.map(|(_, until)| until)
     }

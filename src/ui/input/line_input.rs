@@ -47,7 +47,7 @@ impl LineInput {
     }
 
     /// Takes what was read at `at`; returns what the terminal is to show of it, and what came of it. Call
-    /// [`LineInput::settle`] with the same time first.
+    /// [`LineInput::take_due_line`] with the same time first.
     pub fn take(&mut self, input: &TerminalInput, at: Instant) -> (String, Option<TypedLine>) {
         let mut echo = String::new();
         match input {
@@ -84,7 +84,7 @@ impl LineInput {
         Some(self.end())
     }
 
-    /// When [`LineInput::settle`] may have a line.
+    /// When [`LineInput::take_due_line`] may have a line.
     pub fn due(&self) -> Option<Instant> {
         self.guard.due()
     }

@@ -2,7 +2,7 @@
 //!
 //! What the terminal can do is told by its environment and the settings; it is never asked, so nothing waits and no
 //! answer is typed into the prompt. Half blocks are cells like all others: they go everywhere cells go, and a
-//! multiplexer keeps them. It draws nothing itself: [`super::Canvas`] knows what is on the screen already.
+//! multiplexer keeps them. It draws nothing itself: [`super::FullScreenPainter`] knows what is on the screen already.
 
 mod blocks;
 mod sixel;

@@ -31,7 +31,7 @@ pub enum ReviewRow {
         part: u32,
     },
     /// The `n`th changed line of a hunk, removed ones first. A very long line has several rows, one for each part
-    /// ([`Doc::part`](super::doc::Doc::part)): only the parts on the screen are laid out.
+    /// ([`Doc::part`](super::side_text)): only the parts on the screen are laid out.
     Line {
         file: u32,
         hunk: u32,

@@ -3,7 +3,7 @@
 //! While a question is open, keys go to one of two places, and the row of keys says to which: the question, where a
 //! key answers, scrolls or does nothing, or the draft, where it is text. [`KeyGuard`] decides which keys may answer.
 //!
-//! [`KeyGuard`]: crate::ui::input::guard::Guard
+//! [`KeyGuard`]: crate::ui::input::guard::KeyGuard
 
 use super::question::{PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome};
 use super::{TurnPane, TurnPaneAction};
@@ -47,7 +47,7 @@ impl TurnPane {
         self.guard.cancel_pending_key();
     }
 
-    /// When [`TurnPane::settle`] may have something to do.
+    /// When [`TurnPane::answer_due_key`] may have something to do.
     pub fn due(&self) -> Option<Instant> {
         self.guard.due()
     }

@@ -100,7 +100,7 @@ impl View {
     }
 
     /// Lands what was chosen, all of it or nothing. What was not chosen stays pending. Refused where something of it
-    /// runs later. The caller has looked at losses, as [`View::apply_braked`] does: others call
+    /// runs later. The caller has looked at losses, as [`View::apply_within_limit`] does: others call
     /// [`View::apply_approved`].
     pub fn apply(
         &self,

@@ -65,7 +65,7 @@ impl View {
     }
 
     /// The same for a command in the background: others go on beside it, and it sees the view as it was when it began.
-    /// [`View::finish_apart`] ends it.
+    /// [`View::finish_background`] ends it.
     pub async fn begin_background(&self, shelf: LayerKind, home: Option<&Path>) -> io::Result<CommandView> {
         self.begin_in(shelf, home, ViewSharing::Others).await
     }

@@ -62,7 +62,7 @@ fn loses_objects(set: &ChangeSet, repository: &Path) -> bool {
     counted && set.changes.iter().any(|c| c.path.starts_with(&objects) && is_damaged(c))
 }
 
-/// True for a file whose loss is judged by [`lost_in`], so that packing objects and a new index are no loss of files:
+/// True for a file whose loss is judged by [`repository_losses`], so that packing objects and a new index are no loss of files:
 /// what git stores below `objects`, by its exact name, and the index.
 pub(super) fn is_judged_there(set: &ChangeSet, path: &Path) -> bool {
     let Some(repository) = set.repositories.nearest(path) else { return false };
