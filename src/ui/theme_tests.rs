@@ -208,5 +208,5 @@ fn a_broken_file_is_listed_with_its_error_and_one_of_a_built_in_name_stands_for_
     assert_eq!(names, want);
     let broken: Vec<String> =
         all.iter().filter_map(|l| l.broken.as_ref()).map(std::string::ToString::to_string).collect();
-    assert_eq!(broken, ["the theme cannot read `bad`: the label `dim` is missing"]);
+    assert_eq!(broken, ["cannot read the theme `bad`: the label `dim` is missing"]);
 }

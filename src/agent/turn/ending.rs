@@ -111,7 +111,7 @@ mod tests {
             retry_after: Some(Duration::from_secs(seconds)),
         };
         assert!(hint(limited(3600)).starts_with("/retry later"));
-        assert!(hint(limited(2)).starts_with("/retry sends it again"));
+        assert!(hint(limited(2)).starts_with("/retry sends the message again"));
         assert!(hint(ProviderError::Proxy { message: message() }).starts_with("correct the variable"));
     }
 }

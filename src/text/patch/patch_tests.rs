@@ -429,7 +429,7 @@ fn what_must_not_be_guessed_at_is_refused() {
     for (text, want) in [
         ("", "no patch found: expected"),
         ("hello\n", "no patch found: expected"),
-        ("*** a/x\t2024\n--- b/x\t2024\n***************\n*** 1 ****\n", "line 1 begins a context diff"),
+        ("*** a/x\t2024\n--- b/x\t2024\n***************\n*** 1 ****\n", "line 1 starts a context diff"),
         ("diff --cc x\n--- a/x\n+++ b/x\n@@@ -1,2 -1,2 +1,3 @@@\n", "a combined diff of a merge"),
         (
             "diff --git a/x b/x\nBinary files a/x and b/x differ\n",

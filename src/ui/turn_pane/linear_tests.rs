@@ -120,14 +120,14 @@ fn a_question_is_answered_by_a_number_that_was_typed_after_it() {
     ");
     let later = now + Duration::from_secs(1);
     // Too soon; no number of a choice; and then the answer.
-    assert!(l.typed(line("1"), now).0[0].contains("no answer"));
+    assert!(l.typed(line("1"), now).0[0].contains("ignored: "));
     for wrong in ["1 is wrong", "9", "y", "a", "yes"] {
         let (said, action) = l.typed(line(wrong), later);
         assert!(said[0].starts_with("◆ note: not an answer, and not sent"), "{said:?}");
         assert_eq!((said[1].as_str(), action), ("◆ 1: yes", None));
     }
     // In one piece, as a paste comes.
-    assert!(l.typed(TypedLine::AtOnce("1".into()), later).0[0].contains("no answer"));
+    assert!(l.typed(TypedLine::AtOnce("1".into()), later).0[0].contains("ignored: "));
     assert!(l.typed(TypedLine::Pasted("1\n1".into()), later).0[0].starts_with("◆ queued: 1"));
     assert!(answer.try_recv().is_err());
     assert_eq!(l.typed(line("4"), later).0, ["◆ why: no rule"]);
@@ -142,11 +142,11 @@ fn a_line_begun_before_a_question_never_answers_it() {
     // The beginning is known before the question, or comes right after it: the terminal held it.
     l.typed(TypedLine::Begun("1".into()), now);
     let (_, mut answer) = ask(&mut l, now, None);
-    assert!(l.typed(line("1"), later).0[0].contains("no answer"));
+    assert!(l.typed(line("1"), later).0[0].contains("ignored: "));
     assert!(answer.try_recv().is_err());
     let (_, mut answer) = ask(&mut l, now, None);
     l.typed(TypedLine::Begun("1".into()), now);
-    assert!(l.typed(line("1"), later).0[0].contains("no answer"));
+    assert!(l.typed(line("1"), later).0[0].contains("ignored: "));
     assert!(answer.try_recv().is_err());
     assert_eq!(l.typed(line("1"), later).0, ["◆ answered: yes"]);
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
@@ -254,7 +254,7 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
         &l.typed(line("1"), later).0,
         "◆ question: not all of big.bin (70000 bytes) was shown: type 1 and Enter again",
     );
-    wants(&l.typed(line("2"), later).0, "◆ question: type 2 and Enter again to do it; any other line leaves");
+    wants(&l.typed(line("2"), later).0, "◆ question: type 2 and Enter again to do it; any other line changes nothing");
     wants(&l.typed(line("1"), later).0, "◆ question: not all of big.bin");
     wants(&l.typed(line("x"), later).0, "◆ note: not an answer");
     wants(&l.typed(line("1"), later).0, "◆ question: not all of big.bin");

@@ -204,7 +204,7 @@ fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
       cargo test
       y yes  n no  a always: `cargo test` in /w  p always: run(cargo test
       *)  v never  w why  Esc stop the turn  Tab your draft  (a moment:
-      keys count after half a second of quiet)
+      keys are accepted after half a second without typing)
     ◆ [a] waiting for you · 0 s · test-model · Esc stops
     >
     ");

@@ -75,7 +75,7 @@ fn an_apply_whose_old_contents_cannot_be_stored_is_refused_before_it_changes_any
     let old = tree(&b.root);
     fail_at("make sure", std::io::ErrorKind::StorageFull);
     let failed = b.view.apply(&b.all(), label("t")).unwrap_err();
-    assert!(failed.to_string().contains("its old content cannot be kept for undo"), "{failed}");
+    assert!(failed.to_string().contains("its old content cannot be stored for undo"), "{failed}");
     assert_eq!(tree(&b.root), old);
     assert!(recover(b.view.journal(), b.view.objects()).unwrap().is_empty());
     assert_eq!(b.words(), ["M a.txt", "D b.txt", "A c.txt"]);
