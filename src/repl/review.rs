@@ -10,7 +10,7 @@ use crate::agent::TurnStart;
 use crate::audit::AuditKind;
 use crate::config::Config;
 use crate::conversation::{Message, Part as Said};
-use crate::serve::changes::{UserReport, apply_choice};
+use crate::serve::changes::UserReport;
 use crate::ui::full_screen;
 use crate::ui::keymap::{KeyBinding, Keymap};
 use crate::ui::line_ui;
@@ -20,7 +20,7 @@ use crate::ui::review::{
 };
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeSelection, DiscardBackup, LargeLoss, LayerKind, LineAttribution,
-    LineStatus, PathState, SelectedPart, TransactionLabel, View, Workspace,
+    LineStatus, SelectedPart, TransactionLabel, View, Workspace,
 };
 use std::collections::BTreeMap;
 use std::io;
@@ -219,7 +219,7 @@ pub fn apply_review(
     confirm: impl FnOnce(&[LargeLoss]) -> bool,
     label: TransactionLabel,
 ) -> io::Result<AppliedReview> {
-    let (land, drop_out) = choices(review, view)?;
+    let (land, drop_out) = choices(review);
     let mut steps = Vec::new();
     if !land.is_empty() {
         // A file that runs later is accepted by itself, with its content in sight: the review sees to that.
@@ -229,7 +229,8 @@ pub fn apply_review(
         let set = view.changes(LayerKind::Pending)?;
         let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
         let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
-        let told = apply_choice(view, &land, &approval, label, &|path| workspace.shortened(path));
+        let report = view.apply_and_report(&set, land, &approval, label);
+        let told = UserReport::of(&report, &|path| workspace.shortened(path));
         let failed = !told.done;
         steps.push((AuditKind::Apply, told));
         if failed {
@@ -295,10 +296,7 @@ fn rejected(count: usize, aside: DiscardBackup) -> Option<UserReport> {
 }
 
 /// What is applied, and what is discarded after that.
-fn choices(review: &Review, view: &View) -> io::Result<(ChangeSelection, ChangeSelection)> {
-    let set = view.changes(LayerKind::Pending)?;
-    let special =
-        |path: &PathBuf| set.get(path).is_some_and(|c| matches!(c.after, PathState::Special { .. }));
+fn choices(review: &Review) -> (ChangeSelection, ChangeSelection) {
     let (mut land, mut out) = (ChangeSelection::new(), ChangeSelection::new());
     for file in &review.files {
         let (landing, leaving) = file.verdict();
@@ -310,12 +308,7 @@ fn choices(review: &Review, view: &View) -> io::Result<(ChangeSelection, ChangeS
             }
         }
         for path in &file.paths {
-            // Pipes, sockets and devices are never applied: accepted, they can only go.
             let part = match &landing {
-                AppliedPart::Whole if special(path) => {
-                    out.insert(path.clone(), SelectedPart::Whole);
-                    continue;
-                }
                 AppliedPart::Nothing => None,
                 AppliedPart::Whole => Some(SelectedPart::Whole),
                 AppliedPart::Content(bytes) => Some(SelectedPart::Content(Arc::new(bytes.clone()))),
@@ -334,7 +327,7 @@ fn choices(review: &Review, view: &View) -> io::Result<(ChangeSelection, ChangeS
             }
         }
     }
-    Ok((land, out))
+    (land, out)
 }
 
 /// What was rejected and nothing else: what was accepted stays pending.

@@ -42,7 +42,7 @@ pub use files::walk::{
     DirWalk, SkippedEntries, WalkBudget, WalkDirectory, WalkEntry, WalkEntryKind, WalkFilter, WalkTimeout,
 };
 pub use history::blame::{BlameLine, FileBlame, LineAttribution, LineStatus};
-pub use history::damage::{DamageKind, DamagedPart, DamagedRecord};
+pub use history::damage::{DamageKind, DamagedPart, DamagedRecord, REPAIR_HINT};
 pub use history::journal::{
     AppliedChange, Journal, JournalEntry, PruneLimits, PruneReport, PruneRoots, TransactionKind,
     TransactionLabel, journals_in, prune,
@@ -53,10 +53,10 @@ pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use repository::{GitFileKind, RepositoryChange, RepositoryChangeKind, RepositoryFact, RepositorySet};
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
-    ApplyOutcome, ChangeSelection, CommandEffects, CommandView, DiscardBackup, DiscardRecord, LayerKind,
-    LossLimit, OverlayMount, PendingReason, RestoreError, SelectedPart, UndoPlan, View, ViewPaths,
-    WorkspaceSnapshot, contents_needed, discard_damage_at_start, keeps_pending, pending_damage,
-    pending_damage_at_start, repository_of, roots_of, views_in,
+    ApplyOutcome, ApplyReport, ChangeSelection, CommandEffects, CommandView, DiscardBackup, DiscardRecord,
+    LayerKind, LossLimit, OverlayMount, PendingReason, RestoreError, SelectedPart, UndoPlan, View, ViewPaths,
+    WRITTEN_IN_PLACE, WorkspaceSnapshot, contents_needed, discard_damage_at_start, keeps_pending,
+    pending_damage, pending_damage_at_start, repository_of, roots_of, views_in,
 };
 
 pub use crate::text::hunk::{Hunk, hunks, with_hunks};

@@ -4,12 +4,10 @@ use super::super::event::TurnEvent;
 use super::TurnDecision;
 use crate::agent::agent::Agent;
 use crate::audit::AuditKind;
-use crate::text::visible;
 use crate::workspace::{
-    ApplyError, ApplyOutcome, ApprovedBy, ChangeApproval, ChangeSelection, ChangeSet, PathState,
-    TransactionLabel, View, Workspace,
+    ApplyOutcome, ApprovedBy, ChangeApproval, ChangeSelection, ChangeSet, TransactionLabel, View, Workspace,
 };
-use std::path::PathBuf;
+use std::path::Path;
 use tokio::sync::mpsc::UnboundedSender;
 
 impl Agent {
@@ -38,95 +36,42 @@ impl Agent {
         events: &UnboundedSender<TurnEvent>,
     ) -> Option<TurnDecision> {
         let mut chosen = View::everything(shown);
-        let special = shown.changes.iter().filter(|c| matches!(c.after, PathState::Special { .. }));
-        let special: ChangeSelection = special.filter_map(|c| chosen.remove_entry(&c.path)).collect();
-        let chosen = view.classify(shown).permitted(shown, &chosen, approval).choice;
-        self.apply_chosen(chosen, special, approval, view, workspace, events).await
+        let special = shown.take_special(&mut chosen);
+        let mut chosen = view.classify(shown).permitted(shown, &chosen, approval).choice;
+        chosen.extend(special);
+        self.apply_chosen(shown, chosen, approval, (view, workspace), events).await
     }
 
     pub(super) async fn apply_chosen(
         &self,
+        set: &ChangeSet,
         chosen: ChangeSelection,
-        special: ChangeSelection,
         approval: &ChangeApproval,
-        view: &View,
-        workspace: &Workspace,
+        (view, workspace): (&View, &Workspace),
         events: &UnboundedSender<TurnEvent>,
     ) -> Option<TurnDecision> {
         let label = TransactionLabel { assent: ApprovedBy::you("the question"), ..view.turn().label.clone() };
-        let (view, approval) = (view.clone(), approval.clone());
-        let dropped: Vec<PathBuf> = special.keys().cloned().collect();
-        let done = tokio::task::spawn_blocking(move || {
-            let mut applied = view.apply_approved(&chosen, &approval, label)?;
-            // Pipes, sockets and devices are never applied: they would be pending for ever.
-            let discarded = match applied {
-                ApplyOutcome::Changed { .. } => Ok(()),
-                _ => view.discard(&special),
-            };
-            match (&mut applied, discarded) {
-                (ApplyOutcome::Landed(entry), Err(e)) => {
-                    entry.shortfalls.push(format!("pipes, sockets and devices are still pending: {e}"));
-                }
-                (_, discarded) => discarded.map_err(ApplyError::Journal)?,
+        let (view, approval, set) = (view.clone(), approval.clone(), set.clone());
+        let applying = move || view.apply_and_report(&set, chosen, &approval, label);
+        let report = match tokio::task::spawn_blocking(applying).await {
+            Ok(report) => report,
+            Err(e) => {
+                drop(events.send(TurnEvent::Notice(format!("not applied: {e}"))));
+                return Some(TurnDecision::Kept);
             }
-            Ok::<_, ApplyError>(applied)
-        });
-        let (said, settled) = match done.await {
-            Ok(Ok(ApplyOutcome::Landed(entry))) => {
-                let s = if entry.changes.len() == 1 { "" } else { "s" };
-                let count = entry.changes.len();
-                let mut said = match entry.shortfalls.is_empty() {
-                    true if count == 1 => "applied 1 change; /undo reverts it".into(),
-                    true => format!("applied {count} changes; /undo reverts them"),
-                    false => {
-                        let why = visible::guard_line(&entry.shortfalls.join("; ")).into_owned();
-                        format!("applied {count} change{s}, but the record of it is incomplete: {why}")
-                    }
-                };
-                let in_place = entry.changes.iter().filter(|c| c.in_place).map(|c| c.path.clone());
-                let in_place: Vec<PathBuf> = in_place.collect();
-                if !in_place.is_empty() {
-                    let why = "the file has several names, or placet cannot set its owner";
-                    said.push_str(&format!("; written in place ({why}): {}", names(&in_place, workspace)));
-                }
-                if !dropped.is_empty() {
-                    let why = "a pipe, socket or device is never applied";
-                    said.push_str(&format!("; discarded ({why}): {}", names(&dropped, workspace)));
-                }
-                (self.log_outcome(AuditKind::Apply, said), Some(TurnDecision::Applied))
-            }
-            Ok(Ok(ApplyOutcome::Nothing)) => ("nothing left to apply".into(), Some(TurnDecision::Nothing)),
-            Ok(Ok(ApplyOutcome::Changed { merged, conflicts })) => changed(&merged, &conflicts, workspace),
-            Ok(Err(e)) => (format!("not applied: {e}"), Some(TurnDecision::Kept)),
-            Err(e) => (format!("not applied: {e}"), Some(TurnDecision::Kept)),
         };
-        drop(events.send(TurnEvent::Notice(said)));
-        settled
-    }
-}
-
-fn names(paths: &[PathBuf], workspace: &Workspace) -> String {
-    let name = |path: &PathBuf| visible::path(&workspace.shortened(path));
-    paths.iter().map(name).collect::<Vec<_>>().join(", ")
-}
-
-fn changed(
-    merged: &[PathBuf],
-    conflicts: &[PathBuf],
-    workspace: &Workspace,
-) -> (String, Option<TurnDecision>) {
-    let both = match merged.is_empty() {
-        true => String::new(),
-        false => {
-            format!("{} changed in the meantime, and both changes were merged", names(merged, workspace))
+        let lines = report.lines(Some("/undo"), &|path: &Path| workspace.shortened(path));
+        let said = match &report.result {
+            Ok(ApplyOutcome::Landed(_)) => self.log_outcome(AuditKind::Apply, lines.join("\n")),
+            _ => lines.join("\n"),
+        };
+        said.lines().for_each(|line| drop(events.send(TurnEvent::Notice(line.into()))));
+        match report.result {
+            Ok(ApplyOutcome::Landed(_)) => Some(TurnDecision::Applied),
+            Ok(ApplyOutcome::Nothing) => Some(TurnDecision::Nothing),
+            // All of it could be merged: the question comes again, with what would be applied now.
+            Ok(ApplyOutcome::Changed { conflicts, .. }) if conflicts.is_empty() => None,
+            Ok(ApplyOutcome::Changed { .. }) | Err(_) => Some(TurnDecision::Kept),
         }
-    };
-    if conflicts.is_empty() {
-        return (format!("nothing was applied: {both}, as shown now"), None);
     }
-    let also = if both.is_empty() { both } else { format!("; {both}") };
-    let conflicts = names(conflicts, workspace);
-    let words =
-        "changed in the meantime in the same lines: discard these changes, or apply the others by name";
-    (format!("nothing was applied: {conflicts} {words}{also}"), Some(TurnDecision::Kept))
 }

@@ -80,9 +80,8 @@ impl Agent {
                     let approval = ChangeApproval::none().shown(change);
                     let losses = classes.unapproved_losses(&set, &only, &approval);
                     let approval = approval.seen(&losses);
-                    if let Some(TurnDecision::Applied) = self
-                        .apply_chosen(only, ChangeSelection::new(), &approval, view, workspace, events)
-                        .await
+                    if let Some(TurnDecision::Applied) =
+                        self.apply_chosen(&set, only, &approval, (view, workspace), events).await
                     {
                         settled = TurnDecision::Applied;
                     }

@@ -2,15 +2,11 @@
 
 use crate::text::{sanitize, visible};
 use crate::workspace::{
-    ApplyError, ApplyOutcome, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup,
-    LargeLoss, LayerKind, PathState, PermittedChanges, SelectedPart, TransactionLabel, View,
+    ApplyError, ApplyReport, ChangeApproval, ChangeClasses, ChangeSelection, ChangeSet, DiscardBackup,
+    LargeLoss, LayerKind, PermittedChanges, REPAIR_HINT, SelectedPart, TransactionLabel, View,
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-
-/// What to do about a damaged record.
-const REPAIR: &str =
-    "hint: `placet doctor` lists damage, `placet journal repair` rebuilds what can be rebuilt";
 
 mod journal;
 mod report;
@@ -56,6 +52,16 @@ impl UserReport {
         // They are the last lines, one for each path.
         told.lines.truncate(told.lines.len().saturating_sub(self.waiting.len()));
         told
+    }
+
+    /// What applying came to, on the command line and in the shell's commands.
+    pub fn of(report: &ApplyReport, shown: DisplayPathFn<'_>) -> UserReport {
+        UserReport {
+            lines: report.lines(None, shown),
+            done: report.is_done(),
+            incomplete: report.is_incomplete(),
+            ..UserReport::default()
+        }
     }
 
     /// The first line says that something went wrong afterwards, and the next ones what.
@@ -133,23 +139,15 @@ pub fn apply(
         Ok(chosen) => chosen,
         Err(why) => return UserReport::failed(why),
     };
-    let special = without_special(&set, &mut chosen);
-    let PermittedChanges { choice, waiting, losses, repositories } =
+    let special = set.take_special(&mut chosen);
+    let PermittedChanges { mut choice, waiting, losses, repositories } =
         classes.permitted(&set, &chosen, &wanted.approval);
     let stays = !waiting.is_empty() || !losses.is_empty();
+    choice.extend(special);
     let mut told = match choice.is_empty() && stays {
         true => UserReport { done: true, ..UserReport::default() },
-        false => apply_choice(view, &choice, &wanted.approval, label, shown),
+        false => UserReport::of(&view.apply_and_report(&set, choice, &wanted.approval, label), shown),
     };
-    if told.done && !special.is_empty() {
-        if let Err(e) = view.discard(&special) {
-            return told.and(format!("pipes, sockets and devices are still pending: {e}"));
-        }
-        for path in special.keys() {
-            let words = "a pipe, socket or device, which is never applied; discarded";
-            told = told.and(format!("{}: {words}", named(path, shown)));
-        }
-    }
     if told.done {
         told.lines.extend(losses.iter().map(|loss| format!("left pending: {}", loss.words(shown))));
         told.lines.extend(
@@ -203,54 +201,10 @@ fn waits(classes: &ChangeClasses, path: &Path, shown: DisplayPathFn<'_>) -> Stri
     format!("not applied: {}: {why}", named(path, shown))
 }
 
-/// Takes pipes, sockets and devices out of `chosen`, and gives them back: they can only be thrown away.
-pub fn without_special(set: &ChangeSet, chosen: &mut ChangeSelection) -> ChangeSelection {
-    let special = set.changes.iter().filter(|c| matches!(c.after, PathState::Special { .. }));
-    special.filter_map(|change| chosen.remove_entry(&change.path)).collect()
-}
-
-pub fn apply_choice(
-    view: &View,
-    choice: &ChangeSelection,
-    approval: &ChangeApproval,
-    label: TransactionLabel,
-    shown: DisplayPathFn<'_>,
-) -> UserReport {
-    match view.apply_approved(choice, approval, label) {
-        Ok(ApplyOutcome::Landed(entry)) => {
-            let count = entry.changes.len();
-            let mut told =
-                UserReport::done(format!("applied {count} change{}", s(count))).but(&entry.shortfalls);
-            for change in entry.changes.iter().filter(|c| c.in_place) {
-                let words = "written in place: the file has several names, or placet cannot set its owner";
-                told = told.and(format!("{}: {words}", named(&change.path, shown)));
-            }
-            told
-        }
-        Ok(ApplyOutcome::Nothing) => UserReport::done("nothing is pending"),
-        Ok(ApplyOutcome::Changed { merged, conflicts }) => {
-            let mut told = UserReport::failed("nothing was applied: files changed in the meantime");
-            for path in merged {
-                told = told.and(format!(
-                    "{}: merged with the current content; review it and apply again",
-                    named(&path, shown)
-                ));
-            }
-            for path in conflicts {
-                let words =
-                    "the same lines changed in the meantime: discard the change, or resolve it by hand";
-                told = told.and(format!("{}: {words}", named(&path, shown)));
-            }
-            told
-        }
-        Err(e) => failure(&e),
-    }
-}
-
 fn failure(error: &ApplyError) -> UserReport {
     let told = UserReport::failed(format!("not applied: {error}"));
     match error {
-        ApplyError::Damage(_) => told.and(REPAIR),
+        ApplyError::Damage(_) => told.and(REPAIR_HINT),
         _ => told,
     }
 }

@@ -1,9 +1,9 @@
 //! Undo and redo, in words.
 
 use super::journal::{letter, list};
-use super::{DisplayPathFn, REPAIR, UserReport, failure, named, s};
+use super::{DisplayPathFn, UserReport, failure, named, s};
 use crate::workspace::{
-    DamagedRecord, JournalEntry, RestoreError, TransactionLabel, UndoPlan, View, recover,
+    DamagedRecord, JournalEntry, REPAIR_HINT, RestoreError, TransactionLabel, UndoPlan, View, recover,
 };
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ pub fn undo_discard(views: &[View], journal: &View, shown: DisplayPathFn<'_>) ->
 
 /// The answer of an undo that cannot know what comes first.
 pub fn nothing_undone(damage: &DamagedRecord) -> UserReport {
-    UserReport::failed(format!("nothing was changed: {damage}")).and(REPAIR)
+    UserReport::failed(format!("nothing was changed: {damage}")).and(REPAIR_HINT)
 }
 
 /// What undo is asked for.

@@ -16,7 +16,7 @@ use crate::tools::{
     RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::workspace::{
-    ExpectedContent, Hash, OpenConsent, ReadStatus, ResolvedPath, TextFile, WorkspaceError,
+    ExpectedContent, Hash, OpenConsent, ReadStatus, ResolvedPath, TextFile, WRITTEN_IN_PLACE, WorkspaceError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -379,7 +379,7 @@ impl EditPlan {
             ),
         };
         if in_place {
-            text.push_str("(written in place: the file has several names, or placet cannot set its owner)\n");
+            text.push_str(&format!("({WRITTEN_IN_PLACE})\n"));
         }
         if let Some(note) = real_path_note(env, &self.at) {
             text.push_str(&format!("({note})\n"));

@@ -17,7 +17,7 @@ use crate::tools::{
 };
 use crate::workspace::{
     EditError, ExpectedContent, Hash, LineEdit, OpenConsent, ReadStatus, ResolvedPath, TextFile,
-    WorkspaceError,
+    WRITTEN_IN_PLACE, WorkspaceError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -254,7 +254,7 @@ impl WritePlan {
             }
         };
         if written.in_place {
-            text.push_str(" (in place: the file has several names, or placet cannot set its owner)");
+            text.push_str(&format!(" ({WRITTEN_IN_PLACE})"));
         }
         if let Some(note) = real_path_note(env, at) {
             text.push_str(&format!(" ({note})"));

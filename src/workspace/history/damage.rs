@@ -9,6 +9,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+/// What to do about a damaged record.
+pub const REPAIR_HINT: &str =
+    "hint: `placet doctor` lists damage, `placet journal repair` rebuilds what can be rebuilt";
+
 /// A damaged record: what it is, where it lies and what is wrong with it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{part}: `{}`: {fault}", .path.display())]

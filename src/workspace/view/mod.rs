@@ -7,6 +7,7 @@
 mod applied_changes;
 mod apply;
 mod apply_guard;
+mod apply_report;
 mod background;
 mod base;
 mod batch;
@@ -34,6 +35,7 @@ mod state_at;
 mod undo;
 
 pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
+pub use apply_report::{ApplyReport, WRITTEN_IN_PLACE};
 pub use collect::CommandEffects;
 pub use command_view::{CommandView, OverlayMount};
 pub use discards::{DiscardBackup, DiscardRecord, RestoreError, contents_needed, discard_damage_at_start};

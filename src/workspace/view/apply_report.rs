@@ -1,0 +1,121 @@
+//! What applying came to: one value for every way of applying, and the sentences that a person reads of it.
+
+use super::View;
+use super::selection::{ApplyOutcome, ChangeSelection};
+use crate::text::{count, sanitize, visible};
+use crate::workspace::apply::ApplyError;
+use crate::workspace::changes::change_set::ChangeSet;
+use crate::workspace::changes::classify::ChangeApproval;
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::history::damage::REPAIR_HINT;
+use crate::workspace::history::journal::{JournalEntry, TransactionLabel};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What is said of a file whose name now leads to the same file as before, with new content.
+pub const WRITTEN_IN_PLACE: &str =
+    "written in place: the file has several names, or placet cannot set its owner";
+
+/// What [`View::apply_and_report`] did.
+#[derive(Debug)]
+pub struct ApplyReport {
+    pub result: Result<ApplyOutcome, ApplyError>,
+    /// Pipes, sockets and devices that were chosen. Nothing can apply them, so they were discarded.
+    pub special: Vec<PathBuf>,
+    /// Why they are still pending instead.
+    pub special_error: Option<io::Error>,
+}
+
+impl ChangeSet {
+    /// Takes pipes, sockets and devices out of `choice` and returns them: they can only be discarded.
+    pub fn take_special(&self, choice: &mut ChangeSelection) -> ChangeSelection {
+        let special = self.changes.iter().filter(|c| matches!(c.after, PathState::Special { .. }));
+        special.filter_map(|change| choice.remove_entry(&change.path)).collect()
+    }
+}
+
+impl View {
+    /// Applies `choice` of `set` as [`View::apply_approved`] does. Pipes, sockets and devices in it are discarded once
+    /// the rest is applied: they would be pending for ever.
+    pub fn apply_and_report(
+        &self,
+        set: &ChangeSet,
+        mut choice: ChangeSelection,
+        approval: &ChangeApproval,
+        label: TransactionLabel,
+    ) -> ApplyReport {
+        let special = set.take_special(&mut choice);
+        let result = match choice.is_empty() && !special.is_empty() {
+            true => Ok(ApplyOutcome::Nothing),
+            false => self.apply_approved(&choice, approval, label),
+        };
+        let mut report = ApplyReport { result, special: Vec::new(), special_error: None };
+        if report.is_done() && !special.is_empty() {
+            match self.discard(&special) {
+                Ok(()) => report.special = special.into_keys().collect(),
+                Err(e) => report.special_error = Some(e),
+            }
+        }
+        report
+    }
+}
+
+impl ApplyReport {
+    /// True where all that was chosen is applied, or nothing was left to apply.
+    pub fn is_done(&self) -> bool {
+        matches!(self.result, Ok(ApplyOutcome::Landed(_) | ApplyOutcome::Nothing))
+    }
+
+    /// True where it was applied, and the record or the clearing away is not complete.
+    pub fn is_incomplete(&self) -> bool {
+        let shortfalls = |entry: &JournalEntry| !entry.shortfalls.is_empty();
+        matches!(&self.result, Ok(ApplyOutcome::Landed(entry)) if shortfalls(entry))
+            || self.special_error.is_some()
+    }
+
+    /// The sentences, the most important first. `undo` is what reverts it, such as `/undo`, where that is worth a word.
+    pub fn lines(&self, undo: Option<&str>, shown: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
+        let name = |path: &Path| visible::path(&shown(path));
+        let mut lines = match &self.result {
+            Ok(ApplyOutcome::Landed(entry)) => landed(entry, undo, &name),
+            Ok(ApplyOutcome::Nothing) if !self.special.is_empty() || self.special_error.is_some() => {
+                Vec::new()
+            }
+            Ok(ApplyOutcome::Nothing) => vec!["nothing is pending".into()],
+            Ok(ApplyOutcome::Changed { merged, conflicts }) => changed(merged, conflicts, &name),
+            Err(e @ ApplyError::Damage(_)) => vec![format!("not applied: {e}"), REPAIR_HINT.into()],
+            Err(e) => vec![format!("not applied: {e}")],
+        };
+        let never = "a pipe, socket or device, which is never applied; discarded";
+        lines.extend(self.special.iter().map(|path| format!("{}: {never}", name(path))));
+        lines.extend(
+            self.special_error.iter().map(|e| format!("pipes, sockets and devices are still pending: {e}")),
+        );
+        lines
+    }
+}
+
+fn landed(entry: &JournalEntry, undo: Option<&str>, name: &dyn Fn(&Path) -> String) -> Vec<String> {
+    let changes = entry.changes.len();
+    let mut first = format!("applied {}", count::of(changes, "change"));
+    if !entry.shortfalls.is_empty() {
+        first.push_str(", but the record of it is incomplete:");
+    } else if let Some(undo) = undo {
+        let them = if changes == 1 { "it" } else { "them" };
+        first.push_str(&format!("; {undo} reverts {them}"));
+    }
+    let mut lines = vec![first];
+    lines.extend(entry.shortfalls.iter().map(|line| sanitize::line(line).into_owned()));
+    let in_place = entry.changes.iter().filter(|change| change.in_place);
+    lines.extend(in_place.map(|change| format!("{}: {WRITTEN_IN_PLACE}", name(&change.path))));
+    lines
+}
+
+fn changed(merged: &[PathBuf], conflicts: &[PathBuf], name: &dyn Fn(&Path) -> String) -> Vec<String> {
+    let again = "merged with the current content; review it and apply again";
+    let conflict = "the same lines changed in the meantime: discard the change, or resolve it by hand";
+    let mut lines = vec!["nothing was applied: files changed in the meantime".to_string()];
+    lines.extend(merged.iter().map(|path| format!("{}: {again}", name(path))));
+    lines.extend(conflicts.iter().map(|path| format!("{}: {conflict}", name(path))));
+    lines
+}
