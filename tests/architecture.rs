@@ -204,7 +204,6 @@ const IN_RINGS: [(&str, usize); 17] = [
     ("agent", 14),
     ("app", 4),
     ("cli", 9),
-    ("config", 11),
     ("hooks", 2),
     ("http", 3),
     ("media", 4),

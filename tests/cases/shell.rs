@@ -328,7 +328,7 @@ fn tab_completes_commands_and_paths() {
 fn a_command_of_the_shell_answers_and_an_unknown_one_is_corrected() {
     let mut pty = shell().open();
     for (line, expected) in [
-        ("/mode ask", "before the person applies"),
+        ("/mode ask", "the person decides what is applied"),
         ("/status", "workspace"),
         ("/tools", "write_file"),
         ("/config mode", "mode"),
