@@ -140,7 +140,7 @@ fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
             &json!({"path": "notes.txt"}),
             "the mode `none` allows no tools",
         ),
-        (vec!["--deny", "read(notes.txt)"], "read_file", &json!({"path": "notes.txt"}), "forbids"),
+        (vec!["--deny", "read(notes.txt)"], "read_file", &json!({"path": "notes.txt"}), "denies it"),
         (vec![], "read_file", &json!({"path": "/etc/passwd"}), "--allow"),
         (vec![], "read_file", &json!({"pth": "notes.txt"}), "did you mean `path`"),
         (vec![], "no_such_tool", &json!({}), "unknown tool"),

@@ -223,7 +223,7 @@ fn in_the_shell_a_branch_is_left_listed_and_gone_back_to() {
     pty.line("/tree 7");
     pty.until("no such branch", |s| s.contains("no branch 7"));
     pty.line("/title the long way");
-    pty.until("the title", |s| s.contains("is called: the long way"));
+    pty.until("the title", |s| s.contains("renamed this conversation to: the long way"));
     pty.line("/fork 1");
     pty.until("the fork", |s| s.contains("the earlier session is unchanged"));
     pty.line("/tree");
