@@ -53,7 +53,7 @@ impl Args {
 /// Options of a conversation; the subcommands that run tools take them too.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct Options {
-    /// Run one turn and exit; without PROMPT or with `-`, read the prompt from standard input
+    /// Run one turn and exit; `-` or no PROMPT reads standard input
     #[arg(short, long, num_args = 0..=1, value_name = "PROMPT", default_missing_value = STDIN)]
     pub print: Option<String>,
     /// Output format of --print: text, json, stream-json
@@ -69,7 +69,7 @@ pub struct Options {
     /// The model, by the provider's name for it
     #[arg(long, value_name = "NAME", global = true)]
     pub model: Option<String>,
-    /// The tool set: native, codex, agsh, ... (an unknown name prints the list)
+    /// The tool set: native, codex, agsh, ... (any other name prints the list)
     #[arg(long, value_name = "NAME", global = true)]
     pub dialect: Option<String>,
     /// Base URL of the provider
@@ -87,7 +87,7 @@ pub struct Options {
     /// Resume the last session of this directory
     #[arg(short, long = "continue")]
     pub continue_last: bool,
-    /// Resume the session with this ID prefix; without a value, choose from a list
+    /// Resume the session with this ID, or choose from a list
     #[arg(short, long, num_args = 0..=1, value_name = "ID-PREFIX", default_missing_value = "", conflicts_with = "continue_last")]
     pub resume: Option<String>,
     /// Maximum number of requests in one turn
@@ -108,13 +108,13 @@ pub struct Options {
     /// With --print: apply pending changes at the end
     #[arg(long, conflicts_with = "dry_run")]
     pub apply: bool,
-    /// Also apply this protected path (a program runs it later), or the removal of this repository; can be repeated
+    /// Also apply this path, which runs later; can be repeated
     #[arg(long, value_name = "PATH", global = true)]
     pub apply_protected: Vec<PathBuf>,
-    /// Also apply changes that remove or overwrite exactly this many files, more than the loss limit
+    /// Also apply a loss of exactly this many files
     #[arg(long, value_name = "FILES", global = true)]
     pub apply_loss: Option<usize>,
-    /// Run a JSON batch of operations from standard input, without a model
+    /// Run a JSON batch of operations from standard input
     #[arg(long)]
     pub batch: bool,
     /// With --print: show what would change, but change nothing

@@ -163,7 +163,10 @@ pub(super) fn code_for(ending: &TurnEnding, refused: bool) -> u8 {
     match ending {
         TurnEnding::Interrupted => INTERRUPTED,
         TurnEnding::Failed(_) | TurnEnding::NoAnswer(_) => PROVIDER,
-        TurnEnding::Unsaved(_) | TurnEnding::TooManyRounds(_) | TurnEnding::Stuck { .. } => ERROR,
+        TurnEnding::Unsaved(_)
+        | TurnEnding::TooManyRounds(_)
+        | TurnEnding::Stuck { .. }
+        | TurnEnding::RepeatedText { .. } => ERROR,
         TurnEnding::Blocked { .. } => REFUSED,
         _ if refused => REFUSED,
         TurnEnding::Done | TurnEnding::CutAtLimit | TurnEnding::Refused => DONE,

@@ -2,60 +2,14 @@
 
 use super::hook_settings::HookSettings;
 use super::key::{SettingKey, SettingKind};
+pub use super::origin::SettingOrigin;
 use super::problem::ConfigProblem;
 use super::rule_settings::RuleSettings;
+pub(super) use super::toml_value::{found, found_value};
 use crate::text::nearest;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use toml_edit::{Document, Item, TableLike, Value};
-
-/// Where a value came from. Later ones win over earlier ones.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SettingOrigin {
-    Default,
-    User {
-        path: PathBuf,
-        line: usize,
-    },
-    Project {
-        path: PathBuf,
-        line: usize,
-    },
-    Environment(String),
-    Flag(String),
-    /// Held down because some permission setting cannot be read.
-    Doubt,
-}
-
-impl SettingOrigin {
-    /// The same place, but another line of it.
-    pub(super) fn at_line(&self, other: Option<usize>) -> SettingOrigin {
-        match (self, other) {
-            (SettingOrigin::User { path, .. }, Some(line)) => {
-                SettingOrigin::User { path: path.clone(), line }
-            }
-            (SettingOrigin::Project { path, .. }, Some(line)) => {
-                SettingOrigin::Project { path: path.clone(), line }
-            }
-            (origin, _) => origin.clone(),
-        }
-    }
-}
-
-impl fmt::Display for SettingOrigin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SettingOrigin::Default => f.write_str("default"),
-            SettingOrigin::User { path, line } => write!(f, "user file {}, line {line}", path.display()),
-            SettingOrigin::Project { path, line } => {
-                write!(f, "project file {}, line {line}", path.display())
-            }
-            SettingOrigin::Environment(name) => write!(f, "environment {name}"),
-            SettingOrigin::Flag(flag) => write!(f, "flag {flag}"),
-            SettingOrigin::Doubt => f.write_str("restricted: a permission setting cannot be read"),
-        }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum SettingValue {
@@ -245,26 +199,6 @@ fn unknown(name: &str) -> (String, Option<String>) {
         format!("unknown setting `{name}`"),
         hint.or_else(|| Some("`placet config show` lists the settings".into())),
     )
-}
-
-/// A value for a person: the value itself if it is short and plain, else its type.
-pub(super) fn found(item: &Item) -> String {
-    item.as_value().map_or_else(|| format!("a {}", item.type_name()), found_value)
-}
-
-pub(super) fn found_value(value: &toml_edit::Value) -> String {
-    /// Longer text is cut: the message is about the setting.
-    const LONGEST: usize = 60;
-    match value {
-        toml_edit::Value::String(text) => {
-            let short: String = text.value().chars().take(LONGEST).collect();
-            let more = if short.len() < text.value().len() { "..." } else { "" };
-            format!("\"{}{more}\"", crate::text::visible::line(&short))
-        }
-        toml_edit::Value::Array(_) => "an array".into(),
-        toml_edit::Value::InlineTable(_) => "a table".into(),
-        plain => plain.to_string().trim().into(),
-    }
 }
 
 fn line_column(text: &str, at: usize) -> (usize, usize) {

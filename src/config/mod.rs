@@ -9,8 +9,10 @@ mod hook_settings;
 mod key;
 mod layer;
 mod merge;
+mod origin;
 mod problem;
 mod rule_settings;
+mod toml_value;
 mod trust;
 
 pub use dirs::AppDirs;

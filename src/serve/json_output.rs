@@ -339,7 +339,7 @@ impl From<&TurnEnding> for ReportedEnding {
                 ReportedEnding::Interrupted
             }
             TurnEnding::TooManyRounds(_) => ReportedEnding::TooManyTurns,
-            TurnEnding::Stuck { .. } => ReportedEnding::Stuck,
+            TurnEnding::Stuck { .. } | TurnEnding::RepeatedText { .. } => ReportedEnding::Stuck,
             TurnEnding::Failed(_) => ReportedEnding::ProviderFailed,
             TurnEnding::Unsaved(_) => ReportedEnding::NotSaved,
             TurnEnding::Blocked { .. } => ReportedEnding::Blocked,

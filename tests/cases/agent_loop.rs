@@ -137,7 +137,7 @@ async fn a_paragraph_said_over_and_over_stops_the_answer() {
     talk.server.push(talk.wire.reply(&said));
     let mut agent = talk.begin();
     let ending = turn(&mut agent, "go", |_, _| {}).await;
-    assert!(matches!(ending, TurnEnding::Stuck { times: 5, .. }), "{ending:?}");
+    assert!(matches!(ending, TurnEnding::RepeatedText { times: 5 }), "{ending:?}");
     talk.server.push(talk.wire.reply(&[Say::Text("sorry")]));
     assert_eq!(turn(&mut agent, "stop that", |_, _| {}).await, TurnEnding::Done);
     talk.is_lawful();
@@ -166,11 +166,11 @@ fn the_question_says_what_the_turn_has_taken() {
     let mut pty = args.iter().fold(shell(), |start, arg| start.arg(arg)).open();
     pty.line("go");
     pty.until("the question", |s| {
-        s.contains("read_file was called 5 times with the same result. Go on?")
+        s.contains("read_file was called 5 times with the same result. Continue?")
             && s.contains("this turn has cost 50 in, 100 out so far")
     });
     pty.until("keys that count", |s| !s.contains("(a moment:"));
-    let shown = "◆ read_file was called 5 times with the same result. Go on?\n\
+    let shown = "◆ read_file was called 5 times with the same result. Continue?\n\
                  \x20 this turn has cost 50 in, 100 out so far\n\
                  \x20 y yes  n no  Esc stop the turn  Tab your draft";
     assert!(pty.screen().contains(shown), "{}", pty.screen());

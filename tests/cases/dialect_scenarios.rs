@@ -242,7 +242,7 @@ const CODEX: &[Scenario] = &[
         "several places fit",
         &[("plum", "red\nblue\nred\n")],
         "*** Update File: plum\n@@\n-red\n+green\n",
-        Refused("fits at 2 places, lines 1, 3"),
+        Refused("matches at 2 places, lines 1, 3"),
     ),
     scenario(
         "hunks in another order than the file",

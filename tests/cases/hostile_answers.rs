@@ -186,7 +186,7 @@ fn a_discard_is_taken_back_and_that_of_two_turns_asks() {
     pty.until("the discard", |s| s.contains("discarded: 1 change; /undo restores it"));
     pty.until_prompt("");
     pty.line("/undo");
-    pty.until("it is pending again", |s| s.contains("brought back 1 discarded change") && s.contains("±1 >"));
+    pty.until("it is pending again", |s| s.contains("restored 1 discarded change") && s.contains("±1 >"));
     pty.line("create b.txt with \"bee\"");
     pty.until("the question", |s| s.matches("a apply all").count() == 1 && s.contains("b.txt"));
     pty.answer("k");
@@ -195,7 +195,7 @@ fn a_discard_is_taken_back_and_that_of_two_turns_asks() {
     pty.until("a question", |s| s.contains("discard 2 changes of 2 turns?"));
     // Typed before it could be read, in one piece, and the answer of another question.
     pty.send("discard\r");
-    pty.until("no answer", |s| s.contains("is no answer"));
+    pty.until("no answer", |s| s.contains("ignored: "));
     pty.answer("y\r");
     pty.until("it is kept", |s| s.contains("nothing was discarded"));
     pty.line("/discard");
@@ -204,7 +204,7 @@ fn a_discard_is_taken_back_and_that_of_two_turns_asks() {
     pty.until("the discard", |s| s.contains("discarded 2 changes; /undo restores them"));
     assert!(!pty.exists("b.txt"));
     pty.line("/undo");
-    pty.until("all of it", |s| s.contains("brought back 2 discarded changes"));
+    pty.until("all of it", |s| s.contains("restored 2 discarded changes"));
     pty.line("/apply");
     pty.until("it is applied", |s| s.contains("applied 2 changes"));
     assert_eq!((pty.read("a.txt"), pty.exists("b.txt")), ("alpha\ngamma\n".into(), true));
@@ -316,7 +316,7 @@ fn no_answers(pty: &mut Pty, question: &str, word: &str) {
     // At once, before it could be read.
     pty.send(&format!("{word}\r"));
     for burst in [format!("{word}\r"), format!("{word}\r{word}\r"), marked(&format!("{word}\r"))] {
-        pty.until("no answer", |s| s.contains("is no answer") && s.trim_end().ends_with(question));
+        pty.until("no answer", |s| s.contains("ignored: ") && s.trim_end().ends_with(question));
         pause(700);
         pty.send(&burst);
         pause(300);
@@ -423,6 +423,6 @@ fn a_burst_in_the_review_decides_nothing_and_what_a_hand_rejects_comes_back() {
     pty.until("it is gone", |s| s.contains("1 hunk rejected; /undo restores it"));
     pty.until("the prompt", |s| s.trim_end().ends_with("placet [a] >"));
     pty.line("/undo");
-    pty.until("it is pending again", |s| s.contains("brought back 1 discarded change") && s.contains("±1 >"));
+    pty.until("it is pending again", |s| s.contains("restored 1 discarded change") && s.contains("±1 >"));
     assert_eq!(pty.read("a.txt"), "alpha\nbeta\n");
 }

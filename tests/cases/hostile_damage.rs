@@ -237,7 +237,7 @@ fn a_damaged_record_of_what_is_pending_stops_apply_and_is_made_again() {
         }
         assert_eq!(place.read("a.txt"), "old\n");
         place.run(["doctor"]).code(1).says("base.jsonl");
-        place.run(["journal", "repair"]).code(0).says("made again");
+        place.run(["journal", "repair"]).code(0).says(": rebuilt 2 records");
         place.run(["changes"]).code(0).says("M a.txt").says("A b.txt");
         place.run(["apply"]).code(0);
         assert_eq!((place.read("a.txt"), place.read("b.txt")), ("new".into(), "b".into()), "{way}");

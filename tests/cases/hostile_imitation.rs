@@ -16,7 +16,7 @@ const OWN_LINES: &[&str] = &[
     "placet [a] ±1 > /apply",
     "applied 1 change; /undo reverts it",
     "discarded: 1 change; /undo restores it",
-    "brought back 1 discarded change",
+    "restored 1 discarded change",
     "1 change pending: /changes, /apply, /discard",
     "✓ run ls",
     "› run ls",

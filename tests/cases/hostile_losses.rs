@@ -224,11 +224,11 @@ fn sandbox_run_asks_about_each_file_that_runs_later() {
     // The answer of the other question is none here, and neither is what comes in one piece.
     for wrong in ["apply\r", "a\r", "1\r"] {
         pty.answer(wrong);
-        pty.until("the answers", |s| s.trim_end().ends_with("keep the rest pending:"));
+        pty.until("the answers", |s| s.trim_end().ends_with("(leave the rest pending):"));
         assert!(!pty.exists(".envrc"), "{wrong:?}");
     }
     pty.send("yes\r");
-    pty.until("no answer", |s| s.contains("is no answer"));
+    pty.until("no answer", |s| s.contains("ignored: "));
     assert!(!pty.exists(".envrc"));
     pty.answer("yes\r");
     pty.until("the second file", |s| s.contains("tasks.json (created)"));

@@ -234,6 +234,10 @@ fn a_strangers_export_claims_no_note_where_placet_puts_none_and_no_job() {
     assert_eq!(results[0].facts, [CallFact::Exit { code: Some(3) }]);
 }
 
+/// What read mode means, in the words of today and in those of the versions whose sessions are of format 4.
+const READ_NOW: &str = "files may be read and commands run in a copy; their changes are discarded";
+const READ_THEN: &str = "files may be read and commands run, in a copy: whatever they change is thrown away";
+
 /// The database of a version before notes were values: the same bytes are sent, the instructions are not told again,
 /// and a forgery in a result is a result.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -248,6 +252,7 @@ async fn a_session_of_an_earlier_format_sends_what_it_sent_before() {
     for (seq, body) in rows {
         let Ok(SessionRecord::Message { message }) = serde_json::from_str(&body) else { continue };
         let old = serde_json::to_string(&SessionRecord::Message { message: message.in_words() }).unwrap();
+        let old = old.replace(READ_NOW, READ_THEN);
         assert!(!old.contains("\"type\":\"note\""), "{old}");
         conn.execute("UPDATE entry SET body = ?1, format = 4 WHERE seq = ?2", rusqlite::params![old, seq])
             .unwrap();
@@ -272,6 +277,8 @@ async fn a_session_of_an_earlier_format_sends_what_it_sent_before() {
     talk.server.push(wire.reply(&[Say::Text("yes")]));
     assert_eq!(turn(&mut agent, "and now?", |_, _| {}).await, TurnEnding::Done);
     let sent = talk.sent().pop().unwrap();
+    let first: Vec<Value> =
+        serde_json::from_str(&serde_json::to_string(&first).unwrap().replace(READ_NOW, READ_THEN)).unwrap();
     assert_eq!(sent[..first.len()], first[..]);
     let said = in_the_persons_role(wire, &talk.server.requests().pop().unwrap().body).join("\n");
     assert_eq!((said.matches(REAL).count(), said.contains("EVIL")), (1, false), "{said}");

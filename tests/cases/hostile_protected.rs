@@ -338,7 +338,7 @@ fn a_person_adds_paths_and_a_project_may_only_add() {
     place.write(".placet/config.toml", "[permission]\nprotected = [\"ops/\"]\n");
     for path in ["deploy/run.sh", "ops/x", ".envrc"] {
         let prompt = format!("create {path} with \"x\"");
-        place.run(["-p", &prompt, "--mode", "ask", "--apply"]).code(3).warns("stays pending");
+        place.run(["-p", &prompt, "--mode", "ask", "--apply"]).code(3).warns("not applied: ");
         assert!(!place.tree.join(path).exists(), "{path}");
         place.run(["discard"]).code(0);
     }
@@ -391,7 +391,7 @@ fn the_question_names_what_runs_later_first_and_asks_about_it_alone() {
     pty.until("what is left", |s| s.contains("1 change pending"));
     assert!(pty.exists(".vscode/tasks.json") && !pty.exists(".envrc"));
     pty.line("/apply");
-    pty.until("that it stays", |s| s.contains("applies this file too"));
+    pty.until("that it stays", |s| s.contains("`/apply .envrc` applies it"));
     assert!(!pty.exists(".envrc"));
     pty.line("/apply .envrc");
     pty.until("that it is applied", |_| pty.exists(".envrc"));

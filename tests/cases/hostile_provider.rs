@@ -120,13 +120,13 @@ fn attacks(wire: Wire) -> Vec<Attack> {
                 Reply::stream().write(before).forever(again, Duration::from_millis(20))
             },
             settings: "network.answer_seconds = 1",
-            names: ["not complete after 1 s", "`network.answer_seconds`"],
+            names: ["incomplete after 1 s", "`network.answer_seconds`"],
         },
         Attack {
             name: "comments now and then for ever",
             reply: Reply::stream().forever(": still here\n\n", Duration::from_millis(20)),
             settings: "network.answer_seconds = 1",
-            names: ["not complete after 1 s", "`network.answer_seconds`"],
+            names: ["incomplete after 1 s", "`network.answer_seconds`"],
         },
     ];
     // Gemini's arguments come whole.
@@ -267,7 +267,7 @@ fn a_reply_that_is_no_http_is_not_asked_for_again() {
         let case = String::from_utf8_lossy(reply);
         let out = place.placet(["-p", "hi"]).env("MOCK_KEY", "k-1234567890").go();
         assert_eq!(out.code, 4, "{case}: {out:?}");
-        assert!(out.stderr.contains("something that is no answer"), "{case}: {out:?}");
+        assert!(out.stderr.contains("sent an invalid answer"), "{case}: {out:?}");
         assert_eq!(server.count(), 1, "{case}: {out:?}");
     }
 }

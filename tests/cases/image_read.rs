@@ -142,15 +142,15 @@ fn damaged_and_monstrous_pictures_are_refused_in_bounded_time() {
     bench.write("x.jxl", b"\xFF\x0A\xFA\x1F");
     bench.write("bad.tga", [0u8, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 90, 0, 90, 0, 24, 0, 1, 2, 3]);
     for (path, want) in [
-        ("cut.jpg", "begins like a JPEG picture but cannot be decoded: its data ends"),
-        ("cut.png", "begins like a PNG picture but cannot be decoded"),
-        ("magic.png", "begins like a PNG picture but cannot be decoded"),
+        ("cut.jpg", "starts like a JPEG picture but cannot be decoded: its data ends"),
+        ("cut.png", "starts like a PNG picture but cannot be decoded"),
+        ("magic.png", "starts like a PNG picture but cannot be decoded"),
         ("bomb.png", "the picture is 60000x60000: decoding it would take more memory"),
-        ("cut.gif", "begins like a GIF picture but cannot be decoded"),
+        ("cut.gif", "starts like a GIF picture but cannot be decoded"),
         ("photo.heic", "HEIC pictures are not supported\nhint: convert it with a command: `heif-convert"),
         ("x.avif", "AVIF pictures are not supported\nhint: convert it with a command: `avifdec"),
         ("x.jxl", "JPEG XL pictures are not supported\nhint: convert it with a command: `djxl"),
-        ("bad.tga", "begins like a TGA picture but cannot be decoded"),
+        ("bad.tga", "starts like a TGA picture but cannot be decoded"),
     ] {
         let start = std::time::Instant::now();
         let error = bench.call("read_file", json!({"path": path})).failed();

@@ -134,11 +134,16 @@ fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
         (vec![], "write_file", &write, "read mode does not allow writing"),
         (vec!["--mode", "ask"], "write_file", &outside, "--allow"),
         (vec!["--mode", "unrestricted"], "run_command", &destroys, "without a person"),
-        (vec!["--mode", "none"], "read_file", &json!({"path": "notes.txt"}), "mode none"),
-        (vec!["--deny", "read(notes.txt)"], "read_file", &json!({"path": "notes.txt"}), "forbids"),
+        (
+            vec!["--mode", "none"],
+            "read_file",
+            &json!({"path": "notes.txt"}),
+            "the mode `none` allows no tools",
+        ),
+        (vec!["--deny", "read(notes.txt)"], "read_file", &json!({"path": "notes.txt"}), "denies it"),
         (vec![], "read_file", &json!({"path": "/etc/passwd"}), "--allow"),
         (vec![], "read_file", &json!({"pth": "notes.txt"}), "did you mean `path`"),
-        (vec![], "no_such_tool", &json!({}), "there is no tool"),
+        (vec![], "no_such_tool", &json!({}), "unknown tool"),
     ] {
         let mut client = Client::start(&place, &args);
         let (error, text) = client.call(tool, input.clone());

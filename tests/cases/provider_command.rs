@@ -108,7 +108,7 @@ fn adding_and_removing_keeps_every_comment_and_stores_no_key() {
     place.run(args).code(1).warns("a provider `work` already exists");
     place.run(["provider", "remove", "work"]).code(0).warns("it was the default provider");
     assert_eq!(read(), before);
-    place.run(["provider", "remove", "work"]).code(1).warns("unknown provider `work` in");
+    place.run(["provider", "remove", "work"]).code(1).warns("no provider `work` in");
     place.run(["provider", "remove", "openai"]).code(1).warns("it is built in and cannot be removed");
     for (args, message) in [
         (vec!["provider", "add", "a b", "--base-url", "http://x"], "`a b` cannot be the name of a provider"),

@@ -225,9 +225,9 @@ fn scratchpads_are_compared_deleted_and_attached_to_the_next_message() {
     pty.send("q");
     pty.until("the list again", |s| s.contains(" Scratchpads  2"));
     pty.send("gP");
-    pty.until("how many bytes", |s| s.contains("`p` attached to your next message: "));
+    pty.until("how many bytes", |s| s.contains("your next message attaches `p`: "));
     pty.send("jx");
-    pty.until("the question", |s| s.contains("delete `q` for good?"));
+    pty.until("the question", |s| s.contains("delete `q` permanently?"));
     pty.send("y");
     pty.until("that it went", |s| s.contains("deleted `q`") && s.contains(" Scratchpads  1"));
     pty.send("q");

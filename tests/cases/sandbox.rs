@@ -460,7 +460,7 @@ fn what_cannot_be_set_up_is_an_error_and_nothing_runs() {
     let lost = SandboxSpec { cwd: "/run/nowhere".into(), ..den.spec() };
     assert!(error(lost).contains("could not enter the working directory `/run/nowhere`"));
     let none = SandboxSpec { backend: SandboxBackend::None, ..den.spec() };
-    assert!(error(none).contains("nothing runs without one"));
+    assert!(error(none).contains("runs no command without one"));
     let mut garbage = command(&den.spec(), "true");
     garbage.sandbox = Some(b"{}".to_vec());
     assert!(runtime.block_on(garbage.run(&CancellationToken::new(), |_| {})).is_err());

@@ -219,7 +219,7 @@ fn the_command_line_exports_imports_and_prunes() {
         place.run(["session", "export", &id, "--format", format, "--output", file])
     };
     export("html", &out("s.html")).code(0).warns("wrote");
-    export("html", &out("s.html")).code(1).warns("cannot be written").warns("left alone");
+    export("html", &out("s.html")).code(1).warns("s.html` already exists");
     export("json", &out("s.json")).code(0);
     let said = place.run(["session", "import", &out("s.json")]).code(0).says("show notes.txt").stdout;
     let copy = said.split_whitespace().next().unwrap();

@@ -188,10 +188,7 @@ fn sessions_are_named_and_pinned_from_the_command_line() {
     }
     let rows = place.run(["session", "list", "--json"]).code(0).json();
     let first = rows[1]["id"].as_str().unwrap();
-    place
-        .run(["session", "rename", first, "the", "\u{1b}[31mplan"])
-        .code(0)
-        .warns("is called: the ␛[31mplan");
+    place.run(["session", "rename", first, "the", "\u{1b}[31mplan"]).code(0).warns("to: the ␛[31mplan");
     place.run(["session", "rename", first, " "]).code(2).warns("the title is empty");
     place.run(["session", "pin", first]).code(0).warns("is pinned");
     let list = place.run(["session", "list"]).code(0).stdout;
@@ -212,7 +209,7 @@ fn in_the_shell_a_branch_is_left_listed_and_gone_back_to() {
         pty.until_prompt("");
     }
     pty.line("/rewind 1 conversation");
-    pty.until("the way back", |s| s.contains("back to before"));
+    pty.until("the way back", |s| s.contains("rewound to before"));
     pty.until_prompt("");
     pty.line("list");
     pty.until("the other way", ended(3));
@@ -226,7 +223,7 @@ fn in_the_shell_a_branch_is_left_listed_and_gone_back_to() {
     pty.line("/tree 7");
     pty.until("no such branch", |s| s.contains("no branch 7"));
     pty.line("/title the long way");
-    pty.until("the title", |s| s.contains("is called: the long way"));
+    pty.until("the title", |s| s.contains("renamed this conversation to: the long way"));
     pty.line("/fork 1");
     pty.until("the fork", |s| s.contains("the earlier session is unchanged"));
     pty.line("/tree");
@@ -239,7 +236,7 @@ fn in_the_shell_a_branch_is_left_listed_and_gone_back_to() {
 fn on_a_screen_branches_and_hits_are_chosen_from_lists() {
     let mut pty = shell().file("a.txt", "alpha\n").open();
     for (line, wait) in
-        [("show a.txt", "alpha"), ("list", "list_directory"), ("/rewind 1 conversation", "back to before")]
+        [("show a.txt", "alpha"), ("list", "list_directory"), ("/rewind 1 conversation", "rewound to before")]
     {
         pty.line(line);
         pty.until(line, |s| s.contains(wait));

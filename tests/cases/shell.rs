@@ -212,7 +212,7 @@ fn a_paste_arrives_whole_and_never_submits() {
     pty.send("\x1b[200~first line\nsecond line\n\x1b[201~");
     pty.until("the paste", |s| s.contains("second line"));
     pause(200);
-    assert!(!pty.screen().contains("not a model"), "nothing was sent");
+    assert!(!pty.screen().contains("not a model"), "no request was sent yet");
     for newline in ["\n", "\x1b\r"] {
         pty.send(&format!("more{newline}"));
     }
@@ -328,14 +328,14 @@ fn tab_completes_commands_and_paths() {
 fn a_command_of_the_shell_answers_and_an_unknown_one_is_corrected() {
     let mut pty = shell().open();
     for (line, expected) in [
-        ("/mode ask", "before the person applies"),
+        ("/mode ask", "the person decides what is applied"),
         ("/status", "workspace"),
         ("/tools", "write_file"),
-        ("/config mode", "mode"),
+        ("/config mode", "(default)"),
         ("/scratchpad", "no scratchpad"),
-        ("/cost", "nothing was sent"),
+        ("/cost", "no request was sent yet"),
         ("/modle", "did you mean /mode"),
-        ("!echo from the terminal", "from the terminal"),
+        ("!echo $((6 * 7)) from the terminal", "42 from the terminal"),
     ] {
         pty.line(line);
         pty.until(line, |s| s.contains(expected));
@@ -357,7 +357,7 @@ fn a_session_is_taken_up_where_it_was_left() {
     pty.until("the session", |s| s.contains("resumed"));
     pty.until_prompt("");
     pty.line("save that as kept");
-    pty.until("the scratchpad", |s| s.contains("kept"));
+    pty.until("the scratchpad", |s| s.contains("wrote the scratchpad `kept`"));
     pty.until_prompt("");
     pty.line("/scratchpad");
     pty.until("its name", |s| s.contains("bytes"));

@@ -202,14 +202,14 @@ async fn in_the_middle_of_a_long_turn_what_was_asked_for_and_its_steps_stay() {
         })
         .await;
         assert_eq!(ending, TurnEnding::Done, "{notices:?}");
-        assert!(notices.iter().any(|n| n.starts_with("summed up")), "{notices:?}");
+        assert!(notices.iter().any(|n| n.starts_with("summarized ")), "{notices:?}");
         let sent = Value::Array(talk.sent().pop().unwrap()).to_string();
         for kept in [
             "the file is lorem ipsum",
             "read big.txt until you know it by heart",
             "[>] read everything",
             "Scratchpads: findings (1 bytes)",
-            "read again before editing",
+            "read a file again before you edit it",
             "big.txt",
         ] {
             assert!(sent.contains(kept), "{wire:?}: {kept} is missing in {sent}");
@@ -455,7 +455,7 @@ async fn that_the_window_fills_up_is_said_once_before_it_is_summed_up() {
         let mut summed_up = false;
         let ending = turn(&mut agent, &format!("{n} {filler}"), |event, _| {
             if let TurnEvent::Notice(text) = event {
-                summed_up |= text.starts_with("summed up");
+                summed_up |= text.starts_with("summarized ");
                 warned.extend(text.contains("/compact does it now").then_some((n, text)));
             }
         })
@@ -538,7 +538,7 @@ fn the_shell_shows_the_summary_takes_it_from_the_editor_and_takes_it_back() {
         "◆ of 4 messages, as the model has it:\n  You asked about mountains.\u{241b}[31m I told you of rain.";
     assert!(pty.screen().contains(shown), "{}", pty.screen());
     say(&mut pty, "/compact edit", "the summary is unchanged");
-    say(&mut pty, "/compact undo", "is taken back: they are sent again");
+    say(&mut pty, "/compact undo", "they are sent again");
     say(&mut pty, "and now?", "as you say");
     let sent = server.requests().pop().unwrap().body.to_string();
     assert!(sent.contains("rivers, please (1)") && !sent.contains("summed up"), "{sent}");

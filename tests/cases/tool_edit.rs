@@ -160,7 +160,10 @@ fn arguments_that_contradict_are_refused() {
             json!({"path": "a", "old_string": "x", "new_string": "y", "replace_all": "yes"}),
             "`replace_all` must be true or false",
         ),
-        (json!({"path": "a", "old": "x"}), "no parameter `old`; did you mean `old_string`?"),
+        (
+            json!({"path": "a", "old": "x"}),
+            "unknown parameter `old` of `edit_file`; did you mean `old_string`?",
+        ),
         (json!({"path": "b", "old_string": "x", "new_string": "y"}), "does not exist"),
     ] {
         let error = bench.call("edit_file", input).failed();

@@ -57,7 +57,7 @@ fn unknown_tools_and_malformed_arguments_teach() {
     assert!(plan("read_file", "").contains("`path` is missing: it must be a string"));
     assert!(
         plan("run_command", "{\"command\":\"ls\",\"timeout\":3}")
-            .contains("no parameter `timeout`; did you mean `timeout_ms`?")
+            .contains("unknown parameter `timeout` of `run_command`; did you mean `timeout_ms`?")
     );
     assert!(plan("scratchpad", "{\"action\":\"burn\"}").contains("`action` must be one of \"write\", "));
 }
@@ -137,7 +137,8 @@ fn every_call_of_the_offline_grammar_is_one_its_tool_understands() {
             let (tool, arguments) = call.split_once(' ').unwrap_or((call, "{}"));
             if let Err(error) = bench.registry.plan(tool, &CallInput::parse(arguments), &bench.env) {
                 let words = error.for_model();
-                let known = ["no parameter", "must be", "is missing", "there is no tool", "needs"];
+                let known =
+                    ["unknown parameter", "must be", "is missing", "unknown tool", "needs", "requires"];
                 assert!(!known.iter().any(|k| words.contains(k)), "{}: {call}: {words}", row.pattern);
             }
         }

@@ -117,7 +117,7 @@ fn a_patch_stays_inside_the_workspace() {
     }
     let error =
         bench.call("apply_patch", patch(&EDIT.replace("a/f", "~root/f").replace("b/f", "~root/f"))).failed();
-    assert!(error.contains("only `~/` is understood"), "{error}");
+    assert!(error.contains("only `~/` is"), "{error}");
     // The call's own `path` goes through the same question as every tool's.
     bench.call("apply_patch", json!({"patch": EDIT, "path": absolute})).done();
     assert_eq!(std::fs::read_to_string(&outside).unwrap(), "one\n2\nthree\n");
@@ -173,7 +173,9 @@ fn lines_that_the_patch_does_not_quote_must_have_been_read() {
     bench.call("read_file", json!({"path": "f"})).done();
     let body = bench.call("apply_patch", fuzzy).done();
     assert!(body.contains("applied with fuzz"), "{body}");
-    assert!(bench.call("apply_patch", blind).done().contains("placed by its line number only"));
+    assert!(
+        bench.call("apply_patch", blind).done().contains("has no context: placed by its line number only")
+    );
     assert_eq!(bench.text("f"), "0\none\nx\n2\nthree\n4\n");
     bench.call("apply_patch", delete).done();
     assert_eq!(bench.names(), Vec::<String>::new());

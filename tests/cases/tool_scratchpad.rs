@@ -62,7 +62,7 @@ fn loading_and_saving_go_by_the_rules_of_files() {
     assert_eq!(bench.pad("p"), "text\n");
     let save = |path: &str| bench.call("scratchpad", json!({"action": "save", "name": "p", "path": path}));
     assert!(save("f").failed().contains("has not been read"));
-    assert_eq!(save("new/g").done(), "created new/g: 5 bytes, +1 lines");
+    assert_eq!(save("new/g").done(), "created new/g: 5 bytes, +1 line");
     assert_eq!(bench.text("new/g"), "text\n");
 }
 
@@ -79,7 +79,10 @@ fn an_output_can_be_kept_and_an_error_never_takes_its_place() {
     assert!(error.contains("does not exist"));
     assert!(bench.pad("out").contains("text"));
     assert!(
-        bench.call("read_file", json!({"path": "f", "scratchpad": "a b"})).failed().contains("cannot name")
+        bench
+            .call("read_file", json!({"path": "f", "scratchpad": "a b"}))
+            .failed()
+            .contains("cannot be the name of a scratchpad")
     );
     // Kept is not shown: the lines were not seen.
     assert!(

@@ -229,7 +229,7 @@ fn carry(scenario: &Scenario, user: Option<u32>) -> Result<(), String> {
     same("the workspace before apply", &original, &txn.snap(), &[])?;
     let wanted = snap(&plain);
     if let Some((words, why)) = scenario.refused {
-        let refused = out.stdout.contains(words) && out.stderr.contains("changes nothing");
+        let refused = out.stdout.contains(words) && out.stderr.contains("no changes");
         return if refused { Ok(()) } else { Err(format!("not refused any more ({why}): {out:#?}")) };
     }
     let none = differences(&original, &wanted).is_empty();
@@ -238,7 +238,7 @@ fn carry(scenario: &Scenario, user: Option<u32>) -> Result<(), String> {
         return Err(format!("the run: plainly {code}, in the view {out:#?}"));
     }
     if none {
-        return if out.stderr.contains("changes nothing") {
+        return if out.stderr.contains("no changes") {
             Ok(())
         } else {
             Err(format!("a change out of nothing: {out:#?}"))

@@ -105,7 +105,7 @@ impl Agent {
 
     fn discard_all(&self, view: &View, set: &ChangeSet, classes: &ChangeClasses) -> String {
         let back = match view.set_aside(&View::everything(set)) {
-            Ok(DiscardBackup::Kept) => "/undo brings it back",
+            Ok(DiscardBackup::Kept) => "/undo restores it",
             Ok(DiscardBackup::TooLarge) => "too large for undo",
             Err(e) => return format!("not discarded: {e}"),
         };

@@ -109,7 +109,7 @@ impl Agent {
 
     fn discard_one(&self, view: &View, only: &ChangeSelection, name: &str) -> String {
         let back = match view.set_aside(only) {
-            Ok(DiscardBackup::Kept) => "/undo brings it back",
+            Ok(DiscardBackup::Kept) => "/undo restores it",
             Ok(DiscardBackup::TooLarge) => "too large for undo",
             Err(e) => return format!("could not be discarded: {e}"),
         };

@@ -177,7 +177,7 @@ impl ModelContext {
         let cut = shorten(&mut copy, budget.max(200.0), &is_kept);
         self.pictures.read(&mut copy, &unread, model, &mut notes);
         if cut > 0 {
-            notes.push(format!("the conversation is longer than the model's window: {cut} older parts were left out of the request (the session keeps them)"));
+            notes.push(format!("the conversation is longer than the model's window: {} left out of the request (the session keeps them)", match cut { 1 => "1 older part was".into(), cut => format!("{cut} older parts were") }));
         }
         self.last = RequestSize { estimate: estimate(&copy) + fixed, max_output };
         let request = ModelRequest {

@@ -21,6 +21,10 @@ pub enum TurnEnding {
         tool: String,
         times: u32,
     },
+    /// An answer said the same text over and over.
+    RepeatedText {
+        times: u32,
+    },
     Failed(ProviderError),
     /// The session could not be written, so nothing more was done.
     Unsaved(String),
@@ -50,6 +54,9 @@ impl TurnEnding {
             ),
             TurnEnding::Stuck { tool, times } => {
                 (format!("stopped: {tool} was called {times} times with the same result"), None)
+            }
+            TurnEnding::RepeatedText { times } => {
+                (format!("stopped: the answer repeated the same text {times} times"), None)
             }
             TurnEnding::Unsaved(why) => (
                 format!("the session could not be saved, so the turn was stopped: {why}"),

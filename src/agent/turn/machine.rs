@@ -242,10 +242,8 @@ impl Turn {
                     let partial = std::mem::take(&mut self.partial);
                     let mut effects = vec![TurnEffect::Cancel];
                     effects.extend(self.keep_partial(partial));
-                    effects.push(TurnEffect::End(TurnEnding::Stuck {
-                        tool: "the answer itself".into(),
-                        times: self.bounds.repeats.max(2),
-                    }));
+                    let times = self.bounds.repeats.max(2);
+                    effects.push(TurnEffect::End(TurnEnding::RepeatedText { times }));
                     self.state = TurnState::Idle;
                     return effects;
                 }

@@ -3,7 +3,7 @@
 //! These stand at the top of a file, outside every table, or in a table too small for a file of its own. Who a provider of
 //! one's own is stands under `providers`.
 
-use super::{SettingKey, SettingKind, TrustRequirement, key};
+use super::row::{SettingKey, SettingKind, TrustRequirement, key};
 
 const MODES: &[&str] = &["none", "read", "ask", "write", "unrestricted"];
 

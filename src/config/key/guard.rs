@@ -3,7 +3,7 @@
 //! One place for everything that makes a session stricter or laxer, so that a review of it reads one file. What commands
 //! may touch stands under `sandbox`.
 
-use super::{SettingKey, SettingKind, TrustRequirement, key};
+use super::row::{SettingKey, SettingKind, TrustRequirement, key};
 
 /// The strictest first, for what is classified; and for how much may go somewhere.
 const LEVELS: &[&str] = &["RESTRICTED", "CONFIDENTIAL", "INTERNAL", "PUBLIC"];

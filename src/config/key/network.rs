@@ -3,7 +3,7 @@
 //! Deadlines, certificates and who answers instead hold for every provider alike; what is one provider's own stands under
 //! `providers`.
 
-use super::{SettingKey, SettingKind, TrustRequirement, key};
+use super::row::{SettingKey, SettingKind, TrustRequirement, key};
 
 pub(super) const KEYS: &[SettingKey] = &[
     key(

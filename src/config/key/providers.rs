@@ -2,7 +2,7 @@
 //!
 //! Each table `[providers.NAME]` overrules what a built-in provider of that name says.
 
-use super::{SettingKey, SettingKind, TrustRequirement, key};
+use super::row::{SettingKey, SettingKind, TrustRequirement, key};
 
 const DIALECTS: &[&str] = &["anthropic", "openai-chat", "openai-responses", "gemini"];
 const OUTPUT_LIMITS: &[&str] = &["max_completion_tokens", "max_tokens", "unsaid"];

@@ -2,7 +2,7 @@
 //!
 //! Every key here widens or narrows the cage of a command; a project's file may only narrow it.
 
-use super::{SettingKey, SettingKind, TrustRequirement, key};
+use super::row::{SettingKey, SettingKind, TrustRequirement, key};
 
 pub(super) const KEYS: &[SettingKey] = &[
     key(

@@ -3,7 +3,7 @@
 //! Mounts, the journal for undo and the sessions all cost disk, and are set for that. None of them changes what a model may
 //! touch.
 
-use super::{SettingKey, SettingKind, TrustRequirement, key};
+use super::row::{SettingKey, SettingKind, TrustRequirement, key};
 
 pub(super) const KEYS: &[SettingKey] = &[
     key(

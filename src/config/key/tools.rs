@@ -2,7 +2,7 @@
 //!
 //! A dialect's own keys stand beside the key that chooses it. Where files live stands under `storage`.
 
-use super::{SettingKey, SettingKind, TrustRequirement, key};
+use super::row::{SettingKey, SettingKind, TrustRequirement, key};
 
 const TOOL_DIALECTS: &[&str] =
     &["native", "agsh", "triggerfish", "deepagents", "agentos", "typestack", "text-editor", "codex"];

@@ -2,7 +2,7 @@
 //!
 //! Nearly all of it is harmless and so taken from any project's file; it never changes what a session does.
 
-use super::{SettingKey, SettingKind, TrustRequirement, key};
+use super::row::{SettingKey, SettingKind, TrustRequirement, key};
 
 pub(super) const KEYS: &[SettingKey] = &[
     key(

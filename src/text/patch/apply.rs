@@ -282,7 +282,7 @@ fn notes(hunks: &[PatchHunk], spots: &[HunkPlacement], target: &PatchTarget<'_>)
             let by = if past {
                 "at the end of the file, because its line is past it"
             } else {
-                "by its line number alone"
+                "by its line number only"
             };
             notes.push(format!("{name} has no context: placed {by}, after line {}", spot.at));
         }

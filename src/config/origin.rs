@@ -1,0 +1,52 @@
+//! Where a setting comes from.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where a value came from. Later ones win over earlier ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SettingOrigin {
+    Default,
+    User {
+        path: PathBuf,
+        line: usize,
+    },
+    Project {
+        path: PathBuf,
+        line: usize,
+    },
+    Environment(String),
+    Flag(String),
+    /// Restricted, because some permission setting cannot be read.
+    Doubt,
+}
+
+impl SettingOrigin {
+    /// The same place, but another line of it.
+    pub(super) fn at_line(&self, other: Option<usize>) -> SettingOrigin {
+        match (self, other) {
+            (SettingOrigin::User { path, .. }, Some(line)) => {
+                SettingOrigin::User { path: path.clone(), line }
+            }
+            (SettingOrigin::Project { path, .. }, Some(line)) => {
+                SettingOrigin::Project { path: path.clone(), line }
+            }
+            (origin, _) => origin.clone(),
+        }
+    }
+}
+
+impl fmt::Display for SettingOrigin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SettingOrigin::Default => f.write_str("default"),
+            SettingOrigin::User { path, line } => write!(f, "user file {}, line {line}", path.display()),
+            SettingOrigin::Project { path, line } => {
+                write!(f, "project file {}, line {line}", path.display())
+            }
+            SettingOrigin::Environment(name) => write!(f, "environment {name}"),
+            SettingOrigin::Flag(flag) => write!(f, "flag {flag}"),
+            SettingOrigin::Doubt => f.write_str("restricted: a permission setting cannot be read"),
+        }
+    }
+}
