@@ -1,25 +1,25 @@
 //! The wiring: settings become each module's own options, and the parts are built and joined here.
 
+mod error;
+mod view_name;
 use crate::agent::{
     Agent, AgentConfig, CallInterceptors, CostBudget, SelectedModel, SubagentPool, TurnLimits, TurnStart,
 };
 use crate::config::{
     AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsSources, TrustStore,
 };
-use crate::hooks::HookError;
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint};
 use crate::provider::catalog::Money;
 use crate::provider::{ProviderPreset, catalog};
 use crate::repl::{AppContext, UserError};
-use crate::session::{OpenSession, Scratchpads, SessionError, SessionStore};
-use crate::storage::{StoreError, StoreMounts};
+use crate::session::{OpenSession, Scratchpads, SessionStore};
+use crate::storage::StoreMounts;
 use crate::text::regular_file;
 use crate::tools::{CommandSettings, JobRegistry, ToolContext, ToolLimits, ToolRegistry, ToolSet, is_batch};
-use crate::workspace::{Workspace, WorkspaceError};
+use crate::workspace::Workspace;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use thiserror::Error;
 
 pub mod configured_provider;
 mod damage;
@@ -32,6 +32,8 @@ mod sessions;
 mod tool_sets;
 mod views;
 
+pub use error::AppError;
+
 /// What the person asked for on the command line, beside settings.
 #[derive(Clone, Debug, Default)]
 pub struct LaunchOptions {
@@ -39,72 +41,6 @@ pub struct LaunchOptions {
     pub add_dirs: Vec<PathBuf>,
     pub record: Option<PathBuf>,
     pub replay: Option<PathBuf>,
-}
-
-#[derive(Debug, Error)]
-pub enum AppError {
-    #[error(transparent)]
-    Rule(#[from] RuleError),
-    #[error(transparent)]
-    Hook(#[from] HookError),
-    #[error(transparent)]
-    Workspace(#[from] WorkspaceError),
-    #[error(transparent)]
-    Session(#[from] SessionError),
-    #[error("mount `{name}`: {error}")]
-    Mount { name: String, error: StoreError },
-    #[error("the settings do not allow the mode `{mode}`: `permission.modes` is {}", names(.permitted))]
-    Mode { mode: Mode, permitted: Vec<Mode> },
-    #[error("unknown provider `{name}`")]
-    Provider { name: String, near: Option<String> },
-    #[error("the provider `{0}` has no default model")]
-    Model(String),
-    #[error("the provider `{0}` has no default base URL")]
-    Address(String),
-    #[error("the key file `{path}` can be read by others (mode {mode:o})")]
-    KeyFile { path: PathBuf, mode: u32 },
-    #[error("`{key}`: invalid amount `{value}`: expected dollars, such as 5.00")]
-    Dollars { key: &'static str, value: String },
-    #[error("`{path}`: {reason}")]
-    File { path: PathBuf, reason: String },
-}
-
-fn names(modes: &[Mode]) -> String {
-    modes.iter().map(|mode| mode.name()).collect::<Vec<_>>().join(", ")
-}
-
-impl AppError {
-    pub fn is_usage(&self) -> bool {
-        matches!(
-            self,
-            AppError::Rule(_)
-                | AppError::Mode { .. }
-                | AppError::Hook(_)
-                | AppError::Dollars { .. }
-                | AppError::Provider { .. }
-                | AppError::Model(_)
-                | AppError::Address(_)
-        )
-    }
-
-    pub fn hint(&self) -> Option<String> {
-        Some(match self {
-            AppError::Provider { near: Some(near), .. } => format!("did you mean `{near}`?"),
-            AppError::Provider { .. } => {
-                let names: Vec<&str> = ProviderPreset::all().iter().map(|p| p.name.as_str()).collect();
-                format!(
-                    "the providers are offline, {}, and those under [providers] in the configuration",
-                    names.join(", ")
-                )
-            }
-            AppError::Model(_) => "choose one with --model".into(),
-            AppError::Address(name) => {
-                format!("pass --base-url, or set `base_url` of [providers.{name}] in the configuration")
-            }
-            AppError::KeyFile { path, .. } => format!("chmod 600 {}", path.display()),
-            _ => return None,
-        })
-    }
 }
 
 /// Everything that outlives a conversation.
@@ -284,12 +220,6 @@ impl App {
             out.push_str(&format!("\n{more}\n"));
         }
         out
-    }
-}
-
-impl From<AppError> for UserError {
-    fn from(error: AppError) -> UserError {
-        UserError { message: error.to_string(), hint: error.hint(), usage: error.is_usage() }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Views: where they are kept, what walls commands get, and which ones wait for the person.
 
 use super::App;
+pub(super) use super::view_name::fresh_name;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe};
 use crate::tools::{CommandSandbox, WithheldReport};
 use crate::workspace::{
@@ -9,7 +10,7 @@ use crate::workspace::{
 };
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 /// A view with changes that wait.
 pub struct PendingView {
@@ -19,12 +20,6 @@ pub struct PendingView {
     pub changed: SystemTime,
     /// Another process works on it.
     pub busy: bool,
-}
-
-/// A name for the view of something that is no session.
-pub(super) fn fresh_name() -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    format!("solo-{}-{}", now.as_millis(), std::process::id())
 }
 
 impl App {

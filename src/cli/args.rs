@@ -1,5 +1,6 @@
 //! The command line. Parsing is total and touches nothing: what the words mean for the world comes later, once each.
 
+pub use super::session_selector::SessionSelector;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -255,14 +256,6 @@ pub enum CliCommand {
     },
     /// Print the manual page
     Man,
-}
-
-/// Whose pending changes.
-#[derive(Clone, Debug, Default, ClapArgs)]
-pub struct SessionSelector {
-    /// Only the session with this ID prefix [default: the session that changed something last]
-    #[arg(long, value_name = "ID-PREFIX")]
-    pub session: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -540,4 +533,9 @@ pub enum McpCommand {
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
     },
+}
+
+/// The command line as clap knows it: for completions, the manual page and the reference.
+pub fn command() -> clap::Command {
+    <Args as clap::CommandFactory>::command()
 }

@@ -48,7 +48,7 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         CliCommand::Doctor => doctor::run(options),
         CliCommand::Completions { shell } => {
             let mut out = Vec::new();
-            clap_complete::generate(shell, &mut super::command(), "placet", &mut out);
+            clap_complete::generate(shell, &mut super::args::command(), "placet", &mut out);
             print(&String::from_utf8_lossy(&out)).map(|()| report::DONE)
         }
         CliCommand::Man => man(),
@@ -57,7 +57,7 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
 
 fn man() -> Result<u8, CliError> {
     let mut out = Vec::new();
-    let page = clap_mangen::Man::new(super::command());
+    let page = clap_mangen::Man::new(super::args::command());
     page.render(&mut out).map_err(CliError::new)?;
     let mut text = String::from_utf8_lossy(&out).into_owned();
     text.push_str(".SH IN THE SHELL\n");

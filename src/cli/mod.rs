@@ -18,8 +18,10 @@ mod provider;
 pub mod reference;
 mod report;
 mod review;
+mod review_args;
 mod sandbox;
 mod session;
+mod session_selector;
 mod signals;
 mod start;
 mod stdin_forwarder;
@@ -30,7 +32,7 @@ pub use args::Args;
 pub use report::CliError;
 
 use crate::process;
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use std::process::ExitCode;
 
 /// Runs the program.
@@ -68,9 +70,4 @@ fn usage(error: &clap::Error) -> ExitCode {
         Ok(()) => ExitCode::from(report::DONE),
         Err(failure) => failure.report(),
     }
-}
-
-/// The command line as clap knows it: for completions, the manual page and the reference.
-pub fn command() -> clap::Command {
-    Args::command()
 }

@@ -1,9 +1,10 @@
 //! `placet review`: the review pane on what is pending, on a git difference, or on a patch.
 
-use super::args::{Options, SessionSelector};
+use super::args::Options;
 use super::changes::{SelectedView, chosen, cli_label, report_outcome};
 use super::git_diff::{self, MOST};
 use super::report::{self, CliError, print, print_foreign, warn};
+pub use super::review_args::ReviewArgs;
 use super::start;
 use crate::app::App;
 use crate::repl::{TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};
@@ -17,31 +18,9 @@ use crate::ui::review::{
 };
 use crate::ui::{Theme, full_screen, line_ui, term};
 use crate::workspace::LargeLoss;
-use clap::Args;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-#[derive(Args, Debug)]
-pub struct ReviewArgs {
-    /// A patch file, `-` for standard input, or revisions as in `git diff`: REV, REV..REV. Default: pending
-    /// changes, or else the changes since the last commit
-    pub what: Option<String>,
-    /// Review the changes staged in git
-    #[arg(long, conflicts_with = "what")]
-    pub staged: bool,
-    /// Write the accepted hunks of the patch to this file
-    #[arg(long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Comments and rejections as JSON instead of Markdown
-    #[arg(long)]
-    pub json: bool,
-    /// Print numbered sentences, without a full screen
-    #[arg(long)]
-    pub linear: bool,
-    #[command(flatten)]
-    pub which: SessionSelector,
-}
 
 pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;

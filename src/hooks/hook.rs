@@ -1,10 +1,10 @@
 //! One hook: where it is asked, what it looks for, and what it says.
 
+pub use super::environment::HookEnvironment;
 use super::ruling::{HookAction, HookRedaction};
 use super::{HookContext, HookPoint, program};
 use globset::{Glob, GlobMatcher};
 use regex::Regex;
-use std::path::PathBuf;
 use std::time::Duration;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
@@ -62,15 +62,6 @@ pub enum HookError {
     When { hook: String, key: String, known: String },
     #[error("the hook `{hook}` has an invalid pattern: {reason}")]
     Pattern { hook: String, reason: String },
-}
-
-/// How the person's programs are run.
-#[derive(Clone, Debug, Default)]
-pub struct HookEnvironment {
-    /// placet itself: see [`crate::process::supervise`].
-    pub supervisor: PathBuf,
-    /// Names of environment variables that they do not see: the keys.
-    pub withheld: Vec<String>,
 }
 
 /// The usual place in the order, and the time a program has.

@@ -5,6 +5,7 @@
 //! what guards something must not be passed by breaking it.
 
 mod context;
+mod environment;
 mod hook;
 mod program;
 mod ruling;

@@ -5,6 +5,7 @@
 //! environment. Redirects are not followed: they would carry a key to a host nobody named.
 
 use super::error_cause;
+pub use super::error_kind::HttpErrorKind;
 use super::proxy::EnvProxy;
 use super::sleep_detector::{SleepDetector, WallClock};
 use crate::text::regular_file;
@@ -57,20 +58,6 @@ pub struct HttpError {
     /// The layer and the reason: `DNS: no such host`.
     pub message: String,
     pub kind: HttpErrorKind,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HttpErrorKind {
-    /// It may be there again in a moment.
-    Connection,
-    /// A proxy on the way wants another name or password, which no second attempt has.
-    ProxyRefuses,
-    /// The other end cannot prove that it is the host that was named, or does not speak TLS. Asking again asks the same.
-    Untrusted,
-    /// What came is no HTTP.
-    Malformed,
-    /// The body is longer than the caller takes.
-    TooLong { most: usize },
 }
 
 /// Sends requests. No timeout besides the one for connecting: how long silence may last is the caller's business.

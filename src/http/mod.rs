@@ -3,6 +3,7 @@
 
 mod client;
 mod error_cause;
+mod error_kind;
 mod proxy;
 mod retry_after;
 mod sleep_detector;

@@ -2,6 +2,7 @@
 //! told to, or with placet; unless it was told to stay.
 
 use super::command::GRACE;
+use super::protocol::STAY;
 use super::{ChildPid, CommandExit, ProcessError, ShellCommand};
 use std::path::Path;
 use std::time::Duration;
@@ -9,9 +10,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-
-/// Sent to a supervisor: the command outlives placet.
-pub(super) const STAY: u8 = b'k';
 
 /// A supervisor at work in the background.
 #[derive(Debug)]

@@ -1,7 +1,8 @@
 //! A command, seen from placet: started, listened to, stopped.
 
 use super::command_input::send_pipe;
-use super::{CommandInput, OutputCapture, RUN};
+use super::protocol::{DRAIN, PIPED, RUN};
+use super::{CommandInput, OutputCapture};
 use rustix::pipe::PipeFlags;
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -14,13 +15,8 @@ use tokio::net::UnixStream;
 use tokio::net::unix::pipe::Receiver;
 use tokio_util::sync::CancellationToken;
 
-/// Tells a supervisor that its command's input comes over the line first.
-pub(super) const PIPED: &str = "--piped";
-
 /// How long a supervisor has to end everything before it is killed itself.
 pub(super) const GRACE: Duration = Duration::from_secs(4);
-/// How long output is still listened to after the supervisor is gone.
-pub(super) const DRAIN: Duration = Duration::from_millis(300);
 
 /// A command line for `sh -c`.
 #[derive(Clone, Debug)]

@@ -15,6 +15,7 @@ mod confine;
 mod descendants;
 mod output_log;
 mod panic_info;
+mod protocol;
 mod resource_check;
 mod supervise;
 
@@ -29,5 +30,6 @@ pub use confine::{ConfineFn, ConfineRequest, ConfinedProcess};
 pub(crate) use descendants::parent_of;
 pub use output_log::LOG;
 pub use panic_info::{is_of_the_runtime, panic_reason};
+pub use protocol::RUN;
 pub use resource_check::{ResourceError, check_room};
-pub use supervise::{RUN, supervise};
+pub use supervise::supervise;

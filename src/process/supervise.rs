@@ -5,13 +5,12 @@
 //! that forked, and threads of a runtime come and go.
 
 use super::ChildPid;
-use super::background::STAY;
-use super::command::{DRAIN, PIPED};
 use super::command_input::receive_pipe;
 use super::confine::{ConfineFn, ConfineRequest, ConfinedProcess};
 use super::descendants::{end_all, end_all_now, reap};
 use super::output_log::SupervisorLog;
 use super::panic_info::panic_reason;
+use super::protocol::{DRAIN, PIPED, STAY};
 use super::resource_check::check_room;
 use rustix::process::WaitStatus;
 use std::ffi::OsString;
@@ -25,9 +24,6 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-
-/// The hidden argument by which placet becomes a supervisor.
-pub const RUN: &str = "__run";
 
 /// Files that a supervisor has open at a time.
 const FILES: usize = 10;

@@ -2,6 +2,8 @@
 
 use super::changes::ChangeReport;
 pub use super::text_output::NoticeAudience;
+pub use super::turn_writer::AnswerAudience;
+pub(super) use super::turn_writer::TurnWriter;
 use super::{json_output, text_output};
 use crate::agent::{Agent, ApprovalReply, TurnEnding, TurnEvent, TurnStart};
 use crate::conversation::CallOutcome;
@@ -15,15 +17,6 @@ pub enum HeadlessFormat {
     Text(AnswerAudience, NoticeAudience),
     Json,
     StreamJson,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AnswerAudience {
-    /// At a terminal of so many columns.
-    Person {
-        columns: usize,
-    },
-    Program,
 }
 
 /// How a turn without a screen went. [`HeadlessTurn::end`] writes the end of it.
@@ -49,20 +42,6 @@ impl HeadlessTurn {
         self.voice.end(&self.ending, changes, out, side)?;
         out.flush()
     }
-}
-
-/// What hears a turn's events and writes them down.
-pub(super) trait TurnWriter {
-    fn write_event(&mut self, event: &TurnEvent, out: &mut dyn Write, side: &mut dyn Write)
-    -> io::Result<()>;
-
-    fn end(
-        &mut self,
-        ending: &TurnEnding,
-        changes: Vec<ChangeReport>,
-        out: &mut dyn Write,
-        side: &mut dyn Write,
-    ) -> io::Result<()>;
 }
 
 /// Runs a turn. `out` gets the answer, `side` the rest; each event is flushed. The end is written by [`HeadlessTurn::end`].

@@ -6,5 +6,6 @@ pub mod headless;
 mod json_output;
 pub mod mcp;
 mod text_output;
+mod turn_writer;
 
 pub use json_output::{VERSION, schema};

@@ -2,35 +2,10 @@
 //! deleting a conversation does not make its cost undone.
 
 use super::SessionError;
+use super::request_cost::RequestCost;
 use super::store::{SessionStore, now};
 use crate::conversation::TokenUsage;
 use rusqlite::{Connection, Row, params};
-use serde::{Deserialize, Serialize};
-
-/// One request, or the sum of some.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RequestCost {
-    /// The local day, `2026-11-21`; empty in sums over several.
-    pub day: String,
-    pub provider: String,
-    pub model: String,
-    pub requests: u64,
-    /// Of those, the ones whose price was not known.
-    pub unpriced: u64,
-    pub usage: TokenUsage,
-    /// In millionths of a millionth of a dollar, at the prices of the time; without the unpriced ones.
-    pub picos: u64,
-}
-
-impl RequestCost {
-    /// Adds what `other` cost; the names stay.
-    pub fn add(&mut self, other: &RequestCost) {
-        self.requests += other.requests;
-        self.unpriced += other.unpriced;
-        self.usage += other.usage;
-        self.picos = self.picos.saturating_add(other.picos);
-    }
-}
 
 /// Which requests count.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,6 +28,25 @@ impl SessionStore {
         let rows = query.query_map(params![within.since, within.session], row)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
+}
+
+fn row(row: &Row<'_>) -> rusqlite::Result<RequestCost> {
+    let whole = |at: usize| row.get::<_, i64>(at).map(|n| u64::try_from(n).unwrap_or(0));
+    Ok(RequestCost {
+        day: row.get(0)?,
+        provider: row.get(1)?,
+        model: row.get(2)?,
+        requests: whole(3)?,
+        unpriced: whole(4)?,
+        usage: TokenUsage {
+            input: whole(5)?,
+            output: whole(6)?,
+            cache_read: whole(7)?,
+            cache_write: whole(8)?,
+            reasoning: whole(9)?,
+        },
+        picos: whole(10)?,
+    })
 }
 
 pub(super) fn add(
@@ -80,23 +74,4 @@ pub(super) fn add(
         picos.map(whole),
     ])?;
     Ok(())
-}
-
-fn row(row: &Row<'_>) -> rusqlite::Result<RequestCost> {
-    let whole = |at: usize| row.get::<_, i64>(at).map(|n| u64::try_from(n).unwrap_or(0));
-    Ok(RequestCost {
-        day: row.get(0)?,
-        provider: row.get(1)?,
-        model: row.get(2)?,
-        requests: whole(3)?,
-        unpriced: whole(4)?,
-        usage: TokenUsage {
-            input: whole(5)?,
-            output: whole(6)?,
-            cache_read: whole(7)?,
-            cache_write: whole(8)?,
-            reasoning: whole(9)?,
-        },
-        picos: whole(10)?,
-    })
 }

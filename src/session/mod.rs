@@ -19,6 +19,7 @@ mod open;
 mod record;
 mod recovery;
 mod replay;
+mod request_cost;
 mod resume_point;
 mod retention;
 mod schema;
@@ -28,7 +29,7 @@ mod search;
 mod store;
 
 pub use branches::{BranchPosition, BranchTree, SessionBranch};
-pub use costs::{CostFilter, RequestCost};
+pub use costs::CostFilter;
 pub use draft::{DraftFile, InputDraft};
 pub use error::SessionError;
 pub use export::{MarkdownPictures, html, markdown, pictures, to_json};
@@ -36,6 +37,7 @@ pub use history::HistoryLine;
 pub use import::ImportError;
 pub use open::OpenSession;
 pub use record::{LoadedSession, SessionRecord, SessionStateKey};
+pub use request_cost::RequestCost;
 pub use retention::RetentionPolicy;
 pub use scratchpad::{
     MAX_ENTRY, MAX_NAME, ScratchpadBackend, ScratchpadEntry, ScratchpadError, ScratchpadSlot, Scratchpads,

@@ -9,7 +9,7 @@ use rusqlite::{Transaction, params};
 use std::fs::{self, File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Holds a lock for as long as it lives; the lock goes with the process, however that ends.
@@ -19,6 +19,25 @@ pub struct OpenSession {
     next: i64,
     lock: File,
     lock_path: PathBuf,
+}
+
+impl SessionStore {
+    /// Starts a session and opens it here.
+    pub fn create(&self, cwd: &Path, title: &str) -> Result<OpenSession, SessionError> {
+        let millis = now();
+        let random = super::store::random_bits();
+        let id = SessionId::from_parts(u64::try_from(millis).unwrap_or(0), random);
+        self.lock().execute(
+            "INSERT INTO session (id, title, cwd, created, updated) VALUES (?1, ?2, ?3, ?4, ?4)",
+            params![id.as_str(), title, cwd.to_string_lossy(), millis],
+        )?;
+        OpenSession::new(self.clone(), id)
+    }
+
+    /// Opens an existing session here, or says where it is open.
+    pub fn resume(&self, id: &SessionId) -> Result<OpenSession, SessionError> {
+        OpenSession::new(self.clone(), id.clone())
+    }
 }
 
 impl OpenSession {

@@ -1,6 +1,6 @@
 //! What a session is made of, entry by entry.
 
-use super::costs::RequestCost;
+use super::request_cost::RequestCost;
 use crate::conversation::{ConversationSummary, Message, TokenUsage, Transcript};
 use serde::{Deserialize, Serialize};
 

@@ -5,9 +5,9 @@
 //! all of them are still read where somebody looks at them, and whatever does not fit the place is read from the start.
 
 use super::SessionError;
-use super::costs::RequestCost;
 use super::record::{LoadedSession, SessionRecord, SessionStateKey};
 use super::replay::SessionReplay;
+use super::request_cost::RequestCost;
 use super::store::SessionStore;
 use crate::conversation::{
     CallOutcome, ConversationSummary, Message, MessagePrefix, MessageSource, SessionId, TokenUsage,

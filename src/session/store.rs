@@ -2,7 +2,7 @@
 
 use super::record::{LoadedSession, SessionStateKey};
 use super::replay::SessionReplay;
-use super::{SessionError, blob, open, recovery, schema};
+use super::{SessionError, blob, recovery, schema};
 use crate::conversation::{CallInterruption, Message, SessionId};
 use rusqlite::{Connection, OptionalExtension, params};
 use std::collections::{BTreeSet, HashMap};
@@ -75,23 +75,6 @@ impl SessionStore {
 
     pub fn dir(&self) -> &Path {
         &self.dir
-    }
-
-    /// Starts a session and opens it here.
-    pub fn create(&self, cwd: &Path, title: &str) -> Result<open::OpenSession, SessionError> {
-        let millis = now();
-        let random = random_bits();
-        let id = SessionId::from_parts(u64::try_from(millis).unwrap_or(0), random);
-        self.lock().execute(
-            "INSERT INTO session (id, title, cwd, created, updated) VALUES (?1, ?2, ?3, ?4, ?4)",
-            params![id.as_str(), title, cwd.to_string_lossy(), millis],
-        )?;
-        open::OpenSession::new(self.clone(), id)
-    }
-
-    /// Opens an existing session here, or says where it is open.
-    pub fn resume(&self, id: &SessionId) -> Result<open::OpenSession, SessionError> {
-        open::OpenSession::new(self.clone(), id.clone())
     }
 
     /// Sessions: the pinned ones, then the others, each the most recently used first. No entry is read for it.
@@ -302,7 +285,7 @@ pub(super) fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-fn random_bits() -> u32 {
+pub(super) fn random_bits() -> u32 {
     use std::hash::{BuildHasher, Hasher};
     // The standard library seeds each of these from the system's random source.
     (std::collections::hash_map::RandomState::new().build_hasher().finish() & u64::from(u32::MAX)) as u32

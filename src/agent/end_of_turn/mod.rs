@@ -16,9 +16,6 @@ use tokio::sync::oneshot;
 pub use words::overview;
 use words::{apply_words, counted, headline, reason};
 
-/// The most of a diff that is put into a question, in bytes; the rest is counted.
-const DIFF: usize = 1 << 20;
-
 /// What the person chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TurnDecision {

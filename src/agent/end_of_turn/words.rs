@@ -1,10 +1,12 @@
 //! The words of the question at the end of a turn.
 
-use super::DIFF;
 use crate::text::visible;
 use crate::tools::{ChangeOverview, FileDiff};
 use crate::workspace::{ChangeClasses, ChangeSet, View, Workspace, patches};
 use std::path::{Path, PathBuf};
+
+/// The most of a diff that is put into a question, in bytes; the rest is counted.
+const DIFF: usize = 1 << 20;
 
 /// The first line: what is taken away on a large scale comes before everything else.
 pub(super) fn headline(

@@ -3,13 +3,13 @@
 
 mod edit;
 mod list;
+mod shared;
 mod test_calls;
+
+use shared::{ProviderOutputFormat, load, named};
 
 use super::args::{Options, ProviderCommand};
 use super::report::CliError;
-use super::start;
-use crate::app::App;
-use crate::app::configured_provider::ConfiguredProvider;
 
 pub(super) fn run(command: ProviderCommand, options: &Options) -> Result<u8, CliError> {
     match command {
@@ -30,31 +30,4 @@ pub(super) fn run(command: ProviderCommand, options: &Options) -> Result<u8, Cli
             list::models(name.as_deref(), ProviderOutputFormat::of(json), options)
         }
     }
-}
-
-/// How the answer is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ProviderOutputFormat {
-    Table,
-    Json,
-}
-
-impl ProviderOutputFormat {
-    fn of(json: bool) -> ProviderOutputFormat {
-        if json { ProviderOutputFormat::Json } else { ProviderOutputFormat::Table }
-    }
-}
-
-/// The provider that was named, or the one that answers.
-fn named(app: &App, name: Option<&str>) -> Result<ConfiguredProvider, CliError> {
-    let chosen = name.map(String::from).or_else(|| app.chosen()).filter(|name| name != "offline");
-    let chosen = chosen.ok_or_else(|| {
-        CliError::usage("no provider is configured")
-            .hint("name a provider; `placet provider list` lists them")
-    })?;
-    Ok(app.server(&chosen)?)
-}
-
-fn load(options: &Options) -> Result<App, CliError> {
-    start::app(options)
 }

@@ -5,6 +5,7 @@
 
 use super::super::environment;
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
+pub(super) use super::setup_error::{SandboxSetupError, at};
 use super::{harden, landlock, mount_view, raw, seccomp};
 use crate::process::{ChildPid, ReapResult};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
@@ -30,21 +31,6 @@ pub(super) struct SandboxChild<'a> {
     pub(super) line: &'a OsStr,
     /// To the supervisor.
     pub(super) line_out: UnixStream,
-}
-
-/// A step that was refused.
-#[derive(Debug)]
-pub(super) struct SandboxSetupError {
-    pub(super) step: String,
-    pub(super) error: io::Error,
-}
-
-/// `result`, or what could not be done. `step` completes "could not ...".
-pub(super) fn at<T, E: Into<io::Error>>(
-    result: Result<T, E>,
-    step: impl FnOnce() -> String,
-) -> Result<T, SandboxSetupError> {
-    result.map_err(|error| SandboxSetupError { step: step(), error: error.into() })
 }
 
 impl SandboxChild<'_> {

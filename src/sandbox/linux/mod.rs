@@ -19,6 +19,7 @@ mod namespaces;
 mod raw;
 mod scratch_tmpfs;
 mod seccomp;
+mod setup_error;
 
 pub use mount_view::mounted_below;
 pub use namespaces::confine;

@@ -1,4 +1,6 @@
+use super::rules::normal;
 use super::*;
+use std::net::IpAddr;
 use tokio::io::{AsyncWriteExt, DuplexStream};
 
 fn rules(hosts: &[&str], reaches: fn(IpAddr) -> bool) -> ProxyRules {

@@ -5,16 +5,13 @@
 
 mod decode;
 mod encode;
+mod wire_name;
+
+use wire_name::{UNREADABLE, WIRE};
 
 use super::super::{AnswerDecoder, ModelRequest, ProviderError, ServerQuirks, WireFormat};
 use super::error_body;
 use serde_json::Value;
-
-/// What stands in the proofs of this wire format.
-const WIRE: &str = "gemini";
-
-/// What stands for a call that came in no form that could be read.
-const UNREADABLE: &str = "unreadable_call";
 
 /// The dialect, with the quirks of one server.
 #[derive(Clone, Debug, Default)]

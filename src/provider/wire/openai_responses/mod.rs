@@ -5,13 +5,13 @@
 
 mod decode;
 mod encode;
+mod wire_name;
+
+use wire_name::WIRE;
 
 use super::super::{AnswerDecoder, ModelRequest, ProviderError, ServerQuirks, WireFormat};
 use super::error_body;
 use serde_json::Value;
-
-/// What stands in the proofs of this wire format.
-const WIRE: &str = "openai-responses";
 
 /// The dialect, with the quirks of one server.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,59 @@
+//! An API key: never printed.
+
+use std::fmt;
+
+/// A word that is shorter is found everywhere, and hides nothing by being hidden.
+pub(super) const SHORTEST: usize = 4;
+
+/// So much of the beginning of a key is more than the `sk-` of its vendor.
+pub(super) const QUOTED: usize = 10;
+
+/// A secret word. Neither `Debug` nor `Display` shows it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ApiKey(String);
+
+impl ApiKey {
+    /// Space around it, such as a file's last line break, does not belong to it.
+    pub fn new(secret: &str) -> ApiKey {
+        ApiKey(secret.trim().to_string())
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `text` without the key, for whatever a server says about it. A server that cuts what it quotes leaves a
+    /// beginning of the key, which goes as well.
+    pub fn redact(&self, text: &str) -> String {
+        if self.0.len() < SHORTEST {
+            return text.to_string();
+        }
+        let beginning = self.0.get(..QUOTED).unwrap_or(&self.0);
+        let (mut out, mut rest) = (String::new(), text);
+        while let Some(at) = rest.find(beginning) {
+            let (before, found) = rest.split_at(at);
+            let same = found.bytes().zip(self.0.bytes()).take_while(|(a, b)| a == b).count();
+            out.push_str(before);
+            out.push_str("[key]");
+            rest = found.get(same..).unwrap_or_default();
+        }
+        out.push_str(rest);
+        out
+    }
+
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Key([hidden])")
+    }
+}
+
+impl fmt::Display for ApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[hidden]")
+    }
+}
