@@ -32,7 +32,7 @@ fn tests(text: &str) -> BTreeSet<String> {
 
 #[test]
 fn every_seed_rule_of_the_guide_has_its_test_and_every_seed_test_its_rule() {
-    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/seed-rules.md");
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/guide/adopted-rules.md");
     let guide = std::fs::read_to_string(guide).unwrap();
     let rows = guide.lines().filter(|line| line.starts_with("| ") && line.ends_with("` |"));
     let named: Vec<&str> = rows.map(|row| row.rsplit('`').nth(1).unwrap()).collect();
