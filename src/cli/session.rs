@@ -184,7 +184,7 @@ fn pin(store: &SessionStore, id: &str, pin: SessionPin) -> Result<(), CliError> 
     let row = store.find(id)?;
     store.pin(&row.id, pin)?;
     let told = match pin {
-        SessionPin::On => "is pinned: it is listed first and never removed by itself",
+        SessionPin::On => "is pinned: it is listed first and never removed automatically",
         SessionPin::Off => "is not pinned any more",
     };
     warn(&format!("{} {told}", row.id));

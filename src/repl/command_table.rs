@@ -48,7 +48,7 @@ pub const COMMANDS: &[SlashCommand] = &[
         branches::fork,
     ),
     row("review", "[PATH]", "review pending changes, hunk by hunk", none, changes::review),
-    row("redo", "", "redo what undo removed", none, changes::redo),
+    row("redo", "", "apply again what undo reverted", none, changes::redo),
     row("journal", "[N]", "show what was applied in this directory", none, changes::journal),
     row("batch", "{JSON}", "run a JSON batch of operations, without a model", none, commands::batch),
     row("context", "[summary]", "show what fills the model's window, or the summary", none, context::context),

@@ -172,7 +172,7 @@ fn expected(schema: &Value) -> String {
         },
         Some("array") => {
             let items = schema.get("items").map(expected).unwrap_or_default();
-            format!("a list, each of its items {items}")
+            format!("a list in which each item is {items}")
         }
         Some("object") => "an object".into(),
         _ => "another type".into(),

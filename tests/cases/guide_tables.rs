@@ -100,8 +100,8 @@ fn the_table_of_modes_is_what_the_modes_do() {
         };
         let becomes = match mode.write_policy() {
             _ if mode == Mode::None => "",
-            WritePolicy::Discard => "thrown away",
-            WritePolicy::Hold => "kept [pending]",
+            WritePolicy::Discard => "discarded",
+            WritePolicy::Hold => "[pending]",
             WritePolicy::Apply => "applied after each call",
             WritePolicy::Direct => "real at once",
         };

@@ -49,7 +49,7 @@ pub(super) fn reason(view: &View) -> String {
     }
     let reasons = view.turn().braked.clone();
     match reasons.is_empty() {
-        true => "nothing of this is in the workspace yet".into(),
+        true => "none of these changes is in the workspace yet".into(),
         false => format!("left pending: {}", reasons.join("; ")),
     }
 }

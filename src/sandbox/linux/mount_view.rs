@@ -103,7 +103,7 @@ fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
         let why = match (&made, inside) {
             // What lies under somebody else's mount must not come to light, so the kernel refuses.
             (Err(Errno::INVAL), Some(inside)) => {
-                format!(", inside of which `{}` is mounted", inside.display())
+                format!(", because `{}` is mounted inside it", inside.display())
             }
             (Err(Errno::LOOP), _) => ", which contains the layer itself".into(),
             _ => String::new(),

@@ -43,7 +43,7 @@ pub(in crate::ui) fn line(question: &str, weight: AnswerRisk) -> Option<String> 
             LineAnswer::TooSoon => say("ignored: typed before you could read the question. Type it again"),
             LineAnswer::AtOnce(text) if weight == AnswerRisk::Light => return Some(text),
             LineAnswer::AtOnce(_) | LineAnswer::Pasted => {
-                say("ignored: a paste is not an answer. Type it by hand")
+                say("ignored: a paste is not an answer. Type the answer")
             }
         }
     }

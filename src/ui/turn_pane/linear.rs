@@ -257,7 +257,7 @@ impl LinearTurn {
                     return self.line(text.trim_end(), now);
                 }
                 self.recall = Some(text);
-                let why = "ignored: a paste is not an answer. Type it by hand";
+                let why = "ignored: a paste is not an answer. Type the answer";
                 (vec![label("note", why)], None)
             }
             TypedLine::End => match self.open.is_some() {

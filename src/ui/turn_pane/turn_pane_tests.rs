@@ -78,7 +78,7 @@ impl TurnPaneHarness {
         let (reply, answer) = oneshot::channel();
         self.event(TurnEvent::Choice(crate::agent::ChoiceQuestion {
             title: "1 change, +1 -0 lines: apply?".into(),
-            reason: "nothing of this is in the workspace yet".into(),
+            reason: "none of these changes is in the workspace yet".into(),
             detail,
             choices: vec![
                 crate::agent::QuestionChoice::consent('a', "apply all"),
