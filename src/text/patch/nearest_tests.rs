@@ -24,7 +24,7 @@ fn a_hunk_with_a_right_header_goes_to_the_nearest_place_and_the_answer_says_wher
 
 #[test]
 fn a_hunk_without_numbers_with_wrong_counts_or_of_the_envelope_is_not_guessed_at() {
-    let several = "fits at 3 places, lines 1, 6, 13";
+    let several = "matches at 3 places, lines 1, 6, 13";
     for header in ["@@", "@@ -8,2 +8,3 @@", "@@ -8,3 +8,9 @@", "@@ -8 @@"] {
         assert!(refused(&format!("{header}\n{BODY}"), THRICE).ends_with(several), "{header}");
     }
@@ -34,7 +34,7 @@ fn a_hunk_without_numbers_with_wrong_counts_or_of_the_envelope_is_not_guessed_at
     assert!(error.ends_with(several), "{error}");
     // A hunk at line 1 belongs there; context that is only alike, and fuzz, choose nothing.
     let two = THRICE.replacen("a\nx", "a\nz", 1);
-    assert!(refused(&format!("@@ -1,3 +1,3 @@\n{BODY}"), &two).ends_with("fits at 2 places, lines 6, 13"));
+    assert!(refused(&format!("@@ -1,3 +1,3 @@\n{BODY}"), &two).ends_with("matches at 2 places, lines 6, 13"));
     let crlf = THRICE.replace('\n', "\r\n");
     assert!(refused(&format!("@@ -8,3 +8,3 @@\n{BODY}"), &crlf).ends_with(several));
 }
@@ -53,9 +53,20 @@ fn a_place_is_taken_only_where_git_and_gnu_patch_take_the_same() {
     let old = format!("1\n2\n3\n4\n5\n6\n7\nhead\n{THRICE}");
     let both = format!("{first}@@ -9,3 +9,3 @@\n{BODY}");
     let error = refused(&both, &old);
-    assert!(error.ends_with("fits at 3 places, lines 9, 14, 21"), "{error}");
+    assert!(error.ends_with("matches at 3 places, lines 9, 14, 21"), "{error}");
     let far = format!("{first}@@ -40,3 +40,3 @@\n{BODY}");
     assert!(on(&far, &old).unwrap().notes[1].contains("applied at line 21 "));
+}
+
+/// What `git apply` and GNU patch make of it differs, because GNU patch puts the second hunk between the lines of the
+/// first one and git puts the third above the second.
+#[test]
+fn a_hunk_with_one_place_left_is_refused_where_its_result_is_that_of_neither_program() {
+    let hunks =
+        "@@ -2,2 +2,3 @@\n e\n+new\n a\n@@ -7,2 +8,3 @@\n a\n+new\n a\n@@ -11,2 +13,3 @@\n b\n+new\n c\n";
+    let old = "1\n2\n3\ne\na\na\n7\nb\nc\n10\n11\n12\n13\n14\n15\na\na\n18\nb\nc\n";
+    let error = refused(hunks, old);
+    assert!(error.ends_with("matches at 2 places, lines 8, 19"), "{error}");
 }
 
 #[test]
