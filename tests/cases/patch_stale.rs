@@ -195,6 +195,14 @@ fn rule(patch: &FilePatch, applied: &PatchedContent) -> Option<&'static str> {
     }
 }
 
+const SEVERAL: &str = "lines removed without context (`-U0`), off their line, several places fit";
+
+/// The row of the guide's table that names why placet refuses what both programs apply with the same result.
+fn refusal_rule(patch: &FilePatch) -> Option<&'static str> {
+    let mut lines = patch.hunks().iter().flat_map(|hunk| &hunk.lines);
+    lines.all(|line| line.sign != PatchLineKind::Context).then_some(SEVERAL)
+}
+
 /// What came of a case, by the three programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Outcome {
@@ -227,7 +235,10 @@ fn outcome(patch: &[u8], case: &Case, git: Option<&[u8]>, gnu: Option<&[u8]>) ->
             true => Outcome::AllAgree,
             false => Outcome::Wrong("both agree on another result"),
         },
-        (Err(_), Some(git), Some(gnu)) if git == gnu => Outcome::Wrong("both agree on a result"),
+        (Err(_), Some(git), Some(gnu)) if git == gnu => match refusal_rule(file) {
+            Some(rule) if shown.contains(") matches at ") => Outcome::ByRule(rule),
+            _ => Outcome::Wrong("both agree on a result"),
+        },
         (Ok(applied), _, _) => match Some(&applied.bytes[..]) == git || Some(&applied.bytes[..]) == gnu {
             true => Outcome::AsOne,
             // GNU patch runs a last line without its end and the line below it together.
