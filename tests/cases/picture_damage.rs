@@ -47,7 +47,7 @@ fn what_is_wrong_with_a_png_is_named() {
         (changed, "the checksum of its chunk IDAT is wrong"),
         (whole[..whole.len() / 2].to_vec(), "its data ends in the chunk IDAT"),
         (whole[..whole.len() - 12].to_vec(), "its data ends before the picture does"),
-        (png(&[end.clone()]), "its first chunk is not IHDR"),
+        (png(std::slice::from_ref(&end)), "its first chunk is not IHDR"),
         (
             png(&[chunk(b"IHDR", &header([3, 2, 0, 0, 0])), end.clone()]),
             "its header has 3 bits per sample, which colour type 2 does not allow",
