@@ -1,5 +1,6 @@
 //! Decoding within limits.
 
+use super::damage::{self, CUT, DecodeStage};
 use super::{MediaError, PictureFormat, ico, jpeg, tiff, unsupported};
 use ico::IcoPicture;
 use image::codecs::gif::GifDecoder;
@@ -60,12 +61,12 @@ pub(super) fn decode(kind: PictureFormat, bytes: &[u8]) -> Result<DecodedPicture
 }
 
 fn decode_own(kind: PictureFormat, bytes: &[u8]) -> Result<DecodedPicture, MediaError> {
-    let broken = |reason: String| MediaError::Broken { kind, reason };
     let (decoder, orientation) = admitted(kind, bytes)?;
     let stored = decoder.dimensions();
-    let mut image = DynamicImage::from_decoder(decoder).map_err(|e| refused(kind, bytes, e))?;
+    let mut image =
+        DynamicImage::from_decoder(decoder).map_err(|e| refused(kind, bytes, DecodeStage::Pixels, e))?;
     if kind == PictureFormat::Gif {
-        frames(bytes, usize::MAX).map_err(broken)?;
+        frames(bytes, usize::MAX).map_err(|e| refused(kind, bytes, DecodeStage::Pixels, e))?;
     }
     image.apply_orientation(orientation);
     Ok(DecodedPicture { image, stored })
@@ -78,27 +79,29 @@ fn admitted(kind: PictureFormat, bytes: &[u8]) -> Result<(impl ImageDecoder, Ori
         return Err(MediaError::Lacks { kind, form });
     }
     if kind == PictureFormat::Jpeg && !jpeg::is_complete(bytes) {
-        return Err(MediaError::Broken { kind, reason: "its data ends before the picture does".into() });
+        return Err(MediaError::Broken { kind, reason: CUT.into() });
     }
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(limits());
-    let mut decoder = reader.into_decoder().map_err(|e| refused(kind, bytes, e))?;
+    let mut decoder = reader.into_decoder().map_err(|e| refused(kind, bytes, DecodeStage::Header, e))?;
     let (width, height) = decoder.dimensions();
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let copies = decoding(kind, bytes).max(eight_bits(decoder.color_type())).max(turned(orientation));
-    let needed = decoder.total_bytes().saturating_mul(copies) / 2;
+    // The decoder of JPEG copies the file.
+    let copied = if kind == PictureFormat::Jpeg { bytes.len() as u64 } else { 0 };
+    let needed = (decoder.total_bytes().saturating_mul(copies) / 2).saturating_add(copied);
     if needed > MOST_BYTES - SMALL_BUFFERS || width > MOST_SIDE || height > MOST_SIDE {
         return Err(MediaError::Huge { width, height, most: MOST_BYTES >> 20 });
     }
     Ok((decoder, orientation))
 }
 
-fn refused(kind: PictureFormat, bytes: &[u8], error: image::ImageError) -> MediaError {
+fn refused(kind: PictureFormat, bytes: &[u8], stage: DecodeStage, error: image::ImageError) -> MediaError {
     match error {
         image::ImageError::Limits(_) => huge(kind, bytes),
         // Not named above, but the decoder says that it is not the file's fault.
         image::ImageError::Unsupported(_) => MediaError::Lacks { kind, form: "of this form".into() },
-        other => MediaError::Broken { kind, reason: other.to_string() },
+        other => MediaError::Broken { kind, reason: damage::reason(kind, bytes, stage, &other) },
     }
 }
 
@@ -174,12 +177,12 @@ pub(super) fn is_animated(bytes: &[u8]) -> bool {
 }
 
 /// Decodes up to `most` frames of a GIF and counts them.
-fn frames(bytes: &[u8], most: usize) -> Result<usize, String> {
-    let mut decoder = GifDecoder::new(Cursor::new(bytes)).map_err(|e| e.to_string())?;
-    decoder.set_limits(limits()).map_err(|e| e.to_string())?;
+fn frames(bytes: &[u8], most: usize) -> Result<usize, image::ImageError> {
+    let mut decoder = GifDecoder::new(Cursor::new(bytes))?;
+    decoder.set_limits(limits())?;
     let (mut count, mut pixels) = (0, 0);
     for frame in decoder.into_frames().take(most) {
-        let frame = frame.map_err(|e| e.to_string())?;
+        let frame = frame?;
         count += 1;
         pixels += u64::from(frame.buffer().width()) * u64::from(frame.buffer().height());
         if pixels > FRAME_PIXELS {

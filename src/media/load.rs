@@ -1,7 +1,8 @@
 //! From a file's bytes to a picture that can be sent.
 
 use super::decode::decode;
-use super::scale::{EncodeTarget, encode, shrink};
+use super::encode::{EncodeTarget, encode};
+use super::scale::shrink;
 use super::tone_map::eight_bit;
 use super::{MediaError, PictureFormat, ico, tiff};
 use crate::conversation::Image;
@@ -44,30 +45,28 @@ pub fn load(
         return Err(MediaError::Oversize { bytes: before, most: max_bytes });
     }
     let pixels = eight_bit(decoded.image);
-    let mut notes = Vec::new();
-    if kind.media_type().is_none() {
-        let whole = encode(&pixels, EncodeTarget::Png)?;
-        notes.push(format!("converted from {kind} to PNG"));
-        notes.extend(several);
-        if whole.bytes.len() <= max_bytes {
-            let mut image = whole.into_image(name);
-            image.notes.clone_from(&notes);
-            return Ok(LoadedPicture { image, notes });
-        }
-        if oversize == OversizePolicy::Refuse {
-            return Err(MediaError::Oversize { bytes: whole.bytes.len(), most: max_bytes });
-        }
-    }
-    let target = if kind == PictureFormat::Jpeg { EncodeTarget::Jpeg } else { EncodeTarget::Png };
-    let mut image = shrink(&pixels, target, max_bytes, u32::MAX)?.into_image(name);
-    let (w, h, after) = (image.width, image.height, image.bytes.len());
     // Upright, as the result is, not as it is stored.
     let (width, height) = (pixels.width(), pixels.height());
-    notes.push(match (w, h) == (width, height) {
-        false => format!("scaled down from {width}x{height} ({before} bytes) to {w}x{h} ({after} bytes)"),
+    let target = if kind == PictureFormat::Jpeg { EncodeTarget::Jpeg } else { EncodeTarget::Png };
+    let encoded = match oversize {
+        OversizePolicy::ScaleDown => shrink(pixels, target, max_bytes, u32::MAX)?,
+        OversizePolicy::Refuse => encode(&pixels, target, max_bytes)?
+            .map_err(|bytes| MediaError::Oversize { bytes, most: max_bytes })?,
+    };
+    let mut image = encoded.into_image(name);
+    let (w, h, after) = (image.width, image.height, image.bytes.len());
+    let mut notes = Vec::new();
+    let converted = kind.media_type().is_none();
+    if converted {
+        notes.push(format!("converted from {kind} to PNG"));
+        notes.extend(several);
+    }
+    if (w, h) != (width, height) {
+        notes.push(format!("scaled down from {width}x{height} ({before} bytes) to {w}x{h} ({after} bytes)"));
+    } else if !converted {
         // Other programs pack the same pixels into more bytes.
-        true => format!("encoded again from {before} bytes to {after} bytes"),
-    });
+        notes.push(format!("encoded again from {before} bytes to {after} bytes"));
+    }
     if kind == PictureFormat::Gif {
         notes.push("the first frame only".into());
     }

@@ -3,12 +3,15 @@
 //! A picture enters a conversation only after it was decoded whole within limits, because a provider that refuses
 //! one refuses every later request as well. The name of a file decides nothing, except for TGA, which has no magic.
 
+mod damage;
 mod decode;
+mod encode;
 mod error;
 mod ico;
 mod jpeg;
 mod load;
 mod picture_format;
+mod resize;
 mod scale;
 mod thumbnail;
 mod tiff;

@@ -45,7 +45,7 @@ fn plain(image: DynamicImage) -> DynamicImage {
 }
 
 /// In place, because a second picture would not fit into the memory that decoding may take.
-fn drop_every_fourth(bytes: &mut Vec<u8>) {
+pub(super) fn drop_every_fourth(bytes: &mut Vec<u8>) {
     let mut number = 0_u8;
     bytes.retain(|_| {
         number = (number + 1) % 4;

@@ -65,9 +65,15 @@ impl ToolContext {
 
     /// A path as messages name it: a file of a mount by the mount, never by the directory of placet's copy.
     pub(super) fn named(&self, path: &Path) -> PathBuf {
-        match self.workspace.aliases().iter().any(|(_, dir)| path.starts_with(dir)) {
-            true => self.workspace.shortened(path),
-            false => path.into(),
+        self.workspace.own_name(path).unwrap_or_else(|| path.into())
+    }
+
+    /// The same as text: the whole path of a file of the workspace. A directory has no slash at its end.
+    pub(super) fn full_name(&self, path: &Path) -> String {
+        let name = crate::text::visible::path_name(&self.named(path));
+        match name.trim_end_matches('/') {
+            "" => name,
+            trimmed => trimmed.into(),
         }
     }
 
@@ -125,8 +131,10 @@ pub(super) fn consent_of(sight: ReadScope) -> OpenConsent<'static> {
 
 /// A note when the file touched is not the one a reader of the path would expect.
 pub(super) fn real_path_note(env: &ToolContext, at: &ResolvedPath) -> Option<String> {
-    let plain = env.workspace.cwd().join(&at.written);
-    (plain != at.path).then(|| format!("the file is {}", at.path.display()))
+    let (plain, named) = (env.workspace.cwd().join(&at.written), env.full_name(&at.path));
+    // Some tool sets have paths of their own, which mean nothing to the workspace: their files have no other name there.
+    let of_workspace = || env.workspace.resolve(&at.written).is_ok_and(|again| again.path == at.path);
+    (plain != at.path && at.written != named && of_workspace()).then(|| format!("the file is {named}"))
 }
 
 pub(super) fn s(count: usize) -> &'static str {

@@ -79,6 +79,8 @@ struct WorkspaceInner {
     home: Option<PathBuf>,
     /// Prefixes of paths that stand for a root elsewhere, the longest first: `/memories/`.
     aliases: Vec<(String, PathBuf)>,
+    /// Directories outside the roots that have a name of their own, and that name: see [`Workspace::name_directory`].
+    named: RwLock<Vec<(String, PathBuf)>>,
     hidden: RwLock<Vec<HiddenPattern>>,
     /// What is hidden for now: see [`Workspace::set_path_filter`].
     veil: std::sync::OnceLock<PathFilter>,
@@ -136,6 +138,7 @@ impl Workspace {
                 roots,
                 home,
                 aliases,
+                named: RwLock::default(),
                 hidden: RwLock::default(),
                 veil: std::sync::OnceLock::new(),
                 protected: std::sync::OnceLock::new(),
@@ -195,6 +198,27 @@ impl Workspace {
     /// The prefixes that stand for roots elsewhere, and those roots.
     pub fn aliases(&self) -> &[(String, PathBuf)] {
         &self.0.aliases
+    }
+
+    /// Names a directory outside the roots, for messages and titles: a path `x` in it is `NAME:x`. Calls cannot use the
+    /// name.
+    pub fn name_directory(&self, name: &str, dir: &Path) {
+        let mut named = self.0.named.write().unwrap_or_else(PoisonError::into_inner);
+        if !named.iter().any(|(_, known)| known == dir) {
+            named.push((format!("{name}:"), dir.to_path_buf()));
+        }
+    }
+
+    /// The name of a path in a mount or in a named directory, which is not its path on disk.
+    pub fn own_name(&self, path: &Path) -> Option<PathBuf> {
+        let of = |names: &[(String, PathBuf)]| {
+            names.iter().find_map(|(prefix, dir)| {
+                let mut name = OsString::from(prefix);
+                name.push(path.strip_prefix(dir).ok()?);
+                Some(name.into())
+            })
+        };
+        of(&self.0.aliases).or_else(|| of(&self.0.named.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Where relative paths begin and commands run.
@@ -316,12 +340,8 @@ impl Workspace {
 
     /// The same path in its bytes, for a surface that renders it itself.
     pub fn shortened(&self, path: &Path) -> PathBuf {
-        let aliased =
-            self.0.aliases.iter().find_map(|(prefix, dir)| Some((prefix, path.strip_prefix(dir).ok()?)));
-        if let Some((prefix, relative)) = aliased {
-            let mut name = OsString::from(prefix);
-            name.push(relative);
-            return name.into();
+        if let Some(name) = self.own_name(path) {
+            return name;
         }
         match path.strip_prefix(self.cwd()) {
             Ok(relative) if relative.as_os_str().is_empty() => ".".into(),

@@ -43,6 +43,12 @@ const SLOW: &[(&str, Build)] = &[
     ("grey-alpha.pam", pam),
     ("blocks.dds", dds),
     ("wide.ff", farbfeld),
+    // These have too many bytes to be sent, and are scaled down.
+    ("noise.png", noisy_png),
+    ("noise.jpg", noisy_jpeg),
+    ("noise.bmp", noisy_bmp),
+    ("noise.tga", noisy_tga),
+    ("noise.ppm", noisy_ppm),
 ];
 
 const WIDE: u32 = 12_700;
@@ -66,7 +72,9 @@ fn the_largest_pictures_are_decoded_within_the_memory_that_the_guide_states() {
             if admitted(rows) { most = rows } else { over = rows }
         }
         let mut bytes = build(most, most);
-        while bytes.len() > 256 << 20 {
+        let kind = sniff(&bytes[..bytes.len().min(64)], name).unwrap();
+        // The size of the file counts, too.
+        while bytes.len() > 256 << 20 || admit(kind, &bytes).is_err() {
             most -= most / 20;
             bytes = build(most, most);
         }
@@ -79,6 +87,31 @@ fn the_largest_pictures_are_decoded_within_the_memory_that_the_guide_states() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// A picture of noise has too many bytes to be sent, and is scaled down.
+#[test]
+fn scaling_down_takes_little_more_memory_than_the_pixels() {
+    let place = Place::new();
+    let usual = peak(&place, "small.bmp", &bmp(1, 1));
+    let (width, height) = (3000_u32, 2400_u32);
+    let pixels = u64::from(width) * u64::from(height) * 3;
+    let image = image::RgbImage::from_raw(width, height, noise(pixels as usize)).unwrap();
+    for (name, format) in [("noise.bmp", image::ImageFormat::Bmp), ("noise.jpg", image::ImageFormat::Jpeg)] {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        image.write_to(&mut bytes, format).unwrap();
+        let bytes = bytes.into_inner();
+        assert!(bytes.len() > 4_000_000, "{name}: {}", bytes.len());
+        // The decoder of JPEG copies the file.
+        let files = bytes.len() as u64 * if name.ends_with("jpg") { 2 } else { 1 };
+        let scaling = peak(&place, name, &bytes).saturating_sub(usual + files);
+        assert!(
+            scaling < pixels + (14 << 20),
+            "{name}: {} MB for {} MB of pixels",
+            scaling >> 20,
+            pixels >> 20
+        );
+    }
 }
 
 /// The most memory that a process had that read this picture.
@@ -108,6 +141,56 @@ fn peak(place: &Place, name: &str, bytes: &[u8]) -> u64 {
     most
 }
 
+/// Bytes that no compression of a picture makes fewer.
+fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let next = |_: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 56) as u8
+    };
+    let block: Vec<u8> = (0..1_000_003).map(next).collect();
+    let mut noise = block.repeat(length.div_ceil(block.len()));
+    noise.truncate(length);
+    noise
+}
+
+fn noisy(rows: u32) -> Vec<u8> {
+    noise(WIDE as usize * rows as usize * 3)
+}
+
+fn noisy_png(rows: u32, data_rows: u32) -> Vec<u8> {
+    let row = 1 + WIDE as usize * 3;
+    let mut data = noise(row * data_rows as usize);
+    data.iter_mut().step_by(row).for_each(|filter| *filter = 0);
+    png_of(rows, 8, 2, &miniz_oxide::deflate::compress_to_vec_zlib(&data, 0))
+}
+
+fn noisy_jpeg(rows: u32, data_rows: u32) -> Vec<u8> {
+    if data_rows == 0 {
+        return jpeg(rows, 0, Scan::All);
+    }
+    let mut out = Vec::new();
+    let encoder = image::codecs::jpeg::JpegEncoder::new_with_quality(&mut out, 40);
+    let image = image::RgbImage::from_raw(WIDE, data_rows, noisy(data_rows)).unwrap();
+    image.write_with_encoder(encoder).unwrap();
+    out
+}
+
+fn noisy_bmp(rows: u32, data_rows: u32) -> Vec<u8> {
+    let header =
+        [&b"BM"[..], &le(0), &le(0), &le(54), &le(40), &le(WIDE), &le(rows), &[1, 0, 24, 0], &[0; 24]];
+    [header.concat(), noisy(data_rows)].concat()
+}
+
+fn noisy_tga(rows: u32, data_rows: u32) -> Vec<u8> {
+    let header = [&[0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0][..], &le_pair(WIDE, rows), &[24, 0x20]].concat();
+    [header, noisy(data_rows)].concat()
+}
+
+fn noisy_ppm(rows: u32, data_rows: u32) -> Vec<u8> {
+    [format!("P6\n{WIDE} {rows}\n255\n").into_bytes(), noisy(data_rows)].concat()
+}
+
 fn be(number: u32) -> [u8; 4] {
     number.to_be_bytes()
 }
@@ -128,13 +211,21 @@ fn png(rows: u32, data_rows: u32, depth: u8, colour: u8) -> Vec<u8> {
         _ => 4,
     };
     let row = 1 + WIDE as usize * samples * usize::from(depth / 8);
-    let data = miniz_oxide::deflate::compress_to_vec_zlib(&vec![0; row * data_rows as usize], 1);
+    png_of(
+        rows,
+        depth,
+        colour,
+        &miniz_oxide::deflate::compress_to_vec_zlib(&vec![0; row * data_rows as usize], 1),
+    )
+}
+
+fn png_of(rows: u32, depth: u8, colour: u8, data: &[u8]) -> Vec<u8> {
     let chunk = |name: &[u8; 4], data: &[u8]| {
         let named = [&name[..], data].concat();
         [&be(u32::try_from(data.len()).unwrap())[..], &named, &be(crc(&named))].concat()
     };
     let header = [&be(WIDE)[..], &be(rows), &[depth, colour, 0, 0, 0]].concat();
-    [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IHDR", &header), chunk(b"IDAT", &data), chunk(b"IEND", b"")]
+    [b"\x89PNG\r\n\x1a\n".to_vec(), chunk(b"IHDR", &header), chunk(b"IDAT", data), chunk(b"IEND", b"")]
         .concat()
 }
 

@@ -55,6 +55,7 @@ mod patch;
 mod patch_stale;
 mod path_table;
 mod pdf;
+mod picture_damage;
 mod picture_entrances;
 mod process;
 mod provider_command;

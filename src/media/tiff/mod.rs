@@ -8,6 +8,7 @@ mod overlay;
 mod samples;
 mod unsupported;
 
+use super::damage::{self, CUT, DecodeStage};
 use super::decode::{DecodedPicture, MOST_BYTES, MOST_SIDE, SMALL_BUFFERS};
 use super::{MediaError, PictureFormat, jpeg};
 use directory::TiffDirectory;
@@ -291,7 +292,7 @@ impl<'a> TiffUnpacker<'a> {
         let mut limits = Limits::default();
         let most = usize::try_from(MOST_BYTES).unwrap_or(usize::MAX);
         (limits.decoding_buffer_size, limits.intermediate_buffer_size) = (most, most);
-        let decoder = Decoder::new(overlay).map_err(|e| refused(head, &e))?.with_limits(limits);
+        let decoder = Decoder::new(overlay).map_err(|e| refused(head, bytes, &e))?.with_limits(limits);
         Ok(TiffUnpacker { head, bytes, decoder })
     }
 
@@ -317,7 +318,7 @@ impl<'a> TiffUnpacker<'a> {
             // For planes after the first it unpacks the part of a tile below the picture as well.
             let (_, rows) = self.decoder.chunk_data_dimensions(chunk);
             raw.resize(row.saturating_mul(rows as usize), 0);
-            self.decoder.read_chunk_bytes(chunk, raw).map_err(|e| refused(self.head, &e))?;
+            self.decoder.read_chunk_bytes(chunk, raw).map_err(|e| refused(self.head, self.bytes, &e))?;
         }
         Ok(())
     }
@@ -329,7 +330,7 @@ impl<'a> TiffUnpacker<'a> {
         }
         let place = usize::try_from(chunk).ok().and_then(|chunk| self.head.chunks.get(chunk));
         let data = place.and_then(|(at, length)| part(self.bytes, *at, *length));
-        let data = data.ok_or_else(|| broken("its data ends before the picture does"))?;
+        let data = data.ok_or_else(|| broken(CUT))?;
         let frame = jpeg::frame(data).ok_or_else(|| broken("a JPEG in it has no header"))?;
         if let Some(form) = frame.lacks() {
             return Err(lacking(format!("with JPEG compression {form}")));
@@ -342,11 +343,11 @@ impl<'a> TiffUnpacker<'a> {
     }
 }
 
-fn refused(head: &TiffHeader, error: &TiffError) -> MediaError {
+fn refused(head: &TiffHeader, bytes: &[u8], error: &TiffError) -> MediaError {
     let (width, height) = (head.width, head.height);
     match error {
         TiffError::LimitsExceeded => MediaError::Huge { width, height, most: MOST_BYTES >> 20 },
         TiffError::UnsupportedError(_) => lacking("of this form".into()),
-        other => broken(&other.to_string()),
+        other => broken(&damage::reason(PictureFormat::Tiff, bytes, DecodeStage::Pixels, other)),
     }
 }

@@ -4,7 +4,7 @@
 //! and a file is changed by all of them or by none. Lines that no hunk names are copied byte for byte; context is never
 //! written from the patch.
 
-use super::nearest::Placed;
+use super::nearest::unlike_both;
 use super::placement::{ContextStyle, HunkPlacement, PrecedingHunks, place};
 use super::target::{LineEquality, PatchTarget};
 use super::{
@@ -81,40 +81,16 @@ fn spots(
     let mut spots = Vec::with_capacity(hunks.len());
     for (index, hunk) in hunks.iter().enumerate() {
         let spot = place(hunk, target, &before, options.fuzz).map_err(|why| error(hunks, index, why))?;
-        if let Some(offset) = offset(hunk, &spot) {
-            before.drift = offset;
-        }
-        let (lead, tail) = hunk.context();
-        let first = spot.at + lead.saturating_sub(spot.skipped.0);
-        let last = (spot.at + spot.length).saturating_sub(tail.saturating_sub(spot.skipped.1));
-        // Lines that only go to the end of the file say nothing about what comes after them in the patch.
-        if spot.length > 0 || hunk.old_start.is_some() {
-            (before.changed, before.count) = (first..last.max(first), index + 1);
-            before.end = spot.at + spot.length + spot.skipped.1;
-        }
-        before.placed.push(placed(hunk, &spot));
+        before.pass(hunk, &spot);
         spots.push(spot);
     }
-    Ok(spots)
-}
-
-fn placed(hunk: &PatchHunk, spot: &HunkPlacement) -> Placed {
-    let (added, removed) = (hunk.count(PatchLineKind::Add), hunk.count(PatchLineKind::Remove));
-    Placed {
-        old: spot.at..spot.at + spot.length,
-        added: added.cast_signed().saturating_sub_unsigned(removed),
+    match unlike_both(hunks, &spots, target) {
+        None => Ok(spots),
+        Some((index, places)) => {
+            let lines = places.into_iter().map(|at| at + 1).collect();
+            Err(error(hunks, index, HunkErrorKind::Ambiguous(lines)))
+        }
     }
-}
-
-/// How far from its stated line a hunk stands.
-fn offset(hunk: &PatchHunk, spot: &HunkPlacement) -> Option<isize> {
-    let start = hunk.old_start?;
-    let insertion = hunk.old_lines().next().is_none();
-    if insertion && start == 0 {
-        return None;
-    }
-    let stated = if insertion { start } else { start.saturating_sub(1) + spot.skipped.0 };
-    Some(isize::try_from(spot.at).ok()?.saturating_sub_unsigned(stated))
 }
 
 /// A run of lines to be replaced.
@@ -262,7 +238,7 @@ fn notes(hunks: &[PatchHunk], spots: &[HunkPlacement], target: &PatchTarget<'_>)
     let mut notes = Vec::new();
     for (index, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
         let name = format!("hunk {} of {}", index + 1, hunks.len());
-        if let Some(away) = offset(hunk, spot).filter(|away| *away != 0) {
+        if let Some(away) = spot.offset(hunk).filter(|away| *away != 0) {
             let s = if away.abs() == 1 { "" } else { "s" };
             let nearest =
                 spot.nearest_of.map_or_else(String::new, |n| format!(", the nearest of {n} places"));

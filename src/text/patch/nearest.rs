@@ -5,9 +5,9 @@
 //! content that the hunks before it have made; GNU patch from the old line number, moved by as much as the hunk before
 //! it was moved. Of two places at the same distance both programs take the lower.
 
-use super::placement::PrecedingHunks;
+use super::placement::{HunkPlacement, PrecedingHunks};
 use super::target::{LineEquality, PatchTarget};
-use super::{PatchHunk, PatchLineKind};
+use super::{PatchHunk, PatchLine, PatchLineKind};
 use std::ops::Range;
 
 /// A hunk that has its place: the lines of the content that it names, context included, and how many lines it adds.
@@ -24,23 +24,114 @@ pub(super) fn nearest(
     target: &PatchTarget<'_>,
     before: &PrecedingHunks,
 ) -> Option<(usize, usize)> {
-    let (start, new_start) = (hunk.old_start?, hunk.new_start?);
-    // Both programs hold a hunk that begins at line 1 to the beginning of the file.
-    if !hunk.counted || hunk.envelope || start <= 1 || new_start == 0 {
-        return None;
-    }
+    let numbers = HunkNumbers::of(hunk)?;
     let all = target.find(lines, LineEquality::Exact, usize::MAX);
-    let stated = (start - 1).saturating_add_signed(before.drift);
-    let gnu = all.iter().filter(|at| **at >= before.end).map(|at| (at.abs_diff(stated), *at));
-    let (_, tail) = hunk.context();
-    let whole = |at: usize| at..at + lines.len();
-    let free = |at: usize| before.placed.iter().all(|hunk| !overlap(&hunk.old, &whole(at)));
-    // Without any line below its changes, git looks at the end of the file only.
-    let allowed = |at: usize| tail > 0 || at + lines.len() == target.lines.len();
-    let git = all.iter().copied().filter(|at| allowed(*at) && free(*at));
-    let git = git.map(|at| (moved(at, before).abs_diff(new_start - 1), at));
-    let (by_gnu, by_git) = (least(gnu)?, least(git)?);
-    (by_gnu == by_git || same_without(hunk, by_gnu, by_git, target)).then_some((by_gnu, all.len()))
+    let by_gnu = numbers.by_gnu(hunk, &all, target, before)?;
+    let by_git = numbers.by_git(hunk, &all, target, before)?;
+    same(hunk, by_gnu, by_git, target).then_some((by_gnu, all.len()))
+}
+
+/// The first hunk, with all its places, from which on the result is neither that of `git apply` nor that of GNU patch.
+///
+/// A hunk with one place below the hunk before it may have others above, and its line may fit by chance: each program
+/// may still choose another place. placet follows one of the two programs in all hunks, or refuses.
+pub(super) fn unlike_both(
+    hunks: &[PatchHunk],
+    spots: &[HunkPlacement],
+    target: &PatchTarget<'_>,
+) -> Option<(usize, Vec<usize>)> {
+    let not_gnu = first_unlike(hunks, spots, |numbers, hunk, spot, before| {
+        // The usual case, and it needs no search: GNU patch tries this line first.
+        let below = hunk.context().1 >= hunk.context().0 || spot.at + spot.length == target.lines.len();
+        below && spot.at == numbers.stated(before) || {
+            let place = numbers.by_gnu(hunk, &places(hunk, target), target, before);
+            place.is_some_and(|at| same(hunk, at, spot.at, target))
+        }
+    })?;
+    let not_git = first_unlike(hunks, spots, |numbers, hunk, spot, before| {
+        let place = numbers.by_git(hunk, &places(hunk, target), target, before);
+        place.is_some_and(|at| same(hunk, at, spot.at, target))
+    })?;
+    let of = |index: usize| Some((index, places(hunks.get(index)?, target)));
+    // A hunk with one place only is not in doubt: a rule of its own says why one of the programs refuses it.
+    let indices = [not_gnu.max(not_git), not_gnu.min(not_git)];
+    indices.into_iter().filter_map(of).find(|(_, places)| places.len() > 1)
+}
+
+/// The first hunk that is compared without any tolerance and that does not stand where a program would put it.
+fn first_unlike(
+    hunks: &[PatchHunk],
+    spots: &[HunkPlacement],
+    like: impl Fn(&HunkNumbers, &PatchHunk, &HunkPlacement, &PrecedingHunks) -> bool,
+) -> Option<usize> {
+    let mut before = PrecedingHunks::default();
+    for (index, (hunk, spot)) in hunks.iter().zip(spots).enumerate() {
+        if let Some(numbers) = HunkNumbers::of(hunk).filter(|_| spot.is_strict())
+            && !like(&numbers, hunk, spot, &before)
+        {
+            return Some(index);
+        }
+        before.pass(hunk, spot);
+    }
+    None
+}
+
+fn places(hunk: &PatchHunk, target: &PatchTarget<'_>) -> Vec<usize> {
+    let lines: Vec<&[u8]> = hunk.old_lines().map(PatchLine::text).collect();
+    target.find(&lines, LineEquality::Exact, usize::MAX)
+}
+
+fn same(hunk: &PatchHunk, one: usize, other: usize, target: &PatchTarget<'_>) -> bool {
+    one == other || same_without(hunk, one, other, target)
+}
+
+/// Where the header of a hunk says that it was, from 0, for a hunk that both programs look for.
+struct HunkNumbers {
+    old: usize,
+    new: usize,
+}
+
+impl HunkNumbers {
+    fn of(hunk: &PatchHunk) -> Option<HunkNumbers> {
+        let (start, new_start) = (hunk.old_start?, hunk.new_start?);
+        // Both programs hold a hunk that begins at line 1 to the beginning of the file.
+        let counts = hunk.counted && !hunk.envelope && start > 1 && new_start > 0;
+        counts.then(|| HunkNumbers { old: start - 1, new: new_start - 1 })
+    }
+
+    fn stated(&self, before: &PrecedingHunks) -> usize {
+        self.old.saturating_add_signed(before.drift)
+    }
+
+    /// GNU patch looks below the last line that the hunk before changes, and with less context below the changes than
+    /// above them at the end of the file only.
+    fn by_gnu(
+        &self,
+        hunk: &PatchHunk,
+        all: &[usize],
+        target: &PatchTarget<'_>,
+        before: &PrecedingHunks,
+    ) -> Option<usize> {
+        let (stated, (lead, tail)) = (self.stated(before), hunk.context());
+        let length = hunk.old_lines().count();
+        let allowed =
+            |at: &usize| *at >= before.changed.end && (tail >= lead || at + length == target.lines.len());
+        least(all.iter().copied().filter(allowed).map(|at| (at.abs_diff(stated), at)))
+    }
+
+    /// git looks at all lines that no hunk quoted yet, and without any line below the changes at the end of the file only.
+    fn by_git(
+        &self,
+        hunk: &PatchHunk,
+        all: &[usize],
+        target: &PatchTarget<'_>,
+        before: &PrecedingHunks,
+    ) -> Option<usize> {
+        let (length, (_, tail)) = (hunk.old_lines().count(), hunk.context());
+        let free = |at: usize| before.placed.iter().all(|hunk| !overlap(&hunk.old, &(at..at + length)));
+        let allowed = |at: &usize| (tail > 0 || at + length == target.lines.len()) && free(*at);
+        least(all.iter().copied().filter(allowed).map(|at| (moved(at, before).abs_diff(self.new), at)))
+    }
 }
 
 /// True when a hunk that only removes lines leaves the same content at both places: one of several equal lines goes.

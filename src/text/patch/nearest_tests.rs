@@ -58,6 +58,17 @@ fn a_place_is_taken_only_where_git_and_gnu_patch_take_the_same() {
     assert!(on(&far, &old).unwrap().notes[1].contains("applied at line 21 "));
 }
 
+/// What `git apply` and GNU patch make of it differs, because GNU patch puts the second hunk between the lines of the
+/// first one and git puts the third above the second.
+#[test]
+fn a_hunk_with_one_place_left_is_refused_where_its_result_is_that_of_neither_program() {
+    let hunks =
+        "@@ -2,2 +2,3 @@\n e\n+new\n a\n@@ -7,2 +8,3 @@\n a\n+new\n a\n@@ -11,2 +13,3 @@\n b\n+new\n c\n";
+    let old = "1\n2\n3\ne\na\na\n7\nb\nc\n10\n11\n12\n13\n14\n15\na\na\n18\nb\nc\n";
+    let error = refused(hunks, old);
+    assert!(error.ends_with("matches at 2 places, lines 8, 19"), "{error}");
+}
+
 #[test]
 fn an_addition_past_the_end_goes_to_the_end_and_says_so() {
     let applied = on("@@ -9,0 +10,2 @@\n+x\n+y\n", "a\nb\n").unwrap();

@@ -47,10 +47,56 @@ pub(super) struct PrecedingHunks {
     pub(super) changed: Range<usize>,
     /// The end of its context.
     pub(super) end: usize,
-    /// How many there are: the number of the last one.
+    /// The number of the one that `changed` and `end` speak of.
     pub(super) count: usize,
+    /// How many there are.
+    number: usize,
     /// All of them.
     pub(super) placed: Vec<Placed>,
+}
+
+impl PrecedingHunks {
+    /// One more hunk has its place.
+    pub(super) fn pass(&mut self, hunk: &PatchHunk, spot: &HunkPlacement) {
+        self.number += 1;
+        if let Some(offset) = spot.offset(hunk) {
+            self.drift = offset;
+        }
+        let (lead, tail) = hunk.context();
+        let first = spot.at + lead.saturating_sub(spot.skipped.0);
+        let last = (spot.at + spot.length).saturating_sub(tail.saturating_sub(spot.skipped.1));
+        // Lines that only go to the end of the file say nothing about what comes after them in the patch.
+        if spot.length > 0 || hunk.old_start.is_some() {
+            (self.changed, self.count) = (first..last.max(first), self.number);
+            self.end = spot.at + spot.length + spot.skipped.1;
+        }
+        let (added, removed) = (hunk.count(PatchLineKind::Add), hunk.count(PatchLineKind::Remove));
+        self.placed.push(Placed {
+            old: spot.at..spot.at + spot.length,
+            added: added.cast_signed().saturating_sub_unsigned(removed),
+        });
+    }
+}
+
+impl HunkPlacement {
+    /// How far from its stated line a hunk stands.
+    pub(super) fn offset(&self, hunk: &PatchHunk) -> Option<isize> {
+        let start = hunk.old_start?;
+        let insertion = hunk.old_lines().next().is_none();
+        if insertion && start == 0 {
+            return None;
+        }
+        let stated = if insertion { start } else { start.saturating_sub(1) + self.skipped.0 };
+        Some(isize::try_from(self.at).ok()?.saturating_sub_unsigned(stated))
+    }
+
+    /// True where all its lines are in the file byte for byte.
+    pub(super) fn is_strict(&self) -> bool {
+        self.length > 0
+            && self.alike == LineEquality::Exact
+            && self.reading == ContextStyle::Marked
+            && self.skipped == (0, 0)
+    }
 }
 
 /// The hunk's old lines under one reading.

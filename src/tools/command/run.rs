@@ -112,7 +112,8 @@ impl RunPlan {
             ));
         }
         let walls = CommandIsolation::of(env);
-        Ok(RunPlan { line: args.command, cwd, stdin, timeout, hosts, walls, pace })
+        let cwd_name = env.full_name(&cwd.path);
+        Ok(RunPlan { line: args.command, cwd, cwd_name, stdin, timeout, hosts, walls, pace })
     }
 }
 
@@ -155,6 +156,8 @@ impl CommandToApprove<'_> {
 pub(in crate::tools) struct RunPlan {
     line: String,
     cwd: ResolvedPath,
+    /// The directory as results name it.
+    cwd_name: String,
     stdin: Option<Vec<u8>>,
     timeout: Duration,
     hosts: Vec<String>,
@@ -326,7 +329,7 @@ impl RunPlan {
         let number = job.number;
         text.push_str(&format!(
             "[job {number} runs in the background, in {}; `job` reads, waits for and ends it",
-            self.cwd.path.display()
+            self.cwd_name
         ));
         text.push_str(match self.walls {
             CommandIsolation::View if job.is_walled() => {
@@ -366,7 +369,7 @@ impl RunPlan {
             text.push('\n');
         }
         let seconds = elapsed.as_secs_f64();
-        text.push_str(&format!("[{how}, {seconds:.1} s, in {}]", self.cwd.path.display()));
+        text.push_str(&format!("[{how}, {seconds:.1} s, in {}]", self.cwd_name));
         let mut line = line;
         if let Some(told) = effects {
             text.push_str(&told.for_model);

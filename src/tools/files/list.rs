@@ -124,7 +124,7 @@ impl Plan for ListPlan {
         blocking(title.clone(), move || {
             let root = walk_root(&ctx.env, &self.at, OpenConsent::Permit(&permit))?;
             let mut listing = DirectoryListing {
-                text: format!("{}/\n", self.at.path.display()),
+                text: format!("{}/\n", ctx.env.full_name(&self.at.path).trim_end_matches('/')),
                 ..DirectoryListing::default()
             };
             listing.directory(&ctx.env, root, self.show, self.depth, 1);

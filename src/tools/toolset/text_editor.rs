@@ -138,10 +138,12 @@ fn directory(
     env: &ToolContext,
 ) -> Result<ToolOutput, ToolError> {
     let (rows, skipped) = rows(env, at, consent, (WalkFilter::Usual, 2, ENTRIES))?;
-    let mut text = format!("{}/\n", at.path.display());
+    let name = env.full_name(&at.path);
+    let name = name.trim_end_matches('/');
+    let mut text = format!("{name}/\n");
     for row in rows.iter().take(ENTRIES) {
         let slash = if row.kind == WalkEntryKind::Directory { "/" } else { "" };
-        let _ = writeln!(text, "{}/{}{slash}", at.path.display(), row.relative.shown());
+        let _ = writeln!(text, "{name}/{}{slash}", row.relative.shown());
     }
     if rows.len() > ENTRIES {
         let _ = writeln!(text, "[cut at {ENTRIES} entries: view a directory below]");

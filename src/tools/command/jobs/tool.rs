@@ -159,7 +159,7 @@ impl Plan for JobPlan {
                 job.tell_person_once();
             }
             match self.read(job) {
-                Ok(text) => said(job, text, &waited, title),
+                Ok(text) => said(job, (text, &ctx.env.full_name(&job.cwd)), &waited, title),
                 Err(e) => {
                     let why = ToolError::new(format!("its output cannot be read: {e}"));
                     crate::tools::output::failed(&title, &why)
@@ -221,7 +221,8 @@ impl JobWaitOutcome {
     }
 }
 
-fn said(job: &Job, mut text: String, waited: &JobWaitOutcome, title: String) -> ToolOutput {
+/// `place` is the directory of the job as results name it.
+fn said(job: &Job, (mut text, place): (String, &str), waited: &JobWaitOutcome, title: String) -> ToolOutput {
     let mut recorded = Vec::new();
     // Waiting in vain is work each time: what was asked for is the waiting.
     let steady = format!("{}\n{}{}", job.state_without_times(), text, job.effects());
@@ -246,7 +247,7 @@ fn said(job: &Job, mut text: String, waited: &JobWaitOutcome, title: String) -> 
     let state = job.state();
     let nothing = if nothing { ", nothing new" } else { "" };
     let waited = waited.words();
-    text.push_str(&format!("[job {}: {state}{nothing}{waited}, in {}]", job.number, job.cwd.display()));
+    text.push_str(&format!("[job {}: {state}{nothing}{waited}, in {place}]", job.number));
     text.push_str(&job.effects());
     ToolOutput {
         outcome: CallOutcome::Done,
@@ -269,7 +270,7 @@ fn listed(env: &ToolContext, title: &str) -> ToolOutput {
         .iter()
         .map(|job| {
             let shown = job.shown();
-            format!("{} · {} · {} · in {}", shown.number, shown.state, shown.line, shown.cwd.display())
+            format!("{} · {} · {} · in {}", shown.number, shown.state, shown.line, env.full_name(&shown.cwd))
         })
         .collect();
     let text = if lines.is_empty() { "no jobs".to_string() } else { lines.join("\n") };

@@ -92,7 +92,8 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     .touching(|input, ()| writes(input, "path"))
     .saying(|_: &AgentosWrite, (), said| match &said.output.facts {
         OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
-            json!({"written": true, "path": change.path.to_string_lossy(), "size": change.size()}).to_string()
+            json!({"written": true, "path": said.env.full_name(&change.path), "size": change.size()})
+                .to_string()
         }),
         _ => None,
     })
@@ -118,7 +119,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             .touching(|input, ()| writes(input, "path"))
             .saying(|_: &AgentosPatch, (), said| match &said.output.facts {
                 OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
-                    json!({"patched": true, "path": change.path.to_string_lossy()}).to_string()
+                    json!({"patched": true, "path": said.env.full_name(&change.path)}).to_string()
                 }),
                 _ => None,
             })
@@ -197,7 +198,7 @@ fn read(
     if whole {
         crate::tools::files::lookup::credit_all(env, at, &file, blake3::hash(&bytes));
     }
-    let answer = json!({"content": file.text(), "path": at.path.to_string_lossy(), "size": size});
+    let answer = json!({"content": file.text(), "path": env.full_name(&at.path), "size": size});
     let line = format!("read {} ({} of {size} bytes)", env.workspace.shown(&at.path), bytes.len());
     Ok(ToolOutput::done(answer.to_string(), CallSummary::line(line)))
 }
@@ -248,7 +249,7 @@ fn plan_list(
         let (rows, skipped) = rows(&ctx.env, &place, consent, (WalkFilter::All, depth, ENTRIES))?;
         let entries: Vec<Value> = rows.iter().take(ENTRIES).map(entry).collect();
         let line = format!("list {}: {}", ctx.env.workspace.shown(&place.path), entries.len());
-        let mut answer = json!({"path": place.path.to_string_lossy(), "entries": entries});
+        let mut answer = json!({"path": ctx.env.full_name(&place.path), "entries": entries});
         if let (Value::Object(answer), true) = (&mut answer, rows.len() > ENTRIES) {
             answer.insert("truncated".into(), json!(format!("the first {ENTRIES} entries")));
         }

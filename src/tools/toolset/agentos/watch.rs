@@ -107,14 +107,14 @@ impl AgentosWatchPlan {
             () = tokio::time::sleep(self.timeout) => None,
         };
         let Some(first) = first else {
-            let answer = json!({"path": self.at.path.to_string_lossy(), "events": [], "timedOut": true});
+            let answer = json!({"path": ctx.env.full_name(&self.at.path), "events": [], "timedOut": true});
             return Ok(ToolOutput::done(
                 answer.to_string(),
                 CallSummary::line(format!("{}: nothing", self.title)),
             ));
         };
         let gathered = self.gather(first, &mut events, ctx).await;
-        Ok(self.report(gathered))
+        Ok(self.report(gathered, ctx))
     }
 
     /// The path itself, or for one that does not exist yet the directory it would be in.
@@ -167,16 +167,17 @@ impl AgentosWatchPlan {
         told
     }
 
-    fn report(&self, told: BTreeMap<PathBuf, &'static str>) -> ToolOutput {
+    fn report(&self, told: BTreeMap<PathBuf, &'static str>, ctx: &RunContext) -> ToolOutput {
         let all = told.len();
         let now = jiff::Timestamp::now().to_string();
         let one = |(path, kind): (PathBuf, &str)| {
             // What is there in the end decides between gone and changed.
             let kind = if kind != "deleted" && !path.exists() { "deleted" } else { kind };
-            json!({"type": kind, "path": path.to_string_lossy(), "timestamp": now})
+            json!({"type": kind, "path": ctx.env.full_name(&path), "timestamp": now})
         };
         let events: Vec<Value> = told.into_iter().take(MOST).map(one).collect();
-        let mut answer = json!({"path": self.at.path.to_string_lossy(), "events": events, "timedOut": false});
+        let mut answer =
+            json!({"path": ctx.env.full_name(&self.at.path), "events": events, "timedOut": false});
         if let (Value::Object(answer), true) = (&mut answer, all > MOST) {
             answer.insert("truncated".into(), json!(format!("{MOST} of {all} paths")));
         }

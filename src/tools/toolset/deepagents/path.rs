@@ -17,6 +17,8 @@ pub(super) struct DeepagentsPath {
     pub(super) at: ResolvedPath,
     /// As the workspace knows it.
     pub(super) real: String,
+    /// In a mount, whose directory on disk has no name here.
+    mounted: bool,
 }
 
 impl DeepagentsOptions {
@@ -52,7 +54,7 @@ impl DeepagentsOptions {
         }
         let shown = if self.virtual_paths || written.starts_with('/') { shown } else { written.to_string() };
         at.written.clone_from(&shown);
-        Ok(DeepagentsPath { shown, at, real })
+        Ok(DeepagentsPath { shown, at, real, mounted })
     }
 
     /// What a path means to the workspace: for ordering calls too, so nothing is looked at.
@@ -84,7 +86,7 @@ impl DeepagentsOptions {
     /// A path below `base` as the caller knows it.
     pub(super) fn below(&self, base: &DeepagentsPath, relative: &RelativePath) -> String {
         let relative = relative.plain();
-        match self.virtual_paths {
+        match self.virtual_paths || base.mounted {
             true => format!("{}/{relative}", base.shown.trim_end_matches('/')),
             false => base.at.path.join(relative).to_string_lossy().into_owned(),
         }

@@ -4,10 +4,10 @@
 //! project or of what is pending. Package managers get their registries on the list of hosts, which is asked about.
 
 use super::super::super::{
-    CallFailure, CallSummary, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+    CallSummary, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
 };
 use super::command::words;
-use super::files::{planned, read};
+use super::files::{not_there, planned, read};
 use super::{TriggerfishState, missing};
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
@@ -71,13 +71,11 @@ pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
                 changes.first().map(|change| format!("Wrote {} bytes to {}", change.size(), args.path))
             }
             _ => None,
-        });
+        })
+        .failing(|args: &TriggerfishExecWrite, _, _, error| not_there(&args.path, error));
     let read = ForeignTool::new("exec.read", "Read a file of the exec workspace.", surface, plan_read)
         .with_rule_name(|_| Some("read_file"))
-        .failing(|args: &TriggerfishExecRead, _, _, error| {
-            (error.fault == CallFailure::Missing)
-                .then(|| format!("Error: No such file or directory: {}", args.path))
-        });
+        .failing(|args: &TriggerfishExecRead, _, _, error| not_there(&args.path, error));
     let run = ForeignTool::new(
         "exec.run",
         "Run a command in the exec workspace: tests, package installation.",
@@ -89,7 +87,10 @@ pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
     let ls =
         ForeignTool::new("exec.ls", "List the exec workspace: name, size, isDirectory.", surface, plan_ls)
             .whole()
-            .with_rule_name(|_| Some("list_directory"));
+            .with_rule_name(|_| Some("list_directory"))
+            .failing(|args: &TriggerfishExecLs, _, _, error| {
+                not_there(args.path.as_deref().unwrap_or("."), error)
+            });
     vec![Arc::new(write), Arc::new(read), Arc::new(run), Arc::new(ls)]
 }
 
@@ -98,8 +99,10 @@ fn root(env: &ToolContext) -> Result<PathBuf, ToolError> {
     let none = || ToolError::new("there is no exec workspace: this session has no view");
     let dir = env.workspace.view().ok_or_else(none)?.scratch().map(|scratch| scratch.join("exec"));
     let dir = dir.map_err(|e| ToolError::new(format!("the exec workspace cannot be made: {e}")))?;
-    std::fs::create_dir_all(&dir)
-        .map_err(|e| ToolError::new(format!("`{}` cannot be made: {e}", dir.display())))?;
+    let dir = std::fs::create_dir_all(&dir).and_then(|()| std::fs::canonicalize(&dir));
+    let dir = dir.map_err(|e| ToolError::new(format!("the exec workspace cannot be made: {e}")))?;
+    // Calls name files by their path in the exec workspace, and no message names the directory on disk.
+    env.workspace.name_directory("exec", &dir);
     Ok(dir)
 }
 
@@ -107,9 +110,12 @@ fn inside(env: &ToolContext, written: &str) -> Result<ResolvedPath, ToolError> {
     let root = root(env)?;
     let escapes = || ToolError::worded(format!("Path \"{written}\" escapes the workspace directory"));
     let relative = written.trim_start_matches('/');
-    let at = env.resolve(&root.join(relative).to_string_lossy()).map_err(|_| escapes())?;
-    let real_root = env.resolve(&root.to_string_lossy())?.path;
-    if at.path.starts_with(&real_root) { Ok(at) } else { Err(escapes()) }
+    let mut at = env.resolve(&root.join(relative).to_string_lossy()).map_err(|_| escapes())?;
+    if !at.path.starts_with(&root) {
+        return Err(escapes());
+    }
+    at.written = relative.to_string();
+    Ok(at)
 }
 
 fn plan_write(
@@ -119,13 +125,9 @@ fn plan_write(
 ) -> Result<Box<dyn Plan>, ToolError> {
     planned(env, "exec.write")?;
     let at = inside(env, &args.path)?;
-    let plan = WritePlan::of_text(
-        at.written,
-        args.content.clone(),
-        WriteFileMode::Overwrite,
-        UnreadPolicy::Allow,
-        env,
-    )?;
+    let place = (at, args.path.clone());
+    let plan =
+        WritePlan::at(place, args.content.clone(), WriteFileMode::Overwrite, UnreadPolicy::Allow, env)?;
     Ok(Box::new(plan))
 }
 
@@ -146,7 +148,7 @@ fn plan_run(
     surface: &Arc<TriggerfishState>,
 ) -> Result<Box<dyn Plan>, ToolError> {
     surface.permitted(&args.command)?;
-    let cwd = Some(inside(env, args.cwd.as_deref().unwrap_or(""))?.written);
+    let cwd = Some(inside(env, args.cwd.as_deref().unwrap_or(""))?.path.to_string_lossy().into_owned());
     let (command, network) = (args.command.clone(), Some(registries(&args.command)));
     let args = run::Args { command, cwd, network, ..run::Args::default() };
     Ok(Box::new(RunPlan::new(args, env)?))

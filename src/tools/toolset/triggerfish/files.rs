@@ -129,7 +129,7 @@ fn placed(surface: &TriggerfishState, touches: TouchedPaths) -> TouchedPaths {
     touches.resolved(|path| Some(surface.real(path)))
 }
 
-fn not_there(path: &str, error: &ToolError) -> Option<String> {
+pub(super) fn not_there(path: &str, error: &ToolError) -> Option<String> {
     match error.fault {
         CallFailure::Missing | CallFailure::Outside => Some(no_such(path).message),
         CallFailure::NotDirectory => Some(format!("Error: Not a directory: {path}")),

@@ -66,8 +66,8 @@ impl TypestackOperation {
         let done = match &self.what {
             Err(why) => Err(why.clone()),
             Ok((operation, at)) => {
-                result.insert("sFullPath".into(), json!(at.path.to_string_lossy()));
-                debug.push(format!("Path: {}", at.path.display()));
+                result.insert("sFullPath".into(), json!(env.full_name(&at.path)));
+                debug.push(format!("Path: {}", env.full_name(&at.path)));
                 let done = operation.perform(env, draft, consent, UnreadPolicy::Allow);
                 done.map(|done| (operation, done)).map_err(|e| told(&e))
             }
