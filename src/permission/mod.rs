@@ -40,3 +40,5 @@ pub use rule::{Rule, RuleError, RuleVerdict};
 
 #[cfg(test)]
 mod question_count_tests;
+#[cfg(test)]
+mod verdict_tests;
