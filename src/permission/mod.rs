@@ -12,15 +12,18 @@ mod danger;
 mod decision;
 mod disclosure;
 mod explain;
+mod flow;
 mod git_repository;
 mod grant;
 mod grant_pattern;
 mod mode;
+mod parsed_command;
 mod pattern;
 mod policy;
 mod protected;
 mod read_only;
 mod rule;
+mod tables;
 
 pub use access::{Access, AccessLocation};
 pub use classification::{

@@ -25,7 +25,7 @@ fn verdict(policy: &Policy, line: &str) -> String {
     for part in explained.segments {
         out.push_str(&format!(" | {} = {}", part.command, part.by));
     }
-    let (reads, writes) = command_rules::ParsedCommand::read("run_command", &access, Some(home))
+    let (reads, writes) = parsed_command::ParsedCommand::read("run_command", &access, Some(home))
         .map(|parsed| parsed.files())
         .unwrap_or_default();
     for (name, paths) in [("reads", reads), ("writes", writes)] {
