@@ -4,13 +4,9 @@
 //! only to what is classified as high or higher. Off unless the settings classify something; then it costs one
 //! comparison for each call.
 
-use super::Access;
-use super::command::CommandSegment;
-use super::command_rules::ParsedCommand;
 use super::decision::Denial;
 use super::git_repository::{is_git_name, is_repository};
 use super::pattern::RulePattern;
-use super::policy::Policy;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -191,7 +187,8 @@ fn split(text: &str) -> Result<(ClassificationLevel, &str), ClassificationError>
 }
 
 fn pattern(text: &str, raw: &str) -> Result<RulePattern, ClassificationError> {
-    RulePattern::parse(raw).map_err(|reason| ClassificationError::Glob { text: text.into(), reason })
+    RulePattern::parse(raw)
+        .map_err(|e| ClassificationError::Glob { text: text.into(), reason: e.kind().to_string() })
 }
 
 fn tree(text: &str, raw: &str) -> Result<ClassificationGlob, ClassificationError> {
@@ -229,15 +226,6 @@ impl ClassificationGlob {
         self.glob.matches_path(path, roots)
             || self.dir.as_ref().is_some_and(|dir| dir.matches_path(path, roots))
     }
-}
-
-/// True for a program that reads repositories, and what is in their history, without naming a file of theirs.
-fn reads_repositories(part: &CommandSegment) -> bool {
-    /// Beside git's own programs, all of which begin with its name.
-    const OTHERS: [&str; 7] = ["tig", "jj", "gh", "glab", "hub", "lazygit", "hg"];
-    let program = part.words.first().and_then(|word| word.text.as_deref()).unwrap_or_default();
-    let name = program.rsplit('/').next().unwrap_or(program);
-    name.starts_with("git") || OTHERS.contains(&name)
 }
 
 /// A flow that is not allowed.
@@ -285,86 +273,6 @@ pub struct FlowCheck {
     pub level: ClassificationLevel,
     /// All that is not allowed about it; the first is told.
     pub violations: Vec<FlowViolation>,
-}
-
-impl Policy {
-    pub fn labels(&self) -> &ClassificationRules {
-        &self.labels
-    }
-
-    pub fn taint(&self) -> &Taint {
-        &self.taint
-    }
-
-    pub fn level_of(&self, path: &Path) -> ClassificationLevel {
-        self.labels.of_path(path, self.roots())
-    }
-
-    /// What `reach` would come to. Changes nothing.
-    pub fn flow(&self, tool: &str, reach: &[Access]) -> FlowCheck {
-        if self.labels.is_off() {
-            return FlowCheck::default();
-        }
-        let mut reads: Vec<PathBuf> = Vec::new();
-        let mut writes: Vec<PathBuf> = Vec::new();
-        for one in reach {
-            match one {
-                Access::Read { path, .. } => reads.push(path.clone()),
-                Access::Write { path, .. } => writes.push(path.clone()),
-                Access::Run { cwd, .. } => {
-                    reads.push(cwd.clone());
-                    if let Some(line) = ParsedCommand::read(tool, one, self.home()) {
-                        let (read, written) = line.files();
-                        reads.extend(read);
-                        if line.parts().iter().any(|part| reads_repositories(part)) {
-                            reads.push(cwd.join(".git"));
-                        }
-                        writes.extend(written);
-                    }
-                }
-                Access::Network { .. } | Access::Approval | Access::Session => {}
-            }
-        }
-        let touched = reads.iter().chain(&writes).map(|path| self.level_of(path)).max();
-        let level = touched.unwrap_or_default();
-        // What is written may hold what the same call reads; but what it replaces flows nowhere.
-        let read = reads.iter().map(|path| self.level_of(path)).max().unwrap_or_default();
-        let taint = self.taint.load().max(read);
-        let mut violations = Vec::new();
-        let ceiling = self.labels.provider_ceiling();
-        for path in reads.iter().chain(&writes) {
-            let level = self.level_of(path);
-            if level > ceiling {
-                violations.push(FlowViolation::Ceiling { target: self.display_path(path), level, ceiling });
-            }
-        }
-        for path in &writes {
-            let level = self.level_of(path);
-            if level < taint {
-                violations.push(FlowViolation::File { taint, target: self.display_path(path), level });
-            }
-        }
-        for one in reach {
-            if let Access::Network { host } = one
-                && self.labels.of_host(host) < taint
-            {
-                let level = self.labels.of_host(host);
-                violations.push(FlowViolation::Sink { taint, target: host.clone(), level });
-            }
-        }
-        violations.dedup();
-        FlowCheck { level, violations }
-    }
-
-    /// The path as people name it.
-    fn display_path(&self, path: &Path) -> String {
-        let relative = self.roots().iter().find_map(|root| path.strip_prefix(root).ok());
-        match relative {
-            Some(relative) if relative.as_os_str().is_empty() => ".".into(),
-            Some(relative) => relative.display().to_string(),
-            None => path.display().to_string(),
-        }
-    }
 }
 
 #[cfg(test)]

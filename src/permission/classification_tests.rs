@@ -1,6 +1,6 @@
 //! Which way data may flow, as tables.
 
-use super::super::{AccessLocation, Decision, Mode, ModeCell};
+use super::super::{Access, AccessLocation, Decision, Mode, ModeCell, Policy};
 use super::*;
 use crate::conversation::CallId;
 

@@ -1,22 +1,13 @@
 //! A command line against rules and grants: each of its parts must be consented to, and each may be refused.
 
-use super::command;
-use super::command::{
-    CommandSegment, RedirectKind, SegmentKind, ShellParseContext, ShellParseError, ShellRedirect, WrapperKind,
-};
+use super::command::{CommandSegment, RedirectKind, SegmentKind, WrapperKind};
 use super::grant_pattern;
-use super::policy::{AccessVerdict, Policy};
+use super::parsed_command::{ParsedCommand, is_write, named, seen_as, written};
+use super::policy::{AccessVerdict, NotCovered, Policy};
 use super::read_only;
+use super::tables::steers_later_commands;
 use super::{Access, AccessLocation, Grant, Mode, PermitReason, Rule, RuleVerdict, danger};
 use std::path::{Path, PathBuf};
-
-/// A line that was read once.
-pub(super) struct ParsedCommand<'a> {
-    pub(super) tool: &'a str,
-    pub(super) reach: &'a Access,
-    pub(super) command: &'a str,
-    pub(super) segments: Result<Vec<CommandSegment>, ShellParseError>,
-}
 
 /// What consent to a part rests on.
 pub(super) enum SegmentConsent {
@@ -25,51 +16,6 @@ pub(super) enum SegmentConsent {
     By(PermitReason),
     /// Nothing covers it; the reason, where there is a better one than that.
     Open(Option<String>),
-}
-
-impl<'a> ParsedCommand<'a> {
-    /// `None` for what is no command.
-    pub(super) fn read(tool: &'a str, reach: &'a Access, home: Option<&Path>) -> Option<ParsedCommand<'a>> {
-        let Access::Run { command, cwd, .. } = reach else { return None };
-        let segments = command::parse(command, ShellParseContext { cwd, home });
-        Some(ParsedCommand { tool, reach, command, segments })
-    }
-
-    /// Every part, with what wrappers run.
-    pub(super) fn parts(&self) -> Vec<&CommandSegment> {
-        self.segments.iter().flatten().flat_map(CommandSegment::all).collect()
-    }
-
-    /// The files its words name: those it reads and those it writes. A line that cannot be read names every word of it
-    /// for reading; what it writes is seen afterwards.
-    pub(super) fn files(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        if let (Err(_), Access::Run { cwd, .. }) = (&self.segments, self.reach) {
-            let cut = |c: char| c.is_whitespace() || ";|&`(){}<>\"'=".contains(c);
-            let words = self.command.split(cut).filter(|word| !word.is_empty());
-            reads.extend(words.map(|word| command::join(cwd, word)));
-        }
-        for part in self.parts() {
-            let redirects = part.redirects.iter().filter(|r| is_write(r));
-            writes.extend(redirects.flat_map(|r| seen_as(part, r.target.text.as_deref())));
-            let mut named = named(part);
-            let from = named.len() - reads_of_redirects(part).len().min(named.len());
-            let aimed = part
-                .arguments()
-                .iter()
-                .any(|w| w.source.starts_with("-t") || w.source.starts_with("--target"));
-            match part.program() {
-                // Only the last one is written; what is moved away goes nowhere.
-                Some("cp" | "mv" | "ln" | "install") if !aimed => {
-                    writes.extend(named.pop().filter(|_| from > 0));
-                }
-                _ => writes.extend(written(part)),
-            }
-            reads.extend(named);
-        }
-        writes.retain(|path| !danger::is_harmless_device(path));
-        (reads, writes)
-    }
 }
 
 impl Policy {
@@ -99,7 +45,7 @@ impl Policy {
     }
 
     /// Consent to every part of the line, from rules, grants and the built-in set; or what stands in the way.
-    pub(super) fn consent(&self, line: &ParsedCommand<'_>) -> Result<PermitReason, Option<String>> {
+    pub(super) fn consent(&self, line: &ParsedCommand<'_>) -> Result<PermitReason, NotCovered> {
         let allowing = || {
             self.rules()
                 .iter()
@@ -111,16 +57,16 @@ impl Policy {
         if let Some(given) = self.live().find(|g| g.grant.covers(line.reach)) {
             return Ok(PermitReason::Grant { id: given.id, words: given.grant.describe() });
         }
-        let Ok(segments) = &line.segments else { return Err(None) };
+        let Ok(segments) = &line.segments else { return Err(NotCovered(None)) };
         if segments.is_empty() {
-            return Err(None);
+            return Err(NotCovered(None));
         }
         let mut reasons = vec![];
         for segment in segments {
             match self.cover(line, segment) {
                 SegmentConsent::Harmless => {}
                 SegmentConsent::By(why) => reasons.push(why),
-                SegmentConsent::Open(reason) => return Err(reason),
+                SegmentConsent::Open(reason) => return Err(NotCovered(reason)),
             }
         }
         reasons.extend(self.redirects(line)?);
@@ -135,7 +81,7 @@ impl Policy {
             ));
         }
         if segment.words.is_empty() {
-            let steers = segment.assignments.iter().find(|(name, _)| read_only::steers_later_commands(name));
+            let steers = segment.assignments.iter().find(|(name, _)| steers_later_commands(name));
             return match steers {
                 None => SegmentConsent::Harmless,
                 Some((name, _)) => {
@@ -206,7 +152,7 @@ impl Policy {
     }
 
     /// Files that redirections write are judged as any other write, files they read as any other read.
-    fn redirects(&self, line: &ParsedCommand<'_>) -> Result<Vec<PermitReason>, Option<String>> {
+    fn redirects(&self, line: &ParsedCommand<'_>) -> Result<Vec<PermitReason>, NotCovered> {
         let mut reasons = Vec::new();
         for part in line.parts() {
             for redirect in part.redirects.iter().filter(|r| r.kind != RedirectKind::Text) {
@@ -216,7 +162,10 @@ impl Policy {
                 }
                 let paths = if target.glob { Vec::new() } else { seen_as(part, target.text.as_deref()) };
                 if paths.is_empty() {
-                    return Err(Some(format!("cannot resolve which file `{}` is", target.source)));
+                    return Err(NotCovered(Some(format!(
+                        "cannot resolve which file `{}` is",
+                        target.source
+                    ))));
                 }
                 for path in paths.into_iter().filter(|p| !danger::is_harmless_device(p)) {
                     let place = self.place_of(&path);
@@ -231,13 +180,13 @@ impl Policy {
                         AccessVerdict::Allow(PermitReason::Mode(_))
                             if is_write(redirect) && self.mode() == Mode::Ask =>
                         {
-                            return Err(Some(format!("it writes `{told}`, at once")));
+                            return Err(NotCovered(Some(format!("it writes `{told}`, at once"))));
                         }
                         AccessVerdict::Allow(why) => reasons.push(why),
                         AccessVerdict::Ask { reason, .. } | AccessVerdict::Deny { reason, .. } => {
-                            return Err(Some(format!("it opens `{told}`: {reason}")));
+                            return Err(NotCovered(Some(format!("it opens `{told}`: {reason}"))));
                         }
-                        AccessVerdict::Danger(danger) => return Err(Some(danger.what)),
+                        AccessVerdict::Danger(danger) => return Err(NotCovered(Some(danger.what))),
                     }
                 }
             }
@@ -287,68 +236,4 @@ impl Policy {
             None => AccessLocation::Outside,
         }
     }
-}
-
-pub(super) fn is_write(redirect: &ShellRedirect) -> bool {
-    matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append)
-}
-
-/// `text` as a path from each directory the part may run in; none where that cannot be known.
-fn seen_as(part: &CommandSegment, text: Option<&str>) -> Vec<PathBuf> {
-    let Some(text) = text.filter(|t| !t.is_empty()) else { return Vec::new() };
-    if text.starts_with('/') {
-        return vec![command::normal(Path::new(text))];
-    }
-    part.dirs.iter().flatten().map(|dir| command::join(dir, text)).collect()
-}
-
-/// Paths that the words of a part may name, so that a rule which guards one is not passed by `cat`. Words of
-/// messages and of programs that only print are none.
-fn named(part: &CommandSegment) -> Vec<PathBuf> {
-    if matches!(part.program(), Some("echo" | "printf" | "true" | "false" | ":" | "test" | "[" | "[[")) {
-        return reads_of_redirects(part);
-    }
-    let mut out = reads_of_redirects(part);
-    let mut message = false;
-    for word in part.arguments() {
-        let text = word.shown();
-        if std::mem::replace(
-            &mut message,
-            matches!(text, "-m" | "-am" | "--message" | "-t" | "--title" | "-b" | "--body"),
-        ) {
-            continue;
-        }
-        // `HEAD:.env`, `if=.env`, `@.env`: what stands behind the sign.
-        let tails =
-            [':', '=', '@'].into_iter().filter_map(|sign| text.rsplit_once(sign).map(|(_, tail)| tail));
-        let whole = (!text.starts_with('-')).then_some(text);
-        let plain = |t: &&str| {
-            !t.contains(char::is_whitespace)
-                || part.program().is_some_and(|p| ["cat", "head", "tail", "less", "cp", "mv"].contains(&p))
-        };
-        for piece in whole.into_iter().chain(tails).filter(plain) {
-            out.extend(seen_as(part, Some(piece)));
-        }
-    }
-    out
-}
-
-fn reads_of_redirects(part: &CommandSegment) -> Vec<PathBuf> {
-    let reads = part.redirects.iter().filter(|r| r.kind == RedirectKind::Read);
-    reads.flat_map(|r| seen_as(part, r.target.text.as_deref())).collect()
-}
-
-/// Paths that well-known programs write, delete or change.
-fn written(part: &CommandSegment) -> Vec<PathBuf> {
-    let changes = match part.program() {
-        Some(
-            "tee" | "touch" | "cp" | "mv" | "rm" | "rmdir" | "mkdir" | "ln" | "install" | "truncate"
-            | "chmod" | "chown" | "unlink" | "dd" | "shred",
-        ) => true,
-        Some("sed" | "perl") => {
-            part.arguments().iter().any(|w| w.source.starts_with("-i") || w.source.starts_with("-pi"))
-        }
-        _ => false,
-    };
-    if changes { named(part) } else { Vec::new() }
 }

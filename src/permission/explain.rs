@@ -1,7 +1,8 @@
 //! How a call was judged, part by part: the answer to "why does it ask?".
 
 use super::command::CommandSegment;
-use super::command_rules::{ParsedCommand, SegmentConsent};
+use super::command_rules::SegmentConsent;
+use super::parsed_command::ParsedCommand;
 use super::policy::{AccessVerdict, Policy};
 use super::{Access, PermitReason, RuleVerdict};
 use serde::Serialize;

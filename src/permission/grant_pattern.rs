@@ -1,97 +1,8 @@
 //! What "always" may mean beyond one exact line: the family a command belongs to.
 
 use super::command::CommandSegment;
-use super::read_only::is_safe_variable;
-
-/// Programs whose first word is the command: `cargo test`, `npm run build`.
-const SUBCOMMANDS: &[(&str, &[&str])] = &[
-    (
-        "git",
-        &["add", "commit", "fetch", "merge", "rebase", "pull", "log", "diff", "mv", "switch", "cherry-pick"],
-    ),
-    (
-        "cargo",
-        &[
-            "build", "check", "test", "clippy", "fmt", "doc", "bench", "run", "nextest", "update", "add",
-            "fetch", "clean", "deny", "audit", "insta", "machete", "outdated", "expand", "llvm-cov",
-        ],
-    ),
-    ("npm", &["test", "run", "ci", "install", "audit", "outdated", "start"]),
-    ("pnpm", &["test", "run", "install", "audit", "build", "lint"]),
-    ("yarn", &["test", "run", "install", "build", "lint"]),
-    ("bun", &["test", "run", "install"]),
-    ("deno", &["test", "check", "lint", "fmt", "task"]),
-    ("go", &["build", "test", "vet", "fmt", "mod", "generate", "run"]),
-    ("docker", &["ps", "images", "logs", "build", "inspect"]),
-    ("kubectl", &["get", "describe", "logs"]),
-    ("gh", &["pr", "issue", "run"]),
-    ("pip", &["install", "list", "show", "freeze", "check"]),
-    ("uv", &["sync", "lock", "pip", "add", "tree"]),
-    ("poetry", &["install", "lock", "check", "show"]),
-    ("dotnet", &["build", "test", "restore", "format"]),
-    ("bundle", &["install", "exec"]),
-    ("mix", &["test", "compile", "format", "deps.get"]),
-    ("terraform", &["plan", "validate", "fmt", "init"]),
-    ("make", &["test", "check", "build", "lint", "all", "fmt"]),
-    ("just", &["test", "check", "build", "lint", "fmt"]),
-];
-
-/// Commands whose next word says what runs.
-const DEEPER: &[(&str, &str)] = &[
-    ("npm", "run"),
-    ("pnpm", "run"),
-    ("yarn", "run"),
-    ("bun", "run"),
-    ("bundle", "exec"),
-    ("deno", "task"),
-    ("gh", "pr"),
-    ("gh", "issue"),
-    ("gh", "run"),
-    ("uv", "pip"),
-];
-
-/// Programs that do one thing to the files they are given.
-const WHOLE: &[&str] = &[
-    "pytest",
-    "mypy",
-    "ruff",
-    "black",
-    "isort",
-    "flake8",
-    "tox",
-    "nox",
-    "eslint",
-    "prettier",
-    "tsc",
-    "vitest",
-    "jest",
-    "biome",
-    "rustfmt",
-    "gofmt",
-    "golangci-lint",
-    "shellcheck",
-    "ctest",
-    "cmake",
-    "ninja",
-    "meson",
-    "mkdir",
-    "touch",
-    "hyperfine",
-    "make",
-    "just",
-    "mdbook",
-    "typos",
-    "taplo",
-    "rubocop",
-    "rspec",
-    "phpunit",
-    "gradle",
-    "gradlew",
-    "mvn",
-    "mvnw",
-    "swift",
-    "zig",
-];
+use super::tables;
+use super::tables::is_safe_variable;
 
 /// The pattern for all commands of this one's kind: `npm test *`. `None` for programs that run anything they are
 /// given (interpreters, `xargs`), change or fetch anything (`rm`, `curl`, `sudo`), or are not known.
@@ -106,35 +17,28 @@ pub(super) fn of(segment: &CommandSegment) -> Option<String> {
         return None;
     }
     let words: Vec<&str> = segment.arguments().iter().map_while(|w| w.text.as_deref()).collect();
-    if name.starts_with("python") {
-        return match words.as_slice() {
-            ["-m", module @ ("pytest" | "unittest" | "mypy" | "ruff" | "black" | "build"), ..] => {
-                Some(format!("{program} -m {module} *"))
-            }
-            _ => None,
-        };
-    }
-    let known = SUBCOMMANDS.iter().find(|(n, _)| *n == name);
-    if let (Some((_, commands)), Some(first)) = (known, words.first()) {
-        let plain = |word: &&str| {
-            !word.is_empty()
-                && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_:.".contains(c))
-                && !word.starts_with('-')
-        };
-        if DEEPER.contains(&(name, first)) {
-            return words.get(1).filter(|w| plain(w)).map(|second| format!("{program} {first} {second} *"));
-        }
-        if commands.contains(first) {
-            return Some(format!("{program} {first} *"));
-        }
+    let row = tables::families().family.iter().find(|row| tables::is_listed(&row.programs, name))?;
+    let has = |list: &[String], word: &str| list.iter().any(|known| known == word);
+    let behind = match words.as_slice() {
+        _ if row.whole => "*".into(),
         // `make target`: the target says what runs.
-        let target = matches!(name, "make" | "just") && plain(first);
-        return target.then(|| format!("{program} {first} *"));
-    }
-    if matches!(name, "make" | "just") && words.is_empty() {
-        return Some(program.to_string());
-    }
-    (known.is_none() && WHOLE.contains(&name)).then(|| format!("{program} *"))
+        [] => return row.targets.then(|| program.to_string()),
+        [first, rest @ ..] if has(&row.deeper, first) => {
+            let next = rest.first().filter(|next| is_plain(next))?;
+            if !row.then.is_empty() && !has(&row.then, next) {
+                return None;
+            }
+            format!("{first} {next} *")
+        }
+        [first, ..] if has(&row.sub, first) || row.targets && is_plain(first) => format!("{first} *"),
+        _ => return None,
+    };
+    Some(format!("{program} {behind}"))
+}
+
+fn is_plain(word: &str) -> bool {
+    let all = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_:.".contains(c));
+    all && !word.is_empty() && !word.starts_with('-')
 }
 
 /// True when the line holds what will not come again: a temporary path, a process id, a hash. Remembering it as it

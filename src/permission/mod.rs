@@ -12,15 +12,18 @@ mod danger;
 mod decision;
 mod disclosure;
 mod explain;
+mod flow;
 mod git_repository;
 mod grant;
 mod grant_pattern;
 mod mode;
+mod parsed_command;
 mod pattern;
 mod policy;
 mod protected;
 mod read_only;
 mod rule;
+mod tables;
 
 pub use access::{Access, AccessLocation};
 pub use classification::{
@@ -40,3 +43,5 @@ pub use rule::{Rule, RuleError, RuleVerdict};
 
 #[cfg(test)]
 mod question_count_tests;
+#[cfg(test)]
+mod verdict_tests;

@@ -1,7 +1,7 @@
 //! Patterns of rules: over paths, over commands, over hosts.
 
 use super::command::{CommandSegment, SegmentKind};
-use super::read_only::is_safe_variable;
+use super::tables::is_safe_variable;
 use globset::{Glob, GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -34,13 +34,13 @@ impl LazyGlob {
     }
 }
 
-fn glob(raw: &str, path: bool) -> Result<LazyGlob, String> {
-    let built = GlobBuilder::new(raw).literal_separator(path).backslash_escape(true).build();
-    built.map(|glob| LazyGlob { glob, ready: OnceLock::new() }).map_err(|e| e.kind().to_string())
+fn glob(raw: &str, path: bool) -> Result<LazyGlob, globset::Error> {
+    let glob = GlobBuilder::new(raw).literal_separator(path).backslash_escape(true).build()?;
+    Ok(LazyGlob { glob, ready: OnceLock::new() })
 }
 
 impl CommandPattern {
-    pub(super) fn parse(raw: &str) -> Result<CommandPattern, String> {
+    pub(super) fn parse(raw: &str) -> Result<CommandPattern, globset::Error> {
         let bare = raw.strip_suffix(" *").map(|bare| glob(bare, false)).transpose()?;
         Ok(CommandPattern { whole: glob(raw, false)?, bare })
     }
@@ -80,12 +80,12 @@ impl CommandPattern {
 }
 
 impl RulePattern {
-    pub(super) fn parse(raw: &str) -> Result<RulePattern, String> {
+    pub(super) fn parse(raw: &str) -> Result<RulePattern, globset::Error> {
         Ok(RulePattern { raw: raw.into(), path: glob(raw, true)?, command: CommandPattern::parse(raw)? })
     }
 
     /// The same for paths that begin with `prefix` (with a slash at both ends), which stands for `dir`.
-    pub(super) fn mounted(self, prefix: &str, dir: &Path) -> Result<RulePattern, String> {
+    pub(super) fn mounted(self, prefix: &str, dir: &Path) -> Result<RulePattern, globset::Error> {
         let Some(rest) = format!("{}/", self.raw).strip_prefix(prefix).map(String::from) else {
             return Ok(self);
         };

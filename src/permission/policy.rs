@@ -1,6 +1,6 @@
 //! The policy: mode, rules and grants against one call's reach.
 
-use super::command_rules::ParsedCommand;
+use super::parsed_command::ParsedCommand;
 use super::{
     Access, AccessLocation, ActiveGrant, CommandDanger, Decision, Denial, Grant, GrantId, GrantLimit, Mode,
     ModeCell, Permit, PermitReason, PlanModeState, PolicyQuestion, ProtectedPaths, Rule, RuleVerdict,
@@ -47,6 +47,9 @@ pub(super) enum AccessVerdict {
         hint: String,
     },
 }
+
+/// Nothing covers a line; the reason, where there is a better one than that.
+pub(super) struct NotCovered(pub(super) Option<String>);
 
 /// What a question is made of while a call's reaches are joined.
 #[derive(Default)]
@@ -313,7 +316,7 @@ impl Policy {
         if let Some(line) = &line {
             return match (self.consent(line), opinion) {
                 (Ok(why), _) => AccessVerdict::Allow(why),
-                (Err(Some(more)), AccessVerdict::Ask { reason, always, flag }) => {
+                (Err(NotCovered(Some(more))), AccessVerdict::Ask { reason, always, flag }) => {
                     AccessVerdict::Ask { reason: format!("{reason}; {more}"), always, flag }
                 }
                 (Err(_), opinion) => opinion,

@@ -54,6 +54,12 @@ pub enum RuleError {
     Catches { rule: String, example: String },
 }
 
+impl RuleError {
+    fn glob(rule: &str, error: &globset::Error) -> RuleError {
+        RuleError::Glob { rule: rule.into(), reason: error.kind().to_string() }
+    }
+}
+
 const KINDS: [&str; 5] = ["read", "write", "run", "network", "*"];
 
 impl Rule {
@@ -85,7 +91,7 @@ impl Rule {
         let pattern = pattern
             .map(|raw| RulePattern::parse(&lower(raw)))
             .transpose()
-            .map_err(|reason| RuleError::Glob { rule: trimmed.into(), reason })?;
+            .map_err(|e| RuleError::glob(trimmed, &e))?;
         let (text, origin, head) = (trimmed.into(), origin.into(), head.into());
         Ok(Rule { text, verdict, origin, reason: None, head, pattern })
     }
@@ -97,8 +103,7 @@ impl Rule {
             return Ok(self);
         };
         for (prefix, dir) in mounts {
-            let failed = |reason| RuleError::Glob { rule: self.text.clone(), reason };
-            pattern = pattern.mounted(prefix, dir).map_err(failed)?;
+            pattern = pattern.mounted(prefix, dir).map_err(|e| RuleError::glob(&self.text, &e))?;
         }
         Ok(Rule { pattern: Some(pattern), ..self })
     }

@@ -1,9 +1,9 @@
 //! Compound commands: branches, loops, `case`, `[[`, functions, and what they do to what is known.
 
-use super::grammar::ShellParser;
 use super::lexer::{is_meta, is_name};
+use super::parser::ShellParser;
 use super::{CommandSegment, SegmentKind, ShellParseError, ShellWord};
-use crate::permission::read_only::steers_later_commands;
+use crate::permission::tables::steers_later_commands;
 
 impl ShellParser {
     pub(super) fn branches(&mut self) -> Result<(), ShellParseError> {

@@ -2,15 +2,9 @@
 
 use super::lexer::is_name;
 use super::parse_state::ShellParseState;
-use super::redirect::PendingHeredoc;
-use super::{
-    CommandSegment, SegmentKind, ShellParseContext, ShellParseError, ShellWord, WrapperKind, unwrap,
-};
+use super::parser::{MOST_CHARS, ShellParser};
+use super::{CommandSegment, ShellParseContext, ShellParseError, ShellWord};
 
-/// Lines longer than this are not read.
-const MOST_CHARS: usize = 100_000;
-/// Deeper nesting than people write.
-const MOST_DEPTH: usize = 32;
 /// More commands than people write on a line.
 const MOST_SEGMENTS: usize = 1_000;
 
@@ -25,94 +19,10 @@ pub(in crate::permission) fn parse(
     ShellParser::new(line, ShellParseState::new(at), 0).script().map(|(segments, _)| segments)
 }
 
-pub(super) struct ShellParser {
-    pub(super) chars: Vec<char>,
-    pub(super) at: usize,
-    depth: usize,
-    pub(super) out: Vec<CommandSegment>,
-    pub(super) pending: Vec<PendingHeredoc>,
-    pub(super) state: ShellParseState,
-}
-
 /// Words that end a list where a command is due.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
 impl ShellParser {
-    fn new(text: &str, state: ShellParseState, depth: usize) -> ShellParser {
-        ShellParser {
-            chars: text.chars().collect(),
-            at: 0,
-            depth,
-            out: Vec::new(),
-            pending: Vec::new(),
-            state,
-        }
-    }
-
-    /// A parser of a text within this one.
-    pub(super) fn below(&self, text: &str, state: ShellParseState) -> Result<ShellParser, ShellParseError> {
-        if self.depth >= MOST_DEPTH {
-            return Err(ShellParseError::Deep);
-        }
-        if text.len() > MOST_CHARS {
-            return Err(ShellParseError::Long);
-        }
-        Ok(ShellParser::new(text, state, self.depth + 1))
-    }
-
-    pub(super) fn read_script(
-        &self,
-        text: &str,
-        state: ShellParseState,
-    ) -> Result<(Vec<CommandSegment>, ShellParseState), ShellParseError> {
-        self.below(text, state)?.script()
-    }
-
-    fn script(mut self) -> Result<(Vec<CommandSegment>, ShellParseState), ShellParseError> {
-        self.list()?;
-        if self.at < self.chars.len() {
-            return Err(self.unexpected("a command"));
-        }
-        Ok((self.out, self.state))
-    }
-
-    pub(super) fn nested<T>(
-        &mut self,
-        read: impl FnOnce(&mut ShellParser) -> Result<T, ShellParseError>,
-    ) -> Result<T, ShellParseError> {
-        if self.depth >= MOST_DEPTH {
-            return Err(ShellParseError::Deep);
-        }
-        self.depth += 1;
-        let result = read(self);
-        self.depth -= 1;
-        result
-    }
-
-    pub(super) fn unexpected(&self, wanted: &'static str) -> ShellParseError {
-        let rest: String = self.chars.get(self.at..).unwrap_or_default().iter().take(12).collect();
-        let found = match rest.lines().next() {
-            None => "the end".into(),
-            Some("") => "a line end".into(),
-            Some(line) => line.to_string(),
-        };
-        ShellParseError::Unexpected { found, wanted }
-    }
-
-    /// A segment with nothing in it, here.
-    pub(super) fn blank(&self) -> CommandSegment {
-        CommandSegment {
-            kind: SegmentKind::Simple,
-            assignments: Vec::new(),
-            words: Vec::new(),
-            redirects: Vec::new(),
-            dirs: self.state.dirs.clone(),
-            fed_by: Vec::new(),
-            inner: Vec::new(),
-            carrier: WrapperKind::None,
-        }
-    }
-
     pub(super) fn skip_lines(&mut self) -> Result<(), ShellParseError> {
         loop {
             self.skip_blanks();
@@ -371,7 +281,7 @@ impl ShellParser {
 
     /// Unwraps a simple command, keeps it, and does to the state what it does.
     fn finish(&mut self, mut segment: CommandSegment) -> Result<(), ShellParseError> {
-        unwrap::unwrap(self, &mut segment)?;
+        self.unwrap(&mut segment)?;
         if segment.words.is_empty() {
             for (name, value) in &segment.assignments {
                 self.state.vars.insert(name.clone(), value.text.clone());

@@ -1,9 +1,9 @@
 //! Characters of a line, and words made of them: quotes, escapes, expansions.
 
-use super::grammar::ShellParser;
+use super::parser::ShellParser;
 use super::word::{ShellWord, WordBuilder};
 use super::{CommandSegment, SegmentKind, ShellParseError};
-use crate::permission::read_only::steers_later_commands;
+use crate::permission::tables::steers_later_commands;
 
 /// What ends an unquoted word.
 pub(super) fn is_meta(c: char) -> bool {

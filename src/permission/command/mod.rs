@@ -6,39 +6,30 @@
 //! What cannot be read for certain (arrays, arithmetic commands, extended globs, deep nesting) is an error, never a
 //! guess. Nothing is run and no file is looked at: paths are resolved by their spelling alone.
 
+mod args;
 mod compound;
+mod error;
+mod git;
 mod grammar;
+mod inner;
 mod lexer;
 mod parse_state;
+mod parser;
 mod redirect;
 mod segment;
 mod unwrap;
 mod word;
 mod wrappers;
 
+pub(super) use args::CommandArgs;
+pub(super) use error::ShellParseError;
+pub(super) use git::GitCommand;
 pub(super) use grammar::parse;
 pub(super) use parse_state::ShellParseContext;
 pub(super) use parse_state::{join, normal};
 pub(super) use segment::{CommandSegment, RedirectKind, SegmentKind, ShellRedirect, WrapperKind};
-pub(super) use unwrap::SHELLS;
 pub(super) use word::ShellWord;
-
-use thiserror::Error;
-
-/// Why a line cannot be read; where such a line is not confined, it asks.
-#[derive(Clone, Debug, Error, PartialEq, Eq)]
-pub(super) enum ShellParseError {
-    #[error("it is too long")]
-    Long,
-    #[error("it is nested too deeply")]
-    Deep,
-    #[error("unclosed `{0}`")]
-    Open(&'static str),
-    #[error("expected {wanted}, found `{found}`")]
-    Unexpected { found: String, wanted: &'static str },
-    #[error("cannot analyse {0}")]
-    Unsupported(&'static str),
-}
+pub(super) use wrappers::is_shell;
 
 #[cfg(test)]
 #[path = "command_tests.rs"]

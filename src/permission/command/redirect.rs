@@ -1,20 +1,12 @@
 //! Redirections and here-documents.
 
-use super::grammar::ShellParser;
 use super::lexer::is_meta;
+use super::parser::{PendingHeredoc, ShellParser};
 use super::word::{ShellWord, WordBuilder};
 use super::{RedirectKind, ShellParseError, ShellRedirect};
 
 /// More here-documents than people start on one line; each is read ahead.
 const MOST_PENDING: usize = 16;
-
-/// A here-document whose body begins after the next line end.
-#[derive(Clone, Debug)]
-pub(super) struct PendingHeredoc {
-    pub(super) delimiter: String,
-    pub(super) literal: bool,
-    pub(super) tabs: bool,
-}
 
 impl ShellParser {
     /// A redirection, if one starts here; the inner `None` is one that names no file (`2>&1`).

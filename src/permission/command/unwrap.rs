@@ -2,15 +2,22 @@
 //!
 //! A wrapper that is not known here stands for itself, and a rule or a person answers for it.
 
-use super::grammar::ShellParser;
+use super::inner::options;
+use super::parser::ShellParser;
 use super::wrappers;
+use super::wrappers::WrapperTable;
 use super::{CommandSegment, RedirectKind, ShellParseError, ShellWord, WrapperKind};
 
-pub(in crate::permission) const SHELLS: &[&str] =
-    &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "fish"];
+impl ShellParser {
+    /// Adds to `segment` what it runs.
+    pub(super) fn unwrap(&mut self, segment: &mut CommandSegment) -> Result<(), ShellParseError> {
+        see_through(self, segment)
+    }
+}
 
-pub(super) fn unwrap(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), ShellParseError> {
+fn see_through(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), ShellParseError> {
     let Some(program) = segment.program().map(String::from) else { return Ok(()) };
+    let table = wrappers::table()?;
     match program.as_str() {
         "env" => env(parser, segment),
         "command" => {
@@ -23,12 +30,12 @@ pub(super) fn unwrap(parser: &mut ShellParser, segment: &mut CommandSegment) -> 
             let at = options::<&str>(segment.arguments(), &[], &[]);
             run_from(parser, segment, at, WrapperKind::Transparent)
         }
-        "xargs" => xargs(parser, segment),
-        "find" | "fd" | "fdfind" => find(parser, segment),
+        "xargs" => xargs(parser, segment, table),
+        "find" | "fd" | "fdfind" => find(parser, segment, table),
         "eval" => {
             let words = segment.arguments().to_vec();
             let state = parser.state.clone();
-            if let Some(state) = script_of(parser, segment, &words, state)? {
+            if let Some(state) = parser.script_of(segment, &words, state)? {
                 parser.state = state;
             } else {
                 parser.state.forget_vars();
@@ -41,37 +48,17 @@ pub(super) fn unwrap(parser: &mut ShellParser, segment: &mut CommandSegment) -> 
             let at = options(segment.arguments(), &valued, &[]);
             let words = segment.arguments().get(at..).unwrap_or_default().to_vec();
             let state = parser.state.for_new_shell();
-            script_of(parser, segment, &words, state).map(drop)
+            parser.script_of(segment, &words, state).map(drop)
         }
         "git" => git(parser, segment),
         "trap" => own_script(parser, segment, 0),
         "alias" => alias(parser, segment),
-        name if SHELLS.contains(&name) => shell(parser, segment),
-        name => match wrappers::find(name) {
+        name if wrappers::is_shell(name) => shell(parser, segment),
+        name => match table.find(name) {
             Some(wrapper) => wrapper.unwrap(parser, segment),
             None => Ok(()),
         },
     }
-}
-
-pub(super) fn is_assignment(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| super::lexer::is_name(name))
-}
-
-/// How many of `words` are options, with the words of those in `valued` and the two of those in `twice`.
-pub(super) fn options<T: AsRef<str>>(words: &[ShellWord], valued: &[T], twice: &[T]) -> usize {
-    let has = |list: &[T], text: &str| list.iter().any(|option| option.as_ref() == text);
-    let mut at = 0;
-    while let Some(text) = words.get(at).and_then(|w| w.text.as_deref()) {
-        match text {
-            "--" => return at + 1,
-            text if has(valued, text) => at += 2,
-            text if has(twice, text) => at += 3,
-            text if text.starts_with('-') && text.len() > 1 => at += 1,
-            _ => break,
-        }
-    }
-    at.min(words.len())
 }
 
 /// The command that starts at argument `at`.
@@ -82,39 +69,7 @@ fn run_from(
     carrier: WrapperKind,
 ) -> Result<(), ShellParseError> {
     let words = segment.arguments().get(at..).unwrap_or_default().to_vec();
-    run_words(parser, segment, words, carrier)
-}
-
-pub(super) fn run_words(
-    parser: &mut ShellParser,
-    segment: &mut CommandSegment,
-    words: Vec<ShellWord>,
-    carrier: WrapperKind,
-) -> Result<(), ShellParseError> {
-    if words.is_empty() {
-        return Ok(());
-    }
-    let mut inner = CommandSegment { words, assignments: segment.assignments.clone(), ..parser.blank() };
-    inner.redirects = segment.redirects.iter().filter(|r| r.kind == RedirectKind::Text).cloned().collect();
-    parser.nested(|parser| unwrap(parser, &mut inner))?;
-    segment.inner.push(inner);
-    segment.carrier = carrier;
-    Ok(())
-}
-
-/// `words` joined and read as a script. `None` when it cannot be known: then the segment stands for itself.
-pub(super) fn script_of(
-    parser: &mut ShellParser,
-    segment: &mut CommandSegment,
-    words: &[ShellWord],
-    state: super::parse_state::ShellParseState,
-) -> Result<Option<super::parse_state::ShellParseState>, ShellParseError> {
-    let known: Option<Vec<&str>> = words.iter().map(|w| w.text.as_deref().filter(|_| !w.glob)).collect();
-    let Some(known) = known else { return Ok(None) };
-    let (found, state) = parser.read_script(&known.join(" "), state)?;
-    segment.inner.extend(found);
-    segment.carrier = WrapperKind::Transparent;
-    Ok(Some(state))
+    parser.run_words(segment, words, carrier)
 }
 
 /// Argument `at` is a script, and the segment needs consent of its own.
@@ -128,7 +83,7 @@ fn own_script(
         return Ok(());
     }
     let state = parser.state.for_new_shell();
-    script_of(parser, segment, &words, state)?;
+    parser.script_of(segment, &words, state)?;
     segment.carrier = WrapperKind::Itself;
     Ok(())
 }
@@ -165,13 +120,13 @@ fn shell(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), S
     if takes_script {
         let script: Vec<ShellWord> = words.get(at).cloned().into_iter().collect();
         if !script.is_empty() {
-            script_of(parser, segment, &script, state)?;
+            parser.script_of(segment, &script, state)?;
         }
         return Ok(());
     }
     let text = segment.redirects.iter().find(|r| r.kind == RedirectKind::Text).map(|r| r.target.clone());
     match (words.get(at), text) {
-        (None, Some(text)) => script_of(parser, segment, &[text], state).map(drop),
+        (None, Some(text)) => parser.script_of(segment, &[text], state).map(drop),
         _ => Ok(()),
     }
 }
@@ -203,7 +158,7 @@ fn env(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), She
             "-S" | "--split-string" => {
                 let state = parser.state.for_new_shell();
                 let script: Vec<ShellWord> = words.get(at + 1..).unwrap_or_default().to_vec();
-                return script_of(parser, segment, &script, state).map(drop);
+                return parser.script_of(segment, &script, state).map(drop);
             }
             "--" => {
                 at += 1;
@@ -239,26 +194,13 @@ fn assign(segment: &mut CommandSegment, set: &[(String, ShellWord)]) {
     }
 }
 
-fn xargs(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), ShellParseError> {
-    const VALUED: &[&str] = &[
-        "-I",
-        "-n",
-        "-P",
-        "-L",
-        "-d",
-        "-a",
-        "-s",
-        "-E",
-        "--max-args",
-        "--max-procs",
-        "--max-lines",
-        "--delimiter",
-        "--arg-file",
-        "--replace",
-        "--max-chars",
-    ];
+fn xargs(
+    parser: &mut ShellParser,
+    segment: &mut CommandSegment,
+    table: &WrapperTable,
+) -> Result<(), ShellParseError> {
     let words = segment.arguments().to_vec();
-    let at = options(&words, VALUED, &[]);
+    let at = options(&words, &table.xargs_valued, &[]);
     let replaces: Option<String> = words.iter().take(at).enumerate().find_map(|(i, w)| {
         let text = w.text.as_deref()?;
         match text {
@@ -279,24 +221,27 @@ fn xargs(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), S
         }
         None => command.push(ShellWord::unknown("(standard input)")),
     }
-    run_words(parser, segment, command, WrapperKind::Transparent)
+    parser.run_words(segment, command, WrapperKind::Transparent)
 }
 
 /// `find ... -exec CMD ;`, `fd ... -x CMD`. The search itself needs consent of its own.
-fn find(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), ShellParseError> {
-    const RUNS: &[&str] = &["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"];
+fn find(
+    parser: &mut ShellParser,
+    segment: &mut CommandSegment,
+    table: &WrapperTable,
+) -> Result<(), ShellParseError> {
     let words = segment.arguments().to_vec();
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;
-        if !RUNS.iter().any(|run| word.is(run)) {
+        if !table.find_runs.iter().any(|run| word.is(run)) {
             continue;
         }
         let ends = |w: &ShellWord| w.is(";") || w.is("+");
         let rest = words.get(at..).unwrap_or_default();
         let command: Vec<ShellWord> = rest.iter().take_while(|w| !ends(w)).map(found).collect();
         at += command.len();
-        run_words(parser, segment, command, WrapperKind::Itself)?;
+        parser.run_words(segment, command, WrapperKind::Itself)?;
     }
     Ok(())
 }

@@ -1,19 +1,22 @@
-//! The programs that run another one, as a table: `wrappers.toml`. What is behind each is read here; nothing about any one
+//! The programs that run another one, as a table: `tables/wrappers.toml`. What is behind each is read here; nothing about any one
 //! program stands in the code.
 
-use super::grammar::ShellParser;
-use super::unwrap::{options, run_words, script_of};
+use super::inner::{is_assignment, options};
+use super::parser::ShellParser;
 use super::{CommandSegment, ShellParseError, ShellWord, WrapperKind};
 use serde::Deserialize;
 use std::sync::LazyLock;
 
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrapperTable {
+pub(super) struct WrapperTable {
+    shells: Vec<String>,
+    pub(super) xargs_valued: Vec<String>,
+    pub(super) find_runs: Vec<String>,
     wrapper: Vec<CommandWrapper>,
 }
 
-/// One row; `wrappers.toml` says what each column means.
+/// One row; `tables/wrappers.toml` says what each column means.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CommandWrapper {
@@ -51,15 +54,25 @@ enum WrapperConsent {
     Itself,
 }
 
-const SHIPPED: &str = include_str!("wrappers.toml");
+static TABLE: LazyLock<Option<WrapperTable>> =
+    LazyLock::new(|| toml::from_str(include_str!("../tables/wrappers.toml")).ok());
 
-static TABLE: LazyLock<WrapperTable> = LazyLock::new(|| toml::from_str(SHIPPED).unwrap_or_default());
+/// Without the table no command can be seen through, so none can be analysed.
+pub(super) fn table() -> Result<&'static WrapperTable, ShellParseError> {
+    TABLE.as_ref().ok_or(ShellParseError::Unsupported("commands: the table of wrappers is not valid"))
+}
 
-/// The row of a program.
-pub(super) fn find(program: &str) -> Option<&'static CommandWrapper> {
-    let loader = ["ld-linux", "ld-musl", "ld64.so", "ld.so"].iter().any(|stem| program.starts_with(stem));
-    let name = if loader { "ld.so" } else { program };
-    TABLE.wrapper.iter().find(|wrapper| wrapper.name == name)
+pub(in crate::permission) fn is_shell(program: &str) -> bool {
+    TABLE.as_ref().is_none_or(|table| table.shells.iter().any(|shell| shell == program))
+}
+
+impl WrapperTable {
+    /// The row of a program.
+    pub(super) fn find(&self, program: &str) -> Option<&CommandWrapper> {
+        let loader = ["ld-linux", "ld-musl", "ld64.so", "ld.so"].iter().any(|stem| program.starts_with(stem));
+        let name = if loader { "ld.so" } else { program };
+        self.wrapper.iter().find(|wrapper| wrapper.name == name)
+    }
 }
 
 impl CommandWrapper {
@@ -104,7 +117,7 @@ impl CommandWrapper {
         }
         // `sudo A=b make` sets a variable for it.
         while self.carrier == WrapperConsent::Itself
-            && words.get(at).and_then(|w| w.text.as_deref()).is_some_and(super::unwrap::is_assignment)
+            && words.get(at).and_then(|w| w.text.as_deref()).is_some_and(is_assignment)
         {
             at += 1;
         }
@@ -115,7 +128,7 @@ impl CommandWrapper {
         if self.joined && self.script(parser, segment, command)? {
             return Ok(());
         }
-        run_words(parser, segment, command.to_vec(), self.carrier())
+        parser.run_words(segment, command.to_vec(), self.carrier())
     }
 
     /// Where the command begins, if the options end at `at`.
@@ -156,7 +169,7 @@ impl CommandWrapper {
             return Ok(true);
         }
         let state = parser.state.for_new_shell();
-        let known = script_of(parser, segment, words, state)?.is_some();
+        let known = parser.script_of(segment, words, state)?.is_some();
         segment.carrier = self.carrier();
         Ok(known)
     }
@@ -175,7 +188,7 @@ impl CommandWrapper {
             self.script(parser, segment, std::slice::from_ref(text))?;
         }
         if !self.script(parser, segment, command)? {
-            run_words(parser, segment, command.to_vec(), self.carrier())?;
+            parser.run_words(segment, command.to_vec(), self.carrier())?;
         }
         segment.carrier = self.carrier();
         Ok(())
@@ -196,7 +209,8 @@ mod tests {
 
     #[test]
     fn every_row_is_seen_through() {
-        let table: WrapperTable = toml::from_str(SHIPPED).unwrap_or_else(|e| panic!("{e}"));
+        let text = include_str!("../tables/wrappers.toml");
+        let table: WrapperTable = toml::from_str(text).unwrap_or_else(|e| panic!("{e}"));
         assert!(table.wrapper.len() > 70);
         let around = || ShellParseContext { cwd: Path::new("/w"), home: None };
         for row in &table.wrapper {
@@ -209,6 +223,10 @@ mod tests {
                 let outer = all.first().map(|s| s.carrier);
                 assert_eq!(outer, Some(row.carrier()), "{line}");
             }
+            // Nothing is behind it, or not behind this word.
+            let alone = if row.sub.is_empty() { row.name.clone() } else { format!("{} x-curl x", row.name) };
+            let segments = parse(&alone, around()).unwrap_or_else(|e| panic!("{alone}: {e}"));
+            assert!(segments.iter().all(|segment| segment.inner.is_empty()), "{alone}");
         }
         let mut names: Vec<&str> = table.wrapper.iter().map(|row| row.name.as_str()).collect();
         names.sort_unstable();

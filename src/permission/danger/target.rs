@@ -1,8 +1,8 @@
 //! What a destroyer is aimed at, as absolute paths.
 
-use super::{CommandDanger, DangerContext, DangerSeverity};
+use super::verdict::{CommandDanger, DangerContext, DangerSeverity};
 use crate::permission::command;
-use crate::permission::command::{CommandSegment, RedirectKind, SegmentKind, ShellWord};
+use crate::permission::command::{CommandSegment, RedirectKind, SegmentKind, ShellRedirect, ShellWord};
 use std::path::{Path, PathBuf};
 
 /// One operand: the path it comes to in one of the directories it may be seen from.
@@ -116,30 +116,16 @@ pub(in crate::permission) fn is_harmless_device(path: &Path) -> bool {
 /// Files emptied, devices overwritten and protected files changed by `>` and `>>`.
 pub(super) fn of_redirects(segment: &CommandSegment, ground: DangerContext<'_>) -> Option<CommandDanger> {
     let empties = segment.kind == SegmentKind::Simple && prints_nothing(segment);
-    let mut found: Option<CommandDanger> = None;
-    for redirect in &segment.redirects {
-        if !matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append) {
-            continue;
-        }
-        let danger = if empties && redirect.kind == RedirectKind::Write {
+    let danger = |redirect: &ShellRedirect| match redirect.kind {
+        RedirectKind::Write if empties => {
             let harmless = redirect.target.text.as_deref().is_some_and(|t| is_harmless_device(Path::new(t)));
-            (!harmless).then(|| {
-                lost(
-                    &format!("{} > {}", segment.source(), redirect.target.source),
-                    segment,
-                    &[&redirect.target],
-                    ground,
-                )
-            })
-        } else {
-            written(segment, &redirect.target, ground)
-        };
-        found = match (found, danger) {
-            (Some(a), Some(b)) => Some(a.and(b)),
-            (a, b) => a.or(b),
-        };
-    }
-    found
+            let what = format!("{} > {}", segment.source(), redirect.target.source);
+            (!harmless).then(|| lost(&what, segment, &[&redirect.target], ground))
+        }
+        RedirectKind::Write | RedirectKind::Append => written(segment, &redirect.target, ground),
+        RedirectKind::Read | RedirectKind::Text => None,
+    };
+    segment.redirects.iter().filter_map(danger).reduce(CommandDanger::and)
 }
 
 /// The danger of writing `word`: a device, or a file that something runs later.

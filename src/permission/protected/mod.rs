@@ -1,39 +1,21 @@
 //! Files that a program runs or obeys by itself, so that writing one is as much as running it.
 //!
-//! The list is data: `paths.toml` names the files, the program and the reason, and a person's own patterns are added
+//! The list is data: `tables/runs_later.toml` names the files, the program and the reason, and a person's own patterns are added
 //! to it. Everything that asks, marks or refuses because of a path asks here, so that all surfaces agree. Only names
 //! are looked at; what a change does to a file is the workspace's business.
 
 mod case_fold;
+mod class;
 mod program_dirs;
 mod table;
 
 use case_fold::folded;
+pub use class::{PathClass, Runner};
 pub use program_dirs::ProgramDirs;
-use serde::Serialize;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 pub use table::PathPatternError;
 use table::ProtectedTable;
-
-/// Who runs or obeys a file, and when: `direnv`, `direnv runs it when you enter the directory`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Runner {
-    pub by: String,
-    pub why: String,
-}
-
-/// What a change to the file at a path means, by its name alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PathClass {
-    Ordinary,
-    /// The next build, test or install runs it: marked, and otherwise like any source file.
-    RunsWithBuild(Runner),
-    /// One of git's own files: file tools ask, and it is applied with the rest of its repository.
-    Repository(Runner),
-    /// A program runs or obeys it without anyone asking for it.
-    RunsLater(Runner),
-}
 
 /// The table, with what a person added to it. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -46,7 +28,7 @@ struct ProtectedLists {
 }
 
 static BUILT_IN: LazyLock<ProtectedTable> =
-    LazyLock::new(|| ProtectedTable::built_in(include_str!("paths.toml")));
+    LazyLock::new(|| ProtectedTable::built_in(include_str!("../tables/runs_later.toml")));
 
 impl Default for ProtectedPaths {
     fn default() -> ProtectedPaths {
@@ -81,17 +63,6 @@ impl ProtectedPaths {
     pub fn leads(&self, name: &std::ffi::OsStr) -> bool {
         let name = folded(Path::new(name));
         BUILT_IN.leads(&name) || self.0.own.as_ref().is_some_and(|own| own.leads(&name))
-    }
-}
-
-impl PathClass {
-    pub fn runs_later(&self) -> bool {
-        matches!(self, PathClass::RunsLater(_))
-    }
-
-    /// True for what file tools ask about: see [`is_protected`].
-    pub fn asks(&self) -> bool {
-        matches!(self, PathClass::RunsLater(_) | PathClass::Repository(_))
     }
 }
 

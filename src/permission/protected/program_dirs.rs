@@ -1,6 +1,6 @@
 //! Directories of `PATH`: an executable there runs when someone types its name.
 
-use super::Runner;
+use super::class::Runner;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 

@@ -1,7 +1,7 @@
 //! The table: patterns of paths, each with the program that runs the file.
 
 use super::case_fold::folded_name;
-use super::{PathClass, Runner};
+use super::class::{PathClass, Runner};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -70,7 +70,7 @@ impl ProtectedTable {
     pub(super) fn built_in(text: &str) -> ProtectedTable {
         let read = || -> Result<ProtectedTable, PathPatternError> {
             let file: ProtectedTableFile =
-                toml::from_str(text).map_err(|e| fault("paths.toml", &e.to_string()))?;
+                toml::from_str(text).map_err(|e| fault("runs_later.toml", &e.to_string()))?;
             ProtectedTable::new(file)
         };
         read().unwrap_or_else(|e| {

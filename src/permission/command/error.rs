@@ -1,0 +1,18 @@
+//! Why a line cannot be read.
+
+use thiserror::Error;
+
+/// Why a line cannot be read; where such a line is not confined, it asks.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub(in crate::permission) enum ShellParseError {
+    #[error("it is too long")]
+    Long,
+    #[error("it is nested too deeply")]
+    Deep,
+    #[error("unclosed `{0}`")]
+    Open(&'static str),
+    #[error("expected {wanted}, found `{found}`")]
+    Unexpected { found: String, wanted: &'static str },
+    #[error("cannot analyse {0}")]
+    Unsupported(&'static str),
+}

@@ -1,0 +1,39 @@
+//! A git command line: the subcommand, and the words before and behind it.
+
+use super::ShellWord;
+
+#[derive(Clone, Copy, Debug)]
+pub(in crate::permission) struct GitCommand<'a> {
+    /// `None` where the subcommand is not certain.
+    pub(in crate::permission) name: Option<&'a str>,
+    pub(in crate::permission) rest: &'a [ShellWord],
+    /// Words before the subcommand.
+    pub(in crate::permission) global: &'a [ShellWord],
+    /// `-C DIR`.
+    pub(in crate::permission) dir: Option<&'a ShellWord>,
+}
+
+impl<'a> GitCommand<'a> {
+    /// `None` where there is no subcommand.
+    pub(in crate::permission) fn read(arguments: &'a [ShellWord]) -> Option<GitCommand<'a>> {
+        const VALUED: [&str; 6] =
+            ["-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
+        let (mut at, mut dir) = (0, None);
+        while let Some(word) = arguments.get(at) {
+            match word.text.as_deref() {
+                Some("-C") => {
+                    dir = arguments.get(at + 1);
+                    at += 2;
+                }
+                Some(text) if VALUED.contains(&text) => at += 2,
+                Some(text) if text.starts_with('-') => at += 1,
+                name => {
+                    let rest = arguments.get(at + 1..).unwrap_or_default();
+                    let global = arguments.get(..at).unwrap_or_default();
+                    return Some(GitCommand { name, rest, global, dir });
+                }
+            }
+        }
+        None
+    }
+}

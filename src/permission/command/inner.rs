@@ -1,0 +1,61 @@
+//! The command or the script that a command runs, read and added to it.
+
+use super::parse_state::ShellParseState;
+use super::parser::ShellParser;
+use super::{CommandSegment, RedirectKind, ShellParseError, ShellWord, WrapperKind};
+
+/// How many of `words` are options, with the words of those in `valued` and the two of those in `twice`.
+pub(super) fn options<T: AsRef<str>>(words: &[ShellWord], valued: &[T], twice: &[T]) -> usize {
+    let has = |list: &[T], text: &str| list.iter().any(|option| option.as_ref() == text);
+    let mut at = 0;
+    while let Some(text) = words.get(at).and_then(|w| w.text.as_deref()) {
+        match text {
+            "--" => return at + 1,
+            text if has(valued, text) => at += 2,
+            text if has(twice, text) => at += 3,
+            text if text.starts_with('-') && text.len() > 1 => at += 1,
+            _ => break,
+        }
+    }
+    at.min(words.len())
+}
+
+pub(super) fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| super::lexer::is_name(name))
+}
+
+impl ShellParser {
+    /// `words` are a command that `segment` runs.
+    pub(super) fn run_words(
+        &mut self,
+        segment: &mut CommandSegment,
+        words: Vec<ShellWord>,
+        carrier: WrapperKind,
+    ) -> Result<(), ShellParseError> {
+        if words.is_empty() {
+            return Ok(());
+        }
+        let mut inner = CommandSegment { words, assignments: segment.assignments.clone(), ..self.blank() };
+        inner.redirects =
+            segment.redirects.iter().filter(|r| r.kind == RedirectKind::Text).cloned().collect();
+        self.nested(|parser| parser.unwrap(&mut inner))?;
+        segment.inner.push(inner);
+        segment.carrier = carrier;
+        Ok(())
+    }
+
+    /// `words` joined and read as a script. `None` when it cannot be known: then the segment stands for itself.
+    pub(super) fn script_of(
+        &mut self,
+        segment: &mut CommandSegment,
+        words: &[ShellWord],
+        state: ShellParseState,
+    ) -> Result<Option<ShellParseState>, ShellParseError> {
+        let known: Option<Vec<&str>> = words.iter().map(|w| w.text.as_deref().filter(|_| !w.glob)).collect();
+        let Some(known) = known else { return Ok(None) };
+        let (found, state) = self.read_script(&known.join(" "), state)?;
+        segment.inner.extend(found);
+        segment.carrier = WrapperKind::Transparent;
+        Ok(Some(state))
+    }
+}

@@ -1,0 +1,79 @@
+//! What a destructive command line comes to.
+
+use crate::permission::ProtectedPaths;
+use std::path::{Path, PathBuf};
+
+/// What a line would destroy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandDanger {
+    /// In one line: "`rm -rf x` destroys data".
+    pub what: String,
+    /// Absolute paths; what has none is the word with `(cannot be resolved)`.
+    pub targets: Vec<String>,
+    pub severity: DangerSeverity,
+    /// What a person types to confirm a total one.
+    pub typed: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DangerSeverity {
+    /// Something is lost.
+    Loss,
+    /// What is lost cannot be told from the line.
+    Unclear,
+    /// A target is a root of the workspace, the home directory or the file system, or contains one.
+    Total,
+}
+
+/// Where a line runs and what must not be lost whole.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::permission) struct DangerContext<'a> {
+    pub(in crate::permission) cwd: &'a Path,
+    pub(in crate::permission) home: Option<&'a Path>,
+    pub(in crate::permission) roots: &'a [PathBuf],
+    pub(in crate::permission) protected: &'a ProtectedPaths,
+}
+
+impl DangerContext<'_> {
+    /// True for what some program runs or obeys later; of an absolute path all names count.
+    pub(super) fn is_protected(&self, path: &Path) -> bool {
+        self.protected.class_of(path).asks()
+    }
+}
+
+impl CommandDanger {
+    pub(super) fn of(what: &str, severity: DangerSeverity) -> CommandDanger {
+        CommandDanger { what: what.into(), targets: Vec::new(), severity, typed: None }
+    }
+
+    pub(super) fn unclear(what: &str) -> CommandDanger {
+        CommandDanger::of(what, DangerSeverity::Unclear)
+    }
+
+    pub(super) fn typing(self, word: &str) -> CommandDanger {
+        CommandDanger { typed: Some(word.into()), ..self }
+    }
+
+    pub(super) fn and(mut self, other: CommandDanger) -> CommandDanger {
+        if !self.what.contains(&other.what) {
+            self.what = format!("{}; {}", self.what, other.what);
+        }
+        for target in other.targets {
+            if !self.targets.contains(&target) {
+                self.targets.push(target);
+            }
+        }
+        self.severity = self.severity.max(other.severity);
+        self.typed = self.typed.or(other.typed);
+        self
+    }
+
+    /// The reason of the question it asks, targets and all.
+    pub fn describe(&self) -> String {
+        if self.targets.is_empty() {
+            self.what.clone()
+        } else {
+            format!("{}: {}", self.what, self.targets.join(", "))
+        }
+    }
+}
