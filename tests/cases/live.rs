@@ -100,7 +100,9 @@ fn what_was_typed_and_queued_outlives_a_kill() {
     pty.until("the queue", |s| s.contains("1 after this turn: one") && s.contains("> two"));
     std::thread::sleep(Duration::from_millis(400));
     let mut pty = shell().after(pty).open();
-    pty.until("the draft", |s| s.contains("restored the text that you typed") && s.contains("] > one") && s.contains("two"));
+    pty.until("the draft", |s| {
+        s.contains("restored the text that you typed") && s.contains("] > one") && s.contains("two")
+    });
     // Also what is typed at the prompt itself.
     pty.send(" and more");
     pty.until("the text", |s| s.trim_end().ends_with("two and more"));

@@ -134,7 +134,12 @@ fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
         (vec![], "write_file", &write, "read mode does not allow writing"),
         (vec!["--mode", "ask"], "write_file", &outside, "--allow"),
         (vec!["--mode", "unrestricted"], "run_command", &destroys, "without a person"),
-        (vec!["--mode", "none"], "read_file", &json!({"path": "notes.txt"}), "the mode `none` allows no tools"),
+        (
+            vec!["--mode", "none"],
+            "read_file",
+            &json!({"path": "notes.txt"}),
+            "the mode `none` allows no tools",
+        ),
         (vec!["--deny", "read(notes.txt)"], "read_file", &json!({"path": "notes.txt"}), "forbids"),
         (vec![], "read_file", &json!({"path": "/etc/passwd"}), "--allow"),
         (vec![], "read_file", &json!({"pth": "notes.txt"}), "did you mean `path`"),

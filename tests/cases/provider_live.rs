@@ -289,7 +289,10 @@ async fn a_break_after_the_first_word_keeps_the_words_and_is_not_retried() {
         (Reply::sse(beginning()).close(), "the connection was closed early"),
         (Reply::sse(beginning()), "the server closed the connection"),
         (Reply::sse(beginning()).stall(), "no data for 0.15 s; the connection was closed"),
-        (Reply::sse(beginning()).write("event: content_block_del").stall(), "no data for 0.15 s; the connection was closed"),
+        (
+            Reply::sse(beginning()).write("event: content_block_del").stall(),
+            "no data for 0.15 s; the connection was closed",
+        ),
         (Reply::sse(beginning()).write(error), "the provider is overloaded (HTTP 529): busy"),
         (Reply::sse(beginning()).write("data: {oops\n\n"), "the provider sent an invalid answer"),
         (Reply::sse(half_call[..6].concat()).reset(), ""),

@@ -254,7 +254,10 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
         &l.typed(line("1"), later).0,
         "◆ question: not all of big.bin (70000 bytes) was shown: type 1 and Enter again",
     );
-    wants(&l.typed(line("2"), later).0, "◆ question: type 2 and Enter again to do it; any other line changes nothing");
+    wants(
+        &l.typed(line("2"), later).0,
+        "◆ question: type 2 and Enter again to do it; any other line changes nothing",
+    );
     wants(&l.typed(line("1"), later).0, "◆ question: not all of big.bin");
     wants(&l.typed(line("x"), later).0, "◆ note: not an answer");
     wants(&l.typed(line("1"), later).0, "◆ question: not all of big.bin");
