@@ -62,6 +62,18 @@ impl<'a> LineDiff<'a> {
         out
     }
 
+    /// The lines of the new text that are not in the old one, and for lines that were removed the one below them, or the
+    /// last one.
+    pub fn altered(&self) -> RangeSet {
+        let mut out = RangeSet::new();
+        for op in self.ops.iter().filter(|op| op.tag() != DiffTag::Equal) {
+            let range = op.new_range();
+            let end = range.end.max(range.start + 1).min(self.new.len());
+            out.insert(range.start.min(end.saturating_sub(1))..end);
+        }
+        out
+    }
+
     /// Unified hunks with `context` lines around each change; about `most` bytes, whole lines, the rest counted. Lines
     /// keep their carriage returns: what a person approves differs wherever the bytes differ.
     pub fn unified(&self, context: usize, most: usize) -> UnifiedDiff {

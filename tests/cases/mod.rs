@@ -113,6 +113,7 @@ mod txn_races;
 mod txn_scenarios;
 mod typing;
 mod unreadable_records;
+mod unshown_lines;
 mod view;
 mod workspace_paths;
 mod workspace_races;

@@ -33,6 +33,8 @@ pub struct PatchedContent {
     pub known: RangeSet,
     /// Changed lines of hunks that prove nothing: placed with fuzz, or by their number alone.
     pub unproven: Vec<Range<usize>>,
+    /// A hunk went to its place by the line number alone.
+    pub by_number: bool,
 }
 
 /// Lines `old` became `new` lines.
@@ -159,6 +161,10 @@ fn built(
     }
     out.copy(at..target.lines.len());
     applied.bytes = out.bytes;
+    let by_number = |(hunk, spot): (&PatchHunk, &HunkPlacement)| {
+        spot.length == 0 && hunk.old_start.is_some() && !hunk.envelope && !target.lines.is_empty()
+    };
+    applied.by_number = hunks.iter().zip(spots).any(by_number);
     for spot in spots {
         applied.known.insert(spot.at..spot.at + spot.length);
     }

@@ -2,11 +2,12 @@
 
 use crate::text::RangeSet;
 use crate::tools::files::edit::UnreadPolicy;
-use crate::tools::files::edit_errors::{bad_text, never_read};
+use crate::tools::files::edit_errors::{bad_text, changed, never_read, not_shown, unshown, would_lose};
 use crate::tools::files::staged_files::{StagedFiles, in_words};
 use crate::tools::files::write::{appended, encode_like};
-use crate::tools::{CallFailure, ToolContext, ToolError};
-use crate::workspace::{OpenConsent, ReadStatus, ResolvedPath, TextFile, WorkspaceError};
+use crate::tools::{CallFailure, HintTool, ToolContext, ToolError, hint};
+use crate::workspace::{KnownLines, OpenConsent, ReadStatus, ResolvedPath, TextFile, WorkspaceError};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One operation, its paths resolved.
@@ -83,7 +84,6 @@ impl FileOperation {
         match self {
             FileOperation::Read { at } => {
                 let content = draft.bytes(env, at, consent).map_err(fail)?;
-                saw(env, draft, at);
                 Ok(OperationResult { content: Some(content), places: 0 })
             }
             FileOperation::Create { at, content } => {
@@ -95,7 +95,7 @@ impl FileOperation {
             FileOperation::Write { at, content, form } => {
                 let old = draft.held(env, at, consent).map_err(fail)?.bytes().cloned();
                 if old.is_some() {
-                    allowed(env, draft, at, unread)?;
+                    allowed(env, draft, (at, &at.written), NeededLines::All, unread)?;
                 }
                 let bytes = match (old.and_then(|old| TextFile::new(old).ok()), form) {
                     (Some(old), WriteEncoding::OfTheFile) => {
@@ -107,6 +107,7 @@ impl FileOperation {
             }
             FileOperation::Append { at, content, form } => {
                 let old = draft.held(env, at, consent).map_err(fail)?.bytes().cloned().unwrap_or_default();
+                allowed(env, draft, (at, &at.written), NeededLines::These(&[]), unread)?;
                 let bytes = match (TextFile::new(old.clone()).ok().filter(|_| !old.is_empty()), form) {
                     (Some(file), WriteEncoding::OfTheFile) => appended(&old, &file, content)?,
                     _ => [old.as_slice(), content.as_bytes()].concat(),
@@ -117,7 +118,8 @@ impl FileOperation {
                 self.replace(env, draft, (at, consent, unread), (old, new, *how))
             }
             FileOperation::Delete { at } => {
-                allowed_if_there(env, draft, at, consent, unread)?;
+                draft.held(env, at, consent).map_err(fail)?;
+                allowed(env, draft, (at, &at.written), NeededLines::All, unread)?;
                 draft.remove(env, at, consent).map_err(fail)?;
                 Ok(OperationResult { content: None, places: 0 })
             }
@@ -149,7 +151,7 @@ impl FileOperation {
         if old.is_empty() {
             return Err(ToolError::new("the text to replace is empty"));
         }
-        allowed(env, draft, at, unread)?;
+        allowed(env, draft, (at, &at.written), NeededLines::These(&[]), unread)?;
         let mut spans = file.find(old, usize::MAX).map_err(|e| bad_text(&e))?;
         let mut end = 0;
         spans.retain(|span| span.start >= end && std::mem::replace(&mut end, span.end) <= span.start);
@@ -165,6 +167,9 @@ impl FileOperation {
             }
             _ => {}
         }
+        let index = file.index();
+        let targets: Vec<Range<usize>> = spans.iter().map(|span| index.lines_of(span)).collect();
+        allowed(env, draft, (at, &at.written), NeededLines::These(&targets), unread)?;
         let places = spans.len();
         let spliced = file.splice(&spans, old, new).map_err(|e| bad_text(&e))?;
         put(env, draft, at, spliced.bytes, consent).map(|done| OperationResult { places, ..done })
@@ -183,45 +188,78 @@ fn put(
     Ok(OperationResult { content: Some(content), places: 1 })
 }
 
-fn allowed_if_there(
-    env: &ToolContext,
-    draft: &mut StagedFiles,
-    at: &ResolvedPath,
-    consent: OpenConsent<'_>,
-    unread: UnreadPolicy,
-) -> Result<(), ToolError> {
-    draft.held(env, at, consent).map_err(|e| in_words(env, &e))?;
-    allowed(env, draft, at, unread)
+/// The lines that must have been shown before an operation.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tools) enum NeededLines<'a> {
+    /// The file must have been read, and these lines shown.
+    These(&'a [Range<usize>]),
+    /// All are lost.
+    All,
 }
 
-/// May the content that is on disk be lost? What this batch itself wrote may always be.
-fn allowed(
+/// May these lines of what a path holds by now be lost? What this batch itself wrote or printed may be, and so may a copy.
+/// `name` is what messages call the path.
+pub(in crate::tools) fn allowed(
     env: &ToolContext,
     draft: &StagedFiles,
-    at: &ResolvedPath,
+    (at, name): (&ResolvedPath, &str),
+    needed: NeededLines<'_>,
     unread: UnreadPolicy,
 ) -> Result<(), ToolError> {
-    let Some((bytes, hash)) = draft.original(at) else { return Ok(()) };
-    let Ok(file) = TextFile::new(bytes.clone()) else { return Ok(()) };
+    let Some(source) = draft.source(at).filter(|source| !source.bytes.is_empty()) else { return Ok(()) };
+    let refuses = unread == UnreadPolicy::Refuse;
+    let Ok(file) = TextFile::new(source.bytes.clone()) else {
+        return match needed {
+            NeededLines::All if refuses => Err(data(name)),
+            _ => Ok(()),
+        };
+    };
     let index = file.index();
-    let lines = |range: &std::ops::Range<usize>| file.part(index.bytes_of(range));
-    match env.ledger().read_status(&at.path, bytes, hash, &[], lines) {
-        ReadStatus::Never if unread == UnreadPolicy::Refuse && !bytes.is_empty() => {
-            Err(never_read(&at.written))
+    let lines = |range: &Range<usize>| file.part(index.bytes_of(range));
+    let standing = env.ledger().read_status(&source.at.path, source.bytes, source.hash, &[], lines);
+    match standing {
+        ReadStatus::Never if refuses && !source.is_printed() => return Err(never_read(name)),
+        ReadStatus::Changed(change) => {
+            return Err(changed(env, source.at, name, &file, source.hash, &change));
         }
-        ReadStatus::Changed(_) => Err(ToolError::hint(
-            format!("`{}` changed since you read it", at.written),
-            "read it again, then repeat the change on the current content",
-        )
-        .because(CallFailure::Unread)),
-        _ => Ok(()),
+        _ => {}
+    }
+    let known = env.ledger().known_now(&source.at.path, source.bytes, source.hash, lines);
+    // The usual cases need no comparison of the contents.
+    let all_seen = !refuses || known.seen.covers(&(0..index.len()));
+    if known.foreign.is_empty() && all_seen || matches!(needed, NeededLines::These([])) {
+        return Ok(());
+    }
+    let Ok(now) = TextFile::new(source.now.clone()) else { return Ok(()) };
+    let after = source.known(&known);
+    let whole = [0..now.line_count()];
+    let targets = if let NeededLines::These(targets) = needed { targets } else { &whole };
+    if targets.iter().any(|target| !after.foreign.within(&RangeSet::of(target.clone())).is_empty()) {
+        return Err(unshown(env, source.at, name, (&file, source.hash), &known.foreign));
+    }
+    if refuses { shown(name, &after, targets, needed) } else { Ok(()) }
+}
+
+fn shown(
+    name: &str,
+    known: &KnownLines,
+    targets: &[Range<usize>],
+    needed: NeededLines<'_>,
+) -> Result<(), ToolError> {
+    let mut missing = RangeSet::new();
+    targets.iter().filter_map(|target| known.seen.first_gap(target)).for_each(|gap| missing.insert(gap));
+    match (missing.ranges().next(), needed) {
+        (None, _) => Ok(()),
+        (Some(first), NeededLines::All) => Err(would_lose(name, &known.seen, first.start)),
+        (Some(_), NeededLines::These(_)) => Err(not_shown(name, &known.seen, &missing)),
     }
 }
 
-/// What a batch hands out whole was seen whole.
-fn saw(env: &ToolContext, draft: &StagedFiles, at: &ResolvedPath) {
-    let Some((bytes, hash)) = draft.original(at) else { return };
-    if let Ok(file) = TextFile::new(bytes.clone()) {
-        env.ledger().record_read_ranges(&at.path, bytes, hash, &RangeSet::of(0..file.line_count()));
-    }
+fn data(name: &str) -> ToolError {
+    let force = HintTool::WriteFile.parameter("force");
+    let error = ToolError::hint(
+        format!("`{name}` contains data, not text: nothing of it was shown to you"),
+        hint!["set ", force, " to lose it anyway"],
+    );
+    error.because(CallFailure::NotText)
 }

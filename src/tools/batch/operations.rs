@@ -2,17 +2,19 @@
 
 use super::file_operation::{FileOperation, ReplacePolicy, WriteEncoding};
 use crate::conversation::ToolSpec;
+use crate::text::RangeSet;
 use crate::tools::arguments::ToolSchema;
 use crate::tools::blocking::s;
 use crate::tools::files::edit::UnreadPolicy;
 use crate::tools::files::staged_files::StagedFiles;
 use crate::tools::files::staged_plan::{StagedPlan, StagedReport};
 use crate::tools::{Plan, Tool, ToolContext, ToolError, TouchedPaths};
-use crate::workspace::{OpenConsent, ResolvedPath};
+use crate::workspace::{OpenConsent, ResolvedPath, TextFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// The most operations of one call.
 pub(in crate::tools) const MOST: usize = 100_000;
@@ -53,11 +55,10 @@ struct Args {
     operations: Vec<OperationArgs>,
     /// false: those that fail do not stop the others. Default: true, all or nothing.
     atomic: Option<bool>,
-    /// Change files that were never read.
+    /// Change or lose what was never shown.
     force: Option<bool>,
     /// Store the output under this name instead of showing it.
-    #[serde(rename = "scratchpad")]
-    _scratchpad: Option<String>,
+    scratchpad: Option<String>,
 }
 
 pub(in crate::tools) struct OperationsTool(ToolSchema);
@@ -107,8 +108,9 @@ impl Tool for OperationsTool {
         let unseen = operations.iter().map(|o| format!("{}\n", words(o, env))).collect();
         let unread = if args.force == Some(true) { UnreadPolicy::Allow } else { UnreadPolicy::Refuse };
         let failing = if args.atomic == Some(false) { FailurePolicy::GoesOn } else { FailurePolicy::Stops };
+        let prints = args.scratchpad.is_none();
         let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
-            perform(&operations, env, draft, consent, (unread, failing))
+            perform(&operations, env, draft, consent, (unread, failing, prints))
         };
         Ok(Box::new(StagedPlan::new(title, &writes, &reads, unseen, Box::new(work))))
     }
@@ -156,7 +158,7 @@ fn perform(
     env: &ToolContext,
     draft: &mut StagedFiles,
     consent: OpenConsent<'_>,
-    (unread, failing): (UnreadPolicy, FailurePolicy),
+    (unread, failing, prints): (UnreadPolicy, FailurePolicy, bool),
 ) -> Result<StagedReport, ToolError> {
     let (mut text, mut failed, mut room) = (String::new(), 0, READ);
     for (number, one) in operations.iter().enumerate() {
@@ -170,16 +172,10 @@ fn perform(
             }
         };
         let _ = writeln!(text, "{}. {}", number + 1, words(one, env));
-        if let (FileOperation::Read { .. }, Some(content)) = (one, &done.content) {
-            let content = String::from_utf8_lossy(content);
-            let cut = crate::tools::output::floor(&content, room);
-            room -= cut;
-            text.push_str(content.get(..cut).unwrap_or_default());
-            if cut < content.len() {
-                let _ = write!(text, "\n[... {} more bytes: use read_file]", content.len() - cut);
-            }
-            if !text.ends_with('\n') {
-                text.push('\n');
+        if let (FileOperation::Read { at }, Some(content)) = (one, &done.content) {
+            let lines = read_out(content, &mut room, &mut text);
+            if prints {
+                draft.print(at, RangeSet::of(0..lines));
             }
         }
     }
@@ -191,6 +187,27 @@ fn perform(
         s(changed)
     );
     Ok(StagedReport { text, line: None })
+}
+
+/// Puts as much of a content into the answer as there is room for: so many whole lines.
+fn read_out(content: &Arc<Vec<u8>>, room: &mut usize, text: &mut String) -> usize {
+    let file = TextFile::new(content.clone()).ok();
+    let all = file.as_ref().map_or_else(|| String::from_utf8_lossy(content), TextFile::text);
+    let cut = crate::tools::output::floor(&all, *room);
+    *room -= cut;
+    let part = all.get(..cut).unwrap_or_default();
+    text.push_str(part);
+    if cut < all.len() {
+        let _ = write!(text, "\n[... {} more bytes: use read_file]", all.len() - cut);
+    }
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    match &file {
+        None => 0,
+        Some(file) if cut == all.len() => file.line_count(),
+        Some(_) => part.matches('\n').count(),
+    }
 }
 
 fn at_step(number: usize, count: usize, error: ToolError) -> ToolError {

@@ -3,7 +3,7 @@
 //! The whole effect is worked out in `prepare`: what the person is shown is the content that is written, if the
 //! file still is what it was then. The ledger decides whether the lines may be replaced at all.
 
-use super::edit_errors::{bad_text, changed, never_read, not_shown, refuse_marks, since_read};
+use super::edit_errors::{bad_text, changed, never_read, not_shown, refuse_marks, since_read, unshown};
 use super::edit_spans::{EditEffect, same_outside};
 use super::suggestions::nearest_block;
 use crate::conversation::ToolSpec;
@@ -16,7 +16,8 @@ use crate::tools::{
     RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::workspace::{
-    ExpectedContent, Hash, OpenConsent, ReadStatus, ResolvedPath, TextFile, WRITTEN_IN_PLACE, WorkspaceError,
+    ExpectedContent, Hash, KnownLines, OpenConsent, ReadStatus, ResolvedPath, TextFile, WRITTEN_IN_PLACE,
+    WorkspaceError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -97,7 +98,8 @@ impl Tool for EditFile {
         }
         let which = if args.replace_all == Some(true) { MatchSelection::All } else { MatchSelection::Only };
         let unread = if args.force == Some(true) { UnreadPolicy::Allow } else { UnreadPolicy::Refuse };
-        let edit = EditRequest { path: args.path, old: args.old_string, new, which, unread };
+        let answer = EditAnswer::Whole;
+        let edit = EditRequest { path: args.path, old: args.old_string, new, which, unread, answer };
         Ok(Box::new(EditPlan::new(edit, env)?))
     }
 }
@@ -110,6 +112,18 @@ pub(in crate::tools) struct EditRequest {
     pub(in crate::tools) new: String,
     pub(in crate::tools) which: MatchSelection,
     pub(in crate::tools) unread: UnreadPolicy,
+    pub(in crate::tools) answer: EditAnswer,
+}
+
+/// What of the file the tool set's answer prints: only that counts as shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::tools) enum EditAnswer {
+    /// The difference; after a failure, the most similar lines.
+    Whole,
+    /// Words without a line of the file; after a failure, the most similar lines.
+    Words,
+    /// Words alone.
+    Nothing,
 }
 
 /// Which of the places where the old text occurs.
@@ -144,10 +158,10 @@ struct PreparedEdit {
     after: Arc<Vec<u8>>,
     effect: EditEffect,
     places: usize,
-    /// Lines of the old content that the model had seen.
-    known: RangeSet,
-    /// What somebody else changed since the file was read, though not here.
-    others: Option<String>,
+    /// What the model knew of the old content.
+    known: KnownLines,
+    /// What others changed since the file was read, though not here, and the lines that this shows.
+    others: Option<(String, RangeSet)>,
 }
 
 impl EditPlan {
@@ -228,7 +242,7 @@ impl EditPlan {
         let new = TextFile::new(after.clone()).map_err(|_| ToolError::new("the new text is not text"))?;
         let effect = EditEffect::of(&file, &new, &spliced.changes, PERSON_DIFF);
         let lines = |range: &Range<usize>| file.part(index.bytes_of(range));
-        let known = env.ledger().seen_now(&self.at.path, file.bytes(), hash, lines);
+        let known = env.ledger().known_now(&self.at.path, file.bytes(), hash, lines);
         Ok(PreparedEdit {
             before: hash,
             old: file.bytes().clone(),
@@ -282,14 +296,14 @@ impl EditPlan {
         env.ledger().read_status(&self.at.path, file.bytes(), hash, targets, lines)
     }
 
-    /// May these lines be replaced? `Some` tells what somebody else changed elsewhere.
+    /// May these lines be replaced? `Some` tells what others changed elsewhere, and the lines that this shows.
     fn allowed(
         &self,
         env: &ToolContext,
         file: &TextFile,
         hash: Hash,
         targets: &[Range<usize>],
-    ) -> Result<Option<String>, ToolError> {
+    ) -> Result<Option<(String, RangeSet)>, ToolError> {
         match self.standing(env, file, hash, targets) {
             ReadStatus::Seen | ReadStatus::Never => Ok(None),
             ReadStatus::Part { .. } if self.forced() => Ok(None),
@@ -301,7 +315,8 @@ impl EditPlan {
                     .for_each(|gap| missing.insert(gap));
                 Err(not_shown(&self.edit.path, &seen, &missing))
             }
-            ReadStatus::Changed(change) if change.intact => Ok(Some(since_read(&change, file).0)),
+            ReadStatus::Unshown(lines) => Err(unshown(env, &self.at, &self.edit.path, (file, hash), &lines)),
+            ReadStatus::Changed(change) if change.intact => Ok(Some(since_read(&change, file))),
             ReadStatus::Changed(change) => Err(changed(env, &self.at, &self.edit.path, file, hash, &change)),
         }
     }
@@ -312,7 +327,7 @@ impl EditPlan {
         if let ReadStatus::Changed(change) = self.standing(env, file, hash, &[]) {
             let (diff, shown) = since_read(&change, file);
             message.push_str(", which changed since you read it");
-            if change.old.is_some() {
+            if change.old.is_some() && self.edit.answer != EditAnswer::Nothing {
                 message.push_str(&format!(". The changes:\n{diff}"));
                 env.ledger().record_shown_change(&self.at.path, file.bytes(), hash, &change.carried, &shown);
             }
@@ -323,7 +338,9 @@ impl EditPlan {
         };
         let what = if near.only_blanks { "differs only in blanks" } else { "is the most similar" };
         message.push_str(&format!("\nline {} and on {what}; {}", near.start + 1, near.report.trim_end()));
-        env.ledger().record_read(&self.at.path, file.bytes(), hash, near.shown);
+        if self.edit.answer != EditAnswer::Nothing {
+            env.ledger().record_read(&self.at.path, file.bytes(), hash, near.shown);
+        }
         ToolError::hint(message, "copy the text exactly as it follows the `│`")
     }
 
@@ -358,8 +375,14 @@ impl EditPlan {
         let written = written.map_err(|e| self.lost_race(env, permit, e))?;
         let mut ledger = env.ledger();
         ledger.wrote(&self.at.path, (&work.after, written.hash), &work.effect.edits, &work.known);
-        let shown = shown_to_model(&work.effect);
-        ledger.record_read_ranges(&self.at.path, &work.after, written.hash, &shown);
+        if self.edit.answer == EditAnswer::Whole {
+            let mut shown = shown_to_model(&work.effect);
+            if let Some((_, seen)) = &work.others {
+                let seen = KnownLines { seen: seen.clone(), ..KnownLines::default() };
+                shown.extend(&seen.through(&work.effect.edits).0.seen);
+            }
+            ledger.record_read_ranges(&self.at.path, &work.after, written.hash, &shown);
+        }
         drop(ledger);
         let line = if written.held { format!("{line} · pending") } else { line };
         Ok(self.report(env, &work, &line, written.in_place))
@@ -385,7 +408,7 @@ impl EditPlan {
             text.push_str(&format!("({note})\n"));
         }
         text.push_str(&cut_diff(&for_model(&work.effect.diff.text), MODEL_DIFF));
-        if let Some(diff) = &work.others {
+        if let Some((diff, _)) = &work.others {
             text.push_str(&format!(
                 "others changed the file since you read it; placet keeps their changes:\n{diff}"
             ));

@@ -51,6 +51,68 @@ pub(in crate::tools) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSe
     .because(CallFailure::LinesUnread { offset: start, limit })
 }
 
+/// `seen` are the lines that were shown; a line from `missing` on would be lost.
+pub(in crate::tools) fn would_lose(path: &str, seen: &RangeSet, missing: usize) -> ToolError {
+    let shown = match seen.len() {
+        0 => format!("no line of `{path}` was shown to you; this call would lose them"),
+        n => format!(
+            "only line{} {seen} of `{path}` {} shown to you; this call would lose others, from line {} on",
+            s(n),
+            if n == 1 { "was" } else { "were" },
+            missing + 1
+        ),
+    };
+    ToolError::hint(
+        shown,
+        hint![
+            HintTool::ReadFile,
+            "(",
+            HintTool::ReadFile.parameter("path"),
+            format!(": \"{path}\", "),
+            HintTool::ReadFile.parameter("offset"),
+            format!(": {missing}), or change only what you saw with "),
+            HintTool::EditFile
+        ],
+    )
+}
+
+/// Refuses because of `lines` that others changed after the file was read, and shows them: they count as seen then.
+pub(in crate::tools) fn unshown(
+    env: &ToolContext,
+    at: &ResolvedPath,
+    path: &str,
+    (file, hash): (&TextFile, Hash),
+    lines: &RangeSet,
+) -> ToolError {
+    let (mut text, mut shown) = (String::new(), RangeSet::new());
+    for line in lines.ranges().flatten() {
+        let row = format!(
+            "{:>6}│{}\n",
+            line + 1,
+            file.text_of_lines(&(line..line + 1)).trim_end_matches(['\r', '\n'])
+        );
+        if text.len() + row.len() > MOST && !shown.is_empty() {
+            break;
+        }
+        text.push_str(&row);
+        shown.insert(line..line + 1);
+    }
+    env.ledger().record_read_ranges(&at.path, file.bytes(), hash, &shown);
+    let more = match lines.without(&shown).len() {
+        0 => String::new(),
+        n => format!("\n[... {n} more]"),
+    };
+    ToolError::hint(
+        format!(
+            "others changed `{path}` at line{} {lines} after you read it, and you have not seen that. The lines now:\n{}{more}",
+            s(lines.len()),
+            text.trim_end()
+        ),
+        "you have now seen them: repeat the call on the current content",
+    )
+    .because(CallFailure::Changed)
+}
+
 /// Refuses a content that has a mark where the old one had a secret: writing it would lose the real value.
 pub(in crate::tools) fn refuse_marks(before: &[u8], after: &[u8]) -> Result<(), ToolError> {
     if marks(after) <= marks(before) {

@@ -4,11 +4,11 @@
 //! what earlier ones did; nothing on disk changes before [`StagedFiles::commit`], and then all of it does or none.
 
 use crate::permission::Permit;
-use crate::text::{LineDiff, UnifiedDiff};
+use crate::text::{LineDiff, RangeSet, UnifiedDiff};
 use crate::tools::{DiffText, ToolContext, ToolError};
 use crate::workspace::{
-    ExpectedContent, FileAttrs, FileRewrite, Hash, LineEdit, OpenConsent, PathState, ResolvedPath,
-    RewriteAction, TextFile, WorkspaceError, WriteOutcome, hunks,
+    ExpectedContent, FileAttrs, FileRewrite, Hash, KnownLines, LineEdit, OpenConsent, PathState,
+    ResolvedPath, RewriteAction, TextFile, WorkspaceError, WriteOutcome, hunks,
 };
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -48,6 +48,10 @@ pub(in crate::tools) struct StagedFile {
     hash: Option<Hash>,
     /// The path whose content this was, where it was copied or renamed.
     origin: Option<PathBuf>,
+    /// Its content is a copy: the file that it was copied from still has it, or loses it by an operation of its own.
+    copied: bool,
+    /// Lines of a content of this path that the call's answer prints.
+    printed: Option<(Arc<Vec<u8>>, RangeSet)>,
 }
 
 impl StagedFile {
@@ -156,16 +160,17 @@ impl StagedFiles {
         to: &ResolvedPath,
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
-        let source = self.held(env, from, consent)?.clone();
-        if source == StagedState::Absent {
+        let source = self.leaf(env, from, consent)?.clone();
+        if source.now == StagedState::Absent {
             return Err(WorkspaceError::Missing(from.path.clone()));
         }
         let target = self.leaf(env, to, consent)?;
         if target.now != StagedState::Absent {
             return Err(WorkspaceError::Exists(to.path.clone()));
         }
-        target.now = source;
-        target.origin = Some(from.path.clone());
+        target.now = source.now;
+        target.origin = source.origin.or_else(|| Some(from.path.clone()));
+        (target.copied, target.printed) = (true, source.printed);
         Ok(())
     }
 
@@ -177,7 +182,9 @@ impl StagedFiles {
         consent: OpenConsent<'_>,
     ) -> Result<(), WorkspaceError> {
         refuse_link(env, from)?;
+        let copied = self.leaf(env, from, consent)?.copied;
         self.copy(env, from, to, consent)?;
+        self.leaf(env, to, consent)?.copied = copied;
         self.remove(env, from, consent)
     }
 
@@ -202,10 +209,32 @@ impl StagedFiles {
         Ok(())
     }
 
-    /// What a path that nothing has been done to yet holds on disk.
-    pub(in crate::tools) fn original(&self, at: &ResolvedPath) -> Option<(&Arc<Vec<u8>>, Hash)> {
-        let leaf = self.leaves.get(&at.path).filter(|leaf| !leaf.changed())?;
-        Some((leaf.was.bytes()?, leaf.hash?))
+    /// The answer of the call prints these lines of what a path holds by now.
+    pub(in crate::tools) fn print(&mut self, at: &ResolvedPath, lines: RangeSet) {
+        if let Some(leaf) = self.leaves.get_mut(&at.path)
+            && let Some(content) = leaf.now.bytes().cloned()
+        {
+            leaf.printed = Some((content, lines));
+        }
+    }
+
+    /// A path as it is by now, and the content on disk that its content was at first: itself, or what was moved here.
+    pub(in crate::tools) fn source(&self, at: &ResolvedPath) -> Option<StagedSource<'_>> {
+        let leaf = self.leaves.get(&at.path).filter(|leaf| !leaf.copied)?;
+        let origin = self.origin(leaf);
+        let (now, bytes, hash) = (leaf.now.bytes()?, origin.was.bytes()?, origin.hash?);
+        Some(StagedSource { leaf, now, at: &origin.at, bytes, hash })
+    }
+
+    /// Lines that the answer prints count as seen, once it is sent.
+    pub(in crate::tools) fn credit(&self, env: &ToolContext) {
+        for leaf in self.leaves.values() {
+            let Some(now) = leaf.now.bytes() else { continue };
+            let lines = leaf.printed_now(now);
+            if !lines.is_empty() {
+                env.ledger().record_read_ranges(&leaf.at.path, now, blake3::hash(now), &lines);
+            }
+        }
     }
 
     /// The paths that would change, in their order.
@@ -260,7 +289,54 @@ impl StagedFiles {
             Err(WorkspaceError::Missing(_)) => (StagedState::Absent, None),
             Err(e) => return Err(e),
         };
-        Ok(leaf.insert(StagedFile { at: at.clone(), now: was.clone(), was, hash, origin: None }))
+        let (at, now) = (at.clone(), was.clone());
+        Ok(leaf.insert(StagedFile { at, now, was, hash, origin: None, copied: false, printed: None }))
+    }
+}
+
+/// See [`StagedFiles::source`].
+pub(in crate::tools) struct StagedSource<'d> {
+    leaf: &'d StagedFile,
+    pub(in crate::tools) now: &'d Arc<Vec<u8>>,
+    /// The file on disk, its content and its hash.
+    pub(in crate::tools) at: &'d ResolvedPath,
+    pub(in crate::tools) bytes: &'d Arc<Vec<u8>>,
+    pub(in crate::tools) hash: Hash,
+}
+
+impl StagedSource<'_> {
+    pub(in crate::tools) fn is_printed(&self) -> bool {
+        self.leaf.printed.is_some()
+    }
+
+    /// What the caller knows of the present lines, `known` being what it knew of those on disk.
+    pub(in crate::tools) fn known(&self, known: &KnownLines) -> KnownLines {
+        let mut after = match self.now == self.bytes {
+            true => known.clone(),
+            false => {
+                let (mut after, written) = known.through(&edits_between(self.bytes, self.now));
+                after.seen.extend(&written);
+                after
+            }
+        };
+        let printed = self.leaf.printed_now(self.now);
+        after.seen.extend(&printed);
+        after.foreign = after.foreign.without(&printed);
+        after
+    }
+}
+
+impl StagedFile {
+    /// The printed lines, where they are by now.
+    fn printed_now(&self, now: &Arc<Vec<u8>>) -> RangeSet {
+        match &self.printed {
+            None => RangeSet::new(),
+            Some((content, lines)) if content == now => lines.clone(),
+            Some((content, lines)) => {
+                let known = KnownLines { seen: lines.clone(), ..KnownLines::default() };
+                known.through(&edits_between(content, now)).0.seen
+            }
+        }
     }
 }
 
@@ -297,19 +373,22 @@ fn attrs(
     }
 }
 
-fn seen_before(env: &ToolContext, leaf: &StagedFile) -> crate::text::RangeSet {
+fn seen_before(env: &ToolContext, leaf: &StagedFile) -> KnownLines {
     let (Some(bytes), Some(hash)) = (leaf.was.bytes(), leaf.hash) else {
-        return crate::text::RangeSet::new();
+        return KnownLines::default();
     };
-    let Ok(file) = TextFile::new(bytes.clone()) else { return crate::text::RangeSet::new() };
+    let Ok(file) = TextFile::new(bytes.clone()) else { return KnownLines::default() };
     let index = file.index();
-    env.ledger().seen_now(&leaf.at.path, bytes, hash, |lines| file.part(index.bytes_of(lines)))
+    env.ledger().known_now(&leaf.at.path, bytes, hash, |lines| file.part(index.bytes_of(lines)))
 }
 
 /// What changed, in lines: what a call wrote, its caller has seen.
 fn line_edits(from: &StagedFile, after: &[u8]) -> Vec<LineEdit> {
     let empty = Vec::new();
-    let before = from.was.bytes().map_or(&empty, |b| b.as_ref());
+    edits_between(from.was.bytes().map_or(&empty, |b| b.as_ref()), after)
+}
+
+fn edits_between(before: &[u8], after: &[u8]) -> Vec<LineEdit> {
     let edit = |hunk: crate::workspace::Hunk| LineEdit { old: hunk.old_lines, new_len: hunk.new_lines.len() };
     hunks(before, after).into_iter().map(edit).collect()
 }

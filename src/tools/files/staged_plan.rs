@@ -72,6 +72,10 @@ impl StagedPlan {
             None => self.work_out(env, OpenConsent::Permit(permit))?,
         };
         let written = draft.commit(env, permit).map_err(|e| in_words(env, &e))?;
+        // A longer answer goes to a scratchpad, where the model has not seen it.
+        if worked.text.len() <= env.limits.inline() {
+            draft.credit(env);
+        }
         let (diff, counts) = shown(env, &draft);
         let line = worked.line.unwrap_or_else(|| format!("{} +{} -{}", self.title, counts.0, counts.1));
         let pending = if written.iter().any(|w: &WriteOutcome| w.held) { " · pending" } else { "" };

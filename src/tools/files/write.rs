@@ -4,10 +4,10 @@
 //! encoding, its byte order mark and its usual line end.
 
 use super::edit::UnreadPolicy;
-use super::edit_errors::{bad_text, changed, never_read, refuse_marks};
+use super::edit_errors::{bad_text, changed, never_read, refuse_marks, since_read, unshown, would_lose};
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, AccessLocation, Permit};
-use crate::text::{DetectedEncoding, LineDiff, LineEnd, RangeSet, count};
+use crate::text::{DetectedEncoding, LineDiff, LineEnd, count};
 use crate::tools::DiffText;
 use crate::tools::arguments::ToolSchema;
 use crate::tools::blocking::{blocking, consent_of, real_path_note};
@@ -16,7 +16,7 @@ use crate::tools::{
     RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::workspace::{
-    EditError, ExpectedContent, Hash, LineEdit, OpenConsent, ReadStatus, ResolvedPath, TextFile,
+    EditError, ExpectedContent, Hash, KnownLines, LineEdit, OpenConsent, ReadStatus, ResolvedPath, TextFile,
     WRITTEN_IN_PLACE, WorkspaceError,
 };
 use schemars::JsonSchema;
@@ -150,8 +150,10 @@ struct PreparedWrite {
     diff: DiffText,
     counts: (usize, usize),
     edits: Option<Vec<LineEdit>>,
-    /// Lines of the old content that the model had seen.
-    known: RangeSet,
+    /// What the model knew of the old content.
+    known: KnownLines,
+    /// What others changed since the file was read.
+    others: Option<String>,
 }
 
 impl WritePlan {
@@ -259,6 +261,11 @@ impl WritePlan {
         if let Some(note) = real_path_note(env, at) {
             text.push_str(&format!(" ({note})"));
         }
+        if let Some(diff) = &work.others {
+            text.push_str(&format!(
+                "\nothers changed the file since you read it; placet keeps their changes:\n{diff}"
+            ));
+        }
         let pending = if written.held { " · pending" } else { "" };
         let summary = CallSummary { line: format!("{}{pending}", self.line(&work)), detail: detail(&work) };
         let after = Some(work.after.clone());
@@ -296,7 +303,8 @@ impl WriteRequest {
             diff,
             counts,
             edits: None,
-            known: RangeSet::new(),
+            known: KnownLines::default(),
+            others: None,
         })
     }
 
@@ -305,11 +313,11 @@ impl WriteRequest {
             return Err(exists(&self.path));
         }
         let file = TextFile::new(bytes.clone()).ok();
-        self.allowed(env, file.as_ref(), &bytes, hash)?;
+        let others = self.allowed(env, file.as_ref(), &bytes, hash)?;
         // Data that is replaced by force is no text to compare with.
         let old = file.unwrap_or_else(TextFile::empty);
         let index = old.index();
-        let known = env.ledger().seen_now(&self.at.path, &bytes, hash, |l| old.part(index.bytes_of(l)));
+        let known = env.ledger().known_now(&self.at.path, &bytes, hash, |l| old.part(index.bytes_of(l)));
         let (after, edits) = match (&self.content, self.mode) {
             (WriteContent::Bytes(new), _) => (new.to_vec(), None),
             (WriteContent::Text(text), WriteFileMode::Append) => {
@@ -337,23 +345,24 @@ impl WriteRequest {
             counts,
             edits,
             known,
+            others,
         })
     }
 
-    /// May the present content be lost (or, for appending, be added to)?
+    /// May the present content be lost (or, for appending, be added to)? `Some` tells what others changed.
     fn allowed(
         &self,
         env: &ToolContext,
         file: Option<&TextFile>,
         bytes: &[u8],
         hash: Hash,
-    ) -> Result<(), ToolError> {
+    ) -> Result<Option<String>, ToolError> {
         if bytes.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let Some(file) = file else {
             // Data was never seen as lines: only force replaces it.
-            return if self.unread == UnreadPolicy::Allow { Ok(()) } else { Err(self.not_text()) };
+            return if self.unread == UnreadPolicy::Allow { Ok(None) } else { Err(self.not_text()) };
         };
         let index = file.index();
         let all = 0..index.len();
@@ -361,27 +370,13 @@ impl WriteRequest {
         let standing =
             env.ledger().read_status(&self.at.path, bytes, hash, &target, |l| file.part(index.bytes_of(l)));
         match standing {
-            ReadStatus::Seen => Ok(()),
-            ReadStatus::Never | ReadStatus::Part { .. } if self.unread == UnreadPolicy::Allow => Ok(()),
+            ReadStatus::Seen => Ok(None),
+            ReadStatus::Never | ReadStatus::Part { .. } if self.unread == UnreadPolicy::Allow => Ok(None),
+            ReadStatus::Unshown(lines) => Err(unshown(env, &self.at, &self.path, (file, hash), &lines)),
             ReadStatus::Never => Err(never_read(&self.path)),
-            ReadStatus::Part { seen, missing } => Err(ToolError::hint(
-                format!(
-                    "only lines {seen} of `{}` were shown to you; writing would lose others, from line {} on",
-                    self.path,
-                    missing.start + 1
-                ),
-                hint![
-                    HintTool::ReadFile,
-                    "(",
-                    HintTool::ReadFile.parameter("path"),
-                    format!(": \"{}\", ", self.path),
-                    HintTool::ReadFile.parameter("offset"),
-                    format!(": {}), or change only what you saw with ", missing.start),
-                    HintTool::EditFile
-                ],
-            )),
+            ReadStatus::Part { seen, missing } => Err(would_lose(&self.path, &seen, missing.start)),
             ReadStatus::Changed(change) if self.mode == WriteFileMode::Append && change.old.is_some() => {
-                Ok(())
+                Ok(Some(since_read(&change, file).0))
             }
             ReadStatus::Changed(change) => Err(changed(env, &self.at, &self.path, file, hash, &change)),
         }

@@ -3,7 +3,7 @@
 use super::resolve::ResolvedFilePatch;
 use crate::text::RangeSet;
 use crate::text::patch::{FilePatchBody, FilePatchKind, NearestMatch, PatchedContent};
-use crate::tools::files::edit_errors::{changed, never_read, not_shown, since_read};
+use crate::tools::files::edit_errors::{changed, never_read, not_shown, since_read, unshown};
 use crate::tools::{HintTool, ToolContext, ToolError, hint};
 use crate::workspace::{Hash, ReadStatus, ResolvedPath, TextFile};
 use std::ops::Range;
@@ -54,7 +54,15 @@ pub(in crate::tools) fn judge(
     let path = env.workspace.shown(&at.path);
     let standing =
         env.ledger().read_status(&at.path, bytes, hash, &targets, |l| file.part(index.bytes_of(l)));
+    let known = env.ledger().known_now(&at.path, bytes, hash, |l| file.part(index.bytes_of(l)));
     match standing {
+        // A line number means the file as it was read: after a change by others it names another line.
+        ReadStatus::Changed(change) if applied.by_number => {
+            Err(changed(env, at, &path, &file, hash, &change))
+        }
+        _ if applied.by_number && !known.foreign.is_empty() => {
+            Err(unshown(env, at, &path, (&file, hash), &known.foreign))
+        }
         ReadStatus::Seen => Ok(LedgerVerdict::Fine),
         ReadStatus::Never | ReadStatus::Part { .. } if targets.is_empty() => Ok(LedgerVerdict::Fine),
         ReadStatus::Never => Err(never_read(&path)),
@@ -63,6 +71,7 @@ pub(in crate::tools) fn judge(
             targets.into_iter().for_each(|target| touched.insert(target));
             Err(not_shown(&path, &seen, &touched.without(&seen)))
         }
+        ReadStatus::Unshown(lines) => Err(unshown(env, at, &path, (&file, hash), &lines)),
         ReadStatus::Changed(change) if targets.is_empty() || change.intact => {
             Ok(LedgerVerdict::ChangedSince(since_read(&change, &file).0))
         }
@@ -88,6 +97,6 @@ pub(in crate::tools) fn told_near(
     let lines = shown.start..shown.end.min(file.line_count());
     let hash = blake3::hash(bytes);
     let index = file.index();
-    let known = env.ledger().seen_now(&at.path, bytes, hash, |l| file.part(index.bytes_of(l)));
+    let known = env.ledger().known_now(&at.path, bytes, hash, |l| file.part(index.bytes_of(l))).seen;
     env.ledger().record_shown_change(&at.path, bytes, hash, &known, &RangeSet::of(lines));
 }

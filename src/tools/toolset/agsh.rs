@@ -13,7 +13,7 @@ use super::super::{
 use super::foreign_tool::{ForeignTool, reads, writes};
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
-use crate::tools::files::edit::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
+use crate::tools::files::edit::{EditAnswer, EditPlan, EditRequest, MatchSelection, UnreadPolicy};
 use crate::tools::files::find::{PathGlob, find_paths};
 use crate::tools::files::lookup::{ExpectedKind, LookupPlan, prefix, with_gaps};
 use crate::tools::files::read;
@@ -164,6 +164,7 @@ fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dy
         new: args.new_string.clone(),
         which,
         unread,
+        answer: EditAnswer::Whole,
     };
     Ok(Box::new(EditPlan::new(edit, env)?))
 }

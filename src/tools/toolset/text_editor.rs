@@ -9,13 +9,13 @@ use super::foreign_tool::{FinishedCall, ForeignTool, reads, writes};
 use crate::tools::blocking::s;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
-use crate::tools::files::edit::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
-use crate::tools::files::edit_errors::bad_text;
+use crate::tools::files::edit::{EditAnswer, EditPlan, EditRequest, MatchSelection, UnreadPolicy};
+use crate::tools::files::edit_errors::{bad_text, changed, unshown};
 use crate::tools::files::lookup::{ExpectedKind, LookupPlan, credit_all, load_text, rows, with_gaps};
 use crate::tools::files::staged_files::StagedFiles;
 use crate::tools::files::staged_plan::{StagedPlan, StagedReport};
 use crate::tools::files::write::{WriteFileMode, WritePlan};
-use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
+use crate::workspace::{OpenConsent, ReadStatus, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -105,8 +105,8 @@ fn plan(args: &Args, env: &ToolContext, past: &Arc<TextEditorHistory>) -> Result
                 return Err(ToolError::hint("`old_str` is empty", "name the text to replace, or use insert"));
             }
             let new = args.new_str.clone().unwrap_or_default();
-            let edit =
-                EditRequest { path, old, new, which: MatchSelection::Single, unread: UnreadPolicy::Allow };
+            let (which, unread, answer) = (MatchSelection::Single, UnreadPolicy::Allow, EditAnswer::Words);
+            let edit = EditRequest { path, old, new, which, unread, answer };
             Ok(Box::new(EditPlan::new(edit, env)?))
         }
         TextEditorCommand::Insert => {
@@ -218,6 +218,7 @@ fn insert(at: ResolvedPath, line: i64, text: String, env: &ToolContext) -> Resul
             (false, true) => text.clone(),
             (false, false) => format!("{text}\n"),
         };
+        same_as_read(env, &at, &file)?;
         let start = file.start_of(after);
         let spliced =
             file.splice(std::slice::from_ref(&(start..start)), "", &text).map_err(|e| bad_text(&e))?;
@@ -229,6 +230,19 @@ fn insert(at: ResolvedPath, line: i64, text: String, env: &ToolContext) -> Resul
         })
     };
     Ok(Box::new(StagedPlan::new(title, &places, &[], unseen, Box::new(work))))
+}
+
+/// A line number means the file as it was read: after a change by others it would name another line.
+fn same_as_read(env: &ToolContext, at: &ResolvedPath, file: &TextFile) -> Result<(), ToolError> {
+    let (index, hash) = (file.index(), blake3::hash(file.bytes()));
+    let all = 0..index.len();
+    let lines = |range: &std::ops::Range<usize>| file.part(index.bytes_of(range));
+    let standing = env.ledger().read_status(&at.path, file.bytes(), hash, std::slice::from_ref(&all), lines);
+    match standing {
+        ReadStatus::Changed(change) => Err(changed(env, at, &at.written, file, hash, &change)),
+        ReadStatus::Unshown(lines) => Err(unshown(env, at, &at.written, (file, hash), &lines)),
+        ReadStatus::Seen | ReadStatus::Part { .. } | ReadStatus::Never => Ok(()),
+    }
 }
 
 fn undo(

@@ -5,7 +5,8 @@
 //! content itself is kept while there is room, so that a change can be told as a difference; when there is none,
 //! a change is still noticed, only not shown.
 
-use crate::text::{DetectedEncoding, LineDiff, RangeSet};
+use super::known_lines::{KnownLines, StaleRead, carried, intact_windows};
+use crate::text::RangeSet;
 use crate::workspace::{Hash, LinesByTurn};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,8 +35,15 @@ struct LedgerEntry {
 
 #[derive(Clone, Debug)]
 enum SeenContent {
-    /// The whole content is known by hash; `lines` of it were shown.
-    Content { hash: Hash, lines: RangeSet, turns: LinesByTurn, content: Option<Arc<Vec<u8>>> },
+    /// The whole content is known by hash; `lines` of it were shown, and `foreign` ones were changed by others since
+    /// the file was read and not shown after that.
+    Content {
+        hash: Hash,
+        lines: RangeSet,
+        foreign: RangeSet,
+        turns: LinesByTurn,
+        content: Option<Arc<Vec<u8>>>,
+    },
     /// Windows into a file too large to hash at each read: each by its lines and their hash.
     Windows(Vec<SeenWindow>),
 }
@@ -66,18 +74,11 @@ pub enum ReadStatus {
         seen: RangeSet,
         missing: Range<usize>,
     },
+    /// Others changed these target lines, or removed lines next to them, after the file was read; an edit elsewhere
+    /// went ahead without showing it.
+    Unshown(RangeSet),
     /// Another content is there.
     Changed(StaleRead),
-}
-
-#[derive(Debug)]
-pub struct StaleRead {
-    /// The content that was seen, if it was kept.
-    pub old: Option<Arc<Vec<u8>>>,
-    /// Lines of the present content that were seen before and stand unchanged.
-    pub carried: RangeSet,
-    /// All target lines are among them.
-    pub intact: bool,
 }
 
 /// A run of lines replaced by another: for carrying on what was seen through our own edit.
@@ -101,7 +102,8 @@ impl ReadLedger {
         {
             seen.extend(before);
         }
-        self.put(path, hash, (seen, lines), Some(content));
+        let foreign = self.known_now(path, content, hash, |_| &[]).foreign.without(lines);
+        self.put(path, hash, (seen, lines, foreign), Some(content));
     }
 
     /// Lines of a file that is too large to be known by its whole content.
@@ -135,11 +137,16 @@ impl ReadLedger {
     ) -> ReadStatus {
         match self.entries.get(path).map(|seen| &seen.what) {
             None => ReadStatus::Never,
-            Some(SeenContent::Content { hash: known, lines, .. }) if *known == hash => {
-                part_or_seen(lines, targets)
+            Some(SeenContent::Content { hash: known, lines, foreign, .. }) if *known == hash => {
+                let mut asked = RangeSet::new();
+                targets.iter().for_each(|target| asked.insert(target.clone()));
+                match foreign.within(&asked) {
+                    met if met.is_empty() => part_or_seen(lines, targets),
+                    met => ReadStatus::Unshown(met),
+                }
             }
-            Some(SeenContent::Content { lines, content: old, .. }) => {
-                ReadStatus::Changed(StaleRead::of(old.clone(), lines, content, targets))
+            Some(SeenContent::Content { lines, foreign, content: old, .. }) => {
+                ReadStatus::Changed(StaleRead::of(old.clone(), (lines, foreign), content, targets))
             }
             Some(SeenContent::Windows(windows)) => {
                 let lines = intact_windows(windows, line_bytes);
@@ -148,7 +155,12 @@ impl ReadLedger {
                     windows.iter().any(|w| meets(&w.lines) && !lines.covers(&w.lines))
                 };
                 match targets.iter().any(changed) {
-                    true => ReadStatus::Changed(StaleRead { old: None, carried: lines, intact: false }),
+                    true => ReadStatus::Changed(StaleRead {
+                        old: None,
+                        carried: lines,
+                        foreign: RangeSet::new(),
+                        intact: false,
+                    }),
                     false => part_or_seen(&lines, targets),
                 }
             }
@@ -167,24 +179,30 @@ impl ReadLedger {
     ) {
         let mut lines = carried.clone();
         lines.extend(shown);
-        self.put(path, hash, (lines, shown), Some(content));
+        let foreign = self.known_now(path, content, hash, |_| &[]).foreign.without(shown);
+        self.put(path, hash, (lines, shown, foreign), Some(content));
     }
 
-    /// The lines of the present content that were seen as they are now.
-    pub fn seen_now<'a>(
+    /// The lines of the present content that were seen as they are now, and those that others changed.
+    pub fn known_now<'a>(
         &self,
         path: &Path,
         content: &[u8],
         hash: Hash,
         line_bytes: impl Fn(&Range<usize>) -> &'a [u8],
-    ) -> RangeSet {
+    ) -> KnownLines {
         match self.entries.get(path).map(|seen| &seen.what) {
-            None => RangeSet::new(),
-            Some(SeenContent::Content { hash: known, lines, .. }) if *known == hash => lines.clone(),
-            Some(SeenContent::Content { lines, content: old, .. }) => {
-                StaleRead::of(old.clone(), lines, content, &[]).carried
+            None => KnownLines::default(),
+            Some(SeenContent::Content { hash: known, lines, foreign, .. }) if *known == hash => {
+                KnownLines { seen: lines.clone(), foreign: foreign.clone() }
             }
-            Some(SeenContent::Windows(windows)) => intact_windows(windows, line_bytes),
+            Some(SeenContent::Content { lines, foreign, content: old, .. }) => {
+                let stale = StaleRead::of(old.clone(), (lines, foreign), content, &[]);
+                KnownLines { seen: stale.carried, foreign: stale.foreign }
+            }
+            Some(SeenContent::Windows(windows)) => {
+                KnownLines { seen: intact_windows(windows, line_bytes), foreign: RangeSet::new() }
+            }
         }
     }
 
@@ -206,22 +224,18 @@ impl ReadLedger {
         self.turn = turn;
     }
 
-    /// We wrote `after` over a content of which the lines `known` had been seen: they move along, and what was
-    /// written counts as seen.
-    pub fn wrote(&mut self, path: &Path, after: (&Arc<Vec<u8>>, Hash), edits: &[LineEdit], known: &RangeSet) {
-        let (mut lines, mut written) = (RangeSet::new(), RangeSet::new());
-        let (mut old_at, mut new_at) = (0, 0);
-        for edit in edits {
-            let same = old_at..edit.old.start.max(old_at);
-            lines.extend(&known.moved(&same, new_at));
-            new_at += same.len();
-            written.insert(new_at..new_at + edit.new_len);
-            new_at += edit.new_len;
-            old_at = edit.old.end.max(old_at);
-        }
-        lines.extend(&known.moved(&(old_at..usize::MAX), new_at));
+    /// We wrote `after` over a content of which the lines `known` were known: they move along, and what was written
+    /// counts as seen.
+    pub fn wrote(
+        &mut self,
+        path: &Path,
+        after: (&Arc<Vec<u8>>, Hash),
+        edits: &[LineEdit],
+        known: &KnownLines,
+    ) {
+        let (KnownLines { seen: mut lines, foreign }, written) = known.through(edits);
         lines.extend(&written);
-        self.put(path, after.1, (lines, &written), Some(after.0));
+        self.put(path, after.1, (lines, &written, foreign), Some(after.0));
     }
 
     /// The lines seen of the content with this hash.
@@ -264,23 +278,23 @@ impl ReadLedger {
         self.clock
     }
 
-    /// `lines` are seen of a content, `now` of them in this turn.
+    /// `lines` are seen of a content, `now` of them in this turn; others changed `foreign` ones.
     fn put(
         &mut self,
         path: &Path,
         hash: Hash,
-        (lines, now): (RangeSet, &RangeSet),
+        (lines, now, foreign): (RangeSet, &RangeSet, RangeSet),
         content: Option<&Arc<Vec<u8>>>,
     ) {
         let turns = self.turns_after(path, hash, (&lines, now), content);
-        self.keep(path, hash, lines, turns, content);
+        self.keep(path, hash, (lines, foreign), turns, content);
     }
 
     fn keep(
         &mut self,
         path: &Path,
         hash: Hash,
-        lines: RangeSet,
+        (lines, foreign): (RangeSet, RangeSet),
         turns: LinesByTurn,
         content: Option<&Arc<Vec<u8>>>,
     ) {
@@ -288,7 +302,7 @@ impl ReadLedger {
         let content = content.filter(|c| c.len() <= KEEP_ONE).cloned();
         self.kept += content.as_ref().map_or(0, |c| c.len());
         let used = self.tick();
-        let what = SeenContent::Content { hash, lines, turns, content };
+        let what = SeenContent::Content { hash, lines, foreign, turns, content };
         self.entries.insert(path.to_path_buf(), LedgerEntry { what, used });
         self.make_room();
     }
@@ -329,52 +343,11 @@ impl ReadLedger {
     }
 }
 
-/// The windows that still hold what they held when they were shown.
-fn intact_windows<'a>(windows: &[SeenWindow], line_bytes: impl Fn(&Range<usize>) -> &'a [u8]) -> RangeSet {
-    let mut lines = RangeSet::new();
-    let intact = windows.iter().filter(|window| blake3::hash(line_bytes(&window.lines)) == window.hash);
-    intact.for_each(|window| lines.insert(window.lines.clone()));
-    lines
-}
-
 fn part_or_seen(lines: &RangeSet, targets: &[Range<usize>]) -> ReadStatus {
     match targets.iter().find_map(|t| lines.first_gap(t)) {
         None => ReadStatus::Seen,
         Some(missing) => ReadStatus::Part { seen: lines.clone(), missing },
     }
-}
-
-impl StaleRead {
-    fn of(
-        old: Option<Arc<Vec<u8>>>,
-        lines: &RangeSet,
-        content: &[u8],
-        targets: &[Range<usize>],
-    ) -> StaleRead {
-        let texts = old.as_ref().and_then(|old| Some((as_text(old)?, as_text(content)?)));
-        let carried = match &texts {
-            Some((old, new)) => LineDiff::new(old, new).carry(lines),
-            None => RangeSet::new(),
-        };
-        let intact = texts.is_some() && targets.iter().all(|t| carried.covers(t));
-        StaleRead { old, carried, intact }
-    }
-}
-
-/// What stands unchanged in a new content of what was seen of the old one.
-fn carried(old: Option<&[u8]>, new: &[u8], lines: &RangeSet, turns: &LinesByTurn) -> SeenLines {
-    let Some((old, new)) = old.and_then(|old| Some((as_text(old)?, as_text(new)?))) else {
-        return SeenLines::default();
-    };
-    let diff = LineDiff::new(&old, &new);
-    let mut turns = turns.clone();
-    turns.keep(|of| diff.carry(of));
-    SeenLines { lines: diff.carry(lines), turns }
-}
-
-fn as_text(bytes: &[u8]) -> Option<std::borrow::Cow<'_, str>> {
-    let detected = DetectedEncoding::of(bytes).ok()?;
-    Some(detected.encoding.decode(bytes.get(detected.mark..)?))
 }
 
 /// The ledger as it is saved with a session: hashes and lines, no contents.
@@ -390,6 +363,8 @@ struct SavedLedgerEntry {
     hash: Option<String>,
     #[serde(default, skip_serializing_if = "RangeSet::is_empty")]
     lines: RangeSet,
+    #[serde(default, skip_serializing_if = "RangeSet::is_empty")]
+    foreign: RangeSet,
     #[serde(default, skip_serializing_if = "LinesByTurn::is_empty")]
     turns: LinesByTurn,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -404,9 +379,10 @@ impl ReadLedger {
         let file = |(path, seen): (&PathBuf, &LedgerEntry)| {
             let blank = SavedLedgerEntry { path: path.clone(), ..SavedLedgerEntry::default() };
             match &seen.what {
-                SeenContent::Content { hash, lines, turns, .. } => SavedLedgerEntry {
+                SeenContent::Content { hash, lines, foreign, turns, .. } => SavedLedgerEntry {
                     hash: Some(hash.to_hex().to_string()),
                     lines: lines.clone(),
+                    foreign: foreign.clone(),
                     turns: turns.clone(),
                     ..blank
                 },
@@ -430,7 +406,8 @@ impl ReadLedger {
         for file in &snapshot.files {
             if let Some(hash) = &file.hash {
                 if let Ok(hash) = Hash::from_hex(hash) {
-                    ledger.keep(&file.path, hash, file.lines.clone(), file.turns.clone(), None);
+                    let lines = (file.lines.clone(), file.foreign.clone());
+                    ledger.keep(&file.path, hash, lines, file.turns.clone(), None);
                 }
                 continue;
             }

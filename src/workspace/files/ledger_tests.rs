@@ -46,7 +46,7 @@ fn our_own_writing_counts_as_seen_and_moves_the_rest_along() {
     ledger.record_read(Path::new("/f"), &before, hash, 1..3);
     let (after, after_hash) = content("a\nB1\nB2\nc\nd\ne\n");
     let edit = LineEdit { old: 1..2, new_len: 2 };
-    let known = ledger.seen_now(Path::new("/f"), &before, hash, |_| &[]);
+    let known = ledger.known_now(Path::new("/f"), &before, hash, |_| &[]);
     ledger.wrote(Path::new("/f"), (&after, after_hash), &[edit], &known);
     assert_eq!(ledger.lines_seen(Path::new("/f"), after_hash).unwrap().to_string(), "2-4");
 }
@@ -120,7 +120,7 @@ fn each_line_keeps_the_turn_in_which_it_was_shown_last_through_edits_and_a_resta
     ledger.begin_turn(3);
     let after = "a\nB1\nB2\nc\nd\ne\nf\n";
     let (new, new_hash) = content(after);
-    let known = ledger.seen_now(path, &bytes, hash, |_| &[]);
+    let known = ledger.known_now(path, &bytes, hash, |_| &[]);
     ledger.wrote(path, (&new, new_hash), &[LineEdit { old: 1..2, new_len: 2 }], &known);
     assert_eq!(turns(&ledger, after), "133122.");
     let saved = serde_json::to_string(&ledger.snapshot()).unwrap();
@@ -129,7 +129,7 @@ fn each_line_keeps_the_turn_in_which_it_was_shown_last_through_edits_and_a_resta
     // A refusal shows what changed.
     let changed = "a\nB1\nX\nc\nd\ne\nf\n";
     let (bytes, hash) = content(changed);
-    let carried = ledger.seen_now(path, &bytes, hash, |_| &[]);
+    let carried = ledger.known_now(path, &bytes, hash, |_| &[]).seen;
     ledger.begin_turn(4);
     ledger.record_shown_change(path, &bytes, hash, &carried, &RangeSet::of(2..3));
     assert_eq!(turns(&ledger, changed), "134122.");
@@ -145,4 +145,36 @@ fn a_ledger_saved_without_turns_is_read() {
     let now = ledger.shown_now(Path::new("/f"), &bytes, hash);
     assert_eq!((now.lines, now.turns), (RangeSet::of(0..1), LinesByTurn::default()));
     assert_eq!(ledger.windows(Path::new("/g")), [SeenWindow { lines: 1..2, hash, turn: 0 }]);
+}
+
+#[test]
+fn lines_that_others_changed_stay_unshown_through_an_edit_elsewhere() {
+    let (mut ledger, path) = (ReadLedger::default(), Path::new("/f"));
+    let (first, hash) = content("a\nb\nc\nd\ne\n");
+    ledger.record_read(path, &first, hash, 0..5);
+    let (theirs, hash) = content("a\nB\nc\nd\ne\n");
+    let known = ledger.known_now(path, &theirs, hash, |_| &[]);
+    assert_eq!((known.seen.to_string(), known.foreign.to_string()), ("1, 3-5".into(), "2".into()));
+    let (ours, hash) = content("a\nB\nc\nD\ne\n");
+    ledger.wrote(path, (&ours, hash), &[LineEdit { old: 3..4, new_len: 1 }], &known);
+    let text = "a\nB\nc\nD\ne\n";
+    let ReadStatus::Unshown(lines) = standing(&ledger, text, &[0..5]) else { panic!() };
+    assert_eq!(lines.to_string(), "2");
+    assert!(matches!(standing(&ledger, text, &[2..5]), ReadStatus::Seen));
+    let saved = ReadLedger::restore(&ledger.snapshot());
+    assert!(matches!(standing(&saved, text, &[0..5]), ReadStatus::Unshown(_)));
+    ledger.record_read(path, &ours, hash, 1..2);
+    assert!(matches!(standing(&ledger, text, &[0..5]), ReadStatus::Seen));
+}
+
+#[test]
+fn a_line_that_others_removed_counts_at_the_line_below_it() {
+    let (mut ledger, path) = (ReadLedger::default(), Path::new("/f"));
+    let (first, hash) = content("a\nb\nc\n");
+    ledger.record_read(path, &first, hash, 0..3);
+    let (theirs, hash) = content("a\nc\n");
+    let foreign = ledger.known_now(path, &theirs, hash, |_| &[]).foreign;
+    assert_eq!(foreign.to_string(), "2");
+    let (shorter, hash) = content("a\nb\n");
+    assert_eq!(ledger.known_now(path, &shorter, hash, |_| &[]).foreign.to_string(), "2");
 }

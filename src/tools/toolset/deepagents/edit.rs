@@ -3,7 +3,7 @@
 use super::super::super::{CallFailure, OutputFacts, Plan, Tool, ToolContext, ToolError};
 use super::DeepagentsOptions;
 use super::path::failure;
-use crate::tools::files::edit::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
+use crate::tools::files::edit::{EditAnswer, EditPlan, EditRequest, MatchSelection, UnreadPolicy};
 use crate::tools::files::lookup::load_text;
 use crate::tools::files::write::{WriteFileMode, WritePlan};
 use crate::tools::toolset::foreign_tool::ForeignTool;
@@ -122,6 +122,7 @@ fn plan_edit(
     }
     let which = if args.replace_all == Some(true) { MatchSelection::All } else { MatchSelection::Single };
     let (old, new) = (args.old_string.clone(), args.new_string.clone());
-    let edit = EditRequest { path: args.file_path.clone(), old, new, which, unread: UnreadPolicy::Allow };
+    let (path, unread, answer) = (args.file_path.clone(), UnreadPolicy::Allow, EditAnswer::Nothing);
+    let edit = EditRequest { path, old, new, which, unread, answer };
     Ok(Box::new(EditPlan::at(edit, named.at, env)?))
 }

@@ -5,7 +5,10 @@ use super::super::super::{
 };
 use super::DeepagentsOptions;
 use super::path::{DeepagentsPath, reason};
+use crate::tools::batch::file_operation::{NeededLines, allowed};
+use crate::tools::files::edit::UnreadPolicy;
 use crate::tools::files::lookup::LookupPlan;
+use crate::tools::files::staged_files::StagedFiles;
 use crate::tools::files::staged_plan::{StagedPlan, StagedReport};
 use crate::tools::toolset::foreign_tool::ForeignTool;
 use crate::workspace::{OpenConsent, ResolvedPath, WorkspaceError};
@@ -91,22 +94,32 @@ fn plan_upload(
         files.iter().filter_map(|(_, p, _)| p.as_ref().ok().map(|n| n.at.clone())).collect();
     let title = format!("upload {} files", files.len());
     let unseen = args.files.iter().map(|f| format!("write {}\n", f.path)).collect();
-    let work = move |env: &ToolContext,
-                     draft: &mut crate::tools::files::staged_files::StagedFiles,
-                     consent: OpenConsent<'_>| {
+    let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
         let mut answers = Vec::new();
         for (path, place, bytes) in &files {
             let put = match (place, bytes) {
-                (Ok(named), Ok(bytes)) => {
-                    draft.put(env, &named.at, bytes.clone(), consent).map_err(|e| error_of(env, &e))
-                }
-                (Err(error), _) | (_, Err(error)) => Err(*error),
+                (Ok(named), Ok(bytes)) => put(env, draft, (&named.at, path), bytes, consent),
+                (Err(error), _) | (_, Err(error)) => Err((*error).to_string()),
             };
             answers.push(json!({"path": path, "error": put.err()}));
         }
         Ok(StagedReport { text: Value::Array(answers).to_string(), line: None })
     };
     Ok(Box::new(StagedPlan::new(title, &writes, &[], unseen, Box::new(work))))
+}
+
+/// One of the four errors, or the words for a file that changed since it was read: its content is not lost unseen.
+fn put(
+    env: &ToolContext,
+    draft: &mut StagedFiles,
+    (at, path): (&ResolvedPath, &str),
+    bytes: &[u8],
+    consent: OpenConsent<'_>,
+) -> Result<(), String> {
+    let fail = |e: WorkspaceError| error_of(env, &e).to_string();
+    draft.held(env, at, consent).map_err(fail)?;
+    allowed(env, draft, (at, path), NeededLines::All, UnreadPolicy::Allow).map_err(|e| e.message)?;
+    draft.put(env, at, bytes.to_vec(), consent).map_err(fail)
 }
 
 pub(super) fn download(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {

@@ -7,7 +7,7 @@ use super::super::super::{
 use super::jail::no_such;
 use super::{TriggerfishState, missing};
 use crate::permission::PlanModeState;
-use crate::tools::files::edit::{EditPlan, EditRequest, MatchSelection, UnreadPolicy};
+use crate::tools::files::edit::{EditAnswer, EditPlan, EditRequest, MatchSelection, UnreadPolicy};
 use crate::tools::files::find::{PathGlob, find_paths};
 use crate::tools::files::lookup::{ExpectedKind, LookupPlan, credit_all, load_text, prefix, rows, with_gaps};
 use crate::tools::files::search::{line_matcher, search_below};
@@ -210,6 +210,7 @@ fn plan_edit(
         new,
         which: MatchSelection::Single,
         unread: UnreadPolicy::Allow,
+        answer: EditAnswer::Nothing,
     };
     Ok(Box::new(EditPlan::new(edit, env)?))
 }

@@ -3,6 +3,7 @@
 use super::super::super::{ToolContext, ToolError};
 use super::TypestackBases;
 use crate::permission::Access;
+use crate::text::RangeSet;
 use crate::tools::batch::file_operation::{FileOperation, ReplacePolicy, WriteEncoding};
 use crate::tools::files::edit::UnreadPolicy;
 use crate::tools::files::staged_files::StagedFiles;
@@ -82,7 +83,11 @@ impl TypestackOperation {
                 let content = done.content.unwrap_or_default();
                 result.insert("bSuccess".into(), json!(true));
                 match operation {
-                    FileOperation::Read { .. } => read_out(&mut result, &content, &mut debug),
+                    FileOperation::Read { at } => {
+                        if let Some(lines) = read_out(&mut result, &content, &mut debug) {
+                            draft.print(at, RangeSet::of(0..lines));
+                        }
+                    }
                     _ => {
                         result.insert("iNewLength".into(), json!(content.len()));
                         debug.push(format!("New length: {} bytes", content.len()));
@@ -98,7 +103,8 @@ impl TypestackOperation {
     }
 }
 
-fn read_out(result: &mut Map<String, Value>, content: &[u8], debug: &mut Vec<String>) {
+/// Hands a content out; so many lines of it, where it can be handed out.
+fn read_out(result: &mut Map<String, Value>, content: &[u8], debug: &mut Vec<String>) -> Option<usize> {
     debug.push(format!("Read: {} bytes", content.len()));
     match std::str::from_utf8(content) {
         _ if content.len() > READ => {
@@ -108,12 +114,16 @@ fn read_out(result: &mut Map<String, Value>, content: &[u8], debug: &mut Vec<Str
                 json!(format!("the file has {} bytes; a batch hands out {READ}", content.len())),
             );
         }
-        Ok(text) => drop(result.insert("sContent".into(), json!(text))),
+        Ok(text) => {
+            result.insert("sContent".into(), json!(text));
+            return Some(text.split_inclusive('\n').count());
+        }
         Err(_) => {
             result.insert("bSuccess".into(), json!(false));
             result.insert("sError".into(), json!("the file is not UTF-8 text"));
         }
     }
+    None
 }
 
 fn told(error: &ToolError) -> String {
