@@ -96,9 +96,13 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, CliError> {
                 CallInput::Malformed { reason, .. } => return Err(CliError::usage(reason)),
                 input => input,
             };
+            let title = format!("placet tool call {name}");
             let call = ToolCall { id: CallId::new("call"), name, input };
             let env = app.env(Arc::new(Scratchpads::in_memory()), &app.fresh_view());
             let workspace = env.workspace.clone();
+            if let Some(view) = workspace.view() {
+                view.begin_single_call(0, title);
+            }
             let running = call_once(
                 Arc::clone(&app.registry),
                 env,

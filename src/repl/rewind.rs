@@ -105,9 +105,7 @@ impl Shell<'_> {
     fn rewind_to(&mut self, view: &View, turns: Vec<RewindTurn>, what: RewindScope, rest: bool) {
         let Some(index) = turns.first().map(|t| t.index) else { return };
         if what != RewindScope::Conversation {
-            let mut entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
-            // An apply that came later may belong to an earlier turn.
-            entries.sort_by_key(|entry| entry.id);
+            let entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
             if !entries.is_empty() {
                 let workspace = self.app.workspace().clone();
                 let shown = |path: &Path| workspace.shortened(path);

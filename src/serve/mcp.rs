@@ -81,6 +81,7 @@ impl ServerHandler for McpServer {
             name: request.name.into_owned(),
             input: CallInput::Object(arguments),
         };
+        let name = call.name.clone();
         let touches = self.registry.touches(&call.name, &call.input);
         let alone = touches.anything || !touches.writes.is_empty();
         let run = call_once(
@@ -94,6 +95,10 @@ impl ServerHandler for McpServer {
         );
         let result = if alone {
             let _alone = self.order.write().await;
+            // Nobody else writes now, so that the name reaches this call's transactions alone.
+            if let Some(view) = self.env.workspace.view() {
+                view.begin_single_call(number, format!("placet mcp serve: {name}"));
+            }
             run.await
         } else {
             let _together = self.order.read().await;

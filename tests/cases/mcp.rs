@@ -251,3 +251,41 @@ fn a_hook_for_mcp_calls_is_asked_for_these_alone() {
     client.close();
     place.run(["tool", "call", "read_file", r#"{"path":"notes.txt"}"#]).code(0);
 }
+
+/// Undo goes back in time: one `tool call`, one turn, one call of a client.
+#[test]
+fn each_call_is_a_turn_for_undo() {
+    let place = place();
+    let write = |name: &str| {
+        let input = json!({"path": name, "content": "x"}).to_string();
+        place.run(["tool", "call", "write_file", &input, "--mode", "write"]).code(0);
+    };
+    write("a.txt");
+    place.run(["--mode", "write", "-p", "create turn.txt with \"x\""]).code(0);
+    write("b.txt");
+    write("c.txt");
+    let mut client = Client::start(&place, &["--mode", "write"]);
+    client.call("write_file", json!({"path": "d.txt", "content": "x"}));
+    let made = json!([{"op": "create", "path": "e.txt", "content": "x"}, {"op": "create", "path": "f.txt", "content": "x"}]);
+    let (failed, text) = client.call("operations", json!({"operations": made}));
+    assert!(!failed, "{text}");
+    client.close();
+    let list = place.run(["journal", "list"]).code(0).stdout;
+    assert!(list.contains("placet tool call write_file"), "{list}");
+    assert!(list.contains("placet mcp serve: operations"), "{list}");
+    for (gone, count) in [
+        (&["e.txt", "f.txt"][..], 2),
+        (&["d.txt"], 1),
+        (&["c.txt"], 1),
+        (&["b.txt"], 1),
+        (&["turn.txt"], 1),
+        (&["a.txt"], 1),
+    ] {
+        let done = place.run(["undo"]).code(0).stdout;
+        assert!(done.starts_with(&format!("undid {count} change")), "{gone:?}: {done}");
+        gone.iter().for_each(|name| {
+            assert!(!place.tree.join(name).exists() && done.contains(name), "{gone:?}: {done}")
+        });
+    }
+    place.run(["undo"]).code(0).says("nothing to undo");
+}

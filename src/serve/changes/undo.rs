@@ -97,7 +97,7 @@ pub fn undo_saying(
     undo_entries(view, &entries, only, rest, label, shown)
 }
 
-/// As [`undo`], for transactions that were chosen already, oldest first.
+/// As [`undo`], for transactions that were chosen already.
 pub fn undo_entries(
     view: &View,
     entries: &[JournalEntry],
@@ -112,11 +112,14 @@ pub fn undo_entries(
         }
         None => label.clone(),
     };
-    let first = entries.iter().map(|entry| entry.id).min().unwrap_or(0);
+    // Two sessions may apply in turns: what was before the first is known from the order of time alone.
+    let mut entries = entries.to_vec();
+    entries.sort_by_key(|entry| entry.id);
+    let first = entries.first().map_or(0, |entry| entry.id);
     if let Some(told) = past_damage(view, first) {
         return told;
     }
-    let plan = view.plan_undo(entries, only, label);
+    let plan = view.plan_undo(&entries, only, label);
     apply_plan(view, plan, rest, "undid", shown)
 }
 

@@ -216,7 +216,7 @@ impl SandboxedRun {
                 WritePolicy::Discard => EffectsOutcome::Scratch,
                 WritePolicy::Apply => {
                     let mut turn = view.turn().clone();
-                    let label = TransactionLabel { assent: writer.assent, ..turn.label.clone() };
+                    let label = TransactionLabel { assent: writer.assent, ..view.label() };
                     let applied = view.apply_within_limit(&effects.paths, brake, &mut turn, label);
                     *view.turn() = turn;
                     match applied {
@@ -341,7 +341,7 @@ async fn compared(
     writer: WriteContext,
 ) -> Result<EffectsSummary, ToolError> {
     let workspace = ctx.env.workspace.clone();
-    let label = TransactionLabel { assent: writer.assent, ..view.turn().label.clone() };
+    let label = TransactionLabel { assent: writer.assent, ..view.label() };
     let by = writer.origin;
     let look = move || view.since(&before, &|path| workspace.is_hidden(path), label, by.as_deref());
     let looked = tokio::task::spawn_blocking(look).await.map_err(|e| ToolError::new(e.to_string()))?;

@@ -329,12 +329,7 @@ impl Journal {
 
     /// What undo would take back: the transactions of the last turn that still stands.
     pub fn to_undo(&self) -> Vec<JournalEntry> {
-        let entries = self.entries();
-        let undone = undone(&entries);
-        let stands = |e: &&JournalEntry| e.kind == TransactionKind::Apply && !undone.contains(&e.id);
-        let Some(last) = entries.iter().rev().find(stands) else { return Vec::new() };
-        let turn = last.label.turn.clone();
-        entries.iter().filter(|e| stands(e) && e.label.turn == turn).cloned().collect()
+        self.turns().into_iter().next().unwrap_or_default()
     }
 
     /// What redo would put back: the last undo, if nothing was applied since.
@@ -357,7 +352,16 @@ impl Journal {
         for entry in
             entries.into_iter().rev().filter(|e| e.kind == TransactionKind::Apply && !undone.contains(&e.id))
         {
-            match turns.iter_mut().find(|t| t.first().is_some_and(|f| f.label.turn == entry.label.turn)) {
+            let same = |turn: &Vec<JournalEntry>| {
+                turn.first().is_some_and(|first| first.label.turn == entry.label.turn)
+            };
+            let name = &entry.label.turn;
+            let newer = turns.len();
+            // Only the turns of a conversation have names that are used once. What was applied outside of a turn belongs
+            // together as long as nothing else was applied in between; earlier versions gave single calls no name.
+            let at = turns.iter().rposition(same);
+            let at = at.filter(|at| TransactionLabel::is_turn(name) || (!name.is_empty() && at + 1 == newer));
+            match at.and_then(|at| turns.get_mut(at)) {
                 Some(turn) => turn.insert(0, entry),
                 None => turns.push(vec![entry]),
             }

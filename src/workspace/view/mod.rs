@@ -50,7 +50,7 @@ pub(super) use stack::{node_at, stat_at};
 pub use undo::UndoPlan;
 
 use super::history::damage::DamagedRecord;
-use super::history::journal::Journal;
+use super::history::journal::{Journal, TransactionLabel};
 use super::history::objects::ObjectStore;
 use super::history::origin::{ChangeOrigin, OriginGuard, RunningCalls, WriteContext};
 use crate::permission::{Permit, ProtectedPaths};
@@ -151,7 +151,7 @@ impl LayerSet {
 /// The turn that is going on: for the journal and the brake.
 #[derive(Clone, Debug, Default)]
 pub struct ViewTurn {
-    pub label: super::history::journal::TransactionLabel,
+    pub label: TransactionLabel,
     /// Contents it made, by hash.
     made: std::collections::BTreeSet<String>,
     /// Files and bytes of others it has taken away.
@@ -229,8 +229,15 @@ impl View {
     }
 
     /// A new turn begins: what is applied from now on bears its name.
-    pub fn begin_turn(&self, label: super::history::journal::TransactionLabel) {
+    pub fn begin_turn(&self, label: TransactionLabel) {
         *self.turn() = ViewTurn { label, ..ViewTurn::default() };
+    }
+
+    /// A call that belongs to no conversation begins: undo takes back the call alone. The loss limit counts over all calls
+    /// of the view, so that many small calls cannot take away more than a turn could.
+    pub fn begin_single_call(&self, number: u64, title: String) {
+        let turn = format!("{}-call-{number}", self.name());
+        self.turn().label = TransactionLabel { turn, title, ..TransactionLabel::default() };
     }
 
     /// A call begins: until what comes back is dropped, whatever is written with its permit is its doing.
@@ -240,13 +247,16 @@ impl View {
     }
 
     /// The turn's label; outside of a turn, one that bears this view's name.
-    pub fn label(&self) -> super::history::journal::TransactionLabel {
+    pub fn label(&self) -> TransactionLabel {
         let label = self.turn().label.clone();
         if !label.turn.is_empty() {
             return label;
         }
-        let turn = self.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
-        super::history::journal::TransactionLabel { turn, ..label }
+        TransactionLabel { turn: self.name(), ..label }
+    }
+
+    fn name(&self) -> String {
+        self.dir().file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 
     /// Who writes with this permit.

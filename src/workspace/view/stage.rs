@@ -114,7 +114,7 @@ impl View {
                 _ => None,
             })
             .collect();
-        let label = TransactionLabel { assent: writer.assent.clone(), ..self.turn().label.clone() };
+        let label = TransactionLabel { assent: writer.assent.clone(), ..self.label() };
         let entry = self.commit_with_repositories(label, TransactionKind::Apply, steps);
         let entry = entry.map_err(|e| match e {
             ApplyError::Changed(mut paths) => {
