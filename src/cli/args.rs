@@ -1,6 +1,6 @@
 //! The command line. Parsing is total and touches nothing: what the words mean for the world comes later, once each.
 
-pub use super::session_selector::SessionSelector;
+use super::session_selector::SessionSelector;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -211,7 +211,7 @@ pub enum CliCommand {
         which: SessionSelector,
     },
     /// Review pending changes, a git diff or a patch
-    Review(super::review::ReviewArgs),
+    Review(super::review_args::ReviewArgs),
     /// Show the changes applied in this directory
     #[command(subcommand)]
     Journal(JournalCommand),
@@ -536,6 +536,6 @@ pub enum McpCommand {
 }
 
 /// The command line as clap knows it: for completions, the manual page and the reference.
-pub fn command() -> clap::Command {
+pub(super) fn command() -> clap::Command {
     <Args as clap::CommandFactory>::command()
 }

@@ -1,8 +1,9 @@
 //! `placet blame`: who wrote each line of a file.
 
-use super::args::{Options, SessionSelector};
+use super::args::Options;
 use super::changes::chosen;
 use super::report::{self, CliError, print, print_foreign, warn};
+use super::session_selector::SessionSelector;
 use super::start;
 use crate::serve::blame::{notes, object, range, table};
 use crate::text::sanitize;

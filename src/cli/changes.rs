@@ -1,7 +1,8 @@
 //! `placet changes`, `apply`, `discard`, `undo` and `redo`.
 
-use super::args::{Options, SessionSelector};
+use super::args::Options;
 use super::report::{self, CliError, print, print_foreign, print_own, warn};
+use super::session_selector::SessionSelector;
 use super::{approvals, start};
 use crate::agent::Agent;
 use crate::app::App;

@@ -4,7 +4,7 @@ use super::args::Options;
 use super::changes::{SelectedView, chosen, cli_label, report_outcome};
 use super::git_diff::{self, MOST};
 use super::report::{self, CliError, print, print_foreign, warn};
-pub use super::review_args::ReviewArgs;
+use super::review_args::ReviewArgs;
 use super::start;
 use crate::app::App;
 use crate::repl::{TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};

@@ -1,6 +1,6 @@
 //! The arguments of placet review.
 
-use super::args::SessionSelector;
+use super::session_selector::SessionSelector;
 use clap::Args;
 use std::path::PathBuf;
 

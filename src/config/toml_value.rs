@@ -1,7 +1,6 @@
 //! TOML values in error messages.
 
 use toml_edit::Item;
-use toml_edit::TableLike;
 
 /// A value for a person: the value itself if it is short and plain, else its type.
 pub(super) fn found(item: &Item) -> String {
