@@ -111,6 +111,7 @@ mod txn_properties;
 mod txn_races;
 mod txn_scenarios;
 mod typing;
+mod unknown_encoding;
 mod unreadable_records;
 mod unshown_lines;
 mod view;

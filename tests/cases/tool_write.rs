@@ -34,7 +34,8 @@ fn writing_over_a_file_needs_all_of_it_to_have_been_read() {
     bench.call("read_file", json!({"path": "a", "limit": 2})).done();
     let error = write(&bench, "a", "new\n").failed();
     assert!(
-        error.contains("only lines 1-2 of `a` were shown to you; this call would lose others, from line 3 on"),
+        error
+            .contains("only lines 1-2 of `a` were shown to you; this call would lose others, from line 3 on"),
         "{error}"
     );
     bench.call("read_file", json!({"path": "a"})).done();
