@@ -52,6 +52,7 @@ mod object_storage;
 mod outputs;
 mod own_files;
 mod patch;
+mod patch_refusals;
 mod patch_stale;
 mod path_table;
 mod pdf;
