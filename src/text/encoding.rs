@@ -26,6 +26,8 @@ pub struct DetectedEncoding {
     pub mark: usize,
     /// Some bytes are not valid in the encoding: they are shown as U+FFFD and kept as they are.
     pub stray: bool,
+    /// Most bytes above 0x7F are not valid: this is another encoding, and nobody knows which.
+    pub unrecognised: bool,
 }
 
 /// Why bytes are not text.
@@ -58,11 +60,11 @@ impl fmt::Display for TextEncoding {
 
 impl DetectedEncoding {
     pub const UTF8: DetectedEncoding =
-        DetectedEncoding { encoding: TextEncoding::Utf8, mark: 0, stray: false };
+        DetectedEncoding { encoding: TextEncoding::Utf8, mark: 0, stray: false, unrecognised: false };
 
     /// Looks at all of `bytes`, or says why they are no text.
     pub fn of(bytes: &[u8]) -> Result<DetectedEncoding, NotText> {
-        let marked = |encoding, mark| DetectedEncoding { encoding, mark, stray: false };
+        let marked = |encoding, mark| DetectedEncoding { encoding, mark, ..DetectedEncoding::UTF8 };
         match bytes {
             [0xFF, 0xFE, 0, 0, ..] | [0, 0, 0xFE, 0xFF, ..] => return Err(NotText::Utf32),
             [0xFF, 0xFE, rest @ ..] => return utf16(rest, marked(TextEncoding::Utf16Le, 2)),
@@ -88,7 +90,8 @@ impl DetectedEncoding {
         {
             return Ok(marked(encoding, 0));
         }
-        Ok(DetectedEncoding { encoding: TextEncoding::Utf8, mark, stray: true })
+        let unrecognised = mark == 0 && !mostly_utf8(body);
+        Ok(DetectedEncoding { encoding: TextEncoding::Utf8, mark, stray: true, unrecognised })
     }
 }
 
@@ -186,6 +189,13 @@ fn utf16(body: &[u8], found: DetectedEncoding) -> Result<DetectedEncoding, NotTe
         return Err(NotText::Nul { at: found.mark });
     }
     Ok(DetectedEncoding { stray: decoded.contains('\u{FFFD}'), ..found })
+}
+
+/// UTF-8 in which some bytes are damaged, and not another encoding.
+fn mostly_utf8(body: &[u8]) -> bool {
+    let high = body.iter().filter(|b| **b >= 0x80).count();
+    let wide = body.utf8_chunks().flat_map(|c| c.valid().chars()).filter(|c| !c.is_ascii());
+    wide.map(char::len_utf8).sum::<usize>() * 2 > high
 }
 
 /// UTF-16 without a mark is believed only for text that is mostly ASCII and entirely valid.

@@ -69,23 +69,52 @@ impl ToolSchema {
     }
 
     fn check(&self, given: &Map<String, Value>) -> Result<(), ToolError> {
-        let known = self.properties();
+        self.check_fields(given, &self.spec.schema, None)
+    }
+
+    /// The fields of the arguments, or of one item of a list of them.
+    fn check_fields(
+        &self,
+        given: &Map<String, Value>,
+        schema: &Value,
+        item: Option<(&str, usize)>,
+    ) -> Result<(), ToolError> {
+        let known = schema.get("properties").and_then(Value::as_object);
+        let place = item.map_or(String::new(), |(list, n)| format!(" of item {} of `{list}`", n + 1));
         if let Some(extra) = given.keys().find(|name| known.is_none_or(|k| !k.contains_key(*name))) {
             let names = known.into_iter().flat_map(Map::keys).map(String::as_str);
             let meant = nearest(extra, names).map(|n| format!("; did you mean `{n}`?")).unwrap_or_default();
-            return Err(self.error(format!("unknown parameter `{extra}` of `{}`{meant}", self.spec.name)));
+            let of = if item.is_some() { place } else { format!(" of `{}`", self.spec.name) };
+            return Err(self.error(format!("unknown parameter `{extra}`{of}{meant}")));
         }
-        for (name, schema) in known.into_iter().flatten() {
+        for (name, field) in known.into_iter().flatten() {
             match given.get(name) {
-                None if self.required(name) => {
-                    return Err(self.error(format!("`{name}` is missing: it must be {}", expected(schema))));
+                None if is_required(schema, name) => {
+                    let wanted = expected(field);
+                    return Err(self.error(format!("`{name}`{place} is missing: it must be {wanted}")));
                 }
-                Some(value) if !fits(value, schema) => {
-                    let got = describe(value);
-                    return Err(self.error(format!("`{name}` must be {}, got {got}", expected(schema))));
+                Some(Value::Null) if !is_required(schema, name) => {}
+                Some(value) if !fits(value, field) => {
+                    let (wanted, got) = (expected(field), describe(value));
+                    return Err(self.error(format!("`{name}`{place} must be {wanted}, got {got}")));
                 }
+                Some(Value::Array(items)) => self.check_items(name, items, field)?,
                 _ => {}
             }
+        }
+        Ok(())
+    }
+
+    /// The items of a list of objects.
+    fn check_items(&self, list: &str, items: &[Value], schema: &Value) -> Result<(), ToolError> {
+        let schema = schema.get("items").filter(|s| s.get("properties").is_some_and(Value::is_object));
+        let Some(schema) = schema else { return Ok(()) };
+        for (n, item) in items.iter().enumerate() {
+            let Value::Object(fields) = item else {
+                let (n, got) = (n + 1, describe(item));
+                return Err(self.error(format!("item {n} of `{list}` must be an object, got {got}")));
+            };
+            self.check_fields(fields, schema, Some((list, n)))?;
         }
         Ok(())
     }
@@ -95,8 +124,7 @@ impl ToolSchema {
     }
 
     fn required(&self, name: &str) -> bool {
-        let required = self.spec.schema.get("required").and_then(Value::as_array);
-        required.is_some_and(|names| names.iter().any(|n| n == name))
+        is_required(&self.spec.schema, name)
     }
 
     fn error(&self, message: String) -> ToolError {
@@ -107,6 +135,11 @@ impl ToolSchema {
         let list: Vec<String> = list.collect();
         ToolError::hint(message, format!("{}({})", self.spec.name, list.join(", ")))
     }
+}
+
+fn is_required(schema: &Value, name: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.is_some_and(|names| names.iter().any(|n| n == name))
 }
 
 /// Takes out of a generated schema what says nothing to a model.

@@ -44,6 +44,8 @@ pub enum OutputFacts {
     Changed {
         changes: Vec<EditedFile>,
         places: usize,
+        /// What was adapted: an offset, the nearest of several places.
+        notes: Vec<String>,
     },
     Ran(CommandResult),
     /// The result without what changes from run to run by itself.

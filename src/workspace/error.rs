@@ -59,6 +59,8 @@ pub enum WorkspaceError {
     Denied(PathBuf),
     #[error("`{path}`: the home directory of another user is not supported: only `~/` is")]
     Tilde { path: String },
+    #[error("the path has {bytes} bytes; the system takes at most {most}")]
+    TooLong { bytes: usize, most: usize },
     #[error("invalid pattern `{glob}`: {reason}")]
     Glob { glob: String, reason: String },
     #[error("`{}` is {size} bytes, more than the {most} that can be loaded", .path.display())]
@@ -88,7 +90,7 @@ impl WorkspaceError {
             | E::Special { path, .. }
             | E::TooLarge { path, .. }
             | E::Io { path, .. } => *path = asked.to_path_buf(),
-            E::Empty | E::Tilde { .. } | E::Glob { .. } => {}
+            E::Empty | E::Tilde { .. } | E::TooLong { .. } | E::Glob { .. } => {}
         }
         self
     }
@@ -116,7 +118,7 @@ impl WorkspaceError {
                 let again = io::Error::new(error.kind(), error.to_string());
                 E::Io { path: name(path), error: again }
             }
-            E::Empty | E::Tilde { .. } | E::Glob { .. } => return None,
+            E::Empty | E::Tilde { .. } | E::TooLong { .. } | E::Glob { .. } => return None,
         })
     }
 

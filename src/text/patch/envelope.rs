@@ -7,13 +7,14 @@ use super::cursor::{PatchCursor, bare, shown};
 use super::file_name::whole;
 use super::{FilePatch, FilePatchBody, FilePatchKind, PatchError, PatchHunk, PatchLineKind, PatchSet, hunk};
 
-const BEGIN: &[u8] = b"*** Begin Patch";
-const END: &[u8] = b"*** End Patch";
-const ADD: &[u8] = b"*** Add File: ";
-const DELETE: &[u8] = b"*** Delete File: ";
-const UPDATE: &[u8] = b"*** Update File: ";
-const MOVE: &[u8] = b"*** Move to: ";
-const LAST: &[u8] = b"*** End of File";
+/// What follows the three stars of a mark.
+const BEGIN: &[u8] = b"Begin Patch";
+const END: &[u8] = b"End Patch";
+const ADD: &[u8] = b"Add File:";
+const DELETE: &[u8] = b"Delete File:";
+const UPDATE: &[u8] = b"Update File:";
+const MOVE: &[u8] = b"Move to:";
+const LAST: &[u8] = b"End of File";
 
 /// The first mark of a patch in the text is the envelope's.
 pub(super) fn begins(cursor: &PatchCursor<'_>) -> bool {
@@ -23,7 +24,8 @@ pub(super) fn begins(cursor: &PatchCursor<'_>) -> bool {
 fn first(cursor: &PatchCursor<'_>) -> Option<usize> {
     for ahead in 0..cursor.left() {
         let line = cursor.head(ahead)?;
-        if line.trim_ascii() == BEGIN || [ADD, DELETE, UPDATE].iter().any(|mark| line.starts_with(mark)) {
+        let file = |mark: &&[u8]| line.starts_with(b"***") && padded(line, mark).is_some();
+        if padded(line, BEGIN) == Some(b"") || [ADD, DELETE, UPDATE].iter().any(file) {
             return Some(ahead);
         }
         let other = line.starts_with(b"diff --git ") || line.starts_with(b"@@");
@@ -61,6 +63,10 @@ pub(super) fn read(cursor: &mut PatchCursor<'_>) -> Result<PatchSet, PatchError>
         }
     }
     cursor.at += 1;
+    if let Some(ahead) = (0..cursor.left()).find(|n| marks(cursor, *n, BEGIN)) {
+        cursor.at += ahead;
+        return Err(PatchError::SecondEnvelope { line: cursor.number() });
+    }
     let rest =
         (0..cursor.left()).filter(|n| cursor.head(*n).is_some_and(|l| !l.trim_ascii().is_empty())).count();
     if rest > 0 {
@@ -86,18 +92,24 @@ fn empty(kind: FilePatchKind) -> FilePatch {
 
 /// What follows a mark. Models put blanks in front of their marks, as they indent code.
 fn padded<'a>(head: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
-    head.trim_ascii_start().strip_prefix(mark).map(<[u8]>::trim_ascii)
+    let rest = head.trim_ascii_start().strip_prefix(b"***")?;
+    rest.trim_ascii_start().strip_prefix(mark).map(<[u8]>::trim_ascii)
 }
 
 /// The end of the envelope. With a blank in front it is a line of context where another end comes after it: to stop there
 /// would leave out a part of the patch.
 fn ends(cursor: &PatchCursor<'_>) -> bool {
-    let mark = |ahead: usize| cursor.head(ahead).is_some_and(|head| head.trim_ascii_end() == END);
+    let mark = |ahead: usize| cursor.starts(ahead, b"***") && marks(cursor, ahead, END);
     mark(0) || is(cursor, END) && !(1..cursor.left()).any(mark)
 }
 
 fn is(cursor: &PatchCursor<'_>, mark: &[u8]) -> bool {
-    cursor.head(0).is_some_and(|line| line.trim_ascii() == mark)
+    marks(cursor, 0, mark)
+}
+
+/// The line `ahead` of the next one is this mark and nothing else.
+fn marks(cursor: &PatchCursor<'_>, ahead: usize, mark: &[u8]) -> bool {
+    cursor.head(ahead).and_then(|line| padded(line, mark)) == Some(b"")
 }
 
 fn added(path: String, cursor: &mut PatchCursor<'_>) -> FilePatch {
@@ -158,7 +170,7 @@ fn one(cursor: &mut PatchCursor<'_>) -> Result<Option<PatchHunk>, PatchError> {
             break;
         }
         cursor.at += 1;
-        if head.trim_ascii() == LAST {
+        if padded(head, LAST) == Some(b"") {
             hunk.at_end = true;
             sure = hunk.lines.len();
             break;

@@ -28,6 +28,10 @@ pub enum PatchError {
     BadName { line: usize, reason: &'static str },
     #[error("line {line}: invalid file mode `{text}`")]
     BadMode { line: usize, text: String },
+    #[error("line {line}: the header names `{git}`, and the lines `---` and `+++` name `{name}`")]
+    OtherName { line: usize, git: String, name: String },
+    #[error("line {line} begins a second patch: one call applies one")]
+    SecondEnvelope { line: usize },
     #[error("line {line}: hunk without lines")]
     EmptyHunk { line: usize },
     #[error("line {line}: `{path}` has no hunk")]
@@ -56,6 +60,10 @@ impl PatchError {
             PatchError::Submodule { .. } => "leave it out, and use git in a command",
             PatchError::BadName { .. } => "write the name plainly after `--- a/` and `+++ b/`",
             PatchError::BadMode { .. } => "modes are 100644 and 100755",
+            PatchError::OtherName { .. } => "make all lines of the header name the same file",
+            PatchError::SecondEnvelope { .. } => {
+                "put all files between one `*** Begin Patch` and one `*** End Patch`, or send two calls"
+            }
             PatchError::EmptyHunk { .. } | PatchError::NoHunks { .. } => {
                 "after `@@` come lines that begin with a blank, `-` or `+`"
             }
@@ -94,6 +102,11 @@ pub enum HunkErrorKind {
         "matches at line {line}, but not at the end of the file, where it belongs: it has no line below its changes"
     )]
     NotAtEnd { line: usize },
+    /// The line after `@@` of an envelope.
+    #[error("is below `{0}`, and no such line is in the file")]
+    NoAnchor(String),
+    #[error("matches at line {line}, but not below `{anchor}`, where it belongs")]
+    AboveAnchor { line: usize, anchor: String },
     #[error("has no context and no line number, so its place is unknown")]
     NoContext,
     #[error("belongs after line {line}, but the file has {lines}")]
@@ -124,6 +137,9 @@ impl HunkErrorKind {
             }
             HunkErrorKind::NotAtEnd { .. } => {
                 "put the line below the changes into the hunk, with a blank before it"
+            }
+            HunkErrorKind::NoAnchor(_) | HunkErrorKind::AboveAnchor { .. } => {
+                "after `@@` comes a line of the file above the hunk, exactly as it is there"
             }
             HunkErrorKind::NoContext => "put a line of the file above the added ones, with a blank before it",
             HunkErrorKind::PastEnd { .. } => "look at the end of the file again",

@@ -160,6 +160,25 @@ impl FilePatchHeader {
         }
     }
 
+    /// A name after `---` or `+++` that is not the one of the header above it: git refuses such a patch where the header
+    /// says what becomes of the file.
+    pub(super) fn other_name(&self) -> Option<PatchError> {
+        let kind = self.kind.filter(|_| self.is_git)?;
+        let (a, b) = self.git.clone().unzip();
+        let sides = [(&self.old, self.from.clone().or(a)), (&self.new, self.to.clone().or(b))];
+        let moves = matches!(kind, FilePatchKind::Rename | FilePatchKind::Copy);
+        sides.into_iter().find_map(|(side, git)| {
+            let (side, git) = (side.as_ref()?, git?);
+            let name = match &side.path {
+                Some(name) if file_name::is_same(name, &git) => return None,
+                Some(name) => name.clone(),
+                None if moves => "/dev/null".into(),
+                None => return None,
+            };
+            Some(PatchError::OtherName { line: self.line, git, name })
+        })
+    }
+
     /// What becomes of the file, where the names and times alone say it.
     pub(super) fn kind(&self) -> FilePatchKind {
         let absent = |name: &Option<PatchFileName>| name.as_ref().is_some_and(|n| n.path.is_none());
@@ -181,5 +200,7 @@ impl FilePatchHeader {
 fn read_mode(text: &[u8], line: usize) -> Result<u32, PatchError> {
     let words = String::from_utf8_lossy(text);
     let mode = u32::from_str_radix(words.trim(), 8).ok().filter(|m| *m <= 0o177_777);
+    // As git and GNU patch: a patch does not change who a file runs as.
+    let mode = mode.map(|mode| mode & !0o7000);
     mode.ok_or_else(|| PatchError::BadMode { line, text: shown(text) })
 }

@@ -12,6 +12,8 @@ pub enum StripLevels {
     Levels(usize),
 }
 
+const DIRECTORY: &str = "it ends with `/`, and a patch is for files";
+
 /// A name read from a header line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PatchFileName {
@@ -35,6 +37,9 @@ pub(super) fn read(text: &[u8], line: usize) -> Result<PatchFileName, PatchError
     if name.is_empty() {
         return Err(PatchError::BadName { line, reason: "there is none" });
     }
+    if name.ends_with(b"/") {
+        return Err(PatchError::BadName { line, reason: DIRECTORY });
+    }
     Ok(PatchFileName {
         path: Some(utf8(name.to_vec(), line)?).filter(|n| n != "/dev/null"),
         epoch: is_epoch(time),
@@ -46,9 +51,10 @@ pub(super) fn whole(text: &[u8], line: usize) -> Result<String, PatchError> {
     if text.starts_with(b"\"") {
         return Ok(unquote(text, line)?.0);
     }
-    match text.is_empty() {
-        true => Err(PatchError::BadName { line, reason: "there is none" }),
-        false => utf8(text.to_vec(), line),
+    match text.last() {
+        None => Err(PatchError::BadName { line, reason: "there is none" }),
+        Some(b'/') => Err(PatchError::BadName { line, reason: DIRECTORY }),
+        Some(_) => utf8(text.to_vec(), line),
     }
 }
 
@@ -136,6 +142,14 @@ pub(super) fn common_rest<'a>(old: &'a str, new: &str) -> Option<&'a str> {
     let ((a, old_rest), (b, new_rest)) = (old.split_once('/')?, new.split_once('/')?);
     (a != b && !a.is_empty() && !b.is_empty() && old_rest == new_rest && !old_rest.is_empty())
         .then_some(old_rest)
+}
+
+/// Both mean the same file: either may have a prefix of one directory.
+pub(super) fn is_same(one: &str, other: &str) -> bool {
+    one == other
+        || without(one, 1) == other
+        || without(other, 1) == one
+        || without(one, 1) == without(other, 1)
 }
 
 /// The name without `levels` directories; the last part always stays.

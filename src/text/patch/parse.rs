@@ -84,6 +84,9 @@ impl PatchParser {
                 _ => {}
             }
         }
+        if let Some(error) = header.other_name() {
+            return Err(error);
+        }
         if header.binary_without_content {
             return Err(PatchError::NoBinaryContent { path: header.shown() });
         }

@@ -8,6 +8,7 @@
 //! Two rules bar a place: a hunk begins below the last line that the hunk before it changes, and below its context as
 //! well when it is not at its stated line; and a hunk that says that nothing comes after it goes to the end of the file.
 
+use super::cursor::shown;
 use super::nearest::{Placed, nearest};
 use super::nearest_match::NearestMatch;
 use super::target::{LineEquality, PatchTarget};
@@ -116,6 +117,7 @@ pub(super) fn place(
         return insertion(hunk, target, before);
     }
     let stated = stated(hunk, before);
+    let starts = anchor_lines(hunk, target)?;
     let mut barred: Option<HunkErrorKind> = None;
     for fuzz in 0..=fuzz {
         let readings = readings(hunk, fuzz);
@@ -125,12 +127,21 @@ pub(super) fn place(
         let here = |wanted: &ExpectedLines<'_>| stated.map(|at| at + wanted.skipped.0);
         // An exact match comes before one that differs in line ends, even if the latter is at the stated line.
         for (wanted, alike) in all() {
-            if let Some(at) = here(wanted).filter(|at| {
-                target.has(*at, &wanted.lines, alike) && bar(hunk, wanted, *at, target, before).is_none()
-            }) {
-                return Ok(wanted.spot(at, alike));
+            if let Some(at) = here(wanted).filter(|at| target.has(*at, &wanted.lines, alike)) {
+                match bar(hunk, wanted, at, target, before) {
+                    None if starts.first().is_none_or(|start| at >= *start) => {
+                        return Ok(wanted.spot(at, alike));
+                    }
+                    // The header names lines that an earlier hunk has taken: another place that is alike is not meant.
+                    Some(why @ (HunkErrorKind::Overlap(_) | HunkErrorKind::Above { .. }))
+                        if hunk.counted && !hunk.envelope =>
+                    {
+                        return Err(why);
+                    }
+                    _ => {}
+                }
             }
-            let places = match candidates(hunk, wanted, target, alike, before) {
+            let places = match candidates(hunk, (wanted, &starts), target, alike, before) {
                 Ok(places) => places,
                 Err(why) => {
                     barred.get_or_insert(why);
@@ -206,6 +217,7 @@ fn insertion(
             nearest_of: None,
         }),
     };
+    anchor_lines(hunk, target)?;
     match (hunk.old_start, hunk.old_count) {
         _ if lines == 0 && hunk.anchors.is_empty() => spot(0),
         (Some(start), Some(0)) => {
@@ -297,7 +309,7 @@ fn says_last(hunk: &PatchHunk, wanted: &ExpectedLines<'_>) -> bool {
 /// The places where the lines are, fewer by what else is known. An error where there are such places, and all are barred.
 fn candidates(
     hunk: &PatchHunk,
-    wanted: &ExpectedLines<'_>,
+    (wanted, starts): (&ExpectedLines<'_>, &[usize]),
     target: &PatchTarget<'_>,
     alike: LineEquality,
     before: &PrecedingHunks,
@@ -311,10 +323,14 @@ fn candidates(
             why => barred = why,
         }
     }
-    if places.len() > 1 && !hunk.anchors.is_empty() {
-        let below = below_anchors(hunk, target, &places);
-        if !below.is_empty() {
-            places = below;
+    if let (Some(anchor), Some(first)) = (hunk.anchors.last(), places.first().copied()) {
+        let below = below_anchors(starts, &places);
+        match below.is_empty() {
+            false => places = below,
+            true if hunk.envelope => {
+                return Err(HunkErrorKind::AboveAnchor { line: first + 1, anchor: shown(anchor) });
+            }
+            true => {}
         }
     }
     match (places.is_empty(), barred) {
@@ -323,21 +339,30 @@ fn candidates(
     }
 }
 
-/// The first place below each line that the anchors lead to.
-fn below_anchors(hunk: &PatchHunk, target: &PatchTarget<'_>, places: &[usize]) -> Vec<usize> {
+/// The lines of the content that the anchors lead to, each found below the one before it. In the envelope a line that is
+/// not there is an error: without it nobody knows which of the places is meant.
+fn anchor_lines(hunk: &PatchHunk, target: &PatchTarget<'_>) -> Result<Vec<usize>, HunkErrorKind> {
     let is = |line: &[u8], anchor: &[u8]| line.trim_ascii() == anchor.trim_ascii();
     let begins = |line: &[u8], anchor: &[u8]| line.trim_ascii().starts_with(anchor.trim_ascii());
-    let mut starts = vec![0];
-    // The line named may be repeated as the first line of the hunk.
+    let (mut starts, mut first) = (Vec::new(), 0);
     for anchor in &hunk.anchors {
         let find = |fits: &dyn Fn(&[u8], &[u8]) -> bool| -> Vec<usize> {
-            let first = starts.iter().copied().min().unwrap_or(0);
             let lines = target.lines.iter().enumerate().skip(first);
             lines.filter(|(_, line)| fits(line, anchor)).map(|(at, _)| at).collect()
         };
         let whole = find(&is);
         starts = if whole.is_empty() { find(&begins) } else { whole };
+        match starts.first() {
+            Some(start) => first = start + 1,
+            None if hunk.envelope => return Err(HunkErrorKind::NoAnchor(shown(anchor))),
+            None => return Ok(Vec::new()),
+        }
     }
+    Ok(starts)
+}
+
+/// The first place below each line that the anchors lead to. That line may be repeated as the first one of the hunk.
+fn below_anchors(starts: &[usize], places: &[usize]) -> Vec<usize> {
     let mut below: Vec<usize> = Vec::new();
     for (index, start) in starts.iter().enumerate() {
         let end = starts.get(index + 1).copied().unwrap_or(usize::MAX);

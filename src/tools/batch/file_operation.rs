@@ -101,7 +101,11 @@ impl FileOperation {
                     (Some(old), WriteEncoding::OfTheFile) => {
                         encode_like(content, &old).map_err(|e| bad_text(&e))?
                     }
-                    _ => content.clone().into_bytes(),
+                    (Some(old), WriteEncoding::Exact) => {
+                        old.refuse_placeholders(content).map_err(|e| bad_text(&e))?;
+                        content.clone().into_bytes()
+                    }
+                    (None, _) => content.clone().into_bytes(),
                 };
                 put(env, draft, at, bytes, consent)
             }
@@ -110,6 +114,10 @@ impl FileOperation {
                 allowed(env, draft, (at, &at.written), NeededLines::These(&[]), unread)?;
                 let bytes = match (TextFile::new(old.clone()).ok().filter(|_| !old.is_empty()), form) {
                     (Some(file), WriteEncoding::OfTheFile) => appended(&old, &file, content)?,
+                    (Some(file), WriteEncoding::Exact) => {
+                        file.refuse_guess(content).map_err(|e| bad_text(&e))?;
+                        [old.as_slice(), content.as_bytes()].concat()
+                    }
                     _ => [old.as_slice(), content.as_bytes()].concat(),
                 };
                 put(env, draft, at, bytes, consent)

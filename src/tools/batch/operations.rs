@@ -186,7 +186,7 @@ fn perform(
         operations.len() - failed,
         s(changed)
     );
-    Ok(StagedReport { text, line: None })
+    Ok(StagedReport { text, ..StagedReport::default() })
 }
 
 /// Puts as much of a content into the answer as there is room for: so many whole lines.

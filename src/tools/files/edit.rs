@@ -417,7 +417,7 @@ impl EditPlan {
             CallSummary { line: line.into(), detail: DisplayDetail::Diff(work.effect.diff.clone()) };
         let (before, after) = (Some(work.old.clone()), Some(work.after.clone()));
         let changes = vec![EditedFile { path: self.at.path.clone(), before, after }];
-        let facts = OutputFacts::Changed { changes, places: work.places };
+        let facts = OutputFacts::Changed { changes, places: work.places, notes: Vec::new() };
         ToolOutput::done(text, summary).with(facts)
     }
 

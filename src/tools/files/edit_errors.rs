@@ -144,7 +144,17 @@ pub(in crate::tools) fn bad_text(error: &EditError) -> ToolError {
                 " (iconv) if the person wants that"
             ]
         }
-        EditError::Placeholder => "leave those bytes out of the edit".into(),
+        EditError::Placeholder(_) | EditError::Unrecognised(_) => {
+            let convert = "find out the file's encoding and convert it";
+            hint![
+                "change only the text next to those bytes, in ASCII, with ",
+                HintTool::EditFile,
+                format!(", or {convert} with "),
+                HintTool::RunCommand,
+                " (`iconv -f WINDOWS-1252 -t UTF-8 FILE`) if the person wants that"
+            ]
+            .or(format!("change only the text next to those bytes, in ASCII, or {convert} (`iconv`)").into())
+        }
     };
     ToolError::hint(error.to_string(), hint)
 }

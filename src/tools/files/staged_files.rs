@@ -394,9 +394,13 @@ fn edits_between(before: &[u8], after: &[u8]) -> Vec<LineEdit> {
 }
 
 fn refuse_link(env: &ToolContext, at: &ResolvedPath) -> Result<(), WorkspaceError> {
+    if is_link(env, at)? { Err(WorkspaceError::Link(at.path.clone())) } else { Ok(()) }
+}
+
+/// The name that a path was written with is a link to it.
+pub(in crate::tools) fn is_link(env: &ToolContext, at: &ResolvedPath) -> Result<bool, WorkspaceError> {
     let written = std::path::Path::new(&at.written);
-    let (Some(parent), Some(name)) = (written.parent(), written.file_name()) else { return Ok(()) };
+    let (Some(parent), Some(name)) = (written.parent(), written.file_name()) else { return Ok(false) };
     let parent = if parent.as_os_str().is_empty() { ".".into() } else { parent.to_string_lossy() };
-    let named = env.workspace.resolve(&parent)?.path.join(name);
-    if named == at.path { Ok(()) } else { Err(WorkspaceError::Link(at.path.clone())) }
+    Ok(env.workspace.resolve(&parent)?.path.join(name) != at.path)
 }

@@ -14,8 +14,11 @@ use crate::workspace::{OpenConsent, ResolvedPath, WriteOutcome};
 const DIFF: usize = 1 << 20;
 
 /// What a draft came to, beside the draft itself: what the model is told once it has landed.
+#[derive(Default)]
 pub(in crate::tools) struct StagedReport {
     pub(in crate::tools) text: String,
+    /// What was adapted, for a tool set that answers in words of its own.
+    pub(in crate::tools) notes: Vec<String>,
     /// The call's line for the person; without it, its title and the lines counted.
     pub(in crate::tools) line: Option<String>,
 }
@@ -85,7 +88,11 @@ impl StagedPlan {
             before: leaf.was.bytes().cloned(),
             after: leaf.now.bytes().cloned(),
         };
-        let facts = OutputFacts::Changed { changes: draft.changes().map(changed).collect(), places: 0 };
+        let facts = OutputFacts::Changed {
+            changes: draft.changes().map(changed).collect(),
+            places: 0,
+            notes: worked.notes,
+        };
         Ok(ToolOutput::done(worked.text, summary).with(facts))
     }
 }

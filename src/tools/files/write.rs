@@ -270,7 +270,7 @@ impl WritePlan {
         let summary = CallSummary { line: format!("{}{pending}", self.line(&work)), detail: detail(&work) };
         let after = Some(work.after.clone());
         let changes = vec![EditedFile { path: at.path.clone(), before: work.old.clone(), after }];
-        let facts = OutputFacts::Changed { changes, places: 1 };
+        let facts = OutputFacts::Changed { changes, places: 1, notes: Vec::new() };
         Ok(ToolOutput::done(text, summary).with(facts))
     }
 }
@@ -406,6 +406,7 @@ impl WriteRequest {
 
 /// `text` in the form of the file it replaces: its encoding, its mark, its usual line end.
 pub(in crate::tools) fn encode_like(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
+    old.refuse_placeholders(text)?;
     let DetectedEncoding { encoding, mark, .. } = old.detected();
     let text = match old.line_ends().dominant() {
         Some(LineEnd::CrLf) if !text.contains("\r\n") => with_crlf(text),
@@ -423,6 +424,7 @@ pub(in crate::tools) fn appended(bytes: &[u8], old: &TextFile, text: &str) -> Re
         Some(LineEnd::CrLf) => with_crlf(text),
         _ => text.to_string(),
     };
+    old.refuse_guess(&text).map_err(|e| bad_text(&e))?;
     let put = old.encoding().encode(&text).map_err(|e| bad_text(&EditError::Unencodable(e)))?;
     let mut after = bytes.to_vec();
     after.extend_from_slice(&put);

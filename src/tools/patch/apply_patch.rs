@@ -119,6 +119,22 @@ pub(in crate::tools) fn patch_plan_below(
     planned(read, patch, None, Options::default(), PatchMode::Land, env)
 }
 
+/// The same for a tool whose calls name the one file of their patch.
+pub(in crate::tools) fn patch_plan_of_one(
+    patch: &str,
+    path: String,
+    env: &ToolContext,
+) -> Result<Box<dyn Plan>, ToolError> {
+    let read = read(patch)?;
+    match read.files.len() {
+        count if count > 1 => Err(ToolError::hint(
+            format!("`path` names one file, and the patch has {count}"),
+            "send one call for each file, with its part of the patch",
+        )),
+        _ => planned(read, patch, Some(path), Options::default(), PatchMode::Land, env),
+    }
+}
+
 fn read(patch: &str) -> Result<PatchSet, ToolError> {
     parse(patch.as_bytes(), StripLevels::Auto).map_err(|e| ToolError::hint(e.to_string(), e.hint()))
 }
@@ -150,7 +166,8 @@ fn planned(
     }
     let landing = Box::new(move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
         let done = work(&parsed.steps, parsed.options, env, draft, consent)?;
-        Ok(StagedReport { text: parsed.report(env, &done, draft), line: None })
+        let text = parsed.report(env, &done, draft);
+        Ok(StagedReport { text, notes: done.notes, line: None })
     });
     Ok(Box::new(StagedPlan::new(title, &writes, &reads, cut(patch, UNSEEN), landing)))
 }
@@ -168,7 +185,7 @@ impl ResolvedPatch {
     fn report(&self, env: &ToolContext, done: &PatchReport, draft: &StagedFiles) -> String {
         let mut text = self.summary(done);
         let (diff, _) = shown(env, draft);
-        if diff.text.is_empty() {
+        if draft.changes().next().is_none() {
             text.push_str("nothing to change: the files already have the result of the patch\n");
         }
         text.push_str(&cut(&for_model(&diff.text), MODEL_DIFF));

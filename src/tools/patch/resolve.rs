@@ -5,6 +5,7 @@
 
 use crate::permission::AccessLocation;
 use crate::text::patch::{FilePatch, FilePatchKind};
+use crate::tools::files::staged_files::is_link;
 use crate::tools::{CallFailure, HintTool, ToolContext, ToolError, hint};
 use crate::workspace::{ResolvedPath, WorkspaceError};
 
@@ -98,7 +99,9 @@ fn by_names(
     let found = |name: &Option<String>| name.as_deref().map(|name| existing(name, env, &there)).transpose();
     match patch.kind {
         FilePatchKind::Create => {
-            step(FilePatchKind::Create, None, new.map(|n| inside(&n, env)).transpose()?, None)
+            let to = new.map(|n| inside(&n, env)).transpose()?;
+            to.iter().try_for_each(|to| refuse_link(to, env))?;
+            step(FilePatchKind::Create, None, to, None)
         }
         FilePatchKind::Delete => {
             let (from, note) = found(&old)?.unzip();
@@ -111,6 +114,10 @@ fn by_names(
         }
         FilePatchKind::Edit => {
             let (at, note) = edited(old, new, env, &there)?;
+            // git and GNU patch do not patch through a link; the envelope's own program does.
+            if !patch.hunks().iter().any(|hunk| hunk.envelope) {
+                refuse_link(&at, env)?;
+            }
             match there(&at) {
                 true => step(FilePatchKind::Edit, Some(at.clone()), Some(at), note),
                 false if patch.starts_from_nothing() => step(FilePatchKind::Create, None, Some(at), note),
@@ -118,6 +125,19 @@ fn by_names(
             }
         }
     }
+}
+
+/// Refuses a name that is a link: the patch speaks of the name, and the link's file would change.
+fn refuse_link(at: &ResolvedPath, env: &ToolContext) -> Result<(), ToolError> {
+    if !is_link(env, at).map_err(|e| env.path_error(&e))? {
+        return Ok(());
+    }
+    let target = env.workspace.shown(&at.path);
+    let error = ToolError::hint(
+        format!("`{}` is a symbolic link to `{target}`; a patch does not write through a link", at.written),
+        format!("name `{target}` in the patch"),
+    );
+    Err(error.because(CallFailure::Link))
 }
 
 type PatchPath = (ResolvedPath, Option<String>);

@@ -8,7 +8,7 @@ use super::resolve::ResolvedFilePatch;
 use crate::text::TextEncoding;
 use crate::text::patch::{
     FilePatch, FilePatchBody, FilePatchKind, HunkError, HunkErrorKind, Options, PatchApplyError,
-    PatchedContent, apply,
+    PatchLineKind, PatchedContent, apply,
 };
 use crate::tools::files::edit_errors::bad_text;
 use crate::tools::files::staged_files::{StagedFiles, StagedState, in_words};
@@ -26,6 +26,8 @@ const TOLD: usize = 10;
 pub(in crate::tools) struct PatchReport {
     /// A line for each file, and what was adapted below it.
     pub(in crate::tools) lines: Vec<String>,
+    /// What was adapted, of all files.
+    pub(in crate::tools) notes: Vec<String>,
     /// What somebody else changed since the files were read.
     pub(in crate::tools) others: String,
 }
@@ -217,7 +219,9 @@ impl<'w> PatchStaging<'w> {
         };
         let mode = new_mode(step).map_or(String::new(), |mode| format!(" mode {mode:o}"));
         self.done.lines.push(format!("{letter} {name} {counts}{mode}"));
-        self.done.lines.extend(step.note.iter().chain(&applied.notes).map(|note| format!("  {note}")));
+        let notes: Vec<String> = step.note.iter().chain(&applied.notes).cloned().collect();
+        self.done.lines.extend(notes.iter().map(|note| format!("  {note}")));
+        self.done.notes.extend(notes);
         if let LedgerVerdict::ChangedSince(diff) = judged {
             let text =
                 format!("others changed {name} since you read it; placet keeps their changes:\n{diff}");
@@ -300,6 +304,13 @@ fn patched(
 ) -> Result<PatchedContent, PatchFailure> {
     let plain = || apply(patch, bytes, options).map_err(PatchFailure::Patch);
     let Ok(file) = TextFile::new(bytes.clone()) else { return plain() };
+    if file.detected().stray && !matches!(patch.body, FilePatchBody::Binary(_)) {
+        let added =
+            patch.hunks().iter().flat_map(|hunk| &hunk.lines).filter(|l| l.sign == PatchLineKind::Add);
+        for line in added {
+            file.refuse_guess(&String::from_utf8_lossy(line.text())).map_err(PatchFailure::Text)?;
+        }
+    }
     let wide = matches!(file.encoding(), TextEncoding::Utf16Le | TextEncoding::Utf16Be);
     let ascii = patch.hunks().iter().flat_map(|hunk| &hunk.lines).all(|line| line.text().is_ascii());
     if file.encoding() == TextEncoding::Utf8

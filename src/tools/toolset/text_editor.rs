@@ -226,7 +226,7 @@ fn insert(at: ResolvedPath, line: i64, text: String, env: &ToolContext) -> Resul
         let count = text.matches('\n').count();
         Ok(StagedReport {
             text: format!("Successfully inserted {count} line{} after line {after}.", s(count)),
-            line: None,
+            ..StagedReport::default()
         })
     };
     Ok(Box::new(StagedPlan::new(title, &places, &[], unseen, Box::new(work))))
@@ -269,7 +269,10 @@ fn undo(
             None => draft.remove(env, &at, consent),
         };
         put.map_err(|e| env.path_error(&e))?;
-        Ok(StagedReport { text: format!("Last edit to {} undone successfully.", at.written), line: None })
+        Ok(StagedReport {
+            text: format!("Last edit to {} undone successfully.", at.written),
+            ..StagedReport::default()
+        })
     };
     Ok(Box::new(StagedPlan::new(title, &places, &[], String::new(), Box::new(work))))
 }

@@ -14,6 +14,10 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+/// The most bytes of an absolute path: PATH_MAX of Linux without its NUL. A longer one can only be walked part by part, and
+/// as a pending path it would slow every later call.
+const LONGEST: usize = 4095;
+
 /// A path, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedPath {
@@ -42,6 +46,10 @@ impl Workspace {
             return Err(WorkspaceError::Empty);
         }
         let given = self.expand(written)?;
+        let bytes = self.cwd().join(&given).as_os_str().len();
+        if bytes > LONGEST {
+            return Err(WorkspaceError::TooLong { bytes, most: LONGEST });
+        }
         let literal = real_path(&self.cwd().join(&given), &|path| self.real(path));
         let (path, exists) = match (self.as_listed(&given), literal) {
             (Some(listed), Ok((_, false)) | Err(_)) => listed,

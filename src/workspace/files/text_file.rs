@@ -25,8 +25,14 @@ pub enum EditError {
     Undecodable { encoding: TextEncoding, line: usize },
     #[error("`{}` (U+{:04X}) does not exist in {}, the file's encoding", .0.character, u32::from(.0.character), .0.encoding)]
     Unencodable(UnencodableChar),
-    #[error("the new text contains U+FFFD, which replaces bytes that could not be decoded")]
-    Placeholder,
+    #[error(
+        "the new text contains U+FFFD, which stands for bytes of the file that are not valid {0}: writing it would lose them"
+    )]
+    Placeholder(TextEncoding),
+    #[error(
+        "the file has bytes that are not valid UTF-8, and its encoding is not recognised: only ASCII can be put in, and the text has `{0}` (U+{code:04X})", code = u32::from(*.0)
+    )]
+    Unrecognised(char),
 }
 
 /// A file with replacements made.
@@ -146,7 +152,7 @@ impl TextFile {
     /// Replaces the text at `spans`, which are occurrences of `old` that do not overlap, by `new`.
     pub fn splice(&self, spans: &[Range<usize>], old: &str, new: &str) -> Result<SpliceResult, EditError> {
         if self.detected.stray && new.matches('\u{FFFD}').count() > old.matches('\u{FFFD}').count() {
-            return Err(EditError::Placeholder);
+            return Err(EditError::Placeholder(self.encoding()));
         }
         let own_end = if new.contains("\r\n") { LineEnd::CrLf } else { LineEnd::Lf };
         let (old, new) = (old.replace("\r\n", "\n"), new.replace("\r\n", "\n"));
@@ -155,6 +161,7 @@ impl TextFile {
         let mut kept = 0;
         for span in spans {
             let (range, put) = self.one_change(span, &old, &new, own_end)?;
+            self.refuse_guess(&self.encoding().decode(&put))?;
             bytes.extend_from_slice(self.part(kept..range.start));
             bytes.extend_from_slice(&put);
             kept = range.end;
@@ -162,6 +169,30 @@ impl TextFile {
         }
         bytes.extend_from_slice(self.part(kept..self.bytes.len()));
         Ok(SpliceResult { bytes, changes })
+    }
+
+    /// Refuses a text that takes the place of the whole file and has U+FFFD where the file has bytes that cannot be decoded.
+    pub fn refuse_placeholders(&self, new: &str) -> Result<(), EditError> {
+        const SHOWN: &str = "\u{FFFD}";
+        let own = || match self.encoding().encode(SHOWN) {
+            Ok(bytes) => memchr::memmem::find_iter(&self.bytes, &bytes).count(),
+            Err(_) => 0,
+        };
+        match self.detected.stray && new.contains(SHOWN) && new.matches(SHOWN).count() > own() {
+            true => Err(EditError::Placeholder(self.encoding())),
+            false => Ok(()),
+        }
+    }
+
+    /// Refuses to put a text into the file whose bytes would depend on an encoding that is not known.
+    pub fn refuse_guess(&self, put: &str) -> Result<(), EditError> {
+        if self.detected.stray && put.contains('\u{FFFD}') {
+            return Err(EditError::Placeholder(self.encoding()));
+        }
+        match put.chars().find(|c| !c.is_ascii()).filter(|_| self.detected.unrecognised) {
+            Some(character) => Err(EditError::Unrecognised(character)),
+            None => Ok(()),
+        }
     }
 
     /// The smallest run of lines in `span` that differs between `old` and `new`, and the bytes that take its place.

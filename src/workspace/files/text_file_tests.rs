@@ -43,7 +43,7 @@ fn a_stray_byte_is_kept_and_never_replaced() {
     assert!(after.starts_with(&bytes[..bytes.len() - 5]));
     let error = edit(&bytes, "caf\u{FFFD} here", "coffee").unwrap_err();
     assert_eq!(error, EditError::Undecodable { encoding: TextEncoding::Utf8, line: 2 });
-    assert_eq!(edit(&bytes, "last", "l\u{FFFD}st").unwrap_err(), EditError::Placeholder);
+    assert_eq!(edit(&bytes, "last", "l\u{FFFD}st").unwrap_err(), EditError::Placeholder(TextEncoding::Utf8));
 }
 
 #[test]

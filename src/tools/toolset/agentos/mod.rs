@@ -11,7 +11,6 @@ use super::super::{
 };
 use super::foreign_tool::{ForeignTool, reads, writes};
 use crate::permission::AccessLocation;
-use crate::text::patch::Options;
 use crate::tools::files::edit::UnreadPolicy;
 use crate::tools::files::find::PathGlob;
 use crate::tools::files::list::gaps;
@@ -19,7 +18,7 @@ use crate::tools::files::lookup::{ExpectedKind, ListingEntry, LookupPlan, rows};
 use crate::tools::files::search::{line_matcher, search_below};
 use crate::tools::files::search_results::SearchQuery;
 use crate::tools::files::write::{WriteFileMode, WritePlan};
-use crate::tools::patch::apply_patch::{PatchMode, patch_plan};
+use crate::tools::patch::apply_patch::patch_plan_of_one;
 use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -31,6 +30,8 @@ use std::sync::Arc;
 const READ: u64 = 4 << 20;
 const ENTRIES: usize = 20_000;
 const MATCHES: usize = 1000;
+
+const STRAY: &str = "some bytes are not valid UTF-8: shown as U+FFFD, unchanged in the file";
 
 /// Nothing is shared by these tools.
 type AgentosState = ();
@@ -118,8 +119,12 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         ForeignTool::new("apply_patch", "Apply a unified diff patch to a file.", &nothing, plan_patch)
             .touching(|input, ()| writes(input, "path"))
             .saying(|_: &AgentosPatch, (), said| match &said.output.facts {
-                OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
-                    json!({"patched": true, "path": said.env.full_name(&change.path)}).to_string()
+                OutputFacts::Changed { changes, notes, .. } => changes.first().map(|change| {
+                    let mut answer = json!({"patched": true, "path": said.env.full_name(&change.path)});
+                    if let (Value::Object(answer), false) = (&mut answer, notes.is_empty()) {
+                        answer.insert("notes".into(), json!(notes));
+                    }
+                    answer.to_string()
                 }),
                 _ => None,
             })
@@ -198,7 +203,10 @@ fn read(
     if whole {
         crate::tools::files::lookup::credit_all(env, at, &file, blake3::hash(&bytes));
     }
-    let answer = json!({"content": file.text(), "path": env.full_name(&at.path), "size": size});
+    let mut answer = json!({"content": file.text(), "path": env.full_name(&at.path), "size": size});
+    if let (Value::Object(answer), true) = (&mut answer, file.detected().stray) {
+        answer.insert("note".into(), json!(STRAY));
+    }
     let line = format!("read {} ({} of {size} bytes)", env.workspace.shown(&at.path), bytes.len());
     Ok(ToolOutput::done(answer.to_string(), CallSummary::line(line)))
 }
@@ -233,7 +241,7 @@ fn plan_patch(
     _: &Arc<AgentosState>,
 ) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, &args.path)?;
-    patch_plan(&args.patch, Some(at.written), Options::default(), PatchMode::Land, env)
+    patch_plan_of_one(&args.patch, at.written, env)
 }
 
 fn plan_list(

@@ -50,7 +50,7 @@ fn plan(
     let path = args.file_path.clone();
     let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
         FileOperation::Delete { at: at.clone() }.perform(env, draft, consent, UnreadPolicy::Allow)?;
-        Ok(StagedReport { text: format!("Deleted {path}"), line: None })
+        Ok(StagedReport { text: format!("Deleted {path}"), ..StagedReport::default() })
     };
     Ok(Box::new(StagedPlan::new(title, &places, &[], format!("delete {}\n", args.file_path), Box::new(work))))
 }

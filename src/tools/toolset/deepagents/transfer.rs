@@ -11,7 +11,7 @@ use crate::tools::files::lookup::LookupPlan;
 use crate::tools::files::staged_files::StagedFiles;
 use crate::tools::files::staged_plan::{StagedPlan, StagedReport};
 use crate::tools::toolset::foreign_tool::ForeignTool;
-use crate::workspace::{OpenConsent, ResolvedPath, WorkspaceError};
+use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WorkspaceError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
@@ -103,7 +103,7 @@ fn plan_upload(
             };
             answers.push(json!({"path": path, "error": put.err()}));
         }
-        Ok(StagedReport { text: Value::Array(answers).to_string(), line: None })
+        Ok(StagedReport { text: Value::Array(answers).to_string(), ..StagedReport::default() })
     };
     Ok(Box::new(StagedPlan::new(title, &writes, &[], unseen, Box::new(work))))
 }
@@ -117,7 +117,10 @@ fn put(
     consent: OpenConsent<'_>,
 ) -> Result<(), String> {
     let fail = |e: WorkspaceError| error_of(env, &e).to_string();
-    draft.held(env, at, consent).map_err(fail)?;
+    let old = draft.held(env, at, consent).map_err(fail)?.bytes().cloned();
+    if let (Some(old), Ok(text)) = (old.and_then(|old| TextFile::new(old).ok()), std::str::from_utf8(bytes)) {
+        old.refuse_placeholders(text).map_err(|e| e.to_string())?;
+    }
     allowed(env, draft, (at, path), NeededLines::All, UnreadPolicy::Allow).map_err(|e| e.message)?;
     draft.put(env, at, bytes.to_vec(), consent).map_err(fail)
 }

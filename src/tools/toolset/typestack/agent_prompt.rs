@@ -60,7 +60,7 @@ impl TypestackPrompt {
                     json!(format!("{failed} of {} operations failed", results.len())),
                 );
             }
-            Ok(StagedReport { text: answer.to_string(), line })
+            Ok(StagedReport { text: answer.to_string(), line, ..StagedReport::default() })
         };
         Ok(Box::new(StagedPlan::new(title, &writes, &reads, unseen, Box::new(work))))
     }
@@ -106,7 +106,7 @@ fn answer_to_test(question: &str) -> Value {
 fn said(answer: Value) -> Box<dyn Plan> {
     let text = answer.to_string();
     let work = move |_: &ToolContext, _: &mut StagedFiles, _: OpenConsent<'_>| {
-        Ok(StagedReport { text: text.clone(), line: Some("answered".into()) })
+        Ok(StagedReport { text: text.clone(), line: Some("answered".into()), ..StagedReport::default() })
     };
     Box::new(StagedPlan::new("answer".into(), &[], &[], String::new(), Box::new(work)))
 }
