@@ -3,7 +3,6 @@
 pub mod ansi;
 pub mod clipboard;
 mod code_blocks;
-mod composer;
 mod contrast;
 pub mod editor;
 pub mod full_screen;
@@ -29,6 +28,7 @@ pub mod scratchpads;
 pub mod scrollback;
 pub mod syntax;
 pub mod term;
+mod text_field;
 mod theme;
 pub mod transcript;
 pub mod turn_pane;

@@ -37,7 +37,7 @@ impl Picker<'_> {
                 }
                 Some(Err(word)) => talk.say(&format!("no {word}; `/{word}` searches for it")),
                 None => {
-                    self.query = answer.strip_prefix('/').unwrap_or(answer).into();
+                    self.query.set(answer.strip_prefix('/').unwrap_or(answer));
                     self.ask();
                     from = 0;
                 }
@@ -59,9 +59,11 @@ impl Picker<'_> {
         let (matched, total) = (self.ranked.matched, self.ranked.total);
         talk.say(&match (self.query.is_empty(), matched) {
             (true, _) => format!("{}: {total}", self.title),
-            (false, 0) => format!("{}: none of {total} matches {}", self.title, sanitize::line(&self.query)),
+            (false, 0) => {
+                format!("{}: none of {total} matches {}", self.title, sanitize::line(self.query.text()))
+            }
             (false, _) => {
-                format!("{}: {matched} of {total} match {}", self.title, sanitize::line(&self.query))
+                format!("{}: {matched} of {total} match {}", self.title, sanitize::line(self.query.text()))
             }
         });
         for (at, item) in self.ranked.top.iter().enumerate().skip(from).take(PAGE) {

@@ -18,7 +18,8 @@ use crate::text::{sanitize, visible, width};
 use crate::ui::Theme;
 use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::pager::bar;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crate::ui::text_field::{TextField, TextFieldKind};
+use crossterm::event::KeyEvent;
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use rank::{PickerFallback, PickerMatches};
 use ratatui::buffer::Buffer;
@@ -94,7 +95,7 @@ pub struct Picker<'h> {
     many: SelectionMode,
     keys: Keymap<PickerAction>,
     theme: Theme,
-    query: String,
+    query: TextField,
     ranked: PickerMatches,
     selected: usize,
     top: usize,
@@ -116,7 +117,7 @@ impl<'h> Picker<'h> {
             many: SelectionMode::One,
             keys,
             theme: theme.clone(),
-            query: String::new(),
+            query: TextField::new(TextFieldKind::Path),
             ranked: PickerMatches::default(),
             selected: 0,
             top: 0,
@@ -137,7 +138,7 @@ impl<'h> Picker<'h> {
 
     #[must_use]
     pub fn with_query(mut self, query: &str) -> Picker<'h> {
-        self.query = query.into();
+        self.query.set(query);
         self
     }
 
@@ -173,7 +174,7 @@ impl<'h> Picker<'h> {
     }
 
     fn ask(&mut self) {
-        self.feed.0.ask(&self.query);
+        self.feed.0.ask(self.query.text());
         (self.selected, self.top) = (0, 0);
     }
 
@@ -192,7 +193,7 @@ impl<'h> Picker<'h> {
             PickerAction::First => self.select(0),
             PickerAction::Last => self.select(usize::MAX),
             PickerAction::Clear => {
-                self.query.clear();
+                self.query.take();
                 self.ask();
             }
             PickerAction::Mark => self.mark(),
@@ -278,20 +279,21 @@ impl<'h> Picker<'h> {
         if !self.marked.is_empty() {
             count = format!("{} marked  {count}", self.marked.len());
         }
-        let typed = visible::prose_line(&self.query).into_owned();
+        let lead = width::of(&self.title) + 4;
+        let (typed, at) = self.query.view(columns.saturating_sub(lead));
         let line = Line::from(vec![
             Span::styled(format!(" {} ", self.title), self.theme.style("title")),
             Span::styled("❯ ", self.theme.style("key")),
             Span::styled(typed.clone(), self.theme.style("strong")),
         ]);
         buffer.set_line(0, 0, &line, buffer.area.width);
-        let used = width::of(&self.title) + 4 + width::of(&typed);
+        let used = lead + width::of(&typed);
         let wide = width::of(&count) + 1;
         if used + wide + 1 < columns {
             let x = u16::try_from(columns - wide).unwrap_or(0);
             buffer.set_stringn(x, 0, &count, wide, self.theme.style("status"));
         }
-        u16::try_from(used).unwrap_or(0).min(buffer.area.width.saturating_sub(1))
+        u16::try_from(lead + at).unwrap_or(0).min(buffer.area.width.saturating_sub(1))
     }
 
     fn draw_item(&self, buffer: &mut Buffer, y: u16, columns: u16, at: usize, item: &Arc<PickerItem>) {
@@ -326,7 +328,7 @@ impl<'h> Picker<'h> {
         let mut hits = Vec::new();
         let mut letters = Vec::new();
         if !self.query.is_empty() {
-            let pattern = rank::pattern(&self.query);
+            let pattern = rank::pattern(self.query.text());
             pattern.indices(Utf32Str::new(text, &mut letters), &mut self.matcher.borrow_mut(), &mut hits);
             hits.sort_unstable();
         }
@@ -375,29 +377,14 @@ impl FullScreenPane for Picker<'_> {
         if let Some(act) = self.keys.action(key) {
             return self.act(act);
         }
-        let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        match key.code {
-            KeyCode::Char(c) if !held => {
-                self.query.push(c);
-                self.ask();
-            }
-            KeyCode::Char('w') if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                let kept = self.query.trim_end().rfind([' ', '/']).map_or(0, |at| at + 1);
-                let kept = if kept == self.query.len() { 0 } else { kept };
-                self.query.truncate(kept);
-                self.ask();
-            }
-            KeyCode::Backspace => {
-                self.query.pop();
-                self.ask();
-            }
-            _ => {}
+        if self.query.key(key) {
+            self.ask();
         }
         PaneFlow::Stay
     }
 
     fn paste(&mut self, text: &str) {
-        self.query.push_str(text.lines().next().unwrap_or(""));
+        self.query.insert(text);
         self.ask();
     }
 

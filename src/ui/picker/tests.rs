@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ui::ansi::ColorDepth;
+use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -94,6 +95,33 @@ fn the_best_match_is_first_and_taken_by_enter() {
     key(&mut pane, KeyCode::Down);
     assert_eq!(key(&mut pane, KeyCode::Enter), PaneFlow::Close);
     assert_eq!(pane.taken(), ["tests/main.rs"]);
+}
+
+#[test]
+fn what_is_looked_for_is_edited_like_every_other_line() {
+    let mut pane = opened(files(&NAMES), 80, 24);
+    let ctrl = KeyModifiers::CONTROL;
+    typed(&mut pane, "ests/main.txt");
+    for (code, modifiers) in [
+        (KeyCode::Backspace, KeyModifiers::ALT),
+        (KeyCode::Char('a'), ctrl),
+        (KeyCode::Char('t'), KeyModifiers::NONE),
+        (KeyCode::Char('e'), ctrl),
+    ] {
+        pane.key(KeyEvent::new(code, modifiers));
+    }
+    pane.paste("rs\n");
+    settle(&mut pane);
+    assert!(screen(&pane).starts_with(" Files ❯ tests/main.rs   "), "{}", screen(&pane));
+    pane.key(KeyEvent::new(KeyCode::Char('w'), ctrl));
+    settle(&mut pane);
+    assert!(screen(&pane).starts_with(" Files ❯ tests/   "), "{}", screen(&pane));
+    pane.paste("main\n.rs");
+    settle(&mut pane);
+    assert!(screen(&pane).starts_with(" Files ❯ tests/main .rs   "), "{}", screen(&pane));
+    // A line that is longer than the screen shows the place where one types.
+    pane.paste(&"x".repeat(100));
+    assert!(screen(&pane).starts_with(&format!(" Files ❯ {}", "x".repeat(60))), "{}", screen(&pane));
 }
 
 #[test]
