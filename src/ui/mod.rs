@@ -34,6 +34,7 @@ pub mod transcript;
 pub mod turn_pane;
 pub mod verbatim;
 pub mod viewer;
+pub mod worker;
 pub mod wrap;
 
 pub use code_blocks::code_blocks;

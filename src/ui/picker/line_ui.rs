@@ -13,10 +13,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 impl Picker<'_> {
     /// Tells the list and takes what is answered, until something is taken or nothing is wanted.
     pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
-        self.begin();
+        self.ask();
         let mut from = 0;
         loop {
             self.wait();
+            if let Some(failure) = self.failure.take() {
+                talk.say(&failure.to_string());
+            }
             self.tell_page(talk, from);
             let more = if from + PAGE < self.ranked.top.len() { ", `more`" } else { "" };
             let which = if self.many == SelectionMode::Several { "numbers" } else { "a number" };
@@ -48,11 +51,10 @@ impl Picker<'_> {
     /// Until what matches is known.
     fn wait(&mut self) {
         let until = Instant::now() + PATIENCE;
-        while self.feed.0.is_busy() && Instant::now() < until {
+        while (self.feed.is_busy() || !self.ranked.is_done) && Instant::now() < until {
             self.take_ranked();
             std::thread::sleep(Duration::from_millis(2));
         }
-        self.take_ranked();
     }
 
     fn tell_page(&self, talk: &mut dyn LineUi, from: usize) {

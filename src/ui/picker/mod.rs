@@ -9,7 +9,7 @@ mod rank;
 #[cfg(test)]
 mod tests;
 
-pub use rank::{PickerFeed, PickerItem};
+pub use rank::{PickerFeed, PickerItem, PickerSender};
 
 use super::full_screen::{FullScreenPane, PaneFlow};
 use super::highlight::{HighlightDocId, SyntaxHighlighter};
@@ -19,9 +19,10 @@ use crate::ui::Theme;
 use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::pager::bar;
 use crate::ui::text_field::{TextField, TextFieldKind};
+use crate::ui::worker::WorkerFailure;
 use crossterm::event::KeyEvent;
 use nucleo_matcher::{Config, Matcher, Utf32Str};
-use rank::{PickerFallback, PickerMatches};
+use rank::PickerMatches;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -90,13 +91,13 @@ type PickerPreviewer<'h> = Box<dyn Fn(&PickerItem) -> PickerPreview + 'h>;
 pub struct Picker<'h> {
     title: String,
     feed: PickerFeed,
-    beyond: Option<Box<PickerFallback>>,
     previewer: Option<PickerPreviewer<'h>>,
     many: SelectionMode,
     keys: Keymap<PickerAction>,
     theme: Theme,
     query: TextField,
     ranked: PickerMatches,
+    failure: Option<WorkerFailure>,
     selected: usize,
     top: usize,
     marked: Vec<Arc<PickerItem>>,
@@ -112,13 +113,13 @@ impl<'h> Picker<'h> {
         Picker {
             title: title.into(),
             feed,
-            beyond: None,
             previewer: None,
             many: SelectionMode::One,
             keys,
             theme: theme.clone(),
             query: TextField::new(TextFieldKind::Path),
             ranked: PickerMatches::default(),
+            failure: None,
             selected: 0,
             top: 0,
             marked: Vec::new(),
@@ -150,8 +151,8 @@ impl<'h> Picker<'h> {
 
     /// Finds what is not in the list by what is typed: ignored files, by their path.
     #[must_use]
-    pub fn with_beyond(mut self, beyond: impl Fn(&str) -> Vec<PickerItem> + Send + 'static) -> Picker<'h> {
-        self.beyond = Some(Box::new(beyond));
+    pub fn with_beyond(self, beyond: impl Fn(&str) -> Vec<PickerItem> + Send + 'static) -> Picker<'h> {
+        self.feed.with_beyond(Box::new(beyond));
         self
     }
 
@@ -174,13 +175,8 @@ impl<'h> Picker<'h> {
     }
 
     fn ask(&mut self) {
-        self.feed.0.ask(self.query.text());
+        self.feed.ask(self.query.text());
         (self.selected, self.top) = (0, 0);
-    }
-
-    fn begin(&mut self) {
-        self.ask();
-        rank::start(&self.feed.0, self.beyond.take());
     }
 
     fn act(&mut self, act: PickerAction) -> PaneFlow {
@@ -238,8 +234,11 @@ impl<'h> Picker<'h> {
     }
 
     fn take_ranked(&mut self) -> bool {
-        let Some(ranked) = self.feed.0.take() else { return false };
-        self.ranked = ranked;
+        match self.feed.poll() {
+            Some(Ok(ranked)) => self.ranked = ranked,
+            Some(Err(failure)) => (self.failure, self.ranked.is_done) = (Some(failure), true),
+            None => return false,
+        }
         self.select(self.selected);
         true
     }
@@ -390,7 +389,7 @@ impl FullScreenPane for Picker<'_> {
 
     fn resize(&mut self, columns: u16, rows: u16) {
         if self.size == (0, 0) {
-            self.begin();
+            self.ask();
         }
         self.size = (columns, rows);
         self.select(self.selected);
@@ -411,7 +410,11 @@ impl FullScreenPane for Picker<'_> {
             self.draw_item(buffer, y + 2, split, at, item);
         }
         if self.ranked.top.is_empty() && self.ranked.is_done && height > 0 {
-            let words = if self.query.is_empty() { "  nothing to choose from" } else { "  nothing matches" };
+            let words = match &self.failure {
+                Some(failure) => format!("  {failure}"),
+                None if self.query.is_empty() => "  nothing to choose from".into(),
+                None => "  nothing matches".into(),
+            };
             buffer.set_stringn(0, 2, words, usize::from(area.width), self.theme.style("hint"));
         }
         if self.has_preview() {
@@ -438,12 +441,6 @@ impl FullScreenPane for Picker<'_> {
     }
 
     fn has_background_work(&self) -> bool {
-        self.feed.0.is_busy() || self.tint.is_busy()
-    }
-}
-
-impl Drop for Picker<'_> {
-    fn drop(&mut self) {
-        self.feed.0.stop();
+        self.feed.is_busy() || !self.ranked.is_done || self.tint.is_busy()
     }
 }

@@ -122,7 +122,7 @@ impl<'h> Viewer<'h> {
     /// Who wrote which line.
     #[must_use]
     pub fn with_provenance(mut self, who: ProvenanceFn) -> Viewer<'h> {
-        self.lines.who = ProvenanceState::Asleep(who);
+        self.lines.who = ProvenanceState::asleep(who);
         self
     }
 
@@ -293,6 +293,7 @@ impl FullScreenPane for Viewer<'_> {
         let searched = self.scroll.tick(&self.lines);
         let marked = self.check_windows();
         let grown = !self.lines.text.is_whole() || self.ahead.is_some();
+        self.note = self.lines.text.failure().or(self.note.take());
         if let Some(line) = self.ahead {
             self.go_to(line);
         }
