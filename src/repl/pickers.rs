@@ -10,7 +10,7 @@ use super::session::when;
 use crate::provider::ProviderPreset;
 use crate::session::{BranchTree, SessionBranch, SessionHit};
 use crate::text::{sanitize, visible};
-use crate::ui::picker::{KEYS, Picker, PickerFeed, PickerItem, PickerPreview};
+use crate::ui::picker::{KEYS, Picker, PickerFeed, PickerItem, PickerPreview, PickerSender};
 use crate::ui::viewer;
 use crate::workspace::{LayerKind, OpenConsent, Workspace};
 use ignore::WalkBuilder;
@@ -69,7 +69,7 @@ impl Shell<'_> {
     fn pick_files(&self, typed: UnfinishedLine) -> UnfinishedLine {
         let workspace = self.seen_through();
         let feed = PickerFeed::default();
-        walk(&workspace, feed.clone());
+        walk(&workspace, feed.sender());
         let word = typed.before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let (lead, word) = typed.before.split_at(word);
         let mention = word.strip_prefix('@').map(|path| path.trim_start_matches('"'));
@@ -208,8 +208,8 @@ impl Shell<'_> {
 }
 
 /// Lists the files below the working directory from a thread of its own, until the list is closed.
-fn walk(workspace: &Workspace, feed: PickerFeed) {
-    let (workspace, theirs) = (workspace.clone(), feed.clone());
+fn walk(workspace: &Workspace, feed: PickerSender) {
+    let workspace = workspace.clone();
     let work = move || {
         let root = workspace.cwd().to_path_buf();
         let walk = WalkBuilder::new(&root)
@@ -231,7 +231,7 @@ fn walk(workspace: &Workspace, feed: PickerFeed) {
             if pending.get(entry.path()).is_some_and(|change| change.after.is_absent()) {
                 continue;
             }
-            if count >= FILES || theirs.is_stopped() {
+            if count >= FILES || feed.is_closed() {
                 break;
             }
             let Ok(relative) = entry.path().strip_prefix(&root) else { continue };
@@ -247,16 +247,14 @@ fn walk(workspace: &Workspace, feed: PickerFeed) {
             batch.push(PickerItem::new(format!("{text}{slash}"), "").with_order(order));
             count += 1;
             if batch.len() >= BATCH || count < FEW * 4 && batch.len() >= FEW || told.elapsed() > MOMENT {
-                theirs.push(std::mem::take(&mut batch));
+                feed.push(std::mem::take(&mut batch));
                 told = Instant::now();
             }
         }
-        theirs.push(batch);
-        theirs.end();
+        feed.push(batch);
     };
-    if std::thread::Builder::new().name("files".into()).spawn(work).is_err() {
-        feed.end();
-    }
+    // Where no thread can be started, the list ends with `feed`, which is dropped.
+    drop(std::thread::Builder::new().name("files".into()).spawn(work));
 }
 
 /// Without the beginning of a letter that was cut off with the rest of the file.

@@ -141,6 +141,11 @@ impl KeyChord {
         KeyChord::new(key.code, key.modifiers)
     }
 
+    #[cfg(test)]
+    pub(super) fn event(&self) -> KeyEvent {
+        KeyEvent::new(self.code, self.modifiers)
+    }
+
     /// Shift is in the letter itself, and control knows no case: terminals differ in what else they say.
     fn new(code: KeyCode, modifiers: KeyModifiers) -> KeyChord {
         let kept = modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);

@@ -3,7 +3,6 @@
 pub mod ansi;
 pub mod clipboard;
 mod code_blocks;
-mod composer;
 mod contrast;
 pub mod editor;
 pub mod full_screen;
@@ -29,11 +28,13 @@ pub mod scratchpads;
 pub mod scrollback;
 pub mod syntax;
 pub mod term;
+mod text_field;
 mod theme;
 pub mod transcript;
 pub mod turn_pane;
 pub mod verbatim;
 pub mod viewer;
+pub mod worker;
 pub mod wrap;
 
 pub use code_blocks::code_blocks;

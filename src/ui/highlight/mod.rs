@@ -11,12 +11,13 @@ mod worker;
 mod tests;
 
 use super::theme::Theme;
+use super::worker::Worker;
 use ratatui::style::Style;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use worker::{HighlightDocument, HighlightShared};
+use worker::{HighlightDocument, HighlightRequest, HighlightResult};
 
 /// Lines worked out at once.
 const CHUNK: usize = 200;
@@ -37,34 +38,27 @@ struct HighlightedChunk {
 }
 
 pub struct SyntaxHighlighter {
-    shared: Arc<HighlightShared>,
+    docs: HashMap<HighlightDocId, Arc<HighlightDocument>>,
     known: HashMap<HighlightDocId, HashMap<usize, HighlightedChunk>>,
     lines: usize,
     next: u64,
     clock: Cell<u64>,
-    worker: RefCell<HighlightThread>,
-}
-
-/// Who does the work.
-enum HighlightThread {
-    /// Nobody: the theme leaves code plain.
-    Plain,
-    Waiting(worker::HighlightWorker),
-    Running,
+    /// `None`: the theme leaves code plain.
+    worker: Option<Worker<HighlightRequest, HighlightResult>>,
+    /// Results so far.
+    received: usize,
 }
 
 impl SyntaxHighlighter {
     pub fn new(theme: &Theme) -> SyntaxHighlighter {
-        let shared = Arc::new(HighlightShared::default());
-        let worker = worker::HighlightWorker::new(Arc::clone(&shared), theme)
-            .map_or(HighlightThread::Plain, HighlightThread::Waiting);
         SyntaxHighlighter {
-            shared,
+            docs: HashMap::new(),
             known: HashMap::new(),
             lines: 0,
             next: 0,
             clock: Cell::new(0),
-            worker: RefCell::new(worker),
+            worker: worker::highlighter(theme),
+            received: 0,
         }
     }
 
@@ -73,14 +67,14 @@ impl SyntaxHighlighter {
     pub fn add(&mut self, text: Arc<str>, language_or_path: &str) -> HighlightDocId {
         self.next += 1;
         let id = HighlightDocId(self.next);
-        self.shared.add(id, HighlightDocument { text, language: language_or_path.into() });
+        self.docs.insert(id, Arc::new(HighlightDocument { text, language: language_or_path.into() }));
         self.known.insert(id, HashMap::new());
         id
     }
 
     /// These lines are on the screen: they are worked out next, if they are not known. Costs nothing when they are.
     pub fn want(&self, doc: HighlightDocId, lines: Range<usize>) {
-        let Some(known) = self.known.get(&doc) else { return };
+        let (Some(known), Some(document)) = (self.known.get(&doc), self.docs.get(&doc)) else { return };
         let now = self.clock.get() + 1;
         self.clock.set(now);
         let mut missing = Vec::new();
@@ -91,13 +85,10 @@ impl SyntaxHighlighter {
                 None => missing.push(chunk),
             }
         }
-        let mut hand = self.worker.borrow_mut();
-        if missing.is_empty() || matches!(*hand, HighlightThread::Plain) {
-            return;
-        }
-        self.shared.want(doc, &missing);
-        if let HighlightThread::Waiting(worker) = std::mem::replace(&mut *hand, HighlightThread::Running) {
-            worker.start();
+        if let Some(worker) = self.worker.as_ref().filter(|_| !missing.is_empty()) {
+            let document = Arc::clone(document);
+            let received = self.received;
+            worker.send(HighlightRequest::Want { id: doc, document, chunks: missing, received });
         }
     }
 
@@ -109,9 +100,10 @@ impl SyntaxHighlighter {
 
     /// Takes in what was worked out; true when there is something new to draw.
     pub fn poll(&mut self) -> bool {
-        let done = self.shared.take_done();
         let mut news = false;
-        for (doc, chunk, lines) in done {
+        // Without the thread, code stays plain.
+        while let Some(Ok((doc, chunk, lines))) = self.worker.as_mut().and_then(Worker::poll) {
+            self.received += 1;
             let Some(known) = self.known.get_mut(&doc) else { continue };
             self.lines += lines.len();
             news = true;
@@ -128,12 +120,15 @@ impl SyntaxHighlighter {
 
     /// True while something that was wanted is not worked out or not taken in yet.
     pub fn is_busy(&self) -> bool {
-        self.shared.is_busy()
+        self.worker.as_ref().is_some_and(Worker::is_busy)
     }
 
     /// Forgets a document and drops its work.
     pub fn remove(&mut self, doc: HighlightDocId) {
-        self.shared.remove(doc);
+        self.docs.remove(&doc);
+        if let Some(worker) = self.worker.as_ref().filter(|worker| worker.is_started()) {
+            worker.send(HighlightRequest::Remove(doc));
+        }
         let gone = self.known.remove(&doc).unwrap_or_default();
         self.lines -= gone.values().map(|known| known.lines.len()).sum::<usize>();
     }
@@ -152,11 +147,5 @@ impl SyntaxHighlighter {
         if let Some(known) = self.known.get_mut(&doc).and_then(|chunks| chunks.remove(&chunk)) {
             self.lines -= known.lines.len();
         }
-    }
-}
-
-impl Drop for SyntaxHighlighter {
-    fn drop(&mut self) {
-        self.shared.stop();
     }
 }

@@ -7,11 +7,12 @@ use super::super::contrast::ContrastAdjuster;
 use super::super::syntax;
 use super::super::theme::Theme;
 use super::{CHUNK, HighlightDocId, LineHighlights};
+use crate::ui::worker::{Worker, WorkerInbox};
 use ratatui::style::Style;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use syntect::highlighting::{HighlightIterator, HighlightState, Highlighter};
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference};
@@ -34,91 +35,100 @@ pub(super) struct HighlightDocument {
     pub(super) language: String,
 }
 
-type HighlightResult = (HighlightDocId, usize, Vec<LineHighlights>);
+pub(super) type HighlightResult = (HighlightDocId, usize, Vec<LineHighlights>);
 
+pub(super) enum HighlightRequest {
+    /// Chunks that are on the screen, the first of them first.
+    Want {
+        id: HighlightDocId,
+        document: Arc<HighlightDocument>,
+        chunks: Vec<usize>,
+        /// Results that were received before this was wanted.
+        received: usize,
+    },
+    Remove(HighlightDocId),
+}
+
+/// What there is to do.
 #[derive(Default)]
 struct HighlightQueue {
-    docs: HashMap<HighlightDocId, Arc<HighlightDocument>>,
+    docs: HashMap<HighlightDocId, HighlightProgress>,
     /// The last one is next.
     wants: VecDeque<(HighlightDocId, usize)>,
     guesses: VecDeque<(HighlightDocId, usize)>,
-    working: Option<(HighlightDocId, usize)>,
-    done: Vec<HighlightResult>,
-    stop: bool,
+    /// The number of the newest result for a chunk.
+    made: HashMap<(HighlightDocId, usize), usize>,
+    count: usize,
 }
 
-#[derive(Default)]
-pub(super) struct HighlightShared {
-    queue: Mutex<HighlightQueue>,
-    ready: Condvar,
+/// The thread for a theme; nothing where the theme leaves code plain.
+pub(super) fn highlighter(theme: &Theme) -> Option<Worker<HighlightRequest, HighlightResult>> {
+    let plain = theme.depth == ColorDepth::None || syntax::theme_named(&theme.syntax).is_none();
+    let (syntax_theme, depth, lift) = (theme.syntax.clone(), theme.depth, theme.lift());
+    (!plain).then(|| {
+        Worker::new("tint", move |inbox| {
+            let Some(colours) = syntax::colours(&syntax_theme) else { return };
+            let highlighter = Highlighter::new(colours);
+            run(inbox, &LineHighlighter { highlighter, depth, lift: RefCell::new(lift) });
+        })
+    })
 }
 
-impl HighlightShared {
-    fn lock(&self) -> MutexGuard<'_, HighlightQueue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn add(&self, id: HighlightDocId, document: HighlightDocument) {
-        self.lock().docs.insert(id, Arc::new(document));
-    }
-
-    pub(super) fn remove(&self, id: HighlightDocId) {
-        let mut queue = self.lock();
-        queue.docs.remove(&id);
-        queue.wants.retain(|(doc, _)| *doc != id);
-        queue.guesses.retain(|(doc, _)| *doc != id);
-        queue.done.retain(|(doc, ..)| *doc != id);
-        // The worker lets go of what it knows of it.
-        self.ready.notify_one();
-    }
-
-    /// Puts chunks in front, the first of them first.
-    pub(super) fn want(&self, id: HighlightDocId, chunks: &[usize]) {
-        let mut queue = self.lock();
-        if queue.stop {
-            return;
+fn run(mut inbox: WorkerInbox<HighlightRequest, HighlightResult>, painter: &LineHighlighter<'_>) {
+    let mut queue = HighlightQueue::default();
+    while !inbox.is_closed() {
+        // What is wanted newest is done first, so all that was sent comes in before each chunk.
+        while let Some(request) = inbox.try_next() {
+            queue.take(request, painter);
         }
-        for chunk in chunks.iter().rev() {
-            let want = (id, *chunk);
-            let under_way = queue.working == Some(want)
-                || queue.done.iter().any(|(doc, at, _)| (*doc, *at) == want)
-                || queue.wants.back() == Some(&want);
-            if !under_way {
-                queue.wants.retain(|waiting| *waiting != want);
-                queue.wants.push_back(want);
+        let wanted = queue.wants.pop_back();
+        let Some(at) = wanted.or_else(|| queue.guesses.pop_back()) else {
+            let Some(request) = inbox.wait() else { return };
+            queue.take(request, painter);
+            continue;
+        };
+        let Some(progress) = queue.docs.get_mut(&at.0) else { continue };
+        let done = match wanted {
+            Some(_) => Some(progress.chunk(at.1, painter)),
+            None => progress.nearer(at.1, painter),
+        };
+        if !done.as_ref().is_some_and(|(_, sure)| *sure) && !queue.guesses.contains(&at) {
+            queue.guesses.push_back(at);
+            let extra = queue.guesses.len().saturating_sub(QUEUE);
+            queue.guesses.drain(..extra);
+        }
+        if let Some((lines, _)) = done {
+            queue.count += 1;
+            queue.made.insert(at, queue.count);
+            inbox.send((at.0, at.1, lines));
+        }
+    }
+}
+
+impl HighlightQueue {
+    fn take(&mut self, request: HighlightRequest, painter: &LineHighlighter<'_>) {
+        match request {
+            HighlightRequest::Want { id, document, chunks, received } => {
+                self.docs.entry(id).or_insert_with(|| HighlightProgress::new(document, painter));
+                for chunk in chunks.into_iter().rev() {
+                    let want = (id, chunk);
+                    // It may have been made and not received yet.
+                    if self.made.get(&want).is_none_or(|number| *number <= received) {
+                        self.wants.retain(|waiting| *waiting != want);
+                        self.wants.push_back(want);
+                    }
+                }
+                let extra = self.wants.len().saturating_sub(QUEUE);
+                self.wants.drain(..extra);
+            }
+            HighlightRequest::Remove(id) => {
+                self.docs.remove(&id);
+                self.made.retain(|(doc, _), _| *doc != id);
+                self.wants.retain(|(doc, _)| *doc != id);
+                self.guesses.retain(|(doc, _)| *doc != id);
             }
         }
-        while queue.wants.len() > QUEUE {
-            queue.wants.pop_front();
-        }
-        self.ready.notify_one();
     }
-
-    pub(super) fn take_done(&self) -> Vec<HighlightResult> {
-        std::mem::take(&mut self.lock().done)
-    }
-
-    pub(super) fn is_busy(&self) -> bool {
-        let queue = self.lock();
-        !queue.wants.is_empty()
-            || !queue.guesses.is_empty()
-            || queue.working.is_some()
-            || !queue.done.is_empty()
-    }
-
-    pub(super) fn stop(&self) {
-        let mut queue = self.lock();
-        *queue = HighlightQueue { stop: true, ..HighlightQueue::default() };
-        self.ready.notify_one();
-    }
-}
-
-/// What the thread is made of.
-pub(super) struct HighlightWorker {
-    shared: Arc<HighlightShared>,
-    syntax_theme: String,
-    depth: ColorDepth,
-    lift: ContrastAdjuster,
 }
 
 /// Parser and colours after some line.
@@ -136,93 +146,6 @@ struct HighlightProgress {
     syntax: Option<&'static SyntaxReference>,
     /// What holds at the beginning of a chunk, where it is surely known.
     states: BTreeMap<usize, HighlightCheckpoint>,
-}
-
-enum HighlightTask {
-    Chunk(HighlightDocId, usize, Arc<HighlightDocument>),
-    Guess(HighlightDocId, usize, Arc<HighlightDocument>),
-}
-
-impl HighlightWorker {
-    /// Nothing where the theme leaves code plain.
-    pub(super) fn new(shared: Arc<HighlightShared>, theme: &Theme) -> Option<HighlightWorker> {
-        let plain = theme.depth == ColorDepth::None || syntax::theme_named(&theme.syntax).is_none();
-        (!plain).then(|| HighlightWorker {
-            shared,
-            syntax_theme: theme.syntax.clone(),
-            depth: theme.depth,
-            lift: theme.lift(),
-        })
-    }
-
-    /// Starts the thread. Where there can be none, code stays plain.
-    pub(super) fn start(self) {
-        let shared = Arc::clone(&self.shared);
-        if std::thread::Builder::new().name("tint".into()).spawn(move || self.run()).is_err() {
-            shared.stop();
-        }
-    }
-
-    fn run(self) {
-        let Some(colours) = syntax::colours(&self.syntax_theme) else { return self.shared.stop() };
-        let painter = LineHighlighter {
-            highlighter: Highlighter::new(colours),
-            depth: self.depth,
-            lift: RefCell::new(self.lift.clone()),
-        };
-        let mut all: HashMap<HighlightDocId, HighlightProgress> = HashMap::new();
-        while let Some(task) = self.next(&mut all) {
-            let (id, chunk, document) = match &task {
-                HighlightTask::Chunk(id, chunk, document) | HighlightTask::Guess(id, chunk, document) => {
-                    (*id, *chunk, Arc::clone(document))
-                }
-            };
-            let progress = all.entry(id).or_insert_with(|| HighlightProgress::new(document, &painter));
-            let done = match task {
-                HighlightTask::Chunk(..) => Some(progress.chunk(chunk, &painter)),
-                HighlightTask::Guess(..) => progress.nearer(chunk, &painter),
-            };
-            let mut queue = self.shared.lock();
-            queue.working = None;
-            if !queue.docs.contains_key(&id) {
-                continue;
-            }
-            match done {
-                Some((lines, sure)) => {
-                    queue.done.push((id, chunk, lines));
-                    if !sure && !queue.guesses.contains(&(id, chunk)) {
-                        queue.guesses.push_back((id, chunk));
-                        let extra = queue.guesses.len().saturating_sub(QUEUE);
-                        queue.guesses.drain(..extra);
-                    }
-                }
-                None => queue.guesses.push_back((id, chunk)),
-            }
-        }
-    }
-
-    /// Waits for the next thing to do; `None` when there is nobody to do it for.
-    fn next(&self, all: &mut HashMap<HighlightDocId, HighlightProgress>) -> Option<HighlightTask> {
-        let mut queue = self.shared.lock();
-        loop {
-            if queue.stop {
-                return None;
-            }
-            all.retain(|id, _| queue.docs.contains_key(id));
-            let wanted = queue.wants.pop_back();
-            let next = wanted.or_else(|| queue.guesses.pop_back());
-            let Some((id, chunk)) = next else {
-                queue = self.shared.ready.wait(queue).unwrap_or_else(PoisonError::into_inner);
-                continue;
-            };
-            let Some(document) = queue.docs.get(&id).cloned() else { continue };
-            queue.working = Some((id, chunk));
-            return Some(match wanted {
-                Some(_) => HighlightTask::Chunk(id, chunk, document),
-                None => HighlightTask::Guess(id, chunk, document),
-            });
-        }
-    }
 }
 
 struct LineHighlighter<'c> {

@@ -3,6 +3,7 @@
 use super::layout::PagerPosition;
 use super::{PagerSource, PagerViewport};
 use crate::text::width;
+use crate::ui::text_field::TextField;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::{Line, Span};
 use std::ops::Range;
@@ -33,7 +34,7 @@ enum PagerPromptKind {
 
 struct PagerPrompt {
     kind: PagerPromptKind,
-    text: String,
+    field: TextField,
     before: String,
     cursor: PagerPosition,
     top: PagerPosition,
@@ -65,10 +66,6 @@ pub enum PagerPromptResult {
 }
 
 impl PagerSearch {
-    pub fn is_typing(&self) -> bool {
-        self.input.is_some()
-    }
-
     /// True while there is more to look through.
     pub fn is_busy(&self) -> bool {
         self.scan.is_some() || self.counted_to.is_some()
@@ -78,12 +75,16 @@ impl PagerSearch {
         &self.needle
     }
 
-    /// What the last row says of it: the line being typed, or the match the cursor is at.
-    pub fn words(&self, cursor: PagerPosition) -> Option<String> {
-        if let Some(input) = &self.input {
-            let lead = if input.kind == PagerPromptKind::Words { "/" } else { "line: " };
-            return Some(format!("{lead}{}", input.text));
-        }
+    /// The line that is being typed, as much of it as fits into `columns`, and the cursor's column.
+    pub(super) fn typed(&self, columns: usize) -> Option<(String, usize)> {
+        let input = self.input.as_ref()?;
+        let lead = if input.kind == PagerPromptKind::Words { "/" } else { "line: " };
+        let (text, at) = input.field.view(columns.saturating_sub(lead.len()));
+        Some((format!("{lead}{text}"), lead.len() + at))
+    }
+
+    /// What the last row says of the search: the match the cursor is at.
+    pub(super) fn words(&self, cursor: PagerPosition) -> Option<String> {
         if let Some(note) = &self.note {
             return Some(note.clone());
         }
@@ -135,8 +136,8 @@ impl PagerViewport {
     fn begin(&mut self, kind: PagerPromptKind) {
         let before = self.search.needle.clone();
         self.search.note = None;
-        let (cursor, top) = (self.cursor, self.top);
-        self.search.input = Some(PagerPrompt { kind, text: String::new(), before, cursor, top });
+        let (cursor, top, field) = (self.cursor, self.top, TextField::default());
+        self.search.input = Some(PagerPrompt { kind, field, before, cursor, top });
     }
 
     /// Gives a key to the line that is being typed, if one is.
@@ -148,19 +149,8 @@ impl PagerViewport {
             KeyCode::Enter => return self.accept(source),
             KeyCode::Esc => self.abandon(source),
             KeyCode::Char('c' | 'g') if control => self.abandon(source),
-            KeyCode::Char('u') if control => self.retype(source, String::new()),
-            KeyCode::Backspace => {
-                let mut text = input.text.clone();
-                if text.pop().is_none() {
-                    self.abandon(source);
-                } else {
-                    self.retype(source, text);
-                }
-            }
-            KeyCode::Char(c) if !control && !key.modifiers.contains(KeyModifiers::ALT) => {
-                let text = format!("{}{c}", input.text);
-                self.retype(source, text);
-            }
+            KeyCode::Backspace if input.field.is_empty() => self.abandon(source),
+            _ if input.field.key(key) => self.retype(source),
             _ => {}
         }
         PagerPromptResult::Yes
@@ -168,22 +158,23 @@ impl PagerViewport {
 
     /// Adds a paste to the line that is being typed.
     pub fn pasted<S: PagerSource + ?Sized>(&mut self, source: &S, text: &str) {
-        let Some(input) = &self.search.input else { return };
-        let first = text.lines().next().unwrap_or("");
-        let text = format!("{}{first}", input.text);
-        self.retype(source, text);
+        if let Some(input) = &mut self.search.input {
+            input.field.insert(text);
+            self.retype(source);
+        }
     }
 
     fn accept<S: PagerSource + ?Sized>(&mut self, source: &S) -> PagerPromptResult {
         let Some(input) = self.search.input.take() else { return PagerPromptResult::No };
-        match (input.kind, input.text.trim().parse::<usize>()) {
+        let text = input.field.text();
+        match (input.kind, text.trim().parse::<usize>()) {
             (PagerPromptKind::Line, Ok(line)) => return PagerPromptResult::Goto(line),
-            (PagerPromptKind::Line, Err(_)) if input.text.trim().is_empty() => {}
+            (PagerPromptKind::Line, Err(_)) if text.trim().is_empty() => {}
             (PagerPromptKind::Line, Err(_)) => {
-                self.search.note = Some(format!("not a line number: `{}`", input.text))
+                self.search.note = Some(format!("not a line number: `{text}`"))
             }
             // As in less: Enter alone goes on with what was looked for before.
-            (PagerPromptKind::Words, _) if input.text.is_empty() => {
+            (PagerPromptKind::Words, _) if text.is_empty() => {
                 self.search.needle = input.before;
                 self.find_next(source);
             }
@@ -201,14 +192,13 @@ impl PagerViewport {
         self.settle(source);
     }
 
-    fn retype<S: PagerSource + ?Sized>(&mut self, source: &S, text: String) {
-        let Some(input) = &mut self.search.input else { return };
-        input.text = text.clone();
-        let (kind, cursor, top) = (input.kind, input.cursor, input.top);
-        if kind == PagerPromptKind::Line {
+    fn retype<S: PagerSource + ?Sized>(&mut self, source: &S) {
+        let Some(input) = &self.search.input else { return };
+        if input.kind == PagerPromptKind::Line {
             return;
         }
-        self.search.needle = text;
+        let (cursor, top) = (input.cursor, input.top);
+        self.search.needle = input.field.text().into();
         (self.cursor, self.top) = (cursor, top);
         self.count_anew();
         self.scan_from(source, cursor, PagerSearchDirection::Down);

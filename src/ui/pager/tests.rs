@@ -111,7 +111,7 @@ fn a_search_goes_along_while_it_is_typed_and_comes_back_when_it_is_left() {
     scroll.typed(&text, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
     search(&mut scroll, &text, "line 77");
     assert_eq!(scroll.cursor(), PagerPosition::of(7, 7));
-    assert_eq!(scroll.search.words(scroll.cursor()).unwrap(), "/line 77");
+    assert_eq!(scroll.search.typed(80).unwrap(), ("/line 77".to_string(), 8));
     scroll.typed(&text, KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
     assert_eq!(scroll.search.words(scroll.cursor()).unwrap(), "/line 77  1 of 111 lines");
     scroll.find_next(&text);
@@ -125,6 +125,30 @@ fn a_search_goes_along_while_it_is_typed_and_comes_back_when_it_is_left() {
     search(&mut scroll, &text, "line 5");
     scroll.typed(&text, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
     assert_eq!((scroll.cursor(), scroll.search.needle()), (PagerPosition::of(779, 9), "line 77"));
+}
+
+#[test]
+fn what_is_searched_is_edited_like_every_other_line() {
+    let text = CountingSource::of(1000, 10);
+    let mut scroll = sized(&text, 40, 6);
+    search(&mut scroll, &text, "ine one 77");
+    for (code, modifiers) in [
+        (KeyCode::Left, KeyModifiers::CONTROL),
+        (KeyCode::Char('w'), KeyModifiers::CONTROL),
+        (KeyCode::Home, KeyModifiers::NONE),
+        (KeyCode::Char('l'), KeyModifiers::NONE),
+    ] {
+        scroll.typed(&text, KeyEvent::new(code, modifiers));
+        settled(&mut scroll, &text);
+    }
+    assert_eq!(scroll.search.typed(80).unwrap(), ("/line 77".to_string(), 2));
+    assert_eq!(scroll.cursor(), PagerPosition::of(7, 7));
+    scroll.typed(&text, KeyEvent::new(KeyCode::Char('k'), KeyModifiers::CONTROL));
+    scroll.pasted(&text, "ine\n78\n");
+    settled(&mut scroll, &text);
+    assert_eq!(scroll.search.typed(80).unwrap(), ("/line 78".to_string(), 8));
+    assert_eq!(scroll.cursor(), PagerPosition::of(7, 8));
+    assert_eq!(scroll.search.typed(6).unwrap(), ("/ne 78".to_string().replace("/ne", "/e"), 5));
 }
 
 #[test]

@@ -13,10 +13,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 impl Picker<'_> {
     /// Tells the list and takes what is answered, until something is taken or nothing is wanted.
     pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
-        self.begin();
+        self.ask();
         let mut from = 0;
         loop {
             self.wait();
+            if let Some(failure) = self.failure.take() {
+                talk.say(&failure.to_string());
+            }
             self.tell_page(talk, from);
             let more = if from + PAGE < self.ranked.top.len() { ", `more`" } else { "" };
             let which = if self.many == SelectionMode::Several { "numbers" } else { "a number" };
@@ -37,7 +40,7 @@ impl Picker<'_> {
                 }
                 Some(Err(word)) => talk.say(&format!("no {word}; `/{word}` searches for it")),
                 None => {
-                    self.query = answer.strip_prefix('/').unwrap_or(answer).into();
+                    self.query.set(answer.strip_prefix('/').unwrap_or(answer));
                     self.ask();
                     from = 0;
                 }
@@ -48,20 +51,21 @@ impl Picker<'_> {
     /// Until what matches is known.
     fn wait(&mut self) {
         let until = Instant::now() + PATIENCE;
-        while self.feed.0.is_busy() && Instant::now() < until {
+        while (self.feed.is_busy() || !self.ranked.is_done) && Instant::now() < until {
             self.take_ranked();
             std::thread::sleep(Duration::from_millis(2));
         }
-        self.take_ranked();
     }
 
     fn tell_page(&self, talk: &mut dyn LineUi, from: usize) {
         let (matched, total) = (self.ranked.matched, self.ranked.total);
         talk.say(&match (self.query.is_empty(), matched) {
             (true, _) => format!("{}: {total}", self.title),
-            (false, 0) => format!("{}: none of {total} matches {}", self.title, sanitize::line(&self.query)),
+            (false, 0) => {
+                format!("{}: none of {total} matches {}", self.title, sanitize::line(self.query.text()))
+            }
             (false, _) => {
-                format!("{}: {matched} of {total} match {}", self.title, sanitize::line(&self.query))
+                format!("{}: {matched} of {total} match {}", self.title, sanitize::line(self.query.text()))
             }
         });
         for (at, item) in self.ranked.top.iter().enumerate().skip(from).take(PAGE) {

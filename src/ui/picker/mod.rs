@@ -9,7 +9,7 @@ mod rank;
 #[cfg(test)]
 mod tests;
 
-pub use rank::{PickerFeed, PickerItem};
+pub use rank::{PickerFeed, PickerItem, PickerSender};
 
 use super::full_screen::{FullScreenPane, PaneFlow};
 use super::highlight::{HighlightDocId, SyntaxHighlighter};
@@ -18,9 +18,11 @@ use crate::text::{sanitize, visible, width};
 use crate::ui::Theme;
 use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::pager::bar;
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crate::ui::text_field::{TextField, TextFieldKind};
+use crate::ui::worker::WorkerFailure;
+use crossterm::event::KeyEvent;
 use nucleo_matcher::{Config, Matcher, Utf32Str};
-use rank::{PickerFallback, PickerMatches};
+use rank::PickerMatches;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
@@ -89,13 +91,13 @@ type PickerPreviewer<'h> = Box<dyn Fn(&PickerItem) -> PickerPreview + 'h>;
 pub struct Picker<'h> {
     title: String,
     feed: PickerFeed,
-    beyond: Option<Box<PickerFallback>>,
     previewer: Option<PickerPreviewer<'h>>,
     many: SelectionMode,
     keys: Keymap<PickerAction>,
     theme: Theme,
-    query: String,
+    query: TextField,
     ranked: PickerMatches,
+    failure: Option<WorkerFailure>,
     selected: usize,
     top: usize,
     marked: Vec<Arc<PickerItem>>,
@@ -111,13 +113,13 @@ impl<'h> Picker<'h> {
         Picker {
             title: title.into(),
             feed,
-            beyond: None,
             previewer: None,
             many: SelectionMode::One,
             keys,
             theme: theme.clone(),
-            query: String::new(),
+            query: TextField::new(TextFieldKind::Path),
             ranked: PickerMatches::default(),
+            failure: None,
             selected: 0,
             top: 0,
             marked: Vec::new(),
@@ -137,7 +139,7 @@ impl<'h> Picker<'h> {
 
     #[must_use]
     pub fn with_query(mut self, query: &str) -> Picker<'h> {
-        self.query = query.into();
+        self.query.set(query);
         self
     }
 
@@ -149,8 +151,8 @@ impl<'h> Picker<'h> {
 
     /// Finds what is not in the list by what is typed: ignored files, by their path.
     #[must_use]
-    pub fn with_beyond(mut self, beyond: impl Fn(&str) -> Vec<PickerItem> + Send + 'static) -> Picker<'h> {
-        self.beyond = Some(Box::new(beyond));
+    pub fn with_beyond(self, beyond: impl Fn(&str) -> Vec<PickerItem> + Send + 'static) -> Picker<'h> {
+        self.feed.with_beyond(Box::new(beyond));
         self
     }
 
@@ -173,13 +175,8 @@ impl<'h> Picker<'h> {
     }
 
     fn ask(&mut self) {
-        self.feed.0.ask(&self.query);
+        self.feed.ask(self.query.text());
         (self.selected, self.top) = (0, 0);
-    }
-
-    fn begin(&mut self) {
-        self.ask();
-        rank::start(&self.feed.0, self.beyond.take());
     }
 
     fn act(&mut self, act: PickerAction) -> PaneFlow {
@@ -192,7 +189,7 @@ impl<'h> Picker<'h> {
             PickerAction::First => self.select(0),
             PickerAction::Last => self.select(usize::MAX),
             PickerAction::Clear => {
-                self.query.clear();
+                self.query.take();
                 self.ask();
             }
             PickerAction::Mark => self.mark(),
@@ -237,8 +234,11 @@ impl<'h> Picker<'h> {
     }
 
     fn take_ranked(&mut self) -> bool {
-        let Some(ranked) = self.feed.0.take() else { return false };
-        self.ranked = ranked;
+        match self.feed.poll() {
+            Some(Ok(ranked)) => self.ranked = ranked,
+            Some(Err(failure)) => (self.failure, self.ranked.is_done) = (Some(failure), true),
+            None => return false,
+        }
         self.select(self.selected);
         true
     }
@@ -278,20 +278,21 @@ impl<'h> Picker<'h> {
         if !self.marked.is_empty() {
             count = format!("{} marked  {count}", self.marked.len());
         }
-        let typed = visible::prose_line(&self.query).into_owned();
+        let lead = width::of(&self.title) + 4;
+        let (typed, at) = self.query.view(columns.saturating_sub(lead));
         let line = Line::from(vec![
             Span::styled(format!(" {} ", self.title), self.theme.style("title")),
             Span::styled("❯ ", self.theme.style("key")),
             Span::styled(typed.clone(), self.theme.style("strong")),
         ]);
         buffer.set_line(0, 0, &line, buffer.area.width);
-        let used = width::of(&self.title) + 4 + width::of(&typed);
+        let used = lead + width::of(&typed);
         let wide = width::of(&count) + 1;
         if used + wide + 1 < columns {
             let x = u16::try_from(columns - wide).unwrap_or(0);
             buffer.set_stringn(x, 0, &count, wide, self.theme.style("status"));
         }
-        u16::try_from(used).unwrap_or(0).min(buffer.area.width.saturating_sub(1))
+        u16::try_from(lead + at).unwrap_or(0).min(buffer.area.width.saturating_sub(1))
     }
 
     fn draw_item(&self, buffer: &mut Buffer, y: u16, columns: u16, at: usize, item: &Arc<PickerItem>) {
@@ -326,7 +327,7 @@ impl<'h> Picker<'h> {
         let mut hits = Vec::new();
         let mut letters = Vec::new();
         if !self.query.is_empty() {
-            let pattern = rank::pattern(&self.query);
+            let pattern = rank::pattern(self.query.text());
             pattern.indices(Utf32Str::new(text, &mut letters), &mut self.matcher.borrow_mut(), &mut hits);
             hits.sort_unstable();
         }
@@ -375,35 +376,20 @@ impl FullScreenPane for Picker<'_> {
         if let Some(act) = self.keys.action(key) {
             return self.act(act);
         }
-        let held = key.modifiers.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT);
-        match key.code {
-            KeyCode::Char(c) if !held => {
-                self.query.push(c);
-                self.ask();
-            }
-            KeyCode::Char('w') if key.modifiers.contains(KeyModifiers::CONTROL) => {
-                let kept = self.query.trim_end().rfind([' ', '/']).map_or(0, |at| at + 1);
-                let kept = if kept == self.query.len() { 0 } else { kept };
-                self.query.truncate(kept);
-                self.ask();
-            }
-            KeyCode::Backspace => {
-                self.query.pop();
-                self.ask();
-            }
-            _ => {}
+        if self.query.key(key) {
+            self.ask();
         }
         PaneFlow::Stay
     }
 
     fn paste(&mut self, text: &str) {
-        self.query.push_str(text.lines().next().unwrap_or(""));
+        self.query.insert(text);
         self.ask();
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {
         if self.size == (0, 0) {
-            self.begin();
+            self.ask();
         }
         self.size = (columns, rows);
         self.select(self.selected);
@@ -424,7 +410,11 @@ impl FullScreenPane for Picker<'_> {
             self.draw_item(buffer, y + 2, split, at, item);
         }
         if self.ranked.top.is_empty() && self.ranked.is_done && height > 0 {
-            let words = if self.query.is_empty() { "  nothing to choose from" } else { "  nothing matches" };
+            let words = match &self.failure {
+                Some(failure) => format!("  {failure}"),
+                None if self.query.is_empty() => "  nothing to choose from".into(),
+                None => "  nothing matches".into(),
+            };
             buffer.set_stringn(0, 2, words, usize::from(area.width), self.theme.style("hint"));
         }
         if self.has_preview() {
@@ -451,12 +441,6 @@ impl FullScreenPane for Picker<'_> {
     }
 
     fn has_background_work(&self) -> bool {
-        self.feed.0.is_busy() || self.tint.is_busy()
-    }
-}
-
-impl Drop for Picker<'_> {
-    fn drop(&mut self) {
-        self.feed.0.stop();
+        self.feed.is_busy() || !self.ranked.is_done || self.tint.is_busy()
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Things to choose from may still arrive while it works. A query that only grew looks through what matched before.
 
+use crate::ui::worker::{Worker, WorkerFailure, WorkerInbox, WorkerSender};
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use std::cmp::Reverse;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The best of what matches: more is no list a person reads.
@@ -62,102 +63,81 @@ pub(super) struct PickerMatches {
 /// Finds things that are not in the list by what is typed.
 pub(super) type PickerFallback = dyn Fn(&str) -> Vec<PickerItem> + Send;
 
-#[derive(Default)]
-struct PickerState {
-    items: Vec<Arc<PickerItem>>,
-    is_whole: bool,
-    query: String,
+/// What the thread is told.
+enum PickerInput {
+    Items(Vec<PickerItem>),
+    /// Nothing more comes.
+    End,
+    Beyond(Box<PickerFallback>),
+    Query {
+        text: String,
+        number: u64,
+    },
+}
+
+/// A list that is filled and looked through.
+pub struct PickerFeed {
+    worker: Worker<PickerInput, PickerMatches>,
     number: u64,
-    ranked: Option<PickerMatches>,
-    is_idle: bool,
-    stop: bool,
 }
 
-#[derive(Default)]
-pub(super) struct PickerShared {
-    state: Mutex<PickerState>,
-    changed: Condvar,
-}
+/// Where things to choose from go in, on any thread. The list is whole when this is dropped.
+pub struct PickerSender(WorkerSender<PickerInput>);
 
-/// Where things to choose from go in; a clone may be given to a thread.
-#[derive(Clone, Default)]
-pub struct PickerFeed(pub(super) Arc<PickerShared>);
+impl Default for PickerFeed {
+    fn default() -> PickerFeed {
+        PickerFeed { worker: Worker::new("picker", |inbox| PickerRanker::new(inbox).run()), number: 0 }
+    }
+}
 
 impl PickerFeed {
     /// A list that is whole.
     pub fn of(items: Vec<PickerItem>) -> PickerFeed {
         let feed = PickerFeed::default();
-        feed.push(items);
-        feed.end();
+        feed.sender().push(items);
         feed
     }
 
-    pub fn push(&self, items: Vec<PickerItem>) {
-        self.0.lock().items.extend(items.into_iter().map(Arc::new));
-        self.0.changed.notify_one();
+    pub fn sender(&self) -> PickerSender {
+        PickerSender(self.worker.sender())
     }
 
-    /// Nothing more comes.
-    pub fn end(&self) {
-        self.0.lock().is_whole = true;
-        self.0.changed.notify_one();
+    pub(super) fn with_beyond(&self, beyond: Box<PickerFallback>) {
+        self.worker.sender().send(PickerInput::Beyond(beyond));
     }
 
-    /// The list is closed: nobody wants more.
-    pub fn is_stopped(&self) -> bool {
-        self.0.lock().stop
-    }
-}
-
-impl PickerShared {
-    fn lock(&self) -> MutexGuard<'_, PickerState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Looks for something else; the first time, this starts the thread.
+    pub(super) fn ask(&mut self, query: &str) {
+        self.number += 1;
+        self.worker.send(PickerInput::Query { text: query.to_string(), number: self.number });
     }
 
-    pub(super) fn ask(&self, query: &str) {
-        let mut state = self.lock();
-        state.query = query.to_string();
-        state.number += 1;
-        state.is_idle = false;
-        self.changed.notify_one();
-    }
-
-    pub(super) fn take(&self) -> Option<PickerMatches> {
-        let mut state = self.lock();
-        let number = state.number;
-        state.ranked.take().filter(|ranked| ranked.query == number)
+    /// The newest matches for what is looked for now.
+    pub(super) fn poll(&mut self) -> Option<Result<PickerMatches, WorkerFailure>> {
+        let number = self.number;
+        let is_current = |made: &Result<PickerMatches, _>| made.as_ref().map_or(true, |m| m.query == number);
+        std::iter::from_fn(|| self.worker.poll()).filter(is_current).last()
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        let state = self.lock();
-        !state.is_whole || !state.is_idle || state.ranked.is_some()
-    }
-
-    pub(super) fn stop(&self) {
-        self.lock().stop = true;
-        self.changed.notify_one();
+        self.worker.is_busy()
     }
 }
 
-/// Starts the thread. Where there can be none, the list stays empty and can only be left.
-pub(super) fn start(shared: &Arc<PickerShared>, beyond: Option<Box<PickerFallback>>) {
-    let theirs = Arc::clone(shared);
-    let ranker = move || {
-        let matcher = Matcher::new(Config::DEFAULT.match_paths());
-        PickerRanker {
-            shared: theirs,
-            beyond,
-            matcher,
-            hits: Vec::new(),
-            seen: 0,
-            query: String::new(),
-            number: 0,
-        }
-        .run();
-    };
-    if std::thread::Builder::new().name("picker".into()).spawn(ranker).is_err() {
-        let mut state = shared.lock();
-        (state.is_whole, state.is_idle) = (true, true);
+impl PickerSender {
+    pub fn push(&self, items: Vec<PickerItem>) {
+        self.0.send(PickerInput::Items(items));
+    }
+
+    /// The list is closed: nobody wants more.
+    pub fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+}
+
+impl Drop for PickerSender {
+    fn drop(&mut self) {
+        self.0.send(PickerInput::End);
     }
 }
 
@@ -168,7 +148,9 @@ struct PickerMatch {
 }
 
 struct PickerRanker {
-    shared: Arc<PickerShared>,
+    inbox: WorkerInbox<PickerInput, PickerMatches>,
+    items: Vec<Arc<PickerItem>>,
+    is_whole: bool,
     beyond: Option<Box<PickerFallback>>,
     matcher: Matcher,
     hits: Vec<PickerMatch>,
@@ -179,30 +161,33 @@ struct PickerRanker {
 }
 
 impl PickerRanker {
+    fn new(inbox: WorkerInbox<PickerInput, PickerMatches>) -> PickerRanker {
+        PickerRanker {
+            inbox,
+            items: Vec::new(),
+            is_whole: false,
+            beyond: None,
+            matcher: Matcher::new(Config::DEFAULT.match_paths()),
+            hits: Vec::new(),
+            seen: 0,
+            query: String::new(),
+            number: 0,
+        }
+    }
+
     fn run(mut self) {
-        let mut first = true;
-        while let Some((query, number)) = self.wait(first) {
-            first = false;
-            if number != self.number {
-                self.begin(query, number);
-            }
+        while let Some(input) = self.inbox.wait() {
+            self.take(input);
             self.match_items();
         }
     }
 
-    /// Waits for another query or more things; `None` when the list is closed.
-    fn wait(&self, first: bool) -> Option<(String, u64)> {
-        let mut state = self.shared.lock();
-        loop {
-            if state.stop {
-                return None;
-            }
-            if first || state.number != self.number || state.items.len() > self.seen {
-                state.is_idle = false;
-                return Some((state.query.clone(), state.number));
-            }
-            state.is_idle = true;
-            state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+    fn take(&mut self, input: PickerInput) {
+        match input {
+            PickerInput::Items(items) => self.items.extend(items.into_iter().map(Arc::new)),
+            PickerInput::End => self.is_whole = true,
+            PickerInput::Beyond(beyond) => self.beyond = Some(beyond),
+            PickerInput::Query { text, number } => self.begin(text, number),
         }
     }
 
@@ -227,21 +212,23 @@ impl PickerRanker {
         }
     }
 
+    /// Looks at everything there is, and at what comes meanwhile.
     fn match_items(&mut self) {
-        let pattern = pattern(&self.query);
         let mut buffer = Vec::new();
         let mut told = Instant::now();
         loop {
-            let step: Vec<Arc<PickerItem>> = {
-                let state = self.shared.lock();
-                if state.stop || state.number != self.number {
-                    return;
-                }
-                state.items.iter().skip(self.seen).take(STEP).cloned().collect()
-            };
+            while let Some(input) = self.inbox.try_next() {
+                self.take(input);
+            }
+            if self.inbox.is_closed() {
+                return;
+            }
+            let step = self.items.get(self.seen..).unwrap_or_default().iter().take(STEP);
+            let step: Vec<Arc<PickerItem>> = step.cloned().collect();
             if step.is_empty() {
                 break;
             }
+            let pattern = pattern(&self.query);
             for item in step {
                 if let Some(score) = score(&pattern, &item, &mut self.matcher, &mut buffer) {
                     self.hits.push(PickerMatch { score, item, at: self.seen });
@@ -277,10 +264,9 @@ impl PickerRanker {
         }
         order.sort_by_key(|hit| key(hit));
         let top = order.into_iter().map(|hit| Arc::clone(&hit.item)).collect();
-        let mut state = self.shared.lock();
-        let is_done = state.is_whole && self.seen >= state.items.len();
-        let ranked = PickerMatches { top, matched, total: state.items.len(), is_done, query: self.number };
-        state.ranked = Some(ranked);
+        let is_done = self.is_whole && self.seen >= self.items.len();
+        let (total, query) = (self.items.len(), self.number);
+        self.inbox.send(PickerMatches { top, matched, total, is_done, query });
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ui::ansi::ColorDepth;
+use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
@@ -97,6 +98,33 @@ fn the_best_match_is_first_and_taken_by_enter() {
 }
 
 #[test]
+fn what_is_looked_for_is_edited_like_every_other_line() {
+    let mut pane = opened(files(&NAMES), 80, 24);
+    let ctrl = KeyModifiers::CONTROL;
+    typed(&mut pane, "ests/main.txt");
+    for (code, modifiers) in [
+        (KeyCode::Backspace, KeyModifiers::ALT),
+        (KeyCode::Char('a'), ctrl),
+        (KeyCode::Char('t'), KeyModifiers::NONE),
+        (KeyCode::Char('e'), ctrl),
+    ] {
+        pane.key(KeyEvent::new(code, modifiers));
+    }
+    pane.paste("rs\n");
+    settle(&mut pane);
+    assert!(screen(&pane).starts_with(" Files ❯ tests/main.rs   "), "{}", screen(&pane));
+    pane.key(KeyEvent::new(KeyCode::Char('w'), ctrl));
+    settle(&mut pane);
+    assert!(screen(&pane).starts_with(" Files ❯ tests/   "), "{}", screen(&pane));
+    pane.paste("main\n.rs");
+    settle(&mut pane);
+    assert!(screen(&pane).starts_with(" Files ❯ tests/main .rs   "), "{}", screen(&pane));
+    // A line that is longer than the screen shows the place where one types.
+    pane.paste(&"x".repeat(100));
+    assert!(screen(&pane).starts_with(&format!(" Files ❯ {}", "x".repeat(60))), "{}", screen(&pane));
+}
+
+#[test]
 fn a_narrow_screen_keeps_the_ends_of_paths_and_shows_a_line_break_in_a_name() {
     let long = "a/very/long/way/down/to/the/bottom/of/everything.rs";
     let mut pane = opened(files(&[long, NAMES[5], "日本/語.txt"]), 40, 12);
@@ -156,7 +184,8 @@ fn what_is_not_in_the_list_comes_last_and_only_when_it_is_typed() {
 #[test]
 fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them() {
     let feed = PickerFeed::default();
-    let pane = Picker::new("Files", feed.clone(), &theme(), Keymap::usual("picker", KEYS));
+    let sender = feed.sender();
+    let pane = Picker::new("Files", feed, &theme(), Keymap::usual("picker", KEYS));
     let preview = |item: &PickerItem| PickerPreview {
         text: format!("fn in_{}() {{}}\n", item.text),
         language: "rs".into(),
@@ -165,9 +194,9 @@ fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them(
     let mut pane = pane.with_preview(preview);
     pane.resize(120, 12);
     assert!(pane.has_background_work());
-    feed.push(vec![PickerItem::new("one", "")]);
-    feed.push(vec![PickerItem::new("two", "a note")]);
-    feed.end();
+    sender.push(vec![PickerItem::new("one", "")]);
+    sender.push(vec![PickerItem::new("two", "a note")]);
+    drop(sender);
     settle(&mut pane);
     typed(&mut pane, "tw");
     let shown = screen(&pane);
@@ -177,6 +206,23 @@ fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them(
     );
     pane.resize(90, 12);
     assert!(!screen(&pane).contains("fn in_two"), "too narrow for a preview");
+}
+
+/// Before, the screen waited for the thread for ever.
+#[test]
+fn a_crash_of_the_thread_is_shown_and_not_waited_for() {
+    let pane = Picker::new("Files", files(&NAMES), &theme(), Keymap::usual("picker", KEYS));
+    let mut pane = sized(pane.with_beyond(|_| panic!("a panic that the test wants")), 80, 10);
+    assert!(
+        screen(&pane).contains("the thread `picker` could not be started, or it crashed"),
+        "{}",
+        screen(&pane)
+    );
+    typed(&mut pane, "main");
+    assert_eq!(
+        (key(&mut pane, KeyCode::Enter), key(&mut pane, KeyCode::Esc)),
+        (PaneFlow::Stay, PaneFlow::Close)
+    );
 }
 
 #[test]

@@ -315,7 +315,7 @@ impl Review {
         let columns = usize::from(buffer.area.width);
         let y = usize::from(buffer.area.height).saturating_sub(1);
         let style = |label: &str| scene.theme.style(label);
-        if let ReviewOverlay::Typing { input, composer } = &self.overlay {
+        if let ReviewOverlay::Typing { input, field } = &self.overlay {
             let lead = match input {
                 ReviewInput::Comment(super::comment::CommentTarget::File { .. }) => "comment on the file: ",
                 ReviewInput::Comment(_) => "comment: ",
@@ -325,7 +325,7 @@ impl Review {
             };
             let lead = width::cut(lead, columns.saturating_sub(4));
             let room = columns.saturating_sub(width::of(&lead)).max(2);
-            let (text, at) = composer.view(room);
+            let (text, at) = field.view(room);
             let mut row = cells(&lead, |_| style("question"));
             row.extend(cells(&text, |_| style("text")));
             put(buffer, 0, y, window(&row, 0, columns));

@@ -7,9 +7,9 @@ use super::file::ReviewFile;
 use super::history::ReviewUndoItem;
 use super::rows::ReviewRow;
 use super::state::{Review, ReviewEffect, ReviewSubject};
-use crate::ui::composer::Composer;
 use crate::ui::input::guard::{KeyRole, is_plain};
 use crate::ui::keymap::Keymap;
+use crate::ui::text_field::{TextField, TextFieldKind};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub enum ReviewOverlay {
     None,
     Help { top: usize },
     Summary { top: usize },
-    Typing { input: ReviewInput, composer: Composer },
+    Typing { input: ReviewInput, field: TextField },
 }
 
 /// What is being typed.
@@ -39,18 +39,14 @@ impl Review {
                 Vec::new()
             }
             ReviewOverlay::Summary { top } => self.summary_key(key, map.action(key), top),
-            ReviewOverlay::Typing { input, composer } => self.typing_key(key, input, composer),
+            ReviewOverlay::Typing { input, field } => self.typing_key(key, input, field),
         }
     }
 
     /// A paste goes into what is typed, and nowhere else: it is no keys.
     pub fn paste(&mut self, text: &str) {
-        if let ReviewOverlay::Typing { input, composer } = &mut self.overlay {
-            let text = text.replace("\r\n", "\n").replace('\r', "\n");
-            match input {
-                ReviewInput::Comment(_) | ReviewInput::CommentTurn => composer.insert(&text),
-                _ => composer.insert(text.lines().next().unwrap_or("")),
-            }
+        if let ReviewOverlay::Typing { field, .. } = &mut self.overlay {
+            field.insert(text);
             self.typed();
         }
     }
@@ -109,9 +105,13 @@ impl Review {
     }
 
     pub(super) fn begin(&mut self, input: ReviewInput) -> Vec<ReviewEffect> {
-        let mut composer = Composer::default();
+        let mut field = TextField::new(match input {
+            ReviewInput::Comment(_) | ReviewInput::CommentTurn => TextFieldKind::Lines,
+            ReviewInput::Search => TextFieldKind::Line,
+            ReviewInput::Filter => TextFieldKind::Path,
+        });
         match &input {
-            ReviewInput::Filter => composer.insert(&self.filter),
+            ReviewInput::Filter => field.insert(&self.filter),
             ReviewInput::Search => self.search.clear(),
             _ => {}
         }
@@ -121,51 +121,45 @@ impl Review {
         // A comment that was left with Escape is not lost.
         if let Some((of, text)) = self.history.draft.take() {
             if of == input {
-                composer.insert(&text);
+                field.insert(&text);
             } else {
                 self.history.draft = Some((of, text));
             }
         }
-        self.overlay = ReviewOverlay::Typing { input, composer };
+        self.overlay = ReviewOverlay::Typing { input, field };
         Vec::new()
     }
 
-    fn typing_key(&mut self, key: KeyEvent, input: ReviewInput, mut composer: Composer) -> Vec<ReviewEffect> {
+    fn typing_key(&mut self, key: KeyEvent, input: ReviewInput, mut field: TextField) -> Vec<ReviewEffect> {
         let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
-        let newline = key.code == KeyCode::Enter
-            && key.modifiers.intersects(KeyModifiers::ALT | KeyModifiers::SHIFT)
-            || key.code == KeyCode::Char('j') && ctrl;
         match key.code {
-            KeyCode::Esc => return self.left(input, composer),
-            KeyCode::Char('c') if ctrl => return self.left(input, composer),
-            _ if newline && matches!(input, ReviewInput::Comment(_) | ReviewInput::CommentTurn) => {
-                composer.insert("\n")
-            }
-            KeyCode::Enter => return self.entered(input, composer.take()),
-            _ => composer.key(key),
+            KeyCode::Esc => return self.left(input, field),
+            KeyCode::Char('c') if ctrl => return self.left(input, field),
+            _ if field.is_end(key) => return self.entered(input, field.take()),
+            _ => drop(field.key(key)),
         }
-        self.overlay = ReviewOverlay::Typing { input, composer };
+        self.overlay = ReviewOverlay::Typing { input, field };
         self.typed();
         Vec::new()
     }
 
     /// Searches and filters act while they are typed.
     fn typed(&mut self) {
-        let ReviewOverlay::Typing { input, composer } = &self.overlay else { return };
+        let ReviewOverlay::Typing { input, field } = &self.overlay else { return };
         match input {
             ReviewInput::Search => {
-                self.search = composer.text().to_string();
+                self.search = field.text().to_string();
                 self.go_to_first_match(self.history.search_from);
             }
             ReviewInput::Filter => {
-                self.filter = composer.text().to_string();
+                self.filter = field.text().to_string();
                 self.apply_filter();
             }
             _ => {}
         }
     }
 
-    fn left(&mut self, input: ReviewInput, mut composer: Composer) -> Vec<ReviewEffect> {
+    fn left(&mut self, input: ReviewInput, mut field: TextField) -> Vec<ReviewEffect> {
         match input {
             ReviewInput::Search => {
                 self.search.clear();
@@ -176,10 +170,10 @@ impl Review {
                 self.filter.clear();
                 self.apply_filter();
             }
-            _ if composer.is_empty() => {}
+            _ if field.is_empty() => {}
             _ => {
                 self.say("the comment was not added; the same key restores its text");
-                self.history.draft = Some((input, composer.take()));
+                self.history.draft = Some((input, field.take()));
             }
         }
         Vec::new()

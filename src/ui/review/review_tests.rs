@@ -10,7 +10,7 @@ use super::state::{Review, ReviewEffect, ReviewSubject};
 use crate::ui::Theme;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::keymap::{KeyChord, Keymap};
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::KeyEvent;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -159,39 +159,7 @@ impl ReviewHarness {
 }
 
 fn event(word: &str) -> KeyEvent {
-    let (modifiers, name) = match word.rsplit_once('-').filter(|(lead, _)| !lead.is_empty()) {
-        Some(("Ctrl", name)) => (KeyModifiers::CONTROL, name),
-        Some(("Alt", name)) => (KeyModifiers::ALT, name),
-        _ => (KeyModifiers::NONE, word),
-    };
-    let code = match name {
-        "Enter" => KeyCode::Enter,
-        "Esc" => KeyCode::Esc,
-        "Tab" => KeyCode::Tab,
-        "Space" => KeyCode::Char(' '),
-        "Up" => KeyCode::Up,
-        "Down" => KeyCode::Down,
-        "Left" => KeyCode::Left,
-        "Right" => KeyCode::Right,
-        "Home" => KeyCode::Home,
-        "End" => KeyCode::End,
-        "PageUp" => KeyCode::PageUp,
-        "PageDown" => KeyCode::PageDown,
-        "Delete" => KeyCode::Delete,
-        "Backspace" => KeyCode::Backspace,
-        other => KeyCode::Char(other.chars().next().unwrap().to_ascii_lowercase()),
-    };
-    let code = match (code, modifiers) {
-        (KeyCode::Char(_), KeyModifiers::NONE) => {
-            if name == "Space" {
-                KeyCode::Char(' ')
-            } else {
-                KeyCode::Char(name.chars().next().unwrap())
-            }
-        }
-        (code, _) => code,
-    };
-    KeyEvent::new(code, modifiers)
+    KeyChord::parse(word).unwrap().event()
 }
 
 /// The keys that lead to where an action can be seen, and what is seen after it.
@@ -353,6 +321,20 @@ fn a_paste_is_text_and_never_keys() {
     desk.review.paste("two\r\nlines");
     desk.press("<Enter>");
     assert_eq!(desk.review.comments[0].text, "two\nlines");
+}
+
+#[test]
+fn comments_searches_and_filters_are_edited_like_every_other_line() {
+    let mut desk = ReviewHarness::new(80, 30);
+    desk.press(
+        "cfirst second third<Alt-b><Alt-Backspace><Ctrl-K><Ctrl-A><Ctrl-Y> <Ctrl-Right><Alt-Enter>!<Enter>",
+    );
+    assert_eq!(desk.review.comments[0].text, "third first\n! ");
+    desk.press("/one<Ctrl-Left>x<Alt-d>");
+    desk.review.paste("two\nlines\n");
+    assert_eq!(desk.review.search, "xtwo lines");
+    desk.press("<Esc>fsrc/a/b<Ctrl-W><Left>x");
+    assert_eq!(desk.review.filter, "src/ax/");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What is worked out beside the review while it is drawn: colours of code, pictures, who wrote what.
 //!
-//! Every answer comes from a thread of its own and is taken in between two frames; until then the screen says that it is
-//! coming, and every key works.
+//! Pictures and blame have a thread each, and every answer is taken in between two frames; until then the screen says that
+//! it is coming, and every key works.
 
 use super::cells::{StyledCell, cells};
 use super::comment::DiffSide;
@@ -10,13 +10,13 @@ use super::paint::{ReviewAnnotations, cell};
 use crate::ui::Theme;
 use crate::ui::highlight::{HighlightDocId, SyntaxHighlighter};
 use crate::ui::picture::{PictureDisplay, RenderedPicture, TerminalPicture};
+use crate::ui::worker::Worker;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Who wrote each line of a file, in a few words; the error says why that cannot be told.
 pub type BlameFn = Arc<dyn Fn(&std::path::Path) -> Result<Vec<String>, String> + Send + Sync>;
@@ -30,20 +30,28 @@ pub(super) struct ReviewWorkers {
     /// `None` while it is worked out.
     blamed: HashMap<usize, Option<Vec<String>>>,
     pictures: HashMap<(usize, DiffSide), ReviewPicture>,
-    /// Answers that are awaited.
-    coming: usize,
-    made: (Sender<ReviewWorkResult>, Receiver<ReviewWorkResult>),
+    decoder: Worker<PictureTask, (PictureTask, RenderedPicture)>,
+    blamer: Worker<BlameTask, (usize, Result<Vec<String>, String>)>,
+}
+
+struct PictureTask {
+    of: (usize, DiffSide),
+    bytes: Arc<Vec<u8>>,
+    name: String,
+    columns: usize,
+    display: PictureDisplay,
+}
+
+struct BlameTask {
+    file: usize,
+    path: PathBuf,
+    blamer: BlameFn,
 }
 
 struct ReviewPicture {
     /// The width it was made for.
     columns: usize,
     drawn: Option<RenderedPicture>,
-}
-
-enum ReviewWorkResult {
-    Picture { of: (usize, DiffSide), columns: usize, drawn: RenderedPicture },
-    Blame { file: usize, lines: Result<Vec<String>, String> },
 }
 
 /// What became known.
@@ -61,13 +69,16 @@ impl ReviewWorkers {
             docs: HashMap::new(),
             blamed: HashMap::new(),
             pictures: HashMap::new(),
-            coming: 0,
-            made: channel(),
+            decoder: Worker::each("pictures", |task: PictureTask| {
+                let drawn = task.display.draw(&task.bytes, &task.name, (task.columns, PICTURE_ROWS));
+                (task, drawn)
+            }),
+            blamer: Worker::each("blame", |task: BlameTask| (task.file, (task.blamer)(&task.path))),
         }
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.tint.is_busy() || self.coming > 0
+        self.tint.is_busy() || self.decoder.is_busy() || self.blamer.is_busy()
     }
 
     /// Decodes both pictures of a file for so many columns, once.
@@ -84,11 +95,7 @@ impl ReviewWorkers {
             let Some(bytes) = bytes.clone().filter(|_| !made) else { continue };
             self.pictures.insert(of, ReviewPicture { columns, drawn: None });
             let name = name.to_string();
-            self.spawn(move || ReviewWorkResult::Picture {
-                of,
-                columns,
-                drawn: display.draw(&bytes, &name, (columns, PICTURE_ROWS)),
-            });
+            self.decoder.send(PictureTask { of, bytes, name, columns, display });
         }
     }
 
@@ -98,8 +105,7 @@ impl ReviewWorkers {
             return false;
         }
         self.blamed.insert(file, None);
-        let blamer = Arc::clone(blamer);
-        self.spawn(move || ReviewWorkResult::Blame { file, lines: blamer(&path) });
+        self.blamer.send(BlameTask { file, path, blamer: Arc::clone(blamer) });
         true
     }
 
@@ -113,37 +119,41 @@ impl ReviewWorkers {
         self.blamed.remove(&file);
     }
 
-    fn spawn(&mut self, work: impl FnOnce() -> ReviewWorkResult + Send + 'static) {
-        let sender = self.made.0.clone();
-        let started =
-            std::thread::Builder::new().name("beside".into()).spawn(move || drop(sender.send(work())));
-        // Without a thread the answer stays away; everything else goes on.
-        self.coming += usize::from(started.is_ok());
-    }
-
     pub(super) fn take_in(&mut self) -> ReviewUpdate {
         let mut news = if self.tint.poll() { ReviewUpdate::Something } else { ReviewUpdate::Nothing };
-        while let Ok(made) = self.made.1.try_recv() {
-            self.coming = self.coming.saturating_sub(1);
-            if matches!(news, ReviewUpdate::Nothing) {
-                news = ReviewUpdate::Something;
-            }
+        while let Some(made) = self.decoder.poll() {
+            news = ReviewUpdate::Something;
             match made {
-                ReviewWorkResult::Picture { of, columns, drawn } => {
-                    if let Some(picture) = self.pictures.get_mut(&of).filter(|p| p.columns == columns) {
+                Ok((task, drawn)) => {
+                    if let Some(picture) =
+                        self.pictures.get_mut(&task.of).filter(|p| p.columns == task.columns)
+                    {
                         picture.drawn = Some(drawn);
                     }
                 }
-                ReviewWorkResult::Blame { file, lines } => {
-                    if let Err(why) = &lines {
-                        news = ReviewUpdate::Said(format!("cannot determine who wrote these lines: {why}"));
-                    }
+                Err(e) => {
+                    let awaited = self.pictures.values_mut().filter(|picture| picture.drawn.is_none());
+                    awaited.for_each(|p| p.drawn = Some(RenderedPicture::Words(e.to_string())));
+                }
+            }
+        }
+        while let Some(made) = self.blamer.poll() {
+            let cannot =
+                |why: &str| ReviewUpdate::Said(format!("cannot determine who wrote these lines: {why}"));
+            news = match made {
+                Ok((file, lines)) => {
+                    let said = lines.as_ref().err().map(|why| cannot(why));
                     // It may have been edited meanwhile.
                     if let Some(slot) = self.blamed.get_mut(&file) {
                         *slot = Some(lines.unwrap_or_default());
                     }
+                    said.unwrap_or(ReviewUpdate::Something)
                 }
-            }
+                Err(e) => {
+                    self.blamed.values_mut().for_each(|lines| *lines = lines.take().or(Some(Vec::new())));
+                    cannot(&e.to_string())
+                }
+            };
         }
         news
     }
@@ -186,4 +196,29 @@ impl ReviewAnnotations for ReviewWorkers {
 
 fn cells_of(line: &Line<'_>) -> Vec<StyledCell> {
     line.spans.iter().map(|span| cell(&span.content, span.style)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Before, the screen said for ever that the answer is coming.
+    #[test]
+    fn a_crash_of_the_thread_is_said_and_not_waited_for() {
+        let mut workers = ReviewWorkers::new(&Theme::plain());
+        let blamer: BlameFn = Arc::new(|_| panic!("a panic that the test wants"));
+        assert!(workers.want_blame(0, "/w/a".into(), &blamer));
+        assert_eq!(workers.blame(0, 0).as_deref(), Some("working out…"));
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(60);
+        let mut said = Vec::new();
+        while workers.is_busy() {
+            assert!(std::time::Instant::now() < until, "it waits for ever");
+            if let ReviewUpdate::Said(words) = workers.take_in() {
+                said.push(words);
+            }
+        }
+        let words =
+            "cannot determine who wrote these lines: the thread `blame` could not be started, or it crashed";
+        assert_eq!((said, workers.blame(0, 0)), (vec![words.to_string()], None));
+    }
 }

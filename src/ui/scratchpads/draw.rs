@@ -73,11 +73,15 @@ impl ScratchpadBrowser {
         let name = self.current().map_or(String::new(), |pad| sanitize::name(&pad.name).into_owned());
         let (question, hint) = (self.theme.style("question"), self.theme.style("hint"));
         let key = |act| self.keys.key(act);
+        let mut cursor = None;
         let left = match (&self.focus, &self.note) {
-            (ScratchpadBrowserFocus::Path(path), _) => Line::from(vec![
-                Span::styled(format!(" file for `{name}`: "), question),
-                Span::styled(sanitize::line(path).into_owned(), self.theme.style("strong")),
-            ]),
+            (ScratchpadBrowserFocus::Path(path), _) => {
+                let lead = format!(" file for `{name}`: ");
+                let lead_wide = width::of(&lead);
+                let (text, at) = path.view(usize::from(buffer.area.width).saturating_sub(lead_wide));
+                cursor = u16::try_from(lead_wide + at).ok();
+                Line::from(vec![Span::styled(lead, question), Span::styled(text, self.theme.style("strong"))])
+            }
             (ScratchpadBrowserFocus::Delete, _) => {
                 Line::styled(format!(" delete `{name}` permanently? y deletes it"), question)
             }
@@ -108,8 +112,6 @@ impl ScratchpadBrowser {
             ),
         };
         bar(buffer, y, &self.theme, &left, &right);
-        let end: usize = left.spans.iter().map(|span| width::of(&span.content)).sum();
-        let typed = matches!(self.focus, ScratchpadBrowserFocus::Path(_));
-        typed.then(|| (u16::try_from(end).unwrap_or(0).min(buffer.area.width.saturating_sub(1)), y))
+        cursor.map(|x| (x.min(buffer.area.width.saturating_sub(1)), y))
     }
 }

@@ -16,6 +16,7 @@ use crate::ui::Theme;
 use crate::ui::input::guard::is_plain;
 use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::pager;
+use crate::ui::text_field::{TextField, TextFieldKind};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 
@@ -84,11 +85,11 @@ pub enum ScratchpadRequest {
 }
 
 /// What keys go to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum ScratchpadBrowserFocus {
     List,
     /// The path of the file that the scratchpad becomes, as typed so far.
-    Path(String),
+    Path(TextField),
     /// The question whether it is to go.
     Delete,
 }
@@ -196,7 +197,9 @@ impl ScratchpadBrowser {
         }
         match act {
             ScratchpadBrowserAction::Delete => self.focus = ScratchpadBrowserFocus::Delete,
-            ScratchpadBrowserAction::Promote => self.focus = ScratchpadBrowserFocus::Path(String::new()),
+            ScratchpadBrowserAction::Promote => {
+                self.focus = ScratchpadBrowserFocus::Path(TextField::new(TextFieldKind::Path))
+            }
             ScratchpadBrowserAction::Edit => return self.wish(ScratchpadRequest::Edit(name)),
             ScratchpadBrowserAction::Pin => return self.wish(ScratchpadRequest::Pin(name)),
             _ => return self.wish(ScratchpadRequest::View(name)),
@@ -246,17 +249,14 @@ impl ScratchpadBrowser {
         match key.code {
             KeyCode::Esc => self.focus = ScratchpadBrowserFocus::List,
             KeyCode::Char('c' | 'g') if control => self.focus = ScratchpadBrowserFocus::List,
-            KeyCode::Char('u') if control => path.clear(),
-            KeyCode::Char(c) if !control && !key.modifiers.contains(KeyModifiers::ALT) => path.push(c),
-            KeyCode::Backspace => drop(path.pop()),
-            KeyCode::Enter if !path.trim().is_empty() => {
-                let path = path.trim().to_string();
+            KeyCode::Enter if !path.text().trim().is_empty() => {
+                let path = path.text().trim().to_string();
                 self.focus = ScratchpadBrowserFocus::List;
                 if let Some(name) = self.current().map(|pad| pad.name.clone()) {
                     return self.wish(ScratchpadRequest::Promote { name, path });
                 }
             }
-            _ => {}
+            _ => drop(path.key(key)),
         }
         PaneFlow::Stay
     }
@@ -293,7 +293,7 @@ impl FullScreenPane for ScratchpadBrowser {
     /// Pasted text is a path or nothing: it never answers and never acts.
     fn paste(&mut self, text: &str) {
         if let ScratchpadBrowserFocus::Path(path) = &mut self.focus {
-            path.push_str(text.lines().next().unwrap_or(""));
+            path.insert(text);
         }
     }
 

@@ -4,11 +4,11 @@ use super::entry::{TranscriptContent, TranscriptEntry};
 use super::render::{self, FoldState, HighlightStatus};
 use crate::ui::Theme;
 use crate::ui::pager::{PagerPosition, PagerSource, RowFocus};
+use crate::ui::worker::Worker;
 use ratatui::text::{Line, Span};
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Entries whose lines are kept.
 const KEPT: usize = 256;
@@ -24,7 +24,9 @@ pub(super) struct TranscriptEntries<'m> {
     theme: Theme,
     cache: RefCell<HashMap<usize, Rc<Vec<Line<'static>>>>>,
     coloured: HashMap<usize, Vec<Line<'static>>>,
-    colouring: RefCell<Option<AnswerHighlighter>>,
+    colouring: Worker<AnswerHighlightJob, ColouredAnswer>,
+    /// Answers that are being coloured.
+    awaited: RefCell<Vec<usize>>,
 }
 
 /// An answer that is to be coloured, or was: its place, the width and what it is about.
@@ -34,12 +36,8 @@ struct AnswerHighlightJob {
     text: String,
 }
 
-/// The thread that colours, and what it has been given.
-struct AnswerHighlighter {
-    jobs: Sender<AnswerHighlightJob>,
-    done: Receiver<(usize, usize, Vec<Line<'static>>)>,
-    waiting: Vec<usize>,
-}
+/// Its place, the width and its lines.
+type ColouredAnswer = (usize, usize, Vec<Line<'static>>);
 
 impl<'m> TranscriptEntries<'m> {
     pub(super) fn new(all: Vec<TranscriptEntry<'m>>, theme: &Theme) -> TranscriptEntries<'m> {
@@ -55,10 +53,11 @@ impl<'m> TranscriptEntries<'m> {
             all,
             peek: Cell::new(None),
             columns: 80,
+            colouring: highlighter(theme.clone()),
             theme: theme.clone(),
             cache: RefCell::default(),
             coloured: HashMap::new(),
-            colouring: RefCell::new(None),
+            awaited: RefCell::default(),
         }
     }
 
@@ -101,11 +100,10 @@ impl<'m> TranscriptEntries<'m> {
 
     /// Takes in what was coloured; true when there is something new.
     pub(super) fn tick(&mut self) -> bool {
-        let mut colouring = self.colouring.borrow_mut();
-        let Some(work) = colouring.as_mut() else { return false };
         let mut news = false;
-        while let Ok((at, columns, lines)) = work.done.try_recv() {
-            work.waiting.retain(|waiting| *waiting != at);
+        // Without the thread, code stays plain.
+        while let Some(Ok((at, columns, lines))) = self.colouring.poll() {
+            self.awaited.get_mut().retain(|awaited| *awaited != at);
             if columns == self.columns {
                 if self.coloured.len() >= KEPT {
                     self.coloured.clear();
@@ -119,7 +117,7 @@ impl<'m> TranscriptEntries<'m> {
     }
 
     pub(super) fn is_busy(&self) -> bool {
-        self.colouring.borrow().as_ref().is_some_and(|work| !work.waiting.is_empty())
+        self.colouring.is_busy()
     }
 
     fn body(&self, at: usize, entry: &TranscriptEntry<'_>) -> Vec<Line<'static>> {
@@ -135,31 +133,18 @@ impl<'m> TranscriptEntries<'m> {
     }
 
     fn ask_for_colours(&self, at: usize, text: &str) {
-        let mut colouring = self.colouring.borrow_mut();
-        let work = colouring.get_or_insert_with(|| AnswerHighlighter::start(self.theme.clone()));
-        let job = AnswerHighlightJob { at, columns: self.columns, text: text.to_string() };
-        // A thread that ended leaves the code plain.
-        if !work.waiting.contains(&at) && work.jobs.send(job).is_ok() {
-            work.waiting.push(at);
+        let mut awaited = self.awaited.borrow_mut();
+        if !awaited.contains(&at) {
+            awaited.push(at);
+            self.colouring.send(AnswerHighlightJob { at, columns: self.columns, text: text.to_string() });
         }
     }
 }
 
-impl AnswerHighlighter {
-    fn start(theme: Theme) -> AnswerHighlighter {
-        let (jobs, inbox) = channel::<AnswerHighlightJob>();
-        let (outbox, done) = channel();
-        let work = move || {
-            while let Ok(job) = inbox.recv() {
-                let lines = render::answer(&job.text, HighlightStatus::Known, &theme, job.columns);
-                if outbox.send((job.at, job.columns, lines)).is_err() {
-                    return;
-                }
-            }
-        };
-        drop(std::thread::Builder::new().name("colours".into()).spawn(work));
-        AnswerHighlighter { jobs, done, waiting: Vec::new() }
-    }
+fn highlighter(theme: Theme) -> Worker<AnswerHighlightJob, ColouredAnswer> {
+    Worker::each("colours", move |job: AnswerHighlightJob| {
+        (job.at, job.columns, render::answer(&job.text, HighlightStatus::Known, &theme, job.columns))
+    })
 }
 
 impl PagerSource for TranscriptEntries<'_> {

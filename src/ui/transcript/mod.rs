@@ -16,11 +16,10 @@ use super::help_page::HelpPage;
 use super::line_ui::LineUi;
 use super::margin_mark;
 use crate::conversation::Message;
-use crate::text::width;
 use crate::ui::Theme;
 use crate::ui::keymap::{KeyBinding, Keymap, row};
 use crate::ui::pager::{
-    self, PagerPosition, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode, bar,
+    self, PagerPosition, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode,
 };
 use crossterm::event::KeyEvent;
 use entries::TranscriptEntries;
@@ -191,11 +190,6 @@ impl<'m> TranscriptView<'m> {
 
     fn status(&self) -> Line<'static> {
         let dim = self.theme.style("status");
-        let words = self.note.clone().or_else(|| self.scroll.search.words(self.scroll.cursor()));
-        if let Some(words) = words {
-            let safe = crate::text::sanitize::line(&words).into_owned();
-            return Line::styled(format!(" {safe}"), self.theme.style("notice"));
-        }
         let turns = self.entries.all.last().map_or(0, |entry| entry.turn);
         let turn = self.current().map_or(0, |entry| entry.turn);
         let (at, all) = (self.entries.current + 1, self.entries.all.len());
@@ -273,17 +267,13 @@ impl FullScreenPane for TranscriptView<'_> {
             buffer.set_line(0, 0, &margin_mark::line(empty, &self.theme), area.width);
         }
         self.scroll.draw(&self.entries, &self.theme, buffer, text);
-        let status = self.status();
         let close = self.hands.pager.key(pager::PagerAction::Close);
         let hint = format!(
             "{} fold  {} copy  ? keys  {close} close ",
             self.hands.keys.key(TranscriptAction::Fold),
             self.hands.keys.key(TranscriptAction::Copy)
         );
-        bar(buffer, area.height - 1, &self.theme, &status, &hint);
-        let typed = self.scroll.search.is_typing();
-        let end: usize = status.spans.iter().map(|span| width::of(&span.content)).sum();
-        typed.then(|| (u16::try_from(end).unwrap_or(0).min(area.width - 1), area.height - 1))
+        self.scroll.draw_bar((&self.theme, buffer), self.note.as_ref(), || self.status(), &hint)
     }
 
     fn tick(&mut self) -> bool {

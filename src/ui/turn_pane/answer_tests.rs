@@ -61,6 +61,37 @@ fn tab_moves_between_the_question_and_the_draft_and_says_where_one_is() {
     assert_eq!(answer.try_recv(), Ok('k'));
 }
 
+#[test]
+fn an_answer_in_words_is_edited_like_every_other_line() {
+    let mut b = bench_of(60, 16);
+    let (reply, mut answer) = oneshot::channel();
+    let choices = Vec::new();
+    b.event(TurnEvent::Enquiry(crate::agent::UserPrompt { question: "Which one?".into(), choices, reply }));
+    b.screen();
+    b.pass(1_000);
+    b.type_text("left side");
+    b.ctrl('w');
+    b.ctrl('a');
+    b.type_text("the ");
+    b.key(KeyCode::Right);
+    b.key(KeyCode::Delete);
+    assert!(b.screen().contains("> the lft"), "{}", b.screen());
+    b.ctrl('e');
+    // A paste goes where the typing goes, and sends nothing.
+    let long = "line\n".repeat(30);
+    b.live.paste("or\rright ", b.now);
+    b.live.paste(&long, b.now);
+    b.pass(2_000);
+    assert!(b.screen().contains("> "), "{}", b.screen());
+    assert!(b.screen().contains("right [Pasted text #1: 30 lines, 150 B]"), "{}", b.screen());
+    b.live.key(KeyEvent::new(KeyCode::Enter, KeyModifiers::ALT), b.now);
+    assert!(answer.try_recv().is_err());
+    b.pass(1_000);
+    b.key(KeyCode::Enter);
+    assert_eq!(answer.try_recv(), Ok(crate::tools::UserReply::Words(format!("the lft or\nright {long}\n"))));
+    assert_eq!(b.live.draft(), InputDraft::default());
+}
+
 /// Story: an unbracketed paste of `a\ra\ra\r` answered with its first byte, and the rest was sent to the model.
 #[test]
 fn a_burst_answers_nothing_and_is_not_sent() {

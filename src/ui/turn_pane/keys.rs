@@ -14,17 +14,22 @@ use ratatui::text::Line;
 use std::time::Instant;
 
 impl TurnPane {
-    /// A paste goes to the draft whole, whatever stands in it, and never answers anything. One that cannot be kept is
-    /// told above the pane.
+    /// A paste goes whole to the answer that is being typed, or else to the draft, and never answers anything. A paste
+    /// that cannot be kept is reported above the pane.
     pub fn paste(&mut self, text: &str, now: Instant) -> Vec<Line<'static>> {
         self.guard.touch(now);
-        match self.pastes.collapse(text) {
-            Ok(text) => {
+        let answer = self.question.as_mut().filter(|_| self.focus == QuestionFocus::Question);
+        match (self.pastes.collapse(text), answer.and_then(PaneQuestion::answer_field)) {
+            (Ok(text), Some(answer)) => {
+                answer.insert(&text);
+                Vec::new()
+            }
+            (Ok(text), None) => {
                 self.composer.insert(&text);
                 self.focus = QuestionFocus::Draft;
                 Vec::new()
             }
-            Err(why) => scrollback::notice(&why, &self.theme),
+            (Err(why), _) => scrollback::notice(&why, &self.theme),
         }
     }
 
@@ -180,20 +185,17 @@ impl TurnPane {
     }
 
     fn edit(&mut self, key: KeyEvent) {
-        let ctrl = key.modifiers.contains(KeyModifiers::CONTROL);
         let composer = &mut self.composer;
-        match (key.code, ctrl) {
-            (KeyCode::Enter, _) if !key.modifiers.is_empty() => composer.insert("\n"),
-            (KeyCode::Char('j'), true) => composer.insert("\n"),
-            (KeyCode::Enter, _) if !composer.is_empty() => {
+        match key.code {
+            _ if composer.is_end(key) && !composer.is_empty() => {
                 self.queue.push(composer.take(), SendTiming::AfterTurn);
             }
-            (KeyCode::Up, _) if composer.is_empty() => {
+            KeyCode::Up if composer.is_empty() => {
                 if let Some(text) = self.queue.take_back().or_else(|| self.recall.take()) {
-                    composer.set(self.pastes.collapsed(text));
+                    composer.set(&self.pastes.collapsed(text));
                 }
             }
-            _ => composer.key(key),
+            _ => drop(composer.key(key)),
         }
     }
 }

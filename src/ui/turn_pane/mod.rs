@@ -13,12 +13,12 @@ pub use linear_run::run_linear;
 pub use rows::TurnPaneFrame;
 pub use run::{TurnPaneResult, TurnPaneSettings, run};
 
-use super::composer::Composer;
 use super::input::guard::KeyGuard;
 use super::margin_mark;
 use super::markdown_stream::MarkdownStream;
 use super::paste::PasteStore;
 use super::scrollback;
+use super::text_field::{TextField, TextFieldKind};
 use super::theme::Theme;
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
@@ -92,7 +92,7 @@ pub struct TurnPane {
     /// Where keys go while a question is open: to the draft, where that was there first.
     focus: QuestionFocus,
     guard: KeyGuard,
-    composer: Composer,
+    composer: TextField,
     queue: MessageQueue,
     pastes: PasteStore,
     recall: Option<String>,
@@ -128,7 +128,7 @@ impl TurnPane {
             question: None,
             focus: QuestionFocus::Question,
             guard: KeyGuard::default(),
-            composer: Composer::default(),
+            composer: TextField::new(TextFieldKind::Lines),
             queue,
             pastes,
             recall: None,
@@ -295,7 +295,7 @@ impl TurnPane {
     }
 
     fn ask(&mut self, asked: AnyQuestion) -> Vec<Line<'static>> {
-        self.question = Some(PaneQuestion::new(asked));
+        self.question = Some(PaneQuestion::new(asked, self.pastes.clone()));
         self.state = "waiting for you".into();
         self.focus = if self.composer.is_empty() { QuestionFocus::Question } else { QuestionFocus::Draft };
         self.guard.reset();

@@ -15,7 +15,9 @@ use super::super::theme::Theme;
 use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, LoopQuestion, UserPrompt};
 use crate::text::visible;
 use crate::ui::margin_mark;
+use crate::ui::paste::PasteStore;
 use crate::ui::scrollback;
+use crate::ui::text_field::TextField;
 use crate::ui::verbatim;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -43,12 +45,14 @@ pub(super) struct PaneQuestion {
     reminds: bool,
     /// The body is how the call was judged, and not the call.
     shows_why: bool,
-    /// What was typed of the word that says yes; `None` before yes was pressed.
-    typing: Option<String>,
+    /// The answer to the model's question, or the word that allows a call, once its first key was pressed.
+    typing: Option<TextField>,
+    /// Where the long pastes of an answer are.
+    pastes: PasteStore,
 }
 
 impl PaneQuestion {
-    pub(super) fn new(asked: AnyQuestion) -> PaneQuestion {
+    pub(super) fn new(asked: AnyQuestion, pastes: PasteStore) -> PaneQuestion {
         PaneQuestion {
             asked,
             scroll: 0,
@@ -61,12 +65,19 @@ impl PaneQuestion {
             reminds: false,
             shows_why: false,
             typing: None,
+            pastes,
         }
     }
 
-    /// The answer to the model's own question, as far as it is typed.
-    pub(super) fn typed_answer(&self) -> Option<&str> {
-        self.typing.as_deref().filter(|_| matches!(self.asked, AnyQuestion::Enquiry(_)))
+    /// What is being typed at the question.
+    pub(super) fn typed(&self) -> Option<&TextField> {
+        self.typing.as_ref()
+    }
+
+    /// The answer to the model's own question, as far as it is typed. A word that allows a call is no such answer: it
+    /// must be typed by hand.
+    pub(super) fn answer_field(&mut self) -> Option<&mut TextField> {
+        self.typing.as_mut().filter(|_| matches!(self.asked, AnyQuestion::Enquiry(_)))
     }
 
     pub(super) fn drawn(&mut self, rows: usize, fits: usize) {

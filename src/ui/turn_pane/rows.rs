@@ -3,7 +3,7 @@
 //! Everything is laid out anew for each frame from the state in [`TurnPane`]; the painter writes what differs.
 
 use super::super::wrap::wrap;
-use super::question::QuestionFocus;
+use super::question::{PaneQuestion, QuestionFocus};
 use super::{RunningCall, TurnPane, mode_label};
 use crate::agent::{QueuedMessage, SendTiming, is_command};
 use crate::permission::{ClassificationLevel, Mode, PlanModeState};
@@ -53,8 +53,13 @@ impl TurnPane {
     pub fn picture(&self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
         let room = usize::from(room.max(1));
         let asked = self.question.as_ref().filter(|_| self.focus == QuestionFocus::Question);
-        let answer = asked.and_then(|open| open.typed_answer());
-        let (composer, column) = answer.map_or_else(|| self.composer_row(), |text| self.answer_row(text));
+        let (typed, lead) = match asked.and_then(PaneQuestion::typed) {
+            Some(answer) => (answer, "question"),
+            None => (&self.composer, "prompt"),
+        };
+        let (text, column) = typed.view(self.columns.saturating_sub(2));
+        let column = column + 2;
+        let composer = Line::from(vec![Span::styled("> ", self.theme.style(lead)), Span::raw(text)]);
         let mut rest: Vec<Line<'static>> = Vec::new();
         rest.extend(self.todo_rows());
         rest.extend(self.queue_rows());
@@ -245,27 +250,6 @@ impl TurnPane {
             Span::styled(format!(" {text}"), self.theme.style("status")),
         ];
         margin_mark::line(row, &self.theme)
-    }
-
-    /// The line in which an answer is typed, its end in sight.
-    fn answer_row(&self, text: &str) -> (Line<'static>, usize) {
-        let clean = visible::prose_line(text).into_owned();
-        let room = self.columns.saturating_sub(4);
-        let mut shown = clean.as_str();
-        while width::of(shown) > room {
-            let mut rest = shown.chars();
-            rest.next();
-            shown = rest.as_str();
-        }
-        let line =
-            Line::from(vec![Span::styled("> ", self.theme.style("question")), Span::raw(shown.to_string())]);
-        (line, 2 + width::of(shown))
-    }
-
-    pub(super) fn composer_row(&self) -> (Line<'static>, usize) {
-        let (text, column) = self.composer.view(self.columns.saturating_sub(2));
-        let line = Line::from(vec![Span::styled("> ", self.theme.style("prompt")), Span::raw(text)]);
-        (line, column + 2)
     }
 }
 

@@ -14,7 +14,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 impl Viewer<'_> {
     /// Begins at the line that was asked for.
     pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
-        self.wait();
+        if let Some(failure) = self.wait() {
+            talk.say(&failure);
+        }
         let count = self.lines.text.line_count();
         let facts: String = self.facts.iter().map(|fact| format!(", {}", sanitize::line(fact))).collect();
         talk.say(&format!("{}: {count} lines{facts}", sanitize::name(&self.name)));
@@ -52,14 +54,17 @@ impl Viewer<'_> {
         }
     }
 
-    /// Until all lines are known, and all that was seen.
-    fn wait(&mut self) {
+    /// Until all lines are known, and all that was seen. Returns why some lines are not known.
+    fn wait(&mut self) -> Option<String> {
         let until = Instant::now() + PATIENCE;
+        let mut failure = None;
         while (!self.lines.text.is_whole() || !self.windows.is_empty()) && Instant::now() < until {
             if !self.check_windows() && !self.lines.text.is_whole() {
                 std::thread::sleep(Duration::from_millis(5));
+                failure = failure.or_else(|| self.lines.text.failure());
             }
         }
+        failure
     }
 
     /// `12, seen in turn 3: text`. That it was seen, or was not, is said where that changes below the line `told`.

@@ -22,7 +22,7 @@ use super::line_ui::LineUi;
 use crate::text::{RangeSet, width};
 use crate::ui::Theme;
 use crate::ui::keymap::{KeyBinding, Keymap, row};
-use crate::ui::pager::{self, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode, bar};
+use crate::ui::pager::{self, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode};
 use crate::workspace::{SeenLines, SeenWindow};
 use crossterm::event::KeyEvent;
 use provenance::ProvenanceState;
@@ -122,7 +122,7 @@ impl<'h> Viewer<'h> {
     /// Who wrote which line.
     #[must_use]
     pub fn with_provenance(mut self, who: ProvenanceFn) -> Viewer<'h> {
-        self.lines.who = ProvenanceState::Asleep(who);
+        self.lines.who = ProvenanceState::asleep(who);
         self
     }
 
@@ -208,11 +208,6 @@ impl<'h> Viewer<'h> {
     }
 
     fn status(&self) -> Line<'static> {
-        let words = self.note.clone().or_else(|| self.scroll.search.words(self.scroll.cursor()));
-        if let Some(words) = words {
-            let safe = crate::text::sanitize::line(&words).into_owned();
-            return Line::styled(format!(" {safe}"), self.theme.style("notice"));
-        }
         let line = self.lines.line_of(self.scroll.cursor());
         let count = self.lines.text.line_count();
         let more = if self.lines.text.is_whole() { "" } else { "+" };
@@ -288,12 +283,8 @@ impl FullScreenPane for Viewer<'_> {
             buffer.set_line(0, 0, &Line::styled("the file is empty", self.theme.style("hint")), area.width);
         }
         self.scroll.draw(&self.lines, &self.theme, buffer, text);
-        let status = self.status();
-        let close = self.hands.pager.key(pager::PagerAction::Close);
-        bar(buffer, area.height - 1, &self.theme, &status, &format!("/ search  ? keys  {close} close "));
-        let end: usize = status.spans.iter().map(|span| width::of(&span.content)).sum();
-        let typed = self.scroll.search.is_typing();
-        typed.then(|| (u16::try_from(end).unwrap_or(0).min(area.width - 1), area.height - 1))
+        let hint = format!("/ search  ? keys  {} close ", self.hands.pager.key(pager::PagerAction::Close));
+        self.scroll.draw_bar((&self.theme, buffer), self.note.as_ref(), || self.status(), &hint)
     }
 
     fn tick(&mut self) -> bool {
@@ -302,6 +293,7 @@ impl FullScreenPane for Viewer<'_> {
         let searched = self.scroll.tick(&self.lines);
         let marked = self.check_windows();
         let grown = !self.lines.text.is_whole() || self.ahead.is_some();
+        self.note = self.lines.text.failure().or(self.note.take());
         if let Some(line) = self.ahead {
             self.go_to(line);
         }

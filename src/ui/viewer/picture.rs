@@ -10,24 +10,22 @@ use crate::ui::help_page::HelpPage;
 use crate::ui::keymap::Keymap;
 use crate::ui::pager::{PagerAction, bar};
 use crate::ui::picture::{PictureDisplay, PlacedPicture, RenderedPicture};
+use crate::ui::worker::Worker;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 
 pub struct PictureViewer {
-    bytes: Arc<Vec<u8>>,
     name: String,
     /// What it is, in words.
     about: String,
     theme: Theme,
     keys: Keymap<PagerAction>,
-    display: PictureDisplay,
     size: (u16, u16),
     /// As it is shown at this size; `None` while it is decoded.
     drawn: Option<RenderedPicture>,
-    made: (Sender<SizedPicture>, Receiver<SizedPicture>),
+    decoder: Worker<(u16, u16), SizedPicture>,
     help: Option<HelpPage>,
 }
 
@@ -42,16 +40,24 @@ impl PictureViewer {
         keys: Keymap<PagerAction>,
         display: PictureDisplay,
     ) -> PictureViewer {
+        let shown_name = name.to_string();
+        let decoder = Worker::new("picture", move |mut inbox| {
+            while let Some(mut size) = inbox.wait() {
+                // Only the newest size is of use.
+                size = std::iter::from_fn(|| inbox.try_next()).last().unwrap_or(size);
+                let (columns, rows): (u16, u16) = size;
+                let room = (usize::from(columns), usize::from(rows.saturating_sub(1)));
+                inbox.send((size, display.draw(&bytes, &shown_name, room)));
+            }
+        });
         PictureViewer {
-            bytes,
             name: name.into(),
             about,
             theme: theme.clone(),
             keys,
-            display,
             size: (0, 0),
             drawn: None,
-            made: channel(),
+            decoder,
             help: None,
         }
     }
@@ -104,15 +110,7 @@ impl FullScreenPane for PictureViewer {
         }
         self.size = (columns, rows);
         self.drawn = None;
-        let (bytes, name, display) = (Arc::clone(&self.bytes), self.name.clone(), self.display);
-        let (sender, size, room) = (self.made.0.clone(), self.size, self.rows());
-        let work = move || {
-            let drawn = display.draw(&bytes, &name, (usize::from(size.0), usize::from(room)));
-            drop(sender.send((size, drawn)));
-        };
-        if std::thread::Builder::new().name("picture".into()).spawn(work).is_err() {
-            self.drawn = Some(RenderedPicture::Words("cannot start a thread".into()));
-        }
+        self.decoder.send(self.size);
     }
 
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
@@ -161,7 +159,8 @@ impl FullScreenPane for PictureViewer {
 
     fn tick(&mut self) -> bool {
         let mut news = false;
-        while let Ok((size, drawn)) = self.made.1.try_recv() {
+        while let Some(made) = self.decoder.poll() {
+            let (size, drawn) = made.unwrap_or_else(|e| (self.size, RenderedPicture::Words(e.to_string())));
             if size == self.size {
                 self.drawn = Some(drawn);
                 news = true;
@@ -171,6 +170,6 @@ impl FullScreenPane for PictureViewer {
     }
 
     fn has_background_work(&self) -> bool {
-        self.drawn.is_none()
+        self.decoder.is_busy()
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The whole history of a file may have to be played again for it, which takes as long as it takes.
 
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use crate::ui::worker::Worker;
 
 /// Works out who each line is from, in a few words. Lines beyond its end, and empty words, stand for nobody.
 pub type ProvenanceFn = Box<dyn FnOnce() -> Vec<String> + Send>;
@@ -10,21 +10,24 @@ pub type ProvenanceFn = Box<dyn FnOnce() -> Vec<String> + Send>;
 pub(super) enum ProvenanceState {
     /// Nobody can say.
     Unknown,
-    /// It was not asked for yet.
-    Asleep(ProvenanceFn),
-    Coming(Receiver<Vec<String>>),
+    /// It is worked out, once that was asked for.
+    Coming(Worker<(), Vec<String>>),
     Known(Vec<String>),
 }
 
 impl ProvenanceState {
+    pub(super) fn asleep(work: ProvenanceFn) -> ProvenanceState {
+        let mut work = Some(work);
+        let mut once = move || work.take().map_or_else(Vec::new, |work| work());
+        ProvenanceState::Coming(Worker::each("blame", move |()| once()))
+    }
+
     /// Begins to work it out, once.
     pub(super) fn want(&mut self) {
-        let ProvenanceState::Asleep(_) = self else { return };
-        let ProvenanceState::Asleep(work) = std::mem::replace(self, ProvenanceState::Unknown) else { return };
-        let (sender, made) = channel();
-        let thread = std::thread::Builder::new().name("blame".into());
-        if thread.spawn(move || drop(sender.send(work()))).is_ok() {
-            *self = ProvenanceState::Coming(made);
+        if let ProvenanceState::Coming(worker) = self
+            && !worker.is_busy()
+        {
+            worker.send(());
         }
     }
 
@@ -33,17 +36,14 @@ impl ProvenanceState {
     }
 
     pub(super) fn is_coming(&self) -> bool {
-        matches!(self, ProvenanceState::Coming(_))
+        matches!(self, ProvenanceState::Coming(worker) if worker.is_busy())
     }
 
     /// Takes in what was worked out; true when there is something new.
     pub(super) fn take_in(&mut self) -> bool {
-        let ProvenanceState::Coming(made) = self else { return false };
-        *self = match made.try_recv() {
-            Ok(lines) => ProvenanceState::Known(lines),
-            Err(TryRecvError::Disconnected) => ProvenanceState::Unknown,
-            Err(TryRecvError::Empty) => return false,
-        };
+        let ProvenanceState::Coming(worker) = self else { return false };
+        let Some(made) = worker.poll() else { return false };
+        *self = made.map_or(ProvenanceState::Unknown, ProvenanceState::Known);
         true
     }
 
@@ -51,7 +51,7 @@ impl ProvenanceState {
         match self {
             ProvenanceState::Known(lines) => lines.get(line).map_or("", String::as_str),
             ProvenanceState::Coming(_) => "working out…",
-            ProvenanceState::Unknown | ProvenanceState::Asleep(_) => "",
+            ProvenanceState::Unknown => "",
         }
     }
 }

@@ -4,10 +4,10 @@
 //! left out, and only what is looked at is laid out.
 
 use crate::text::TextEncoding;
+use crate::ui::worker::Worker;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Lines of one block, and the bytes after which it ends with the line it is in.
@@ -53,14 +53,14 @@ struct BlockIndex {
     line_start: u64,
 }
 
-struct SharedBlockIndex {
-    index: Mutex<BlockIndex>,
-    stop: AtomicBool,
-}
+#[derive(Default)]
+struct SharedBlockIndex(Mutex<BlockIndex>);
 
 pub struct ViewerText {
     content: ViewerContent,
     shared: Arc<SharedBlockIndex>,
+    /// Finds where lines begin in the rest of a file.
+    indexer: Option<Worker<(), ()>>,
 }
 
 impl ViewerText {
@@ -68,29 +68,37 @@ impl ViewerText {
         let mut index = BlockIndex::default();
         index.take(text.as_bytes());
         index.finish();
-        ViewerText { content: ViewerContent::Memory(text), shared: SharedBlockIndex::new(index) }
+        let shared = Arc::new(SharedBlockIndex(Mutex::new(index)));
+        ViewerText { content: ViewerContent::Memory(text), shared, indexer: None }
     }
 
     /// A file that is read where it is looked at; `encoding` must be one of single bytes per line end.
     pub fn on_disk(file: File, size: u64, encoding: TextEncoding) -> ViewerText {
         let file = Arc::new(file);
-        let shared = SharedBlockIndex::new(BlockIndex::default());
+        let shared = Arc::<SharedBlockIndex>::default();
         let mut at = 0;
         while at < FIRST && !shared.lock().is_whole {
             at = shared.look(&file, at);
         }
-        if !shared.lock().is_whole {
-            let (theirs, file) = (Arc::clone(&shared), Arc::clone(&file));
-            let work = move || {
-                while !theirs.stop.load(Ordering::Relaxed) && !theirs.lock().is_whole {
-                    at = theirs.look(&file, at);
+        let (theirs, its_file) = (Arc::clone(&shared), Arc::clone(&file));
+        let indexer = Worker::new("lines", move |mut inbox| {
+            while inbox.wait().is_some() {
+                while !inbox.is_closed() && !theirs.lock().is_whole {
+                    at = theirs.look(&its_file, at);
                 }
-            };
-            if std::thread::Builder::new().name("lines".into()).spawn(work).is_err() {
-                shared.lock().is_whole = true;
             }
+        });
+        if !shared.lock().is_whole {
+            indexer.send(());
         }
-        ViewerText { content: ViewerContent::Disk { file, size, encoding }, shared }
+        ViewerText { content: ViewerContent::Disk { file, size, encoding }, shared, indexer: Some(indexer) }
+    }
+
+    /// Why no more lines are found, once. The text ends where it is known to.
+    pub fn failure(&mut self) -> Option<String> {
+        let failure = self.indexer.as_mut()?.poll()?.err()?;
+        self.shared.lock().is_whole = true;
+        Some(format!("the rest of the file is not shown: {failure}"))
     }
 
     /// The whole text, where it is in memory.
@@ -221,19 +229,9 @@ impl ViewerText {
     }
 }
 
-impl Drop for ViewerText {
-    fn drop(&mut self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-    }
-}
-
 impl SharedBlockIndex {
-    fn new(index: BlockIndex) -> Arc<SharedBlockIndex> {
-        Arc::new(SharedBlockIndex { index: Mutex::new(index), stop: AtomicBool::new(false) })
-    }
-
     fn lock(&self) -> MutexGuard<'_, BlockIndex> {
-        self.index.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Looks through the next piece; returns where the one after it begins.

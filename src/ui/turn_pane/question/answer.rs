@@ -7,6 +7,7 @@ use super::{AnyQuestion, PaneQuestion};
 use crate::agent::{ApprovalReply, QuestionChoice, UserPrompt};
 use crate::tools::UserReply;
 use crate::ui::input::guard::{KeyRole, is_plain};
+use crate::ui::text_field::{TextField, TextFieldKind};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it.
@@ -46,12 +47,14 @@ impl PaneQuestion {
 
     /// What `key` is to this question.
     pub(in crate::ui::turn_pane) fn meaning(&self, key: KeyEvent) -> QuestionKeyKind {
+        if let Some(typed) = &self.typing {
+            return match typed.is_end(key) {
+                true => QuestionKeyKind::Answer(KeyRole::EndOfText),
+                false => QuestionKeyKind::Text,
+            };
+        }
         if holds(key) {
             return QuestionKeyKind::Nothing;
-        }
-        if self.typing.is_some() {
-            let ends = key.code == KeyCode::Enter;
-            return if ends { QuestionKeyKind::Answer(KeyRole::EndOfText) } else { QuestionKeyKind::Text };
         }
         let is_letter = matches!(key.code, KeyCode::Char(_));
         let begins_text = is_letter && matches!(self.asked, AnyQuestion::Enquiry(_));
@@ -117,13 +120,14 @@ impl PaneQuestion {
         key: KeyEvent,
     ) -> QuestionOutcome {
         let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
+        if open.typing.is_some() {
+            open.reminds = false;
+            return PaneQuestion::type_key(slot, key);
+        }
         if holds(key) {
             return QuestionOutcome::Not;
         }
         open.reminds = false;
-        if open.typing.is_some() {
-            return PaneQuestion::type_key(slot, key);
-        }
         if let (KeyCode::Char('w'), AnyQuestion::Call(q)) = (key.code, &open.asked)
             && !q.why.is_empty()
         {
@@ -155,7 +159,7 @@ impl PaneQuestion {
             return QuestionOutcome::Open;
         }
         if consents && matches!(&open.asked, AnyQuestion::Call(q) if q.typed.is_some()) {
-            open.typing = Some(String::new());
+            open.typing = Some(TextField::default());
             return QuestionOutcome::Open;
         }
         PaneQuestion::close(slot, reply)
@@ -198,7 +202,9 @@ impl PaneQuestion {
             (KeyCode::Esc, None) => PaneQuestion::answer(slot, UserReply::Open),
             (KeyCode::Char(c), None) => {
                 if let Some(open) = slot {
-                    open.typing = Some(c.to_string());
+                    let mut answer = TextField::new(TextFieldKind::Lines);
+                    answer.insert(c.encode_utf8(&mut [0; 4]));
+                    open.typing = Some(answer);
                 }
                 QuestionOutcome::Open
             }
@@ -233,19 +239,21 @@ impl PaneQuestion {
             AnyQuestion::Loop(_) | AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => None,
         };
         let is_enquiry = matches!(open.asked, AnyQuestion::Enquiry(_));
-        match (key.code, &mut open.typing) {
-            (KeyCode::Char(c), Some(typed)) => typed.push(c),
-            (KeyCode::Backspace, Some(typed)) => drop(typed.pop()),
-            (KeyCode::Esc, typing) => *typing = None,
-            (KeyCode::Enter, Some(typed)) if is_enquiry && !typed.trim().is_empty() => {
-                let words = std::mem::take(typed);
-                return PaneQuestion::answer(slot, UserReply::Words(words));
-            }
-            (KeyCode::Enter, Some(typed)) if wanted.as_ref() == Some(typed) => {
-                return PaneQuestion::close(slot, ApprovalReply::Yes);
-            }
-            (KeyCode::Enter, Some(typed)) => typed.clear(),
-            _ => {}
+        let Some(field) = open.typing.as_mut().filter(|_| key.code != KeyCode::Esc) else {
+            open.typing = None;
+            return QuestionOutcome::Open;
+        };
+        if !field.is_end(key) {
+            field.key(key);
+            return QuestionOutcome::Open;
+        }
+        let typed = field.take();
+        if is_enquiry && !typed.trim().is_empty() {
+            let words = open.pastes.expanded(&typed).into_owned();
+            return PaneQuestion::answer(slot, UserReply::Words(words));
+        }
+        if wanted.is_some_and(|wanted| wanted == typed) {
+            return PaneQuestion::close(slot, ApprovalReply::Yes);
         }
         QuestionOutcome::Open
     }

@@ -38,9 +38,9 @@ impl PaneQuestion {
             ));
         } else if let Some(text) = self.confirmation() {
             lines.push(Line::styled(text, theme.style("warning")));
-        } else if let (Some(typed), AnyQuestion::Call(question)) = (&self.typing, &self.asked) {
+        } else if let (Some(_), AnyQuestion::Call(question)) = (&self.typing, &self.asked) {
             let wanted = question.typed.as_deref().unwrap_or_default();
-            let text = format!("type `{wanted}` and Enter to allow it, Esc goes back: {typed}");
+            let text = format!("type `{wanted}` and Enter to allow it, Esc goes back");
             return vec![Line::styled(sanitize::line(&text).into_owned(), theme.style("warning"))];
         }
         let mut row = match &self.asked {
