@@ -32,6 +32,7 @@ mod stack;
 mod stage;
 mod state_at;
 mod undo;
+mod undo_gaps;
 
 pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 pub use collect::CommandEffects;
