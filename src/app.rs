@@ -59,6 +59,8 @@ pub enum AppError {
     Provider { name: String, near: Option<String> },
     #[error("the provider `{0}` has no default model")]
     Model(String),
+    #[error("invalid base URL `{url}`: {why}")]
+    BaseUrl { url: String, why: &'static str },
     #[error("the provider `{0}` has no default base URL")]
     Address(String),
     #[error("the key file `{path}` can be read by others (mode {mode:o})")]
@@ -84,6 +86,7 @@ impl AppError {
                 | AppError::Provider { .. }
                 | AppError::Model(_)
                 | AppError::Address(_)
+                | AppError::BaseUrl { .. }
         )
     }
 
@@ -187,8 +190,9 @@ impl App {
 
     /// The turn that a prompt is when it needs no model: a batch of aOperations, and in that surface its test words.
     pub fn operations(&self, prompt: &str) -> Option<TurnStart> {
-        let test = matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST");
-        let runs = is_batch(prompt) || test && self.dialect == ToolSet::Typestack;
+        let prompt_of_typestack =
+            matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST") || prompt.trim_start().starts_with('{');
+        let runs = is_batch(prompt) || prompt_of_typestack && self.dialect == ToolSet::Typestack;
         let input = serde_json::json!({"sQuestion": prompt});
         runs.then(|| TurnStart::Call { text: prompt.into(), tool: "agent_prompt".into(), input })
     }
