@@ -123,8 +123,9 @@ impl App {
 
     /// The turn that a prompt is when it needs no model: a batch of aOperations, and in that surface its test words.
     pub fn operations(&self, prompt: &str) -> Option<TurnStart> {
-        let test = matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST");
-        let runs = is_batch(prompt) || test && self.dialect == ToolSet::Typestack;
+        let prompt_of_typestack =
+            matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST") || prompt.trim_start().starts_with('{');
+        let runs = is_batch(prompt) || prompt_of_typestack && self.dialect == ToolSet::Typestack;
         let input = serde_json::json!({"sQuestion": prompt});
         runs.then(|| TurnStart::Call { text: prompt.into(), tool: "agent_prompt".into(), input })
     }

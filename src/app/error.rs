@@ -29,6 +29,8 @@ pub enum AppError {
     Provider { name: String, near: Option<String> },
     #[error("the provider `{0}` has no default model")]
     Model(String),
+    #[error("invalid base URL `{url}`: {why}")]
+    BaseUrl { url: String, why: &'static str },
     #[error("the provider `{0}` has no default base URL")]
     Address(String),
     #[error("the key file `{path}` can be read by others (mode {mode:o})")]
@@ -54,6 +56,7 @@ impl AppError {
                 | AppError::Provider { .. }
                 | AppError::Model(_)
                 | AppError::Address(_)
+                | AppError::BaseUrl { .. }
         )
     }
 

@@ -105,6 +105,9 @@ impl App {
         if preset.base_url.is_empty() {
             return Err(AppError::Address(server.name.clone()));
         }
+        if let Some(why) = crate::provider::base_url_problem(&preset.base_url) {
+            return Err(AppError::BaseUrl { url: preset.base_url.clone(), why });
+        }
         let key = self.key(server)?;
         let mut settings =
             HttpProviderSettings { silence_limit: preset.silence_limit(), ..HttpProviderSettings::default() };

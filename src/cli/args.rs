@@ -339,7 +339,7 @@ pub enum SessionCommand {
     },
     /// Import a session that `export --format json` wrote
     Import {
-        /// The exported JSON file
+        /// The exported JSON file, or - for standard input
         file: PathBuf,
     },
     /// Remove sessions that are older or larger than the settings allow

@@ -79,7 +79,8 @@ fn slash_commands() -> String {
     out.push_str("| command | what it does |\n|---|---|\n");
     for row in COMMANDS {
         let typed = format!("/{} {}", row.name, row.arguments);
-        let _ = writeln!(out, "| `{}` | {} |", typed.trim(), row.help);
+        let typed = typed.trim().replace('|', "\\|");
+        let _ = writeln!(out, "| `{typed}` | {} |", row.help);
     }
     out
 }

@@ -14,7 +14,7 @@ use crate::process::CommandExit;
 use crate::serve::changes::{self, ApplyRequest, UserReport};
 use crate::session::Scratchpads;
 use crate::text::placet_mark::MarkEscaper;
-use crate::text::visible;
+use crate::text::{shell_word, visible};
 use crate::tools::{run_confined, withheld_line};
 use crate::ui::{line_ui, term};
 use crate::workspace::{ApprovedBy, LayerKind, TransactionLabel, View, Workspace};
@@ -61,7 +61,7 @@ pub(super) fn run(
     let env = app.env(Arc::new(Scratchpads::in_memory()), &name);
     let line = match command {
         [line] => line.clone(),
-        words => words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        words => words.iter().map(|word| shell_word::quoted(word)).collect::<Vec<_>>().join(" "),
     };
     let runtime = start::runtime()?;
     let stop = CancellationToken::new();
@@ -205,16 +205,6 @@ fn reset_terminal() {
     let mut err = io::stderr().lock();
     if io::stderr().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb") {
         drop(err.write_all(b"\x1b[!p\x1b[0m\x1b(B\x0f").and_then(|()| err.flush()));
-    }
-}
-
-/// A word as `sh` reads it back.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.into()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
     }
 }
 

@@ -6,7 +6,7 @@ use super::start;
 use crate::session::{MarkdownPictures, SessionPin, SessionStore, html, markdown, pictures, to_json};
 use crate::text::{count, regular_file, visible};
 use std::fmt::Write as _;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -110,6 +110,9 @@ fn export(
         ExportFormat::Html => "html",
         ExportFormat::Json => "json",
     };
+    if output.as_os_str().as_encoded_bytes().ends_with(b"/") && !output.is_dir() {
+        return Err(CliError::new(format!("`{}` is not a directory", visible::path(output))));
+    }
     let path = if output.is_dir() { output.join(format!("{}.{ending}", row.id)) } else { output.into() };
     write_new(&path, text.as_bytes())?;
     for (name, bytes) in if beside { pictures(&loaded) } else { Vec::new() } {
@@ -137,8 +140,11 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), CliError> {
 const LARGEST_EXPORT: u64 = 1 << 30;
 
 fn import(store: &SessionStore, file: &Path, options: &Options) -> Result<(), CliError> {
-    let text = regular_file::read_to_string(file, LARGEST_EXPORT)
-        .map_err(|e| CliError::new(format!("cannot read `{}`: {e}", file.display())))?;
+    let text = match file == Path::new("-") {
+        true => std::io::read_to_string(std::io::stdin().lock().take(LARGEST_EXPORT)),
+        false => regular_file::read_to_string(file, LARGEST_EXPORT),
+    };
+    let text = text.map_err(|e| CliError::new(format!("cannot read `{}`: {e}", file.display())))?;
     let cwd = start::working_directory(options)?;
     let session = store
         .import(&text, &cwd)

@@ -48,6 +48,10 @@ pub(super) fn load(options: &Options) -> Result<LoadedApp, CliError> {
             flags.flag(key, value, flag);
         }
     }
+    // An empty setting is the default; an empty word of the command line is a variable that is not set.
+    if options.base_url.as_deref() == Some("") {
+        return Err(CliError::usage("`--base-url` is empty"));
+    }
     if options.no_stream {
         flags.flag("stream", "false", "--no-stream");
     }

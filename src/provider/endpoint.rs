@@ -32,7 +32,12 @@ impl Endpoint {
 
     /// The address of something else on the same server.
     pub(super) fn url_beside(&self, path: &str) -> String {
-        let mut url = join(&self.base_url, path);
+        let (base, query) = split_query(&self.base_url);
+        let mut url = join(base, path);
+        if !query.is_empty() {
+            let mark = if url.contains('?') { '&' } else { '?' };
+            url.push_str(&format!("{mark}{query}"));
+        }
         for (name, value) in &self.query {
             let mark = if url.contains('?') { '&' } else { '?' };
             url.push_str(&format!("{mark}{}={}", escaped(name), escaped(value)));
@@ -43,7 +48,7 @@ impl Endpoint {
     /// The server's name and port, for messages.
     pub(super) fn host(&self) -> &str {
         let rest = self.base_url.split_once("://").map_or(self.base_url.as_str(), |(_, rest)| rest);
-        rest.split('/').next().unwrap_or_default()
+        rest.split(['/', '?']).next().unwrap_or_default()
     }
 
     /// The headers, with the key in the one that this server wants it in.
@@ -57,6 +62,21 @@ impl Endpoint {
         }
         headers
     }
+}
+
+/// Why a base URL cannot be used. An address that can never answer is a mistake in the settings, not a broken connection.
+pub fn base_url_problem(base: &str) -> Option<&'static str> {
+    let Ok(url) = reqwest::Url::parse(base) else { return Some("it is not a URL such as https://host/v1") };
+    match url.scheme() {
+        "http" | "https" if url.fragment().is_some() => Some("a base URL cannot contain `#`"),
+        "http" | "https" => None,
+        _ => Some("a base URL begins with http:// or https://"),
+    }
+}
+
+/// The address and its query, which goes after the path of a request.
+fn split_query(base: &str) -> (&str, &str) {
+    base.split_once('?').unwrap_or((base, ""))
 }
 
 /// Paths of wire formats, which people copy together with the address.
@@ -105,6 +125,27 @@ mod tests {
             ("http://b/messages", "/v1/messages", "http://b/messages/v1/messages"),
         ] {
             assert_eq!(join(base, path), url);
+        }
+    }
+
+    #[test]
+    fn a_query_of_the_base_url_goes_after_the_path() {
+        let at = |base: &str| Endpoint { base_url: base.into(), ..Endpoint::default() };
+        let azure = at("http://h/v1/chat/completions?api-version=1");
+        assert_eq!(azure.url("/chat/completions"), "http://h/v1/chat/completions?api-version=1");
+        assert_eq!(azure.url("/m?alt=sse"), "http://h/v1/m?alt=sse&api-version=1");
+        assert_eq!(at("http://h?x=1").host(), "h");
+    }
+
+    #[test]
+    fn an_address_that_can_never_answer_is_refused() {
+        for base in ["https://a.example/v1", "http://localhost:8080", "http://[::1]:1/v1?x=1"] {
+            assert_eq!(base_url_problem(base), None, "{base}");
+        }
+        for base in
+            ["", "localhost:8080", "a.example/v1", "ftp://h", "file:///v1", "http://h:99999", "http://h/v1#x"]
+        {
+            assert!(base_url_problem(base).is_some(), "{base}");
         }
     }
 

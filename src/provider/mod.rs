@@ -36,7 +36,7 @@ mod wire;
 pub use api_key::{ApiKey, ApiKeySource};
 pub use catalog::ModelLimits;
 pub use direct_call::DirectCallProvider;
-pub use endpoint::{AuthScheme, Endpoint};
+pub use endpoint::{AuthScheme, Endpoint, base_url_problem};
 pub use error::{ProviderError, RejectionCause};
 pub use fallback::{FallbackEntry, FallbackProvider};
 pub use http_provider::{HttpProvider, HttpProviderSettings};

@@ -50,7 +50,8 @@ pub(super) fn mentioned(text: &str) -> Vec<String> {
 }
 
 impl Shell<'_> {
-    /// Reads `path` with the tool the model would use, through the same gate; the model has then seen it.
+    /// Reads `path` with placet's own tool, through the gate of every call; the model has then seen it. The mention is the
+    /// person's: it does not depend on the tools that the model has.
     pub(super) fn attach(&mut self, path: &str) -> Result<Vec<Part>, AttachError> {
         let exists = |at: &PathBuf| std::fs::symlink_metadata(at).is_ok();
         let shown = PathBuf::from(OsString::from_vec(visible::read_back(path)));
@@ -62,8 +63,11 @@ impl Shell<'_> {
         let name = if is_dir { "list_directory" } else { "read_file" };
         let input = CallInput::Object(serde_json::json!({ "path": path }));
         let call = ToolCall { id: CallId::new("attached"), name: name.into(), input };
-        let (registry, env, policy) =
-            (Arc::clone(self.app.registry()), Arc::clone(agent.env()), Arc::clone(self.app.policy()));
+        let (registry, env, policy) = (
+            Arc::new(self.app.registry().for_person()),
+            Arc::clone(agent.env()),
+            Arc::clone(self.app.policy()),
+        );
         let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
         let model = agent.model().name.clone();
         let visit = agent.visit();

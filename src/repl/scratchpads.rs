@@ -87,7 +87,7 @@ impl Shell<'_> {
     fn call_for_person(&self, agent: &Agent, tool: &str, input: Value) -> CallResult {
         let call =
             ToolCall { id: CallId::new("by-hand"), name: tool.into(), input: CallInput::Object(input) };
-        let (registry, env) = (Arc::clone(self.app.registry()), Arc::clone(agent.env()));
+        let (registry, env) = (Arc::new(self.app.registry().for_person()), Arc::clone(agent.env()));
         let policy = Arc::clone(self.app.policy());
         let running = call_once(
             registry,

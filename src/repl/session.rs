@@ -5,7 +5,7 @@ use super::{ReplError, ResumeTarget, Shell, branches, pickers};
 use crate::agent::Agent;
 use crate::conversation::Part;
 use crate::session::{OpenSession, SessionPin, SessionRow};
-use crate::text::visible;
+use crate::text::{shell_word, visible};
 
 /// Hits of a search that can be chosen from.
 const HITS: usize = 200;
@@ -233,8 +233,23 @@ pub(super) fn cd(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         shell.note(&format!("this conversation works in {here}"));
         return None;
     }
-    let hint =
-        format!("start placet there: `placet --cwd {rest}`; -c resumes the last session of that directory");
+    let home = shell.app.workspace().home();
+    let there = match (rest.strip_prefix("~/"), home) {
+        (Some(below), Some(home)) => home.join(below),
+        (None, Some(home)) if rest == "~" => home.to_path_buf(),
+        _ => shell.app.workspace().cwd().join(rest),
+    };
+    if !there.is_dir() {
+        shell.error(&format!("`{}` is not a directory", visible::name(rest)), None);
+        return None;
+    }
+    // The shell does not expand a quoted `~`.
+    let there = if rest.starts_with('~') { there } else { rest.into() };
+    let there = shell_word::quoted(&there.to_string_lossy());
+    let hint = format!(
+        "start placet there: `placet --cwd {}`; -c resumes the last session of that directory",
+        visible::name(&there)
+    );
     shell.error(&format!("a conversation cannot change its directory ({here})"), Some(&hint));
     None
 }

@@ -1,11 +1,15 @@
 //! What the tools share: running off the event loop, and errors of the workspace in words that teach.
 
-use super::output::failed;
-use super::{CallFailure, Hint, HintTool, ReadScope, RunFuture, ToolContext, ToolError, ToolOutput, hint};
+use super::output::{failed, interrupted};
+use super::{
+    CallFailure, Hint, HintTool, ReadScope, RunContext, RunFuture, ToolContext, ToolError, ToolOutput, hint,
+};
 use crate::text::nearest;
 use crate::workspace::{OpenConsent, ReadLedger, ResolvedPath, WorkspaceError};
 use std::path::{Path, PathBuf};
 use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// Runs file work on a thread where waiting is allowed.
 pub(super) fn blocking(
@@ -17,6 +21,49 @@ pub(super) fn blocking(
         let result = done.unwrap_or_else(|e| Err(ToolError::new(format!("the tool failed: {e}"))));
         result.unwrap_or_else(|error| failed(&title, &error))
     })
+}
+
+/// How long work that only looks may go on after its call was cancelled or its time is over: usually it ends by itself
+/// and says what it found so far.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// The same for work that only looks. The call ends also where the work cannot: one step of a pattern over one long line,
+/// or one read of a disk that does not answer. The thread then ends alone, and nobody takes its result.
+pub(super) fn looking(
+    title: String,
+    ctx: RunContext,
+    work: impl FnOnce(&RunContext) -> Result<ToolOutput, ToolError> + Send + 'static,
+) -> RunFuture {
+    let (asked, time) = (ctx.cancel.clone(), ctx.env.limits.search_time);
+    let abandoned = asked.child_token();
+    let ctx = RunContext { cancel: abandoned.clone(), ..ctx };
+    let running = blocking(title.clone(), move || work(&ctx));
+    Box::pin(async move { ended(running, &title, &asked, &abandoned, (time, GRACE)).await })
+}
+
+/// What comes of `running`, or that it was given up.
+async fn ended(
+    running: RunFuture,
+    title: &str,
+    asked: &CancellationToken,
+    abandoned: &CancellationToken,
+    (time, grace): (Duration, Duration),
+) -> ToolOutput {
+    let cancelled = async {
+        asked.cancelled().await;
+        tokio::time::sleep(grace).await;
+    };
+    tokio::select! {
+        biased;
+        done = running => done,
+        () = cancelled => interrupted(title),
+        () = tokio::time::sleep(time.saturating_add(grace)) => {
+            abandoned.cancel();
+            let message = format!("no answer within {} s", time.as_secs());
+            let hint = "use a simpler pattern, or name a smaller part of the tree";
+            failed(title, &ToolError::hint(message, hint))
+        }
+    }
 }
 
 impl ToolContext {
@@ -139,4 +186,23 @@ pub(super) fn real_path_note(env: &ToolContext, at: &ResolvedPath) -> Option<Str
 
 pub(super) fn s(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::CallOutcome;
+
+    #[tokio::test]
+    async fn a_look_that_does_not_end_is_given_up_when_it_is_cancelled_and_when_its_time_is_over() {
+        let stuck = || -> RunFuture { Box::pin(std::future::pending()) };
+        let (asked, abandoned) = (CancellationToken::new(), CancellationToken::new());
+        let day = Duration::from_secs(86_400);
+        let late = ended(stuck(), "search", &asked, &abandoned, (Duration::ZERO, Duration::ZERO)).await;
+        assert_eq!(late.outcome, CallOutcome::Failed);
+        assert!(abandoned.is_cancelled() && !asked.is_cancelled(), "the thread is asked to end");
+        asked.cancel();
+        let stopped = ended(stuck(), "search", &asked, &abandoned, (day, Duration::ZERO)).await;
+        assert_eq!(stopped.outcome, CallOutcome::Interrupted);
+    }
 }

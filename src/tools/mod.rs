@@ -104,6 +104,12 @@ pub trait Plan: Send {
     /// is asked. With [`ReadScope::InsideOnly`] it must not read outside the workspace: consent is still to come.
     fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError>;
 
+    /// What the model is told where the call is refused, if the reason itself must not be shown: it names resolved paths,
+    /// and some tool sets hide where the workspace is.
+    fn refusal(&self, _: &ToolContext) -> Option<String> {
+        None
+    }
+
     /// Does what was previewed, or fails because the world changed since. Cancelling `ctx.cancel` ends it within a
     /// second and leaves no file half written.
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture;

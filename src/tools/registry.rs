@@ -31,6 +31,8 @@ pub struct ToolRegistry {
     /// Tools that no model is told of: a person's own words run them.
     unlisted: Arc<[Arc<dyn Tool>]>,
     names: ToolNames,
+    /// What may stand before the name of a tool: `tool::`.
+    prefix: Option<&'static str>,
 }
 
 /// Names as providers accept them: letters, digits, `_` and `-`, at most 64. Two names never become one.
@@ -78,6 +80,7 @@ impl ToolRegistry {
             wire: wire.into(),
             unlisted: Arc::new([]),
             names,
+            prefix: None,
         }
     }
 
@@ -85,6 +88,12 @@ impl ToolRegistry {
     #[must_use]
     pub fn with_unlisted(self, unlisted: Vec<Arc<dyn Tool>>) -> ToolRegistry {
         ToolRegistry { unlisted: unlisted.into(), ..self }
+    }
+
+    /// The same where calls may put `prefix` before a tool's name.
+    #[must_use]
+    pub fn with_prefix(self, prefix: &'static str) -> ToolRegistry {
+        ToolRegistry { prefix: Some(prefix), ..self }
     }
 
     /// The tools under their own names. The same bytes each time.
@@ -97,7 +106,14 @@ impl ToolRegistry {
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> ToolRegistry {
         let kept = self.tools.iter().zip(self.called.iter()).filter(|(_, called)| keep(called));
         let kept = kept.map(|(tool, _)| Arc::clone(tool)).collect();
-        ToolRegistry { names: self.names.clone(), ..ToolRegistry::of(kept) }
+        ToolRegistry { names: self.names.clone(), prefix: self.prefix, ..ToolRegistry::of(kept) }
+    }
+
+    /// placet's own tools for what the person asks for by hand, whatever the model's tools are called. Hints name the
+    /// model's tools.
+    #[must_use]
+    pub fn for_person(&self) -> ToolRegistry {
+        ToolRegistry { names: self.names.clone(), ..ToolRegistry::native() }
     }
 
     /// What a program that calls tools by itself is told of them: not those that need a conversation.
@@ -124,7 +140,20 @@ impl ToolRegistry {
         self.called.to_vec()
     }
 
+    /// The name that a tool has here, where `name` may be the one that providers are given.
+    pub fn own_name<'n>(&'n self, name: &'n str) -> &'n str {
+        let plain = self.unprefixed(name);
+        let own = || self.called.iter().find(|called| *called == plain);
+        let by_wire = || self.called.get(self.wire.iter().position(|wire| wire == name)?);
+        own().or_else(by_wire).map_or(name, String::as_str)
+    }
+
+    fn unprefixed<'n>(&self, name: &'n str) -> &'n str {
+        self.prefix.and_then(|prefix| name.strip_prefix(prefix)).unwrap_or(name)
+    }
+
     pub fn get(&self, name: &str) -> Result<&Arc<dyn Tool>, ToolError> {
+        let name = self.unprefixed(name);
         let named = |names: &[String]| names.iter().position(|n| n == name).and_then(|at| self.tools.get(at));
         let unlisted = || self.unlisted.iter().find(|tool| tool.spec().name == name);
         let found = named(&self.called).or_else(unlisted).or_else(|| named(&self.wire));
@@ -193,6 +222,10 @@ impl Plan for DeliveredPlan {
 
     fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
         self.inner.prepare(env, sight).map_err(|e| self.names.error(e))
+    }
+
+    fn refusal(&self, env: &ToolContext) -> Option<String> {
+        self.inner.refusal(env)
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {

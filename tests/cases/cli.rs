@@ -415,3 +415,17 @@ fn a_rule_that_breaks_its_examples_holds_everything_down() {
     let list = place.run(["permission", "list"]).code(0).says("ask    *");
     assert!(!list.stdout.contains("run(cargo *)"), "{list:?}");
 }
+
+#[test]
+fn a_session_is_imported_from_standard_input_and_not_exported_into_a_directory_that_is_missing() {
+    let place = crate::support::binary::Place::new().file("notes.txt", "one\n");
+    place.run(["-p", "show notes.txt"]).code(0);
+    let list = place.run(["session", "list"]).code(0).stdout;
+    let id = list.split_whitespace().next().unwrap();
+    let export = place.run(["session", "export", id, "--format", "json"]).code(0).stdout;
+    place.placet(["session", "import", "-"]).stdin(export).go().code(0).says("show notes.txt");
+    place
+        .run(["session", "export", id, "--output", "nowhere/"])
+        .code(1)
+        .warns("`nowhere/` is not a directory");
+}

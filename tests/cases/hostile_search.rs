@@ -110,3 +110,44 @@ fn a_search_opens_nothing_but_files() {
     let body = bench.call("search_contents", json!({"pattern": "word"})).done();
     assert!(body.contains("1 matching line in 1 file"), "{body}");
 }
+
+/// Story: a pattern of 100,000 letters took more than 45 s and 2 GB, and blocked every later call of a server.
+#[test]
+fn a_pattern_without_end_is_refused_in_every_tool_set() {
+    let long = "x".repeat(10_001);
+    let huge = r"((\w{50}){50}){50}";
+    for (dialect, tool, field) in [
+        (ToolSet::Native, "search_contents", "pattern"),
+        (ToolSet::Native, "find_files", "pattern"),
+        (ToolSet::Native, "read_file", "pattern"),
+        (ToolSet::Agsh, "search_contents", "pattern"),
+        (ToolSet::Triggerfish, "search_files", "pattern"),
+        (ToolSet::Deepagents, "grep", "pattern"),
+        (ToolSet::Deepagents, "glob", "pattern"),
+        (ToolSet::Agentos, "file_search", "pattern"),
+    ] {
+        let bench = Bench::new().speaking(dialect, &ToolSetSettings::default());
+        bench.write("a.txt", "x".repeat(20_000));
+        let call = |pattern: &str| {
+            let mut input = json!({field: pattern});
+            if tool == "read_file" {
+                input["path"] = json!("a.txt");
+            }
+            if dialect == ToolSet::Triggerfish {
+                input["path"] = json!(".");
+                input["content_search"] = json!(true);
+            }
+            bench.call(tool, input)
+        };
+        let body = call(&long).failed();
+        assert!(body.contains("bytes; at most 10000 are possible"), "{tool}: {body}");
+        if matches!(tool, "search_contents" | "file_search" | "read_file") {
+            let body = call(huge).failed();
+            assert!(body.contains("`pattern` is too large when it is compiled"), "{tool}: {body}");
+        }
+    }
+    let bench = Bench::new();
+    bench.write("a.txt", "x".repeat(20_000));
+    let body = bench.call("search_contents", json!({"pattern": "x".repeat(10_000), "literal": true})).done();
+    assert!(body.contains("1 matching line"), "{body}");
+}

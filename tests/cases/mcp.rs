@@ -289,3 +289,21 @@ fn each_call_is_a_turn_for_undo() {
     }
     place.run(["undo"]).code(0).says("nothing to undo");
 }
+
+/// Transactions are composed in the order of time, and what somebody else wrote between two of them stays.
+#[test]
+fn what_you_wrote_between_two_calls_stays_when_both_are_undone() {
+    let place = Place::new().file("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n");
+    let edit = |old: &str, new: &str| {
+        let input = json!({"path": "a.txt", "old_string": old, "new_string": new, "force": true}).to_string();
+        place.run(["tool", "call", "edit_file", &input, "--mode", "write"]).code(0);
+    };
+    edit("1", "one");
+    let own = place.read("a.txt").replace('9', "mine");
+    place.write("a.txt", own);
+    edit("5", "five");
+    place.run(["undo", "2"]).code(0).says("(merged with your later changes)");
+    assert_eq!(place.read("a.txt"), "1\n2\n3\n4\n5\n6\n7\n8\nmine\n");
+    place.run(["redo"]).code(0);
+    assert_eq!(place.read("a.txt"), "one\n2\n3\n4\nfive\n6\n7\n8\nmine\n");
+}

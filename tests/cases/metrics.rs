@@ -175,3 +175,25 @@ fn figures_are_pushed_through_the_proxy_and_with_the_certificates_of_the_setting
     push(&trusting, "wrong-1").code(1).warns("refuses the name or the password in https_proxy");
     push(&place(""), "pass-1").code(1).warns("`network.ca_file` names certificates to trust");
 }
+
+#[test]
+fn a_call_that_cannot_do_its_work_is_a_failure_and_a_tool_with_two_names_is_counted_once() {
+    let place = Place::new().file("a.txt", "alpha\n");
+    let call = |dialect: &str, tool: &str, arguments: &str| {
+        place.run(["tool", "call", tool, arguments, "--dialect", dialect, "--mode", "write"])
+    };
+    call("agentos", "file_read", r#"{"path":"nope"}"#).code(1);
+    call("agentos", "apply_patch", r#"{"path":"a.txt","patch":"@@ -1 +1 @@\n-nosuch\n+x\n"}"#).code(1);
+    call("agentos", "tool::file_read", r#"{"path":"a.txt"}"#).code(0);
+    call("triggerfish", "exec.ls", "{}").code(0);
+    call("triggerfish", "exec_ls", "{}").code(0);
+    let text = place.run(["metrics"]).code(0).stdout;
+    for wanted in [
+        "tool_execution_total{toolId=\"file_read\",status=\"failure\"} 1",
+        "tool_execution_total{toolId=\"file_read\",status=\"success\"} 1",
+        "tool_execution_total{toolId=\"apply_patch\",status=\"failure\"} 1",
+        "tool_execution_total{toolId=\"exec.ls\",status=\"success\"} 2",
+    ] {
+        assert_eq!(line(&text, wanted), wanted);
+    }
+}

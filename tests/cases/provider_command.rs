@@ -256,3 +256,14 @@ fn a_name_with_a_dot_is_a_table_in_quotes_and_llamacpp_is_the_same_server() {
     place.run(added).code(0);
     place.run(["provider", "list"]).code(0).says("my.server");
 }
+
+#[test]
+fn a_base_url_that_can_never_answer_is_a_usage_error() {
+    let place = Place::new();
+    for url in ["ftp://h/v1", "file:///v1", "h.example/v1", "http://h:99999", "http://h/v1#frag"] {
+        let run = ["--provider", "openai-compatible", "--model", "m", "--base-url", url, "-p", "hi"];
+        let out = place.run(run).code(2);
+        assert!(out.stderr.contains(&format!("invalid base URL `{url}`")), "{url}: {}", out.stderr);
+    }
+    place.run(["--base-url", "", "-p", "hi"]).code(2).warns("`--base-url` is empty");
+}

@@ -539,3 +539,32 @@ fn a_hook_may_keep_a_conversation_from_being_left() {
         s.contains("this conversation continues: the hook `stay` blocks it: write your notes")
     });
 }
+
+/// The person's mention is not a call of the model: it works whatever the model's tools are called.
+#[test]
+fn a_file_named_with_an_at_sign_goes_along_in_every_tool_set() {
+    for dialect in placet::tools::ToolSet::ALL.map(|set| set.name()) {
+        let server = MockServer::start([Reply::openai(&[Say::Text("read it")])]);
+        let start = with_model(&server).arg("--dialect").arg(dialect);
+        let mut pty = start.file("d/notes.txt", "alpha\nbeta\n").open();
+        pty.line("look at @d/notes.txt and @d please");
+        pty.until(dialect, |s| s.contains("read it"));
+        let said = server.requests()[0].body.to_string();
+        assert!(
+            said.contains("the person attached d/notes.txt") && said.contains("2│beta"),
+            "{dialect}: {said}"
+        );
+        assert!(said.contains("the person attached d]"), "{dialect}: {said}");
+        assert!(!pty.screen().contains("error"), "{dialect}: {}", pty.screen());
+    }
+}
+
+#[test]
+fn a_hint_of_a_directory_can_be_copied_and_names_one_that_is_there() {
+    let mut pty = shell().file("new dir/a.txt", "").open();
+    pty.line("/cd new dir");
+    pty.until("the hint", |s| s.contains("`placet --cwd 'new dir'`; -c"));
+    pty.until_prompt("");
+    pty.line("/cd nowhere");
+    pty.until("the error", |s| s.contains("`nowhere` is not a directory"));
+}

@@ -98,3 +98,66 @@ fn a_session_is_found_by_its_id_in_upper_case() {
     place.run(["session", "delete", &id.to_uppercase()]).code(0);
     place.run(["session", "show", &id]).code(1);
 }
+
+/// Refusals have the words of the surface: placet's own name the directory that virtual paths hide.
+#[test]
+fn a_refusal_names_no_real_path_where_paths_are_virtual() {
+    let place = Place::new().file(".git/hooks/x.sample", "");
+    let hook = "/.git/hooks/pre-commit";
+    for version in ["0.4", "0.7"] {
+        let version = format!("dialects.deepagents.version={version}");
+        for (tool, input, words) in [
+            (
+                "write_file",
+                json!({"file_path": hook, "content": "x"}),
+                "denied: Error writing file '/.git/hooks/pre-commit': permission denied",
+            ),
+            (
+                "upload_files",
+                json!({"files": [{"path": hook, "content": "eA=="}]}),
+                "denied: Error uploading files: permission denied",
+            ),
+        ] {
+            let dialect = ["--dialect", "deepagents", "--mode", "write", "--set", &version];
+            let out = place.run([&["tool", "call", tool, &input.to_string()][..], &dialect].concat()).code(3);
+            let root = place.tree.to_string_lossy().into_owned();
+            assert!(out.stderr.contains(words) && !out.stderr.contains(&root), "{tool}: {}", out.stderr);
+        }
+    }
+}
+
+/// The system prompt and `execute` name the real directory, so a model uses it.
+#[test]
+fn a_real_path_of_the_workspace_is_understood_where_paths_are_virtual() {
+    let bench = Bench::new().speaking(ToolSet::Deepagents, &ToolSetSettings::default());
+    bench.write("src/a.txt", "one\n");
+    let real = |name: &str| bench.path(name).to_string_lossy().into_owned();
+    let body = bench.call("read_file", json!({"file_path": real("src/a.txt")})).done();
+    assert!(body.contains("one"), "{body}");
+    bench.call("write_file", json!({"file_path": real("out.txt"), "content": "x"})).done();
+    assert_eq!(bench.text("out.txt"), "x");
+    let listed = bench.call("ls", json!({"path": bench.root})).done();
+    assert_eq!(listed, "['/out.txt', '/src/']");
+    assert_eq!(bench.call("grep", json!({"pattern": "one", "path": real("src")})).done(), "/src/a.txt");
+    let outside = bench.call("read_file", json!({"file_path": "/etc/hostname"})).failed();
+    assert!(outside.contains("not found"), "{outside}");
+}
+
+#[test]
+fn agentos_tools_have_their_names_with_and_without_the_prefix() {
+    let bench = Bench::new().speaking(ToolSet::Agentos, &ToolSetSettings::default());
+    bench.write("a.txt", "abc");
+    let body = bench.call("tool::file_read", json!({"path": "a.txt", "maxBytes": 0})).done();
+    assert!(body.contains("\"content\":\"\"") && body.contains("\"size\":3"), "{body}");
+    assert!(bench.registry.get("tool::nosuch").is_err());
+    let native = placet::tools::ToolRegistry::native();
+    assert!(native.get("tool::read_file").is_err());
+}
+
+#[test]
+fn a_prompt_of_typestack_that_is_broken_json_does_not_go_to_the_model() {
+    let place = Place::new();
+    let out = place.run(["--dialect", "typestack", "-p", "{bad"]);
+    let said = format!("{}{}", out.stdout, out.stderr);
+    assert!(said.contains("sQuestion starts with { but is not JSON"), "{said}");
+}

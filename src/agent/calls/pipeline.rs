@@ -71,6 +71,8 @@ enum ExecGuard {
 enum CallRejection {
     Error(ToolError),
     Denied(Denial),
+    /// The same where the model is told other words.
+    Masked(Denial, String),
     Stopped,
 }
 
@@ -147,7 +149,9 @@ impl CallServices {
         let judged = Arc::clone(&self).judge(&call, &cancel, &mut note).await;
         let (decision, why) = match &judged {
             Ok((_, permit)) => ("allow", permit.why().to_string()),
-            Err(CallRejection::Denied(denial)) => ("deny", denial.reason.clone()),
+            Err(CallRejection::Denied(denial) | CallRejection::Masked(denial, _)) => {
+                ("deny", denial.reason.clone())
+            }
             Err(CallRejection::Error(error)) => ("error", error.message.clone()),
             Err(CallRejection::Stopped) => ("stopped", String::new()),
         };
@@ -173,17 +177,34 @@ impl CallServices {
             name: call.name.clone(),
             title: cut(planned.title(), 500),
         });
+        // Only the model is told these words: the person and the log need the reason.
+        let words = planned.refusal(&self.env);
+        let consented = self.consent(call, planned, cancel, note).await;
+        consented.map_err(|refusal| match (refusal, words) {
+            (CallRejection::Denied(denial), Some(words)) => CallRejection::Masked(denial, words),
+            (refusal, _) => refusal,
+        })
+    }
+
+    /// Lets the hooks, the rules and the person decide about a plan.
+    async fn consent(
+        &self,
+        call: &ToolCall,
+        planned: Box<dyn Plan>,
+        cancel: &CancellationToken,
+        note: &mut AuditEvent,
+    ) -> Result<(Box<dyn Plan>, Permit), CallRejection> {
         let demand = self.hooks_before(call, planned.reach(), cancel).await?;
         let demand = demand.as_deref();
         match self.decide(call, planned.as_ref(), demand) {
             Decision::Deny(denial) => Err(CallRejection::Denied(denial)),
             Decision::Allow(permit) => {
-                let (planned, preview) = self.prepare(planned, ReadScope::Everywhere).await?;
+                let (planned, preview) = self.prepare(call, planned, ReadScope::Everywhere).await?;
                 note.preview_hash = Some(fingerprint(&preview));
                 Ok((planned, permit))
             }
             Decision::Ask(_) => {
-                let (planned, preview) = self.prepare(planned, ReadScope::InsideOnly).await?;
+                let (planned, preview) = self.prepare(call, planned, ReadScope::InsideOnly).await?;
                 note.preview_hash = Some(fingerprint(&preview));
                 let turn = tokio::select! {
                     guard = self.family.asking.lock() => guard,
@@ -294,7 +315,7 @@ impl CallServices {
         let (output, note) = Arc::clone(&self).discard_lower_writes(watch, output).await;
         let status =
             if output.outcome == CallOutcome::Done { MetricStatus::Success } else { MetricStatus::Failure };
-        self.visit.count(&call.name, status, started.elapsed());
+        self.count(call, status, started);
         let outcome = Some(output.outcome.name().into());
         let ended = AuditEvent { kind: AuditKind::Result, outcome, taint: self.taint(), ..decided };
         let written = self.visit.write(ended);
@@ -357,18 +378,29 @@ impl CallServices {
         (!policy.labels().is_off()).then(|| policy.taint().load().name().to_string())
     }
 
+    /// A call that cannot do its work counts as one that failed, although it does not run.
     async fn prepare(
         &self,
+        call: &ToolCall,
         planned: Box<dyn Plan>,
         sight: ReadScope,
     ) -> Result<(Box<dyn Plan>, CallPreview), CallRejection> {
-        let env = Arc::clone(&self.env);
-        blocking(move || {
+        let (env, started) = (Arc::clone(&self.env), Instant::now());
+        let prepared = blocking(move || {
             let mut planned = planned;
             let preview = planned.prepare(&env, sight)?;
             Ok((planned, preview))
         })
-        .await
+        .await;
+        if matches!(prepared, Err(CallRejection::Error(_))) {
+            self.count(call, MetricStatus::Failure, started);
+        }
+        prepared
+    }
+
+    fn count(&self, call: &ToolCall, status: MetricStatus, started: Instant) {
+        // A tool with two names is counted once.
+        self.visit.count(self.registry.own_name(&call.name), status, started.elapsed());
     }
 
     async fn ask(
@@ -421,6 +453,10 @@ impl CallServices {
             }
             CallRejection::Denied(d) => {
                 let text = format!("denied: {}\nhint: {}", d.reason, d.hint);
+                (CallOutcome::Denied, text, CallSummary::failure(&call.name, &d.reason), Vec::new())
+            }
+            CallRejection::Masked(d, words) => {
+                let text = format!("denied: {words}\nhint: do not try this path again in this session");
                 (CallOutcome::Denied, text, CallSummary::failure(&call.name, &d.reason), Vec::new())
             }
             CallRejection::Stopped => {

@@ -5,7 +5,7 @@ use super::super::args::Options;
 use super::super::report::{self, CliError, print, warn};
 use super::super::start;
 use crate::app::AppError;
-use crate::provider::ProviderPreset;
+use crate::provider::{ProviderPreset, base_url_problem};
 use crate::text::regular_file;
 use std::fs;
 use std::io::Write;
@@ -18,12 +18,6 @@ pub(super) struct NewProvider {
     pub(super) key_env: Option<String>,
     /// It answers from now on.
     pub(super) answers: bool,
-}
-
-/// With a scheme and a host: the rest is the server's to judge.
-fn is_web_address(url: &str) -> bool {
-    let parsed = reqwest::Url::parse(url);
-    parsed.is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 pub(super) fn add(new: &NewProvider, options: &Options) -> Result<u8, CliError> {
@@ -44,7 +38,7 @@ pub(super) fn add(new: &NewProvider, options: &Options) -> Result<u8, CliError> 
             .hint("pass --base-url https://..., up to and including /v1"));
     }
     if let Some(url) = &options.base_url
-        && !is_web_address(url)
+        && base_url_problem(url).is_some()
     {
         return Err(CliError::usage(format!("invalid base URL `{url}`"))
             .hint("pass --base-url https://..., up to and including /v1"));

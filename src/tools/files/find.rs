@@ -1,10 +1,11 @@
 //! find_files: paths by a glob.
 
 use super::list::{check_root, gaps, left_out, walk_root};
+use super::pattern::check_length;
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
 use crate::tools::arguments::ToolSchema;
-use crate::tools::blocking::blocking;
+use crate::tools::blocking::looking;
 use crate::tools::{
     CallPreview, CallSummary, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool,
     ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
@@ -75,6 +76,7 @@ pub(in crate::tools) struct PathGlob {
 
 impl PathGlob {
     pub(in crate::tools) fn new(pattern: &str) -> Result<PathGlob, ToolError> {
+        check_length(pattern)?;
         if pattern.starts_with('/')
             || pattern.starts_with("~/")
             || pattern.split('/').any(|part| part == "..")
@@ -146,7 +148,7 @@ impl Plan for FindPlan {
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
-        blocking(self.title.clone(), move || self.find(&permit, &ctx))
+        looking(self.title.clone(), ctx, move |ctx| self.find(&permit, ctx))
     }
 }
 

@@ -3,7 +3,7 @@
 use super::list::{check_root, walk_root};
 use crate::conversation::Part;
 use crate::permission::{Access, Permit};
-use crate::tools::blocking::{blocking, consent_of};
+use crate::tools::blocking::{consent_of, looking};
 use crate::tools::{
     CallFailure, CallPreview, DisplayDetail, Plan, ReadScope, RunContext, RunFuture, ToolContext, ToolError,
     ToolOutput,
@@ -71,7 +71,7 @@ impl Plan for LookupPlan {
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         let LookupPlan { title, look, .. } = *self;
-        blocking(title, move || look(OpenConsent::Permit(&permit), &ctx))
+        looking(title, ctx, move |ctx| look(OpenConsent::Permit(&permit), ctx))
     }
 }
 

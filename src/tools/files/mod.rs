@@ -8,6 +8,7 @@ pub(super) mod file_page;
 pub(super) mod find;
 pub(super) mod list;
 pub(super) mod lookup;
+pub(super) mod pattern;
 pub(super) mod read;
 pub(super) mod read_window;
 pub(super) mod search;

@@ -4,6 +4,7 @@
 //! on it. A file too large to load is read by a window; its lines are then known by their own hash.
 
 use super::file_page::FilePage;
+use super::pattern::line_matcher;
 use super::{content_type, file_page};
 use crate::conversation::{CallOutcome, Image, Part, ToolSpec};
 use crate::media::{self, MediaError, OversizePolicy};
@@ -17,7 +18,7 @@ use crate::tools::{
 };
 use crate::workspace::{Hash, OpenConsent, OpenedFile, ResolvedPath, TextFile};
 use grep_matcher::Matcher;
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_regex::RegexMatcher;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -91,7 +92,7 @@ impl ReadPlan {
                 "leave it out for 2000 lines",
             ));
         }
-        let pattern = args.pattern.as_deref().map(regex).transpose()?;
+        let pattern = args.pattern.as_deref().map(|pattern| line_matcher(pattern, |_| {})).transpose()?;
         let title = title(env, &at, &args);
         Ok(ReadPlan { args, at, pattern, title, is_whole: false })
     }
@@ -101,16 +102,6 @@ impl ReadPlan {
     pub(in crate::tools) fn whole(self) -> ReadPlan {
         ReadPlan { is_whole: true, ..self }
     }
-}
-
-pub(in crate::tools) fn regex(pattern: &str) -> Result<RegexMatcher, ToolError> {
-    let built = RegexMatcherBuilder::new().line_terminator(Some(b'\n')).build(pattern);
-    built.map_err(|e| {
-        ToolError::hint(
-            format!("`pattern` is not a regular expression: {e}"),
-            "escape special characters with `\\`",
-        )
-    })
 }
 
 fn title(env: &ToolContext, at: &ResolvedPath, args: &Args) -> String {
@@ -154,12 +145,13 @@ impl Plan for ReadPlan {
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
-        blocking(self.title.clone(), move || self.read(&permit, &ctx.env))
+        blocking(self.title.clone(), move || self.read(&permit, &ctx))
     }
 }
 
 impl ReadPlan {
-    fn read(&self, permit: &Permit, env: &ToolContext) -> Result<ToolOutput, ToolError> {
+    fn read(&self, permit: &Permit, ctx: &RunContext) -> Result<ToolOutput, ToolError> {
+        let env = &ctx.env;
         let consent = OpenConsent::Permit(permit);
         let mut opened = env.workspace.open(&self.at, consent).map_err(|e| env.path_error(&e))?;
         let head = self.head(&mut opened, env)?;
@@ -173,7 +165,7 @@ impl ReadPlan {
             return Err(self.binary(kind, opened.size));
         }
         if opened.size > env.limits.read_bytes {
-            return self.read_window(opened, &head, env);
+            return self.read_window(opened, &head, ctx);
         }
         let bytes = opened.read_all(&self.at.path, env.limits.read_bytes).map_err(|e| env.path_error(&e))?;
         let bytes = Arc::new(bytes);

@@ -3,7 +3,8 @@
 use super::file_page;
 use super::file_page::FilePage;
 use super::read::{LINES, ReadPlan, past_end};
-use crate::tools::{Hint, HintTool, ToolContext, ToolError, ToolOutput, hint};
+use crate::tools::output::interrupted;
+use crate::tools::{Hint, HintTool, RunContext, ToolContext, ToolError, ToolOutput, hint};
 use crate::workspace::{FileWindow, OpenedFile, TextFile, WorkspaceError};
 use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
@@ -16,8 +17,9 @@ impl ReadPlan {
         &self,
         mut opened: OpenedFile,
         head: &[u8],
-        env: &ToolContext,
+        ctx: &RunContext,
     ) -> Result<ToolOutput, ToolError> {
+        let env = &ctx.env;
         if head.starts_with(&[0xFF, 0xFE]) || head.starts_with(&[0xFE, 0xFF]) {
             return Err(ToolError::hint(
                 format!(
@@ -31,7 +33,7 @@ impl ReadPlan {
             return Err(self.binary("binary data", opened.size));
         }
         if let Some(pattern) = &self.pattern {
-            return self.matching_window(opened, pattern, env);
+            return self.matching_window(opened, pattern, ctx);
         }
         let (Some(first), Some(limit)) =
             (self.args.offset.or(self.args.limit.map(|_| 0)), self.args.limit.or(Some(LINES)))
@@ -90,13 +92,17 @@ impl ReadPlan {
         &self,
         opened: OpenedFile,
         pattern: &RegexMatcher,
-        env: &ToolContext,
+        ctx: &RunContext,
     ) -> Result<ToolOutput, ToolError> {
         use std::io::BufRead;
+        let env = &ctx.env;
         let (first, limit) = (self.args.offset.unwrap_or(0), self.args.limit.unwrap_or(LINES));
         let mut reader = std::io::BufReader::with_capacity(1 << 18, opened.file);
         let (mut line, mut text, mut number, mut found, mut cut) = (Vec::new(), String::new(), 0, 0, false);
         loop {
+            if ctx.cancel.is_cancelled() {
+                return Ok(interrupted(&self.title));
+            }
             line.clear();
             let read = reader.read_until(b'\n', &mut line);
             if read.map_err(|e| env.path_error(&WorkspaceError::from_io(&self.at.path, e)))? == 0 {

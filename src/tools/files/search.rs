@@ -6,12 +6,13 @@
 use super::file_page::GUTTER;
 use super::find::PathGlob;
 use super::list::{gaps, left_out, walk_root};
+use super::pattern::{PatternError, line_matcher};
 use super::search_results::{FileHits, HitCollector, SearchHit, SearchQuery, SearchResults};
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
 use crate::text::RangeSet;
 use crate::tools::arguments::ToolSchema;
-use crate::tools::blocking::{blocking, consent_of, s};
+use crate::tools::blocking::{consent_of, looking, s};
 use crate::tools::output::interrupted;
 use crate::tools::{
     CallPreview, CallSummary, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool,
@@ -21,7 +22,7 @@ use crate::workspace::{
     DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, TextFile, WalkEntry, WalkEntryKind,
     WalkFilter, WorkspaceError,
 };
-use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_regex::RegexMatcher;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -111,9 +112,12 @@ fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
             CaseSensitivity::Smart => drop(builder.case_smart(true)),
         }
     })
-    .map_err(|e| match args.pattern.contains('\n') {
-        true => e,
-        false => ToolError::hint(e.message, "escape special characters with `\\`, or set literal"),
+    .map_err(|e| match e {
+        PatternError::Syntax(_) => {
+            let message = ToolError::from(e).message;
+            ToolError::hint(message, "escape special characters with `\\`, or set literal")
+        }
+        other => other.into(),
     })
 }
 
@@ -149,7 +153,7 @@ impl Plan for SearchPlan {
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
-        blocking(self.title.clone(), move || self.search(&permit, &ctx))
+        looking(self.title.clone(), ctx, move |ctx| self.search(&permit, ctx))
     }
 }
 
@@ -204,26 +208,6 @@ pub(in crate::tools) fn search_below(
         path => format!("{}/", path.trim_end_matches('/')),
     };
     Ok(ContentMatches { files, skipped, binary, base: at.path.clone(), prefix })
-}
-
-/// A pattern as an expression over single lines.
-pub(in crate::tools) fn line_matcher(
-    pattern: &str,
-    build: impl FnOnce(&mut RegexMatcherBuilder),
-) -> Result<RegexMatcher, ToolError> {
-    if pattern.contains('\n') {
-        return Err(ToolError::hint(
-            "`pattern` contains a line break",
-            "matches never span lines; search for one of them",
-        ));
-    }
-    let mut builder = RegexMatcherBuilder::new();
-    builder.line_terminator(Some(b'\n')).crlf(false).unicode(true);
-    build(&mut builder);
-    builder.build(pattern).map_err(|e| {
-        let hint = "escape special characters with `\\`";
-        ToolError::hint(format!("`pattern` is not a regular expression: {e}"), hint)
-    })
 }
 
 impl SearchPlan {

@@ -41,6 +41,8 @@ pub(super) struct ForeignTool<A, S> {
     plan: PlanFn<A, S>,
     words: ResultTextFn<A, S>,
     faults: ErrorTextFn<A, S>,
+    /// Whether refusals are put in the words of `faults` too, because the usual ones name resolved paths.
+    masks: fn(&S) -> bool,
     delivery: OutputDelivery,
 }
 
@@ -61,6 +63,7 @@ impl<A: JsonSchema, S> ForeignTool<A, S> {
             words: |_, _, _| None,
             delivery: OutputDelivery::Spilled,
             faults: |_, _, _, _| None,
+            masks: |_| false,
         }
     }
 
@@ -89,6 +92,11 @@ impl<A: JsonSchema, S> ForeignTool<A, S> {
     #[must_use]
     pub(super) fn whole(self) -> Self {
         ForeignTool { delivery: OutputDelivery::Whole, ..self }
+    }
+
+    #[must_use]
+    pub(super) fn masking(self, masks: fn(&S) -> bool) -> Self {
+        ForeignTool { masks, ..self }
     }
 
     #[must_use]
@@ -128,6 +136,7 @@ where
             shared: Arc::clone(&self.shared),
             words: self.words,
             faults: self.faults,
+            masks: self.masks,
         };
         let inner = (self.plan)(&voice.args, env, &self.shared).map_err(|e| voice.error(env, e))?;
         Ok(Box::new(ForeignPlan { inner, voice }))
@@ -140,9 +149,16 @@ struct ResultFormatter<A, S> {
     shared: Arc<S>,
     words: ResultTextFn<A, S>,
     faults: ErrorTextFn<A, S>,
+    masks: fn(&S) -> bool,
 }
 
 impl<A, S> ResultFormatter<A, S> {
+    fn refusal(&self, env: &ToolContext) -> Option<String> {
+        let denied = ToolError::new("permission denied").because(CallFailure::Denied);
+        let words = || (self.faults)(&self.args, env, &self.shared, &denied);
+        (self.masks)(&self.shared).then(words).flatten()
+    }
+
     fn error(&self, env: &ToolContext, error: ToolError) -> ToolError {
         match (self.faults)(&self.args, env, &self.shared, &error) {
             Some(words) if error.fault != CallFailure::Worded => ToolError::worded(words),
@@ -177,6 +193,10 @@ impl<A: Send + Sync + 'static, S: Send + Sync + 'static> Plan for ForeignPlan<A,
 
     fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
         self.inner.prepare(env, sight).map_err(|e| self.voice.error(env, e))
+    }
+
+    fn refusal(&self, env: &ToolContext) -> Option<String> {
+        self.voice.refusal(env)
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {

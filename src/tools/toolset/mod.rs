@@ -131,7 +131,7 @@ impl ToolRegistry {
             ToolSet::TextEditor => ToolRegistry::of(text_editor::tools()),
             ToolSet::Codex => ToolRegistry::of(codex::tools()),
             ToolSet::Triggerfish => ToolRegistry::of(triggerfish::tools(settings)),
-            ToolSet::Agentos => ToolRegistry::of(agentos::tools()),
+            ToolSet::Agentos => ToolRegistry::of(agentos::tools()).with_prefix("tool::"),
         };
         // A batch that the person writes out runs whatever the surface is.
         if dialect == ToolSet::Typestack { registry } else { registry.with_unlisted(unlisted()) }

@@ -33,6 +33,7 @@ mod stack;
 mod stage;
 mod state_at;
 mod undo;
+mod undo_gaps;
 
 pub use apply::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
 pub use apply_report::{ApplyReport, WRITTEN_IN_PLACE};

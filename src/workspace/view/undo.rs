@@ -5,6 +5,7 @@ use super::super::repository::RepositorySet;
 use super::View;
 use super::git_state::{is_where, scan};
 use super::stack::node_at;
+use super::undo_gaps::{UndoAction, interrupted};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::files::sparse;
 use crate::workspace::history::damage::DamageKind;
@@ -143,6 +144,7 @@ impl View {
             }
         }
         let own = own.whole;
+        let interrupted = interrupted(entries);
         for (path, change) in &changes {
             if repositories.is_object(path)
                 && change.before.is_absent()
@@ -157,7 +159,13 @@ impl View {
                 None if !within(path) => continue,
                 _ => {}
             }
-            match self.back(change, repositories.of(path).is_some())? {
+            let in_repository = repositories.of(path).is_some();
+            let action = match interrupted.get(path) {
+                // A repository's own files are as the transaction left them, or the repository is left alone.
+                Some(parts) if !in_repository => self.back_in_parts(parts)?,
+                _ => self.back(change, in_repository)?,
+            };
+            match action {
                 UndoAction::Nothing => {}
                 UndoAction::Step(step) => plan.steps.push(step),
                 UndoAction::Merged(step) => {
@@ -404,13 +412,6 @@ struct CreatedRepositories {
     whole: BTreeSet<PathBuf>,
     /// The others, each with the reason why it stays.
     others: Vec<(PathBuf, String)>,
-}
-
-enum UndoAction {
-    Nothing,
-    Step(ApplyStep),
-    Merged(ApplyStep),
-    Left(String),
 }
 
 /// Why the changes in a repository's own files cannot be taken back: it is not where they left it.

@@ -15,7 +15,8 @@ use crate::tools::files::edit::UnreadPolicy;
 use crate::tools::files::find::PathGlob;
 use crate::tools::files::list::gaps;
 use crate::tools::files::lookup::{ExpectedKind, ListingEntry, LookupPlan, rows};
-use crate::tools::files::search::{line_matcher, search_below};
+use crate::tools::files::pattern::line_matcher;
+use crate::tools::files::search::search_below;
 use crate::tools::files::search_results::SearchQuery;
 use crate::tools::files::write::{WriteFileMode, WritePlan};
 use crate::tools::patch::apply_patch::patch_plan_of_one;
@@ -170,7 +171,7 @@ fn plan_read(
 ) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, &args.path)?;
     let title = format!("read {}", env.workspace.shown(&at.path));
-    let (place, most) = (at.clone(), args.max_bytes.filter(|most| *most > 0));
+    let (place, most) = (at.clone(), args.max_bytes);
     let look = move |consent: OpenConsent<'_>, ctx: &RunContext| read(&place, most, consent, &ctx.env);
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::File, look)))
 }

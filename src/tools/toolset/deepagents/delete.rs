@@ -27,6 +27,7 @@ pub(super) fn delete(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         ForeignTool::new("delete", "Delete a file. Directories are deleted with execute.", surface, plan)
             .with_rule_name(|_| Some("write_file"))
             .touching(|input, s| s.writes(input, "file_path"))
+            .masking(|surface| surface.virtual_paths)
             .failing(|args: &DeepagentsDelete, _, surface, error| match error.fault {
                 CallFailure::Missing => Some(format!("Error: '{}' not found", args.file_path)),
                 CallFailure::Directory => Some(format!(

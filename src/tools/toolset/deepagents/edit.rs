@@ -39,7 +39,7 @@ pub(super) fn write_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
             OutputFacts::Changed { .. } => Some(format!("Updated file {}", args.file_path)),
             _ => None,
         })
-        .failing(|args, _, surface, error| match error.fault {
+        .masking(|surface| surface.virtual_paths).failing(|args, _, surface, error| match error.fault {
             CallFailure::Exists => Some(format!(
                 "Cannot write to {} because it already exists. Read and then make an edit, or write to a new path.",
                 args.file_path
@@ -73,7 +73,7 @@ pub(super) fn edit_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
             )),
             _ => None,
         })
-        .failing(|args, env, surface, error| match error.fault {
+        .masking(|surface| surface.virtual_paths).failing(|args, env, surface, error| match error.fault {
             CallFailure::TextMissing => Some(
                 line_end_too_many(args, env, surface)
                     .unwrap_or_else(|| format!("Error: String not found in file: '{}'", args.old_string)),

@@ -6,7 +6,8 @@ use super::path::failure;
 use super::{DeepagentsOptions, cut};
 use crate::tools::files::find::PathGlob;
 use crate::tools::files::lookup::{LookupPlan, with_gaps};
-use crate::tools::files::search::{line_matcher, search_below};
+use crate::tools::files::pattern::line_matcher;
+use crate::tools::files::search::search_below;
 use crate::tools::files::search_results::{FileHits, SearchQuery};
 use crate::tools::toolset::foreign_tool::ForeignTool;
 use crate::workspace::{OpenConsent, SkippedEntries, WalkFilter};
@@ -63,6 +64,7 @@ pub(super) fn grep(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
             .with_rule_name(|_| Some("search_contents"))
             .touching(|input, s| s.reads(input, "path"))
             .whole()
+            .masking(|surface| surface.virtual_paths)
             .failing(|args, _, surface, error| failed(args.path.as_deref(), surface, error));
         return Arc::new(tool);
     }
@@ -70,6 +72,7 @@ pub(super) fn grep(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         .with_rule_name(|_| Some("search_contents"))
         .touching(|input, s| s.reads(input, "path"))
         .whole()
+        .masking(|surface| surface.virtual_paths)
         .failing(|args, _, surface, error| failed(args.path.as_deref(), surface, error));
     Arc::new(tool)
 }

@@ -34,6 +34,7 @@ pub(super) fn ls(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         .with_rule_name(|_| Some("list_directory"))
         .touching(|input, s| s.reads(input, "path"))
         .whole()
+        .masking(|surface| surface.virtual_paths)
         .failing(|args: &DeepagentsLs, _, surface, error| {
             let path = args.path.as_deref().unwrap_or(surface.start());
             match error.fault {
@@ -107,6 +108,7 @@ pub(super) fn glob(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     .with_rule_name(|_| Some("find_files"))
     .touching(|input, s| s.reads(input, "path"))
     .whole()
+    .masking(|surface| surface.virtual_paths)
     .failing(|args: &DeepagentsGlob, _, surface, error| {
         failure("searching", args.path.as_deref().unwrap_or(surface.start()), surface, error)
     });

@@ -14,7 +14,8 @@ mod transfer;
 
 use super::super::Tool;
 use super::{DeepagentsVersion, ToolSetSettings};
-use std::sync::Arc;
+use regex::Regex;
+use std::sync::{Arc, LazyLock};
 
 /// What the tools share.
 #[derive(Debug)]
@@ -93,12 +94,24 @@ fn python_string(text: &str) -> String {
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
             c if c == quote => out.extend(['\\', c]),
-            c if c.is_control() => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+            c if !is_printable(c) => match u32::from(c) {
+                code @ 0..=0xFF => out.push_str(&format!("\\x{code:02x}")),
+                code @ 0x100..=0xFFFF => out.push_str(&format!("\\u{code:04x}")),
+                code => out.push_str(&format!("\\U{code:08x}")),
+            },
             c => out.push(c),
         }
     }
     out.push(quote);
     out
+}
+
+/// As `str.isprintable` of Python: no control or format character, no separator but the blank. Two names that look alike on
+/// a screen would be one name to the reader.
+fn is_printable(c: char) -> bool {
+    static OTHERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\p{C}\p{Z}&&[^ ]]$").ok());
+    let mut bytes = [0; 4];
+    !OTHERS.as_ref().is_some_and(|others| others.is_match(c.encode_utf8(&mut bytes)))
 }
 
 #[cfg(test)]
@@ -110,5 +123,7 @@ mod tests {
         let items = ["/a b", "/it's", "/new\nline"].map(String::from);
         assert_eq!(python_list(&items), r#"['/a b', "/it's", '/new\nline']"#);
         assert_eq!(python_list(&[]), "[]");
+        let items = ["a\u{200b}b", "a\u{202e}b", "\u{a0}", "\u{7f}", "\u{e0041}", "é 日本"].map(String::from);
+        assert_eq!(python_list(&items), r"['a\u200bb', 'a\u202eb', '\xa0', '\x7f', '\U000e0041', 'é 日本']");
     }
 }

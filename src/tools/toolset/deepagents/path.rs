@@ -40,13 +40,13 @@ impl DeepagentsOptions {
 
     /// `written`, checked and resolved. With virtual paths, what leads outside the root is refused as traversal.
     pub(super) fn named(&self, env: &ToolContext, written: &str) -> Result<DeepagentsPath, ToolError> {
-        let shown = checked(written)?;
+        let shown = self.below_root(env, checked(written)?);
         let evicted = shown.strip_prefix(EVICTED).and_then(|name| evicted(env, name));
         let mounted = mount_of(env, &shown).is_some();
         let real = match &evicted {
             Some(path) => path.clone(),
             None if mounted => shown.clone(),
-            None => self.real(&shown, written),
+            None => self.real(&shown, if self.virtual_paths { &shown } else { written }),
         };
         let mut at = env.resolve(&real)?;
         if self.virtual_paths && evicted.is_none() && !mounted && !self.inside(env, &at) {
@@ -55,6 +55,15 @@ impl DeepagentsOptions {
         let shown = if self.virtual_paths || written.starts_with('/') { shown } else { written.to_string() };
         at.written.clone_from(&shown);
         Ok(DeepagentsPath { shown, at, real, mounted })
+    }
+
+    /// With virtual paths a path that begins with the real directory of the workspace means the file there: `execute` and
+    /// the system prompt name that directory. What is really at such a path below the root comes first.
+    fn below_root(&self, env: &ToolContext, shown: String) -> String {
+        let cwd = env.workspace.cwd();
+        let Ok(relative) = std::path::Path::new(&shown).strip_prefix(cwd) else { return shown };
+        let nested = cwd.strip_prefix("/").is_ok_and(|own| env.workspace.is_dir(&cwd.join(own)));
+        if !self.virtual_paths || nested { shown } else { format!("/{}", relative.to_string_lossy()) }
     }
 
     /// What a path means to the workspace: for ordering calls too, so nothing is looked at.

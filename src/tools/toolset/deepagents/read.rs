@@ -45,6 +45,7 @@ pub(super) fn read_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let tool = ForeignTool::new("read_file", description, surface, plan_read)
         .touching(|input, s| s.reads(input, "file_path"))
         .whole()
+        .masking(|surface| surface.virtual_paths)
         .failing(|args: &DeepagentsRead, _, surface, error| failed(&args.file_path, surface, error));
     Arc::new(tool)
 }
@@ -218,6 +219,7 @@ pub(super) fn file_data(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         .with_rule_name(|_| Some("read_file"))
         .touching(|input, s| s.reads(input, "file_path"))
         .whole()
+        .masking(|surface| surface.virtual_paths)
         .failing(|args: &DeepagentsFileData, _, surface, error| failed(&args.file_path, surface, error));
     Arc::new(tool)
 }

@@ -72,6 +72,7 @@ pub(super) fn upload(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         ForeignTool::new("upload_files", description, surface, plan_upload)
             .with_rule_name(|_| Some("write_file"))
             .whole()
+            .masking(|surface| surface.virtual_paths)
             .failing(|_, _, _, error| reason(error).map(|why| format!("Error uploading files: {why}"))),
     )
 }
@@ -131,6 +132,7 @@ pub(super) fn download(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         ForeignTool::new("download_files", description, surface, plan_download)
             .with_rule_name(|_| Some("read_file"))
             .whole()
+            .masking(|surface| surface.virtual_paths)
             .failing(|_, _, _, error| reason(error).map(|why| format!("Error downloading files: {why}"))),
     )
 }

@@ -1,0 +1,83 @@
+//! Undo of several transactions between which somebody else changed the same file.
+//!
+//! What was before the first transaction does not have the other's work, so it must not be copied back. Each transaction is
+//! taken out of what is there now by itself, the newest first.
+
+use super::View;
+use super::stack::node_at;
+use crate::workspace::apply::{ApplyStep, ContentSource};
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::files::sparse;
+use crate::workspace::history::journal::{AppliedChange, JournalEntry};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What an undo does to a path.
+pub(super) enum UndoAction {
+    Nothing,
+    Step(ApplyStep),
+    Merged(ApplyStep),
+    Left(String),
+}
+
+/// The changes of the paths that do not follow each other, in the order of `entries`.
+pub(super) fn interrupted(entries: &[JournalEntry]) -> BTreeMap<PathBuf, Vec<AppliedChange>> {
+    let mut parts: BTreeMap<PathBuf, Vec<AppliedChange>> = BTreeMap::new();
+    for change in entries.iter().flat_map(|entry| &entry.changes) {
+        let known = parts.entry(change.path.clone()).or_default();
+        match known.last_mut() {
+            Some(last) if follows(last, change) => last.after = change.after.clone(),
+            _ => known.push(change.clone()),
+        }
+    }
+    parts.retain(|_, parts| parts.len() > 1);
+    parts
+}
+
+/// Another mode or owner in between is no work that could be lost.
+fn follows(last: &AppliedChange, next: &AppliedChange) -> bool {
+    last.after == next.before || last.after.same_content(&next.before)
+}
+
+impl View {
+    pub(super) fn back_in_parts(&self, parts: &[AppliedChange]) -> io::Result<UndoAction> {
+        let left = |why: &str| Ok(UndoAction::Left(why.into()));
+        let Some(last) = parts.last() else { return Ok(UndoAction::Nothing) };
+        let now = node_at(&last.path)?;
+        let (PathState::File { attrs, .. }, Ok(mut bytes)) = (&now, sparse::read_small_at(&last.path)) else {
+            return left("it changed in the meantime, in a way that cannot be merged");
+        };
+        for part in parts.iter().rev() {
+            let (PathState::File { hash: base, .. }, PathState::File { hash: before, .. }) =
+                (&part.after, &part.before)
+            else {
+                return left("it changed in the meantime, in a way that cannot be merged");
+            };
+            let (Ok(base), Ok(before)) = (self.objects().get(*base), self.objects().get(*before)) else {
+                return left("it changed in the meantime");
+            };
+            bytes = match diffy::merge_bytes(&base, &bytes, &before) {
+                Ok(merged) => merged,
+                Err(_) => return left("the same lines changed in the meantime"),
+            };
+        }
+        let (hash, size) = (blake3::hash(&bytes), bytes.len() as u64);
+        let after = PathState::File { hash, size, attrs: attrs.clone() };
+        if after.same_content(&now) {
+            return Ok(UndoAction::Nothing);
+        }
+        Ok(UndoAction::Merged(ApplyStep {
+            path: last.path.clone(),
+            before: now,
+            after,
+            source: ContentSource::Bytes(Arc::new(bytes)),
+            twin: None,
+            was_twin: None,
+            keep_names: parts.iter().any(|part| part.in_place),
+            fresh: false,
+            history: Vec::new(),
+        }))
+    }
+}
