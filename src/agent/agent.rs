@@ -68,6 +68,7 @@ pub struct Agent {
 
 impl Agent {
     pub fn new(parts: AgentConfig) -> Agent {
+        // Sub-agents share their parent's policy: a new one must not lower the level of the conversation.
         if !parts.family.is_child() {
             lock(&parts.policy).taint().begin(ClassificationLevel::Public);
         }
@@ -247,6 +248,8 @@ impl Agent {
             self.parts.family.meter().begin_turn();
         }
         self.begin_turn(&start);
+        // `DirectCallProvider` answers in this turn only: the person's own provider is set again when the
+        // turn ends.
         let asked = Arc::clone(&self.parts.provider);
         if let TurnStart::Call { tool, input, .. } = &start {
             self.parts.provider = Arc::new(DirectCallProvider::new(tool, input.clone()));

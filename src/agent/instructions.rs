@@ -81,6 +81,7 @@ fn read(cwd: &Path) -> (String, Vec<PathBuf>) {
 
 /// Root first: from the repository that holds `cwd` (or `cwd` itself where there is none) down to `cwd`.
 fn files(cwd: &Path) -> Vec<PathBuf> {
+    // In a worktree and in a submodule `.git` is a file, so its kind is not checked.
     let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
     let mut dirs: Vec<&Path> = cwd.ancestors().take_while(|dir| dir.starts_with(root)).collect();
     dirs.reverse();

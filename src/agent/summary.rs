@@ -31,6 +31,7 @@ impl Agent {
         let notes = std::iter::once(Note::Summary { text }).chain(others).collect();
         let summary = ConversationSummary { upto: summary.upto, notes };
         self.take(summary)?;
+        // The provider's last count was of a request with the old summary.
         self.set_last_prompt(0);
         Ok(())
     }
@@ -49,6 +50,7 @@ impl Agent {
         }
         self.context.reset_rejected();
         self.restore_reported();
+        // The provider's last count was of a request with the summary that is gone now.
         self.set_last_prompt(0);
         // Otherwise the next request would begin with another one.
         self.not_summed_up = Some(self.transcript.len());

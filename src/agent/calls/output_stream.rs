@@ -43,6 +43,7 @@ pub(in crate::agent) fn trickle(
         if !told.is_empty() {
             show(OutputPiece::Lines(&told));
         }
+        // On a copy of the filter: these bytes pass through the real one when their line is complete.
         let open = key.clone().without(certain(rest));
         if !open.is_empty() {
             show(OutputPiece::Open(&gate.secrets.redact(&open)));

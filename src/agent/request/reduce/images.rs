@@ -208,6 +208,7 @@ impl RequestImageCache {
     }
 
     fn put(&mut self, hash: String, image: Image) {
+        // A picture that exceeds the whole cache would drive out all others, and then itself.
         if image.bytes.len() > AT_HAND {
             return;
         }
