@@ -41,6 +41,7 @@ impl CircuitBreaker {
     }
 
     fn failed(&mut self, now: Instant) {
+        // A shift by 32 would overflow; `LONGEST` is reached after a few doublings.
         let wait = FIRST.saturating_mul(1 << self.failures.min(10)).min(LONGEST);
         self.failures += 1;
         self.open_until = Some(now + wait);

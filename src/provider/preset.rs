@@ -141,6 +141,7 @@ impl ProviderPreset {
     pub fn silence_limit(&self) -> Duration {
         match self.place {
             ServerLocation::Remote => Duration::from_secs(180),
+            // A local server may have to load the model first, which takes minutes.
             ServerLocation::Local => Duration::from_secs(600),
         }
     }

@@ -53,6 +53,7 @@ impl<'w> AttemptWatchdog<'w> {
         wall: WallClock,
     ) -> AttemptWatchdog<'w> {
         let AttemptTimeouts { step, silence, whole } = patience;
+        // With a step of zero the loop below would report silence without end.
         let step = step.max(Duration::from_millis(1));
         let since = Instant::now();
         let awake = SleepDetector::new(wall);

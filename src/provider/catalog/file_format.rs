@@ -175,5 +175,6 @@ fn dollars<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error
     if !(0.0..=100_000.0).contains(&given) {
         return Err(serde::de::Error::custom("a price is a number of dollars, 0 or more"));
     }
+    // Rounded, because a decimal price such as 0.1 has no exact `f64`.
     Ok(Some(Money::from_micros((given * 1e6).round() as u64)))
 }

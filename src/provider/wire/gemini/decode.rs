@@ -185,7 +185,9 @@ fn counted(usage: &Value) -> TokenUsage {
     let (cache_read, thoughts) = (figure("cachedContentTokenCount"), figure("thoughtsTokenCount"));
     let prompt = figure("promptTokenCount") + figure("toolUsePromptTokenCount");
     TokenUsage {
+        // Google counts the cached tokens as part of the prompt.
         input: prompt.saturating_sub(cache_read),
+        // Google counts the thoughts apart from the answer; they cost the same.
         output: figure("candidatesTokenCount") + thoughts,
         cache_read,
         cache_write: 0,
