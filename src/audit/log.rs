@@ -160,6 +160,8 @@ impl OpenAuditLog {
             return Err(e);
         }
         self.end = Some((tail.whole + text.len() as u64, head.clone()));
+        // The anchor comes second: a crash in between leaves one entry too many, which `tail` recognizes as
+        // a crash. In the other order an entry would seem to be cut off.
         self.anchor.write_all_at(head.line().as_bytes(), 0)?;
         Ok(head.seq)
     }

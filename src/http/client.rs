@@ -291,6 +291,7 @@ fn host(url: &Url) -> String {
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
+    // RFC 6761: every name below `localhost` is this machine as well.
     host == "localhost"
         || host.ends_with(".localhost")
         || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
