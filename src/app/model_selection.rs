@@ -108,6 +108,7 @@ impl App {
         let key = self.key(server)?;
         let mut settings =
             HttpProviderSettings { silence_limit: preset.silence_limit(), ..HttpProviderSettings::default() };
+        // Only where the person set it: the preset's own limit is longer for a local server.
         if self.config.origin("network.silence_seconds") != Some(&SettingOrigin::Default) {
             settings.silence_limit =
                 Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));

@@ -54,6 +54,7 @@ fn make(
             mirrored(Arc::new(MemoryStore::default()))
         }
         None if address == "scratchpads" => {
+            // Left by an earlier conversation, whose scratchpads are not those of this one.
             drop(std::fs::remove_dir_all(&dir));
             let mirror = StoreMirror::new(Arc::clone(pads) as Arc<dyn FileStore>, &dir)?;
             Ok(StoreMount::mirrored(prefix, mirror).always_fresh())

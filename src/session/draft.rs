@@ -75,6 +75,8 @@ impl DraftFile {
             state: Mutex::new(DraftState { draft: left.clone(), ..DraftState::default() }),
             changed: Condvar::new(),
         });
+        // Written to our file before the other files go: after a kill in between lines may appear twice,
+        // but none is lost.
         if left != InputDraft::default() {
             shared.write(&left)?;
         }
@@ -145,6 +147,7 @@ impl DraftInner {
                 continue;
             }
             drop(state);
+            // Not locked during the pause: `typed` must not wait for it.
             std::thread::sleep(MOMENT);
             state = self.state();
             if std::mem::take(&mut state.dirty) {
@@ -181,6 +184,8 @@ fn own_lock(dir: &Path) -> std::io::Result<(File, PathBuf)> {
     loop {
         let path = dir.join(format!("{}-{number}.lock", std::process::id()));
         let file = lock_file(&path)?;
+        // With a draft next to it, the lock is that of an ended process with the same number: `left_behind`
+        // reads that draft.
         if file.try_lock().is_ok() && !path.with_extension("json").exists() {
             return Ok((file, path));
         }

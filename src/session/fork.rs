@@ -46,6 +46,7 @@ impl SessionStore {
         let mut session = self.create(cwd, title)?;
         if let Err(e) = session.append_all(records) {
             let id = session.id().clone();
+            // Closed first, because `delete` takes the lock of the session itself.
             drop(session);
             self.delete(&id)?;
             return Err(e);
