@@ -53,6 +53,7 @@ impl Shell<'_> {
     /// Reads `path` with the tool the model would use, through the same gate; the model has then seen it.
     pub(super) fn attach(&mut self, path: &str) -> Result<Vec<Part>, AttachError> {
         let exists = |at: &PathBuf| std::fs::symlink_metadata(at).is_ok();
+        // Tab completes some characters as signs such as `<U+25C6>`: both spellings name the file.
         let shown = PathBuf::from(OsString::from_vec(visible::read_back(path)));
         let named =
             [PathBuf::from(path), shown].map(|path| self.app.cwd().join(path)).into_iter().find(exists);

@@ -128,6 +128,7 @@ fn mark(branch: &SessionBranch) -> char {
 }
 
 pub(super) fn words(branch: &SessionBranch) -> String {
+    // A deeper indent would leave no columns for the words.
     let indent = "  ".repeat(branch.depth.min(10));
     let said = first_words(&branch.said);
     let said = said.lines().next().unwrap_or_default();

@@ -233,6 +233,7 @@ pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         return None;
     };
     let row = match rest.parse::<usize>() {
+        // A longer number is the beginning of an ID, which may consist of digits only.
         Ok(number) if number >= 1 && rest.len() <= 3 => {
             store.list(number).map(|mut rows| rows.pop().filter(|_| rows.len() + 1 == number))
         }

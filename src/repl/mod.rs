@@ -152,6 +152,7 @@ pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -
     let mut prompter =
         PromptEditor::new(app.as_ref(), &theme, store.as_ref(), drafts.clone(), pastes.clone())?;
     let linear = app.config().flag("ui.linear").unwrap_or(false);
+    // rustyline itself does not understand the sequences that these keys send.
     if prompter.knows_keys() && !linear && app.config().flag("ui.extended_keys").unwrap_or(true) {
         term::request_extended_keys(&variable("TERM").unwrap_or_default());
     }
@@ -186,6 +187,7 @@ pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -
         shell.ask_trust(&mut prompter, project, store)?;
     }
     shell.begin(&opening.resume)?;
+    // After `begin`: the session that was resumed is open now, and an open session is never removed.
     if let Some(note) = shell.store.as_ref().and_then(|store| shell.app.prune_sessions(store)) {
         shell.note(&note);
     }
@@ -250,6 +252,7 @@ impl Shell<'_> {
                     }
                     PromptOutcome::Interrupted => {
                         if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {
+                            // 128 + SIGINT, as shells report it.
                             return Ok(130);
                         }
                         interrupted = Some(Instant::now());
@@ -424,6 +427,7 @@ impl Shell<'_> {
         }
         store.trust(&project.path, &project.hash)?;
         // Begun anew, every part is built from the settings that hold now.
+        // `exec` runs no destructor, so the terminal is restored here.
         term::leave();
         Err(ReplError::Terminal(begin_anew()))
     }

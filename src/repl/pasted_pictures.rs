@@ -97,6 +97,7 @@ pub(super) fn from_clipboard(
 
 fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, String> {
     let has = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    // Wayland first: there `DISPLAY` is usually set as well, for XWayland.
     let (program, arguments, package): (&str, &[&str], &str) = if has("WAYLAND_DISPLAY") {
         ("wl-paste", &["--no-newline", "--type", "image/png"], "wl-clipboard")
     } else if has("DISPLAY") {
@@ -122,6 +123,7 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Strin
     let (sender, receiver) = std::sync::mpsc::channel();
     let read = move || {
         let mut bytes = Vec::new();
+        // One byte more than the limit shows that the picture is larger.
         let read = out.take(LARGEST + 1).read_to_end(&mut bytes).map(|_| bytes);
         drop(sender.send(read));
     };
@@ -129,6 +131,7 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Strin
     drop(std::thread::Builder::new().name("clipboard".into()).spawn(read));
     let end = Instant::now() + PATIENCE;
     let read = receiver.recv_timeout(end.saturating_duration_since(Instant::now()));
+    // Usually it has ended already; the wait leaves no zombie behind.
     drop(child.kill());
     drop(child.wait());
     match read {

@@ -43,6 +43,7 @@ impl PathCompletions {
     fn walk(&self) -> Vec<String> {
         let started = Instant::now();
         let mut out = Vec::new();
+        // `require_git(false)`: a `.gitignore` counts outside of a repository, too.
         for entry in WalkBuilder::new(&self.root).require_git(false).build() {
             if out.len() >= MOST_FILES || started.elapsed() > MOST_TIME {
                 break;

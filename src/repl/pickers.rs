@@ -211,6 +211,7 @@ impl Shell<'_> {
 fn walk(workspace: &Workspace, feed: PickerFeed) {
     let (workspace, theirs) = (workspace.clone(), feed.clone());
     let work = move || {
+        // Hidden files are listed, except `.git`; a `.gitignore` counts outside of a repository, too.
         let root = workspace.cwd().to_path_buf();
         let walk = WalkBuilder::new(&root)
             .hidden(false)
@@ -255,6 +256,7 @@ fn walk(workspace: &Workspace, feed: PickerFeed) {
         theirs.end();
     };
     if std::thread::Builder::new().name("files".into()).spawn(work).is_err() {
+        // Otherwise the list would wait for files forever.
         feed.end();
     }
 }

@@ -175,6 +175,8 @@ impl PromptEditor {
             match self.read(&draft) {
                 Ok(line) => return Ok(PromptOutcome::Line(line)),
                 Err(ReadlineError::Interrupted) => {
+                    // Our key handlers interrupt rustyline, too: what they left distinguishes them from
+                    // Ctrl-C.
                     let left = std::mem::take(&mut *lock(&self.left));
                     match left {
                         KeyHandlerOutcome { edited: Some(before), .. } => {
@@ -215,6 +217,7 @@ impl PromptEditor {
         let line = format!("{}{}{}", self.prompt.pick(&self.prompt.raw), typed.before, typed.after);
         let wide = crate::text::width::of(&line);
         if !line.contains('\n') && wide < usize::from(term::size().0) {
+            // rustyline left the cursor in the row below the line.
             term::write_all(b"\r\x1b[A\x1b[J");
         }
     }
@@ -383,6 +386,7 @@ struct EditLineHandler {
 
 impl ConditionalEventHandler for EditLineHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        // Bracketed paste is a mode of this prompt; the editor sets its own.
         term::write_all(b"\x1b[?2004l");
         // Pastes are there to be edited.
         let line = self.pastes.expanded(ctx.line());

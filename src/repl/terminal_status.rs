@@ -84,6 +84,7 @@ impl TerminalStatus {
 
     pub(super) fn turn_ended(&mut self, ending: &TurnEnding) {
         self.code = Some(match ending {
+            // 128 + SIGINT, as shells report it.
             TurnEnding::Done => 0,
             TurnEnding::Interrupted => 130,
             _ => 1,
