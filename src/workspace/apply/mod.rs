@@ -135,6 +135,7 @@ pub(super) fn commit_steps(
     crash_point();
     if let Err((path, error)) = staged {
         stage::clear(&entry, made);
+        // An entry that stays says that nothing was begun: the next start clears it.
         drop(journal.drop_open(entry.id));
         return Err(ApplyError::Failed { path, error });
     }
@@ -225,6 +226,7 @@ fn close(journal: &Journal, entry: &mut JournalEntry, left: Vec<String>) {
 
 /// Directories whose own mode keeps us from changing what is in them.
 fn shut_dirs(steps: &[ApplyStep]) -> Vec<RestrictedDir> {
+    // No mode keeps root out.
     if rustix::process::geteuid().is_root() {
         return Vec::new();
     }
@@ -236,6 +238,7 @@ fn shut_dirs(steps: &[ApplyStep]) -> Vec<RestrictedDir> {
         is_dir.then_some(stat.st_mode & 0o7777)
     };
     let shut = |dir: &Path| {
+        // Write and search: both are needed to change a name in a directory.
         let mode = mode(dir).filter(|mode| mode & 0o300 != 0o300)?;
         Some(RestrictedDir { path: dir.to_path_buf(), mode })
     };

@@ -135,6 +135,8 @@ fn one(objects: &ObjectStore, step: &ApplyStep, dir: &OwnedFd, name: &OsStr) -> 
         let file = open_named(dir, name)?;
         return Ok(StagedContent { file, in_place: false });
     }
+    // The umask takes from 0o666 what new files do not get here; attributes of an old file are given
+    // below.
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o666))?);
     match &step.source {
@@ -191,6 +193,8 @@ fn twin(entry: &JournalEntry, step: &ApplyStep, dir: &OwnedFd, name: &OsStr) -> 
 fn link(from: &Path, dir: &OwnedFd, name: &OsStr) -> io::Result<bool> {
     match rustix::fs::linkat(rustix::fs::CWD, from, dir, name, AtFlags::empty()) {
         Ok(()) => Ok(true),
+        // Another file system, no links there, or the kernel's `protected_hardlinks`: the content is
+        // copied.
         Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::NOTSUP) => Ok(false),
         Err(e) => Err(e.into()),
     }

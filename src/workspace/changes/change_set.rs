@@ -189,6 +189,7 @@ impl ChangeSet {
         let mut gone: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for change in &changes {
             if let (PathState::File { hash, size, .. }, PathState::Absent) = (&change.before, &change.after)
+                // Every empty file equals every other one, which says nothing about a move.
                 && *size > 0
             {
                 gone.entry(hash.to_hex().to_string()).or_default().push(change.path.clone());
@@ -387,6 +388,7 @@ impl ChangeSet {
             vec![line]
         };
         let mut lines: Vec<String> = self.rows(classes).into_iter().flat_map(line).collect();
+        // A stable sort: both groups stay in the order of their paths.
         lines.sort_by_key(|line| !line.starts_with("! "));
         lines
     }

@@ -284,6 +284,7 @@ impl ReadLedger {
         turns: LinesByTurn,
         content: Option<&Arc<Vec<u8>>>,
     ) {
+        // First, because it subtracts the old content from `kept`.
         self.forget(path);
         let content = content.filter(|c| c.len() <= KEEP_ONE).cloned();
         self.kept += content.as_ref().map_or(0, |c| c.len());
@@ -434,6 +435,7 @@ impl ReadLedger {
                 }
                 continue;
             }
+            // Sessions of earlier versions have no turns of windows: 0 is unknown.
             let turns = file.window_turns.iter().copied().chain(std::iter::repeat(0));
             let window = |((from, to, hash), turn): (&(usize, usize, String), u32)| {
                 Some(SeenWindow { lines: *from..*to, hash: Hash::from_hex(hash).ok()?, turn })

@@ -187,6 +187,7 @@ impl WalkDirectory {
         for fd in &self.fds {
             match rustix::fs::openat(fd, name, flags, Mode::empty()) {
                 Ok(below) => {
+                    // An opaque directory of a layer hides what the layers below it have.
                     let last = self.fds.len() > 1 && crate::workspace::view::is_opaque(&below);
                     fds.push(below);
                     if last {
@@ -223,6 +224,7 @@ impl WalkDirectory {
         let dir = Arc::new(self);
         let hides = workspace.hides_anything();
         let (mut entries, mut skipped) = (Vec::with_capacity(found.len()), SkippedEntries::default());
+        // Each name replaces the "x": one buffer for all of them.
         let mut path = dir.path.join("x");
         for (name, file_type, at) in found {
             path.set_file_name(&name);
@@ -461,6 +463,7 @@ impl<'a> DirWalk<'a> {
             if queue.busy == 0 {
                 return None;
             }
+            // Not without end: nobody announces the end of the time, or that `stop` is true now.
             queue = ready
                 .wait_timeout(queue, std::time::Duration::from_millis(50))
                 .unwrap_or_else(PoisonError::into_inner)

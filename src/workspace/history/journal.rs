@@ -240,6 +240,7 @@ impl Journal {
         file.write_all(&serde_json::to_vec(entry)?)?;
         file.as_file().sync_data()?;
         file.persist(self.file(entry.id, ".open.json")).map_err(|e| e.error)?;
+        // The directory as well: otherwise the name may be missing after a power failure.
         File::open(&self.dir)?.sync_all()
     }
 
@@ -372,6 +373,7 @@ impl Journal {
 
     /// True when transactions were removed: what no entry accounts for may have been theirs.
     pub fn was_pruned(&self) -> bool {
+        // If nobody can tell, the careful answer.
         self.dir.join("pruned").try_exists().unwrap_or(true)
     }
 }

@@ -297,6 +297,7 @@ fn unpack(mut file: File) -> io::Result<Vec<u8>> {
             Some(unpack) => unpack,
             none => none.insert(zstd::bulk::Decompressor::new()?),
         };
+        // Nothing larger was ever packed.
         unpack.decompress(&packed, usize::try_from(COMPRESS_UP_TO).unwrap_or(usize::MAX))
     })
 }

@@ -192,6 +192,7 @@ impl View {
             Err(e @ (ApplyError::Half { .. } | ApplyError::Open(_))) => return Err(e),
             Err(e) => Err(e),
         };
+        // A mark that stays only makes the next look at what is pending compare it once more.
         drop(std::fs::remove_file(mark));
         applied
     }
@@ -400,6 +401,8 @@ impl View {
         if Some(blake3::hash(&theirs)) != now.hash() {
             return None;
         }
+        // Best effort: the merge starts from this content from now on, and without it a later merge has no
+        // base.
         drop(self.objects().put(&theirs));
         diffy::merge_bytes(&before, &theirs, &after).ok()
     }

@@ -187,6 +187,7 @@ impl BackgroundMerge<'_> {
         match (then.is_some(), is_now) {
             // Both made it: what is in one joins what is in the other.
             (false, Some(true)) => {
+                // An opaque mark would hide what the others put there; usually there is none.
                 let _ = rustix::fs::fremovexattr(&fd, layer::OPAQUE);
                 self.directory(rel, &fd)
             }

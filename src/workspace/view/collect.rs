@@ -114,6 +114,7 @@ impl EffectsCollector<'_> {
             self.record(Path::new(""), &model)?;
             let path = self.root().to_path_buf();
             self.effects.count(&path, &model, false);
+            // The parent of any name in it is the layer's own directory.
             let at = self.layer()?.parent(Path::new("x"), self.root(), &|_| None)?;
             attrs.apply_to_layer(&File::from(at))?;
         }

@@ -88,6 +88,7 @@ impl View {
             return Ok(DiscardBackup::TooLarge);
         }
         let fresh = self.dir().join("discarded.new");
+        // Left by a crash, before it had its name.
         if fresh.exists() {
             remove_dir_all(&fresh)?;
         }

@@ -223,8 +223,10 @@ fn entries_of(bytes: &[u8]) -> Option<blake3::Hash> {
         // Times, device and inode before the mode; owner and size after it.
         hasher.update(bytes.get(start + 24..start + 28)?).update(bytes.get(start + 40..start + 60)?);
         let flags = u16::from_be_bytes(bytes.get(start + 60..start + 62)?.try_into().ok()?);
+        // Without the length of the path, which is hashed with the path below.
         hasher.update(&(flags & 0xf000).to_be_bytes());
         at = start + 62;
+        // The extended flag: two more bytes of flags follow.
         if flags & 0x4000 != 0 {
             hasher.update(bytes.get(at..at + 2)?);
             at += 2;
@@ -237,6 +239,7 @@ fn entries_of(bytes: &[u8]) -> Option<blake3::Hash> {
         }
         let end = at + bytes.get(at..)?.iter().position(|b| *b == 0)?;
         path.extend_from_slice(bytes.get(at..end)?);
+        // An entry is padded with 1 to 8 zeros, to a multiple of eight bytes.
         at = if version == 4 { end + 1 } else { start + (end - start + 8) / 8 * 8 };
         hasher.update(&(path.len() as u64).to_be_bytes()).update(&path);
     }

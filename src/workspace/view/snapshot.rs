@@ -36,6 +36,8 @@ impl View {
     pub fn snapshot(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<WorkspaceSnapshot> {
         let mut snapshot = WorkspaceSnapshot::default();
         for root in self.roots() {
+            // As in every walk, what is looked at depends on the project alone, not on the person's global
+            // excludes.
             let walk = ignore::WalkBuilder::new(root)
                 .hidden(false)
                 .require_git(false)

@@ -181,6 +181,7 @@ impl View {
             };
             if let PathState::File { hash, size, .. } = below {
                 let mut file = self.stack(index, 2).open(rel)?;
+                // Best effort: without it a later merge has no base.
                 drop(self.objects().put_file(&mut file, hash, size));
             }
             let mut bases = held.bases();
@@ -254,6 +255,7 @@ impl View {
             bases.take(base, &from.bases());
         }
         bases.save()?;
+        // An exchange needs both names to exist.
         crate::private::make_dir(&dir)?;
         let cwd = rustix::fs::CWD;
         rustix::fs::renameat_with(cwd, &fresh_dir, cwd, &dir, RenameFlags::EXCHANGE)?;

@@ -144,6 +144,7 @@ pub fn prune(
     for (dir, ids) in removed {
         Journal::at(dir).note_removed(&ids)?;
     }
+    // An hour: what a running process is writing at the moment is younger.
     objects.sweep(std::time::Duration::from_secs(3600));
     Ok(pruned)
 }
