@@ -54,6 +54,7 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     }
     devices.mount_dev(&ground)?;
     processes()?;
+    // `/etc/resolv.conf` often leads below `/run`, which is empty by now.
     if let Some((path, bytes)) = resolver {
         let put =
             path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
@@ -142,6 +143,7 @@ fn unescaped(mut text: &[u8]) -> Vec<u8> {
 
 fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let fs = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    // The marks of layers are in `user.overlay.*`: the usual `trusted.*` needs a privilege.
     fsconfig_set_flag(&fs, "userxattr")?;
     // Without it the end of the view would write all of the host's file system to its disk first.
     fsconfig_set_flag(&fs, "volatile")?;
