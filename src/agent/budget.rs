@@ -107,7 +107,7 @@ impl Agent {
         }
     }
 
-    /// Adds what a request cost, here and in the session. Usage of nothing is one that was not told.
+    /// Adds what a request cost, here and in the session. Usage of nothing is one that was not reported.
     fn count(&mut self, by: (&str, &str), usage: TokenUsage, events: &UnboundedSender<TurnEvent>) {
         let one = self.priced(by, usage);
         self.costs.turn.add(&one);

@@ -1,4 +1,5 @@
-//! The summary that stands for the beginning of a conversation, in the person's hands: read, written anew, taken back.
+//! The summary that stands for the beginning of a conversation, in the person's hands: read, rewritten,
+//! undone.
 //!
 //! The record keeps every message, so nothing is lost by any of it; only what is sent changes, from the next request on.
 //! Each step is saved before it holds. Making a summary is [`super::compact`].

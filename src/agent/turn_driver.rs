@@ -364,7 +364,7 @@ impl<'a> TurnDriver<'a> {
         });
     }
 
-    /// Calls that did not stop when told to are answered for.
+    /// Calls that did not stop when asked to are answered for.
     fn answer_abandoned_calls(&mut self) {
         for ApprovedCall { call, .. } in self.calls.abandon() {
             let result = CallResult::interrupted(&call, CallInterruption::Abandoned);

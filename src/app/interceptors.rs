@@ -19,7 +19,7 @@ pub fn audit_places(paths: &AppDirs) -> audit::AuditPaths {
     }
 }
 
-/// Where the figures of all calls are kept.
+/// Where the figures of all calls are stored.
 pub fn metrics(paths: &AppDirs) -> MetricsFile {
     MetricsFile::at(paths.state.join("metrics.json"))
 }

@@ -262,7 +262,7 @@ impl App {
     /// A server by its name: built in, or from `[providers.NAME]`, or the one laid over the other.
     pub fn server(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
         let mut server = self.settled(name)?;
-        // The address of the command line is meant for whoever answers.
+        // The address of the command line is meant for the provider that answers.
         if let Some(url) = self.config.text("base_url") {
             server.preset.base_url = url.to_string();
         }

@@ -10,7 +10,8 @@ use crate::storage::{
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Every `[mounts.NAME]` of the settings. One without a path or a store is told as a mistake of the settings.
+/// Every `[mounts.NAME]` of the settings. One without a path or a store is reported as a mistake of the
+/// settings.
 pub(super) fn read(
     config: &mut Config,
     paths: &AppDirs,

@@ -1,4 +1,4 @@
-//! Views: where they are kept, what walls commands get, and which ones wait for the person.
+//! Views: where they are stored, what walls commands get, and which ones wait for the person.
 
 use super::App;
 pub(super) use super::view_name::fresh_name;
@@ -153,7 +153,7 @@ impl App {
         }
     }
 
-    /// How much of what was applied is kept for undo.
+    /// How much of what was applied is stored for undo.
     pub fn keep(&self) -> PruneLimits {
         let usual = PruneLimits::default();
         let days = self.config.number("journal.max_days").map(|d| Duration::from_secs(d * 24 * 3600));
@@ -261,7 +261,7 @@ pub(super) struct JournalCleanup {
 }
 
 impl JournalCleanup {
-    /// Once a day the journal is cut to what the settings keep, beside everything else that goes on.
+    /// Once a day the journal is cut to what the settings keep, at the same time as everything else.
     fn prune(&self) {
         let mark = self.journals.with_extension("pruned");
         let age = std::fs::metadata(&mark).and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());

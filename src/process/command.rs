@@ -182,7 +182,7 @@ impl ShellCommand {
     }
 }
 
-/// What only the supervisor and whoever runs it may read.
+/// What only the supervisor and the one who runs it may read.
 fn passed_file(bytes: &[u8]) -> std::io::Result<tempfile::NamedTempFile> {
     let write = || {
         let mut file = tempfile::NamedTempFile::new()?;

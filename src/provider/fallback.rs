@@ -1,6 +1,6 @@
 //! Other providers for when the first does not answer. Each has a breaker: after a failure it is left out for a while,
 //! so that not every question waits for the same server to fail again. Only what may pass makes another answer, and
-//! only before the first word: nothing is ever said twice, and a refused key is told instead of hidden.
+//! only before the first word: nothing is ever said twice, and a refused key is reported and not hidden.
 
 use super::event_stream::flow;
 use super::{AnswerStream, ModelRequest, ModelSpec, Provider, ProviderError, StreamEvent, WarmUpFuture};

@@ -36,7 +36,7 @@ const WARMING: Duration = Duration::from_secs(10);
 pub struct HttpProviderSettings {
     pub retry: RetryPolicy,
     pub client: HttpClientSettings,
-    /// Silence is told each time this long has passed without anything of the answer.
+    /// Silence is reported each time this long has passed without anything of the answer.
     pub silence_step: Duration,
     /// After this much silence the attempt is given up. Time asleep does not count; keep-alive signs do not help.
     pub silence_limit: Duration,
@@ -340,7 +340,7 @@ fn is_cut(json: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(json).is_err_and(|e| e.is_eof())
 }
 
-/// The error that is told at the end, with the wait that the server asks for.
+/// The error that is reported at the end, with the wait that the server asks for.
 fn with_wait(error: ProviderError) -> ProviderError {
     match error.retry_after().filter(|wait| wait.as_secs() > 0) {
         Some(wait) => {

@@ -1,5 +1,5 @@
 //! Servers that need no configuration but a name: where they are, what they speak, where their key is looked for. The
-//! table is `presets.toml`; nothing about any one server stands in the code.
+//! table is `presets.toml`; nothing about any one server is in the code.
 
 use super::wire::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
 use super::{AuthScheme, Endpoint, ServerQuirks, WireFormat};

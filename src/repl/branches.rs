@@ -115,7 +115,7 @@ impl Shell<'_> {
     }
 }
 
-/// A line for each branch: `*` where the conversation stands, its number, and what it began with.
+/// A line for each branch: `*` where the conversation is, its number, and what it began with.
 pub(super) fn lines(tree: &BranchTree) -> Vec<String> {
     tree.branches
         .iter()

@@ -206,7 +206,7 @@ pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     }
     shell.conversation.pinned.clear();
     if let Some(agent) = shell.conversation.agent.take() {
-        // The next conversation is answered by whoever answered this one.
+        // The next conversation is answered by the provider that answered this one.
         let (provider, model) = (agent.provider_name().to_string(), agent.model().name.clone());
         shell.answerer = shell.app.answerer(Some(&provider), Some(&model)).ok();
         if let Some(session) = agent.session() {

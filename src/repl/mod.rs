@@ -204,7 +204,8 @@ pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -
     Ok(code)
 }
 
-/// Where drafts are kept, and what is there of shells that ended. Without a state directory nothing is kept.
+/// Where drafts are stored, and what is there of shells that ended. Without a state directory nothing is
+/// stored.
 fn drafts_of(store: Option<&SessionStore>, cwd: &Path) -> (Option<Arc<DraftFile>>, InputDraft) {
     match store.map(|store| DraftFile::open(store.dir(), cwd)) {
         Some(Ok((drafts, left))) => (Some(Arc::new(drafts)), left),
@@ -328,7 +329,7 @@ impl Shell<'_> {
         self.say(prompter, text, draft)
     }
 
-    /// A screen that a key opened; returns what stands in the line then.
+    /// A screen that a key opened; returns what is in the line then.
     fn open(&mut self, screen: PromptScreen, typed: UnfinishedLine) -> UnfinishedLine {
         match screen {
             PromptScreen::Transcript => {
@@ -340,7 +341,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A line that was not typed at a prompt stands above what comes of it.
+    /// A line that was not typed at a prompt is shown above what comes of it.
     fn echo_line(&self, text: &str) {
         if self.is_linear() {
             let clean = crate::text::sanitize::line(&text.replace('\n', " / ")).into_owned();
@@ -426,7 +427,7 @@ impl Shell<'_> {
             return Ok(());
         }
         store.trust(&project.path, &project.hash)?;
-        // Begun anew, every part is built from the settings that hold now.
+        // Started again, every part is built from the settings that hold now.
         // `exec` runs no destructor, so the terminal is restored here.
         term::leave();
         Err(ReplError::Terminal(begin_anew()))

@@ -2,8 +2,8 @@
 //!
 //! A terminal hands over a dropped file as a paste of its path, quoted as it likes. A paste that is nothing but paths of
 //! pictures becomes mentions of them (`@"a b.png"`); every other paste stays what it is. The clipboard is asked through
-//! the program of the desktop; what it gives is kept as a file, because a mention names a file. Why there is none is said
-//! in a line, never passed over.
+//! the program of the desktop; what it gives is stored as a file, because a mention names a file. Why there
+//! is none is said in a line, never passed over.
 
 use super::prompt_input::words;
 use crate::media;

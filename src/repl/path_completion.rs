@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A list older than this is made anew.
+/// A list older than this is made again.
 const FRESH: Duration = Duration::from_secs(3);
 /// No key waits longer than this for the list.
 const MOST_TIME: Duration = Duration::from_millis(250);

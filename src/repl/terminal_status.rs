@@ -1,4 +1,4 @@
-//! What the terminal is told besides text: the window's title, where a prompt and an answer begin, who to call.
+//! What the terminal gets besides text: the window's title, where a prompt and an answer begin, who to call.
 //!
 //! All of it are sequences that a terminal which does not know them leaves out; none moves the cursor.
 

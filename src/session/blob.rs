@@ -1,4 +1,4 @@
-//! Bytes named by their blake3 hash, beside the database: pictures do not belong into rows.
+//! Bytes named by their blake3 hash, next to the database: pictures do not belong into rows.
 
 use super::SessionError;
 use std::fs;

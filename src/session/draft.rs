@@ -1,8 +1,9 @@
 //! What was typed and not sent, kept in a small file so that the end of this process does not end it.
 //!
-//! One file for each running shell, held by a lock that goes with the process: whoever finds it unlocked takes up what
-//! is in it. A line that is being typed is written a moment after the last key, by a thread of its own; queued lines
-//! are written at once. It is not synced to the disk: it outlives the process, and not a power failure.
+//! One file for each running shell, held by a lock that goes with the process: the shell that finds it
+//! unlocked takes up what is in it. A line that is being typed is written a moment after the last key, by a
+//! thread of its own; queued lines are written at once. It is not synced to the disk: it outlives the
+//! process, and not a power failure.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -156,7 +157,7 @@ impl DraftInner {
         }
     }
 
-    /// A draft that cannot be kept is no reason to stop anybody from typing.
+    /// A draft that cannot be stored is no reason to stop anybody from typing.
     fn write_or_tell(&self, draft: &InputDraft) {
         if let Err(e) = self.write(draft) {
             tracing::warn!("the draft was not saved: {e}");

@@ -128,7 +128,7 @@ impl Drop for OpenSession {
     }
 }
 
-/// One entry with everything that is kept beside it.
+/// One entry with everything that is stored next to it.
 fn add(
     tx: &Transaction<'_>,
     id: &SessionId,
@@ -213,7 +213,7 @@ const INDEXED: usize = 1 << 20;
 fn searchable(message: &Message) -> String {
     let mut text = match message {
         Message::User { parts } => {
-            // What placet told the model was not said by anybody.
+            // What placet sent the model was not said by anybody.
             text_of(parts)
         }
         Message::Assistant(answer) => {

@@ -25,7 +25,7 @@ pub(in crate::agent) struct ModelContext {
     scratchpads: Option<Arc<Scratchpads>>,
     /// The most that may be sent, in tokens as estimated here; learned when a server says that a request was too long.
     most: Option<f64>,
-    /// The window as the server told it, where it is smaller than what is known of the model.
+    /// The window as the server reported it, where it is smaller than what is known of the model.
     told_window: Option<u64>,
     last: RequestSize,
 }
@@ -138,7 +138,8 @@ impl ModelContext {
                 self.told_window = smallest;
                 limit.saturating_sub(self.output_room(model, self.last.max_output)) as f64 * 0.5
             }
-            // Nothing is told: well below a third, question and answer together, fits most windows at once.
+            // Nothing is reported: well below a third, question and answer together, fits most windows at
+            // once.
             _ => {
                 let total = self.last.estimate + self.last.max_output as f64;
                 self.told_window = Some((total * 0.3) as u64);

@@ -35,7 +35,7 @@ impl LoopDetector {
         self.round.clear();
     }
 
-    /// Everything begins anew: the person said to go on.
+    /// Everything starts again: the person said to go on.
     pub(in crate::agent) fn forget(&mut self) {
         *self = LoopDetector::new(self.limit);
     }

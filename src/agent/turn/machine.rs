@@ -477,7 +477,7 @@ impl Turn {
             }
             TurnState::Calling(opens) => {
                 self.stopping = true;
-                // What has not started never will; what runs is told to stop and answers for itself.
+                // What has not started never will; what runs is asked to stop and answers for itself.
                 for open in
                     opens.iter_mut().filter(|o| matches!(o.stage, CallStage::Waiting | CallStage::Checking))
                 {

@@ -1,5 +1,5 @@
 //! The catalog's file format: `[PROVIDER."MODEL"]` tables, prices in dollars per million tokens. A later file is laid
-//! over an earlier one field by field; a table with a mistake is left out whole and told. Reads no disk.
+//! over an earlier one field by field; a table with a mistake is left out whole and reported. Reads no disk.
 
 use super::Money;
 use crate::conversation::TokenUsage;

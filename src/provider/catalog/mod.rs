@@ -45,8 +45,8 @@ pub fn of_provider(provider: &str) -> Vec<(&'static str, &'static CatalogModel)>
     all
 }
 
-/// Lays the person's file over the built-in one, for the whole process. What is wrong in it is told and left out. The
-/// first call counts; a later one, or one after the first question, changes nothing.
+/// Lays the person's file over the built-in one, for the whole process. What is wrong in it is reported and
+/// left out. The first call counts; a later one, or one after the first question, changes nothing.
 pub fn install(own: &str) -> Vec<CatalogProblem> {
     let mut file = shipped();
     let problems = file.lay_over(own);

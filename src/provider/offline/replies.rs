@@ -10,7 +10,7 @@ pub(super) struct CallWithResult<'m> {
     pub(super) result: &'m CallResult,
 }
 
-/// The most of one result that is repeated; the whole of it stands above the answer anyway.
+/// The most of one result that is repeated; the whole of it is above the answer anyway.
 const MOST_LINES: usize = 60;
 const MOST_BYTES: usize = 6000;
 

@@ -54,7 +54,7 @@ pub(super) fn of_event(event: &Value) -> ProviderError {
     }
 }
 
-/// The typed error for a request that was not even begun, because of what stands in it.
+/// The typed error for a request that was not even begun, because of what is in it.
 pub(super) fn blocked(reason: &str) -> ProviderError {
     ProviderError::BadRequest {
         // The server answered with status 200 and refused in the body.

@@ -67,7 +67,8 @@ impl SandboxChild<'_> {
             at(hidden, || "hide the supervisor's memory".into())?;
             mount_view::build(self.spec)?;
             if !has_input {
-                // The one from before is on a mount that has lost its devices, and `/dev/stdin` opens it anew.
+                // The one from before is on a mount that has lost its devices, and `/dev/stdin` opens it
+                // again.
                 let null = at(File::open("/dev/null"), || "open `/dev/null` inside".into())?;
                 at(rustix::stdio::dup2_stdin(&null), || "pass no input on".into())?;
             }

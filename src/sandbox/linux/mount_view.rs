@@ -97,7 +97,7 @@ fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
         .lowers
         .iter()
         .any(|lower| overlay.upper.starts_with(lower) || overlay.work.starts_with(lower));
-    // The kernel would take it and answer ELOOP later, to whoever looks there.
+    // The kernel would take it and answer ELOOP later, to anyone who looks there.
     let made = if inside { Err(Errno::LOOP) } else { assemble(&lowers, &upper, &work) };
     let step = || {
         let inside = overlay.lowers.iter().flat_map(|lower| mounted_below(lower)).next();
@@ -165,7 +165,7 @@ fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::
 }
 
 /// A fresh `/proc`: of this namespace's processes only, and read-only, because root's own files there (`/proc/sys`,
-/// `/proc/sysrq-trigger`) belong to the host whoever mounts them.
+/// `/proc/sysrq-trigger`) belong to the host no matter who mounts them.
 ///
 /// In a container a fresh one is often refused. Then the container's stays, read-only since the step before: it lists
 /// processes outside, but opens none of them, because they are in another user namespace.

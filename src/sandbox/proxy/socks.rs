@@ -13,7 +13,7 @@ const UNREACHABLE: u8 = 4;
 const NO_SUCH_COMMAND: u8 = 7;
 const NO_SUCH_ADDRESS: u8 = 8;
 
-/// Reads a request after its first byte. `None` when it was refused and told so.
+/// Reads a request after its first byte. `None` when it was refused with an answer.
 pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
     client: &mut C,
     rules: &ProxyRules,

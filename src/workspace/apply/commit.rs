@@ -144,7 +144,7 @@ fn late_write(entry: &JournalEntry) -> Option<PathBuf> {
     None
 }
 
-/// Waits a moment for whoever has the file open for writing.
+/// Waits a moment for the process that has the file open for writing.
 fn closed_soon(file: &File) -> bool {
     for _ in 0..50 {
         if !crate::workspace::files::lease::written_elsewhere(file) {

@@ -1,9 +1,9 @@
 //! Applying: many paths change, or none.
 //!
-//! Every new content is laid beside its target and synced; then targets and new contents change places one by one, each
-//! exchange checked by what came out of it. What came out stays until all is done, so a failure puts everything back.
-//! The journal's open entry says what was meant: after a crash the next start finishes from it, or clears it away when
-//! no target had been touched.
+//! Every new content is laid next to its target and synced; then targets and new contents change places one
+//! by one, each exchange checked by what came out of it. What came out stays until all is done, so a failure
+//! puts everything back. The journal's open entry says what was meant: after a crash the next start finishes
+//! from it, or clears it away when no target had been touched.
 
 mod commit;
 mod failpoints;
@@ -47,7 +47,7 @@ pub enum ApplyError {
     /// These paths are not what they were when the change was made. Nothing was changed.
     #[error("{} changed in the meantime", list(.0))]
     Changed(Vec<PathBuf>),
-    /// What had been done was taken back.
+    /// What had been done was rolled back.
     #[error("`{}`: {error}; nothing was changed", .path.display())]
     Failed { path: PathBuf, error: io::Error },
     /// Taking it back failed as well; the journal will finish at the next start.

@@ -27,7 +27,7 @@ pub struct FileChange {
     pub raced: bool,
     /// A file tool made it: all names of the file change with it.
     pub by_tool: bool,
-    /// The calls that changed it, in their order, with the contents that were kept between them.
+    /// The calls that changed it, in their order, with the contents that were stored between them.
     pub steps: Vec<OriginStep>,
 }
 
@@ -428,7 +428,7 @@ impl ChangeSet {
             || settings && at_top()
     }
 
-    /// How many changes a person is told of: the lines of [`ChangeSet::listing`].
+    /// How many changes a person is shown: the lines of [`ChangeSet::listing`].
     pub fn listed(&self, classes: &ChangeClasses) -> usize {
         self.rows(classes).len()
     }

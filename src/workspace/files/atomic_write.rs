@@ -149,7 +149,7 @@ impl WriteTarget<'_> {
         }
         let mut staged = match self.stage(bytes, hash, Some((&old, &stat))) {
             Ok(staged) => staged,
-            // No place for a second file beside it, or no right to give it away.
+            // No place for a second file next to it, or no right to give it away.
             Err(WorkspaceError::Denied(_) | WorkspaceError::ReadOnly(_)) => {
                 return self.write_in_place(bytes, before).map(|()| true);
             }

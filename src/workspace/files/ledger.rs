@@ -2,8 +2,8 @@
 //!
 //! By canonical path: the hash of the content and the lines of it that were shown. A content is recognised by its
 //! hash, never by its time or size, so `touch` raises no alarm and a rewrite of the same length is noticed. The
-//! content itself is kept while there is room, so that a change can be told as a difference; when there is none,
-//! a change is still noticed, only not shown.
+//! content itself is stored while there is room, so that a change can be shown as a difference; when there is
+//! none, a change is still noticed, only not shown.
 
 use crate::text::{DetectedEncoding, LineDiff, RangeSet};
 use crate::workspace::{Hash, LinesByTurn};
@@ -13,7 +13,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Contents kept for telling differences: one of them, and all together.
+/// Contents stored for showing differences: one of them, and all together.
 const KEEP_ONE: usize = 4 << 20;
 const KEEP_ALL: usize = 64 << 20;
 
@@ -55,7 +55,7 @@ pub struct SeenLines {
     pub turns: LinesByTurn,
 }
 
-/// How a file stands now against what was seen of it.
+/// How a file compares now with what was seen of it.
 #[derive(Debug)]
 pub enum ReadStatus {
     /// The target lines were seen in the content that is there.
@@ -72,7 +72,7 @@ pub enum ReadStatus {
 
 #[derive(Debug)]
 pub struct StaleRead {
-    /// The content that was seen, if it was kept.
+    /// The content that was seen, if it was stored.
     pub old: Option<Arc<Vec<u8>>>,
     /// Lines of the present content that were seen before and stand unchanged.
     pub carried: RangeSet,

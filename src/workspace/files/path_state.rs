@@ -35,7 +35,7 @@ pub enum PathState {
         #[serde(flatten)]
         attrs: FileAttrs,
     },
-    /// A pipe, a socket or a device: told, never applied.
+    /// A pipe, a socket or a device: reported, never applied.
     Special {
         what: String,
     },

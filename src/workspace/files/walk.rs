@@ -1,8 +1,9 @@
 //! Walking directories: by descriptors, so that no swapped link leads out, and by several threads.
 //!
 //! Links are named and never followed. What is left out (hidden names, ignored files, files that a rule hides) is
-//! counted, as is what lies in file systems that the kernel makes up and what a walk had no time for, because an empty answer and a filtered one are not the same. Entries come in no order; whoever collects
-//! them sorts.
+//! counted, as is what lies in file systems that the kernel makes up and what a walk had no time for, because
+//! an empty answer and a filtered one are not the same. Entries come in no order; a caller that collects them
+//! sorts.
 
 use super::ignore_rules::IgnoreRules;
 use super::pseudo_fs::{is_kernel_made, is_place};
@@ -304,7 +305,7 @@ impl Workspace {
     ) -> Result<WalkDirectory, WorkspaceError> {
         let fds = self.open_dirs(at, consent)?;
         let rules = IgnoreRules::above(self, &at.path);
-        // Whoever names one wants to look into it.
+        // A caller that names one wants to look into it.
         let kernel = fds.iter().any(|fd| is_kernel_made(fd, &at.path));
         Ok(WalkDirectory { fds, path: at.path.clone(), relative: OsString::new(), rules, kernel })
     }

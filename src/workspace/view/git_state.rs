@@ -1,8 +1,8 @@
 //! What a repository's state is, as far as placet must know it: never read by git, never written.
 //!
-//! Whoever wrote the repository may be hostile: a ref may be a link to `/dev/zero`, a pipe, or a million files. Only
-//! regular files are read, without following links, and every reading is bounded; what is over a bound is an error, so
-//! that nothing is applied to or undone in a repository whose state is not known.
+//! The author of the repository may be hostile: a ref may be a link to `/dev/zero`, a pipe, or a million
+//! files. Only regular files are read, without following links, and every reading is bounded; what is over a
+//! bound is an error, so that nothing is applied to or undone in a repository whose state is not known.
 
 use crate::workspace::files::open::open_regular;
 use rustix::fs::OFlags;
@@ -201,8 +201,8 @@ fn read_state(path: &Path) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(over(path, format!("larger than {most} bytes"))) } else { Ok(bytes) }
 }
 
-/// What a state file says, apart from what git notes in it for its own speed: `git status` writes the index anew with
-/// other times and says nothing new by it.
+/// What a state file says, apart from what git notes in it for its own speed: `git status` rewrites the index
+/// with other times and says nothing new by it.
 pub(super) fn meaning(path: &Path, bytes: &[u8]) -> blake3::Hash {
     let index = path.file_name().is_some_and(|name| name == "index");
     index.then(|| entries_of(bytes)).flatten().unwrap_or_else(|| blake3::hash(bytes))

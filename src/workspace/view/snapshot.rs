@@ -1,4 +1,5 @@
-//! Where there is no view: what the workspace held before a command, so that what it changed can be told and undone.
+//! Where there is no view: what the workspace had before a command, so that what it changed can be shown and
+//! undone.
 //!
 //! Files that the project ignores, the repository's own files and large ones are not looked at: finding them changed
 //! would cost a reading of the whole tree. A file whose size, times and inode are as they were is not read again.
@@ -22,7 +23,7 @@ const LARGEST: u64 = 16 << 20;
 #[derive(Debug, Default)]
 pub struct WorkspaceSnapshot {
     nodes: BTreeMap<PathBuf, PathState>,
-    /// Files that were too large to be kept.
+    /// Files that were too large to be stored.
     pub left_out: usize,
 }
 

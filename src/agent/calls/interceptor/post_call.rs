@@ -1,5 +1,5 @@
 //! After a call has run, before anybody hears: hooks look at the result, and what a command in a classified session
-//! wrote to a lower level is taken back.
+//! wrote to a lower level is undone.
 
 use crate::agent::agent::lock;
 use crate::agent::calls::pipeline::CallServices;

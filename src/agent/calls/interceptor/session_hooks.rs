@@ -26,7 +26,7 @@ pub(in crate::agent) struct HookState {
     pub(in crate::agent) blocked: Option<TurnEnding>,
     /// The provider's key was asked for.
     secret: bool,
-    /// The level that stands in the session.
+    /// The level that is stored in the session.
     pub(in crate::agent) kept: ClassificationLevel,
 }
 

@@ -81,7 +81,8 @@ impl RequestImages {
         unread
     }
 
-    /// How large pictures may be in this request: many must be smaller. Those at hand are fitted anew when that changes.
+    /// How large pictures may be in this request: many must be smaller. Those at hand are fitted again when
+    /// that changes.
     fn allow(&mut self, messages: &mut [Message], model: &ModelSpec) {
         let shown = |part: &&mut Part| match part {
             Part::Image(image) => !image.is_pdf() && !self.is_withheld(&image.hash),

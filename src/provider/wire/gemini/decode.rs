@@ -159,7 +159,7 @@ impl GeminiDecoder {
             "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
             | "IMAGE_SAFETY" => StopReason::Refusal,
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => {
-                // The model is told by a failed call, and can make it anew.
+                // The model learns it from a failed call, and can repeat it.
                 let raw = if message.is_empty() { reason } else { message };
                 let id = self.assembly.id_for("");
                 let name = UNREADABLE.to_string();
