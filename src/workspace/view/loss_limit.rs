@@ -1,4 +1,4 @@
-//! The brake: what write mode holds back of a command's effects.
+//! The loss limit: which effects of a command write mode does not apply by itself.
 
 use super::apply::{ApplyOutcome, ChangeSelection, SelectedPart};
 pub use super::limit::{LossLimit, PendingReason};

@@ -148,7 +148,7 @@ impl LayerSet {
     }
 }
 
-/// The turn that is going on: for the journal and the brake.
+/// The current turn: for the journal and the loss limit.
 #[derive(Clone, Debug, Default)]
 pub struct ViewTurn {
     pub label: super::history::journal::TransactionLabel,
