@@ -60,7 +60,7 @@ pub struct Agent {
     pub(super) summaries: Vec<ConversationSummary>,
     /// The messages before this one, and the summaries that ended among them, were not read when this was taken up.
     pub(super) begins: usize,
-    /// How many messages there were when summing up failed, or was taken back: it is not tried again at once.
+    /// How many messages there were when summing up failed, or was undone: it is not tried again at once.
     pub(super) not_summed_up: Option<usize>,
     /// That the window fills up was said.
     pub(super) warned: bool,
@@ -68,6 +68,7 @@ pub struct Agent {
 
 impl Agent {
     pub fn new(parts: AgentConfig) -> Agent {
+        // Sub-agents share their parent's policy: a new one must not lower the level of the conversation.
         if !parts.family.is_child() {
             lock(&parts.policy).taint().begin(ClassificationLevel::Public);
         }
@@ -136,10 +137,10 @@ impl Agent {
         Ok(notes)
     }
 
-    /// What the model was told stands in the transcript: saying it again would only cost tokens.
+    /// What the model was sent is in the transcript: saying it again would only cost tokens.
     pub(super) fn restore_reported(&mut self) {
         self.count_turn(None);
-        // What was told before the last summary, and still holds, stands in it.
+        // What was sent before the last summary, and still holds, is in it.
         let summary = self.summaries.last();
         let told = || {
             let after = newest_first(self.transcript.since(summary.map_or(0, |s| s.upto)));
@@ -247,6 +248,8 @@ impl Agent {
             self.parts.family.meter().begin_turn();
         }
         self.begin_turn(&start);
+        // `DirectCallProvider` answers in this turn only: the person's own provider is set again when the
+        // turn ends.
         let asked = Arc::clone(&self.parts.provider);
         if let TurnStart::Call { tool, input, .. } = &start {
             self.parts.provider = Arc::new(DirectCallProvider::new(tool, input.clone()));
@@ -357,7 +360,8 @@ impl Agent {
         parts
     }
 
-    /// Background commands that have ended since the model was last told of any. The person hears of them as well.
+    /// Background commands that have ended since the model last learned of any. The person hears of them as
+    /// well.
     pub(super) fn job_notes(&self, events: &UnboundedSender<TurnEvent>) -> Vec<Part> {
         if self.parts.family.is_child() {
             return Vec::new();
@@ -376,8 +380,8 @@ impl Agent {
         env.jobs.news_for_model(view).into_iter().map(Note::JobEnded).map(clean).collect()
     }
 
-    /// The mode, when the model was last told another one. Part of the saved message, so that what was sent once is
-    /// sent the same way ever after.
+    /// The mode, when the model was last sent another one. Part of the saved message, so that what was sent
+    /// once is sent the same way ever after.
     pub(super) fn mode_change_note(&mut self) -> Option<Part> {
         let mode = lock(&self.parts.policy).mode();
         if self.mode_told == Some(mode) {

@@ -107,7 +107,7 @@ impl Agent {
         }
     }
 
-    /// Adds what a request cost, here and in the session. Usage of nothing is one that was not told.
+    /// Adds what a request cost, here and in the session. Usage of nothing is one that was not reported.
     fn count(&mut self, by: (&str, &str), usage: TokenUsage, events: &UnboundedSender<TurnEvent>) {
         let one = self.priced(by, usage);
         self.costs.turn.add(&one);
@@ -129,10 +129,12 @@ impl Agent {
         let asked = self.parts.model.name.clone();
         let elsewhere = !provider.is_empty();
         let provider = if elsewhere { provider } else { self.parts.provider.name() }.to_string();
+        // The price of the asked model says nothing about an answer that came from another provider.
         let known = match catalog::find(&provider, model) {
             None if !elsewhere => catalog::find(&provider, &asked),
             known => known,
         };
+        // No reported tokens do not mean that the request was free: it counts as unpriced.
         let cost = known.and_then(|known| known.cost(&usage)).filter(|_| !usage.is_zero());
         let model = if model.is_empty() { asked } else { model.to_string() };
         if cost.is_none() {
@@ -233,6 +235,7 @@ impl Agent {
         let store = self.store().or(self.parts.family.store());
         match store.and_then(|s| s.spent(CostFilter { since: midnight, session: None }).ok()) {
             Some(saved) => Money::from_picos(saved.iter().map(|one| one.picos).sum::<u64>() + waiting),
+            // Without a store, or if it cannot be read, only the costs of this process are known.
             None => self.parts.family.meter().spent(),
         }
     }
@@ -278,6 +281,7 @@ async fn ask_more(
         reply,
     })));
     tokio::select! {
+        // A dropped question has no answer: the turn stops, as if the person had said so.
         key = answer => Ok(key.unwrap_or('s') == 'g'),
         () = stop.cancelled() => Err(TurnEnding::Interrupted),
     }

@@ -80,7 +80,7 @@ impl Agent {
         }
     }
 
-    /// Sums up before the window is full. What fails is told, and the turn goes on.
+    /// Sums up before the window is full. A failure is reported, and the turn goes on.
     pub(super) async fn sum_up_in_time(
         &mut self,
         events: &UnboundedSender<TurnEvent>,

@@ -37,7 +37,7 @@ pub enum TurnEvent {
         id: CallId,
         text: String,
     },
-    /// The line of a running command that has no end yet, as it stands; the next output replaces it.
+    /// The line of a running command that has no end yet; the next output replaces it.
     CallLine {
         id: CallId,
         text: String,
@@ -85,7 +85,7 @@ pub struct ApprovalRequest {
     pub tool: String,
     pub reason: String,
     pub preview: CallPreview,
-    /// What "always" would allow; absent where every call must be asked anew.
+    /// What "always" would allow; absent where every call must be asked about again.
     pub always: Option<Grant>,
     /// What "always for commands of this kind" would allow.
     pub pattern: Option<Grant>,
@@ -114,7 +114,7 @@ pub enum ApprovalReply {
     Nobody,
 }
 
-/// A question with answers of its own. Dropping it answers nothing: whoever asks takes the harmless way.
+/// A question with answers of its own. Dropping it answers nothing: the asker takes the harmless way.
 #[derive(Debug)]
 pub struct ChoiceQuestion {
     pub title: String,
@@ -144,7 +144,7 @@ impl QuestionChoice {
         QuestionChoice { key, words: words.into(), consents: true, twice: false }
     }
 
-    /// What cannot be taken back.
+    /// What cannot be undone.
     pub fn for_good(key: char, words: &str) -> QuestionChoice {
         QuestionChoice { key, words: words.into(), consents: true, twice: true }
     }

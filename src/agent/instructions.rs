@@ -12,14 +12,14 @@ pub const MAX_BYTES: usize = 32 * 1024;
 const LARGEST: u64 = 8 << 20;
 const NAME: &str = "AGENTS.md";
 
-/// The instructions in force, and what was last told to the model.
+/// The instructions in force, and what the model was last sent.
 #[derive(Debug, Default)]
 pub(super) struct ProjectInstructions {
     told: Option<String>,
 }
 
 impl ProjectInstructions {
-    /// The note for the model when they differ from what it was told, and the files they are from.
+    /// The note for the model when they differ from what it was sent, and the files they are from.
     pub(super) fn news(&mut self, cwd: &Path) -> Option<(Note, Vec<PathBuf>)> {
         let (text, sources) = read(cwd);
         let known = self.told.as_deref().unwrap_or("");
@@ -81,6 +81,7 @@ fn read(cwd: &Path) -> (String, Vec<PathBuf>) {
 
 /// Root first: from the repository that holds `cwd` (or `cwd` itself where there is none) down to `cwd`.
 fn files(cwd: &Path) -> Vec<PathBuf> {
+    // In a worktree and in a submodule `.git` is a file, so its kind is not checked.
     let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
     let mut dirs: Vec<&Path> = cwd.ancestors().take_while(|dir| dir.starts_with(root)).collect();
     dirs.reverse();

@@ -91,6 +91,7 @@ impl TurnDriver<'_> {
     /// What the person wants to say before the next request. Hooks see it as they see every line; one that blocks it
     /// ends the turn, and the line goes back.
     pub(super) async fn take_steering_parts(&mut self) -> Vec<Part> {
+        // A stopped turn sends no further request: the lines stay in the queue.
         if self.stop.is_cancelled() {
             return Vec::new();
         }

@@ -3,9 +3,9 @@
 //! A child has a context, a ledger and a turn of its own; workspace, rules, mode, scratchpads and the gate are its
 //! parent's, so that nothing is permitted to it that is not permitted here, also when the mode changes meanwhile. What it
 //! seeks to edit it must have read itself, by content: two that change one file never overwrite each other unseen, the
-//! second is told to read again. Commands and writes of all of them take turns ([`SubagentPool::order`]), for a command
-//! changes files without saying which. Children have no children and ask the person nothing of their own; questions of
-//! the gate go to the person, one at a time. Stopping the turn stops them all.
+//! second has to read again. Commands and writes of all of them take turns ([`SubagentPool::order`]), for a
+//! command changes files without saying which. Children have no children and ask the person nothing of their
+//! own; questions of the gate go to the person, one at a time. Stopping the turn stops them all.
 
 use super::agent::{Agent, lock};
 use super::config::{AgentConfig, TurnStart};
@@ -38,7 +38,7 @@ pub struct SubagentPool {
     slots: Arc<Semaphore>,
     /// Questions are asked one at a time.
     pub(super) asking: Arc<tokio::sync::Mutex<()>>,
-    /// A command runs alone; what writes a file runs beside others that do.
+    /// A command runs alone; what writes a file runs next to others that do.
     pub(super) order: Arc<tokio::sync::RwLock<()>>,
     /// What children cost that the parent has not counted yet.
     paid: Arc<Mutex<Vec<RequestCost>>>,
@@ -118,7 +118,7 @@ impl Agent {
         for one in &paid {
             self.count_child(one);
         }
-        // Only now: whoever sums up the day in between finds it in one place at least.
+        // Only now: a reader that sums up the day in between finds it in one place at least.
         lock(&self.parts.family.paid).drain(..paid.len());
         let (total, prompt) = self.usage();
         self.report_usage(total, prompt, events);

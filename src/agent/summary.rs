@@ -1,4 +1,5 @@
-//! The summary that stands for the beginning of a conversation, in the person's hands: read, written anew, taken back.
+//! The summary that stands for the beginning of a conversation, in the person's hands: read, rewritten,
+//! undone.
 //!
 //! The record keeps every message, so nothing is lost by any of it; only what is sent changes, from the next request on.
 //! Each step is saved before it holds. Making a summary is [`super::compact`].
@@ -31,6 +32,7 @@ impl Agent {
         let notes = std::iter::once(Note::Summary { text }).chain(others).collect();
         let summary = ConversationSummary { upto: summary.upto, notes };
         self.take(summary)?;
+        // The provider's last count was of a request with the old summary.
         self.set_last_prompt(0);
         Ok(())
     }
@@ -49,6 +51,7 @@ impl Agent {
         }
         self.context.reset_rejected();
         self.restore_reported();
+        // The provider's last count was of a request with the summary that is gone now.
         self.set_last_prompt(0);
         // Otherwise the next request would begin with another one.
         self.not_summed_up = Some(self.transcript.len());

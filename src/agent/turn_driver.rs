@@ -88,6 +88,7 @@ impl<'a> TurnDriver<'a> {
             }
             let deadline = self.stopped_at.map(|at| at + STOP_WITHIN);
             let input = tokio::select! {
+                // In this order: a stop is seen first, even if the stream always has more.
                 biased;
                 () = self.stop.cancelled(), if self.stopped_at.is_none() => {
                     self.stopped_at = Some(Instant::now());
@@ -102,6 +103,7 @@ impl<'a> TurnDriver<'a> {
                 }
                 event = next(&mut self.stream) => self.streamed(event).await,
                 () = sleep_until(deadline) => {
+                    // Moved on, or this branch would be ready at once in every round of the loop.
                     self.stopped_at = deadline.map(|at| at + STOP_WITHIN);
                     self.answer_abandoned_calls();
                     None
@@ -179,6 +181,8 @@ impl<'a> TurnDriver<'a> {
         kept.stop = crate::conversation::StopReason::Cut;
         kept.blocks.retain(|b| matches!(b, crate::conversation::AssistantBlock::Text { .. }));
         if let (Some(session), Ok(json)) = (&self.agent.parts.session, serde_json::to_string(&kept)) {
+            // Best effort: the answer itself is saved when it is complete, and an error there stops the
+            // turn.
             drop(session.set(SessionStateKey::Partial, &json));
         }
     }
@@ -202,6 +206,7 @@ impl<'a> TurnDriver<'a> {
             self.agent.points.blocked = Some(blocked);
             self.stop.cancel();
         }
+        // A summary takes as long as a request: the person may have stopped the turn in the meantime.
         if self.stop.is_cancelled() {
             return;
         }
@@ -349,6 +354,7 @@ impl<'a> TurnDriver<'a> {
         self.tell(TurnEvent::LoopQuestion(LoopQuestion { tool, times, spent, reply }));
         let inputs = self.inputs.clone();
         tokio::spawn(async move {
+            // A dropped question has no answer: the turn stops.
             let go_on = answer.await.unwrap_or(false);
             drop(inputs.send(TurnInput::LoopAnswered(if go_on {
                 LoopAnswer::GoOn
@@ -358,7 +364,7 @@ impl<'a> TurnDriver<'a> {
         });
     }
 
-    /// Calls that did not stop when told to are answered for.
+    /// Calls that did not stop when asked to are answered for.
     fn answer_abandoned_calls(&mut self) {
         for ApprovedCall { call, .. } in self.calls.abandon() {
             let result = CallResult::interrupted(&call, CallInterruption::Abandoned);

@@ -78,7 +78,7 @@ impl App {
     }
 }
 
-/// Contents that entries need to be taken back and that are not there.
+/// Contents that entries need to be undone and that are not there.
 fn lost(entries: impl Iterator<Item = JournalEntry>, objects: &ObjectStore) -> Vec<DamagedRecord> {
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();

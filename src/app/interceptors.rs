@@ -19,7 +19,7 @@ pub fn audit_places(paths: &AppDirs) -> audit::AuditPaths {
     }
 }
 
-/// Where the figures of all calls are kept.
+/// Where the figures of all calls are stored.
 pub fn metrics(paths: &AppDirs) -> MetricsFile {
     MetricsFile::at(paths.state.join("metrics.json"))
 }
@@ -54,6 +54,7 @@ pub(super) fn gate(
 /// `withheld` names the environment variables that hold placet's own keys.
 fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<SecretFilter, AppError> {
     let mut known: Vec<String> = withheld.iter().filter_map(|name| std::env::var(name).ok()).collect();
+    // A key file that cannot be read is reported where its key is needed; here it only adds texts to hide.
     let stored = regular_file::read_to_string(&paths.keys_file(), regular_file::SETTINGS).unwrap_or_default();
     let stored: toml::Table = stored.parse().unwrap_or_default();
     known.extend(stored.values().filter_map(|value| value.as_str().map(String::from)));

@@ -54,6 +54,7 @@ pub fn store(path: &Path, provider: &str, key: &str) -> Result<(), AppError> {
         let temporary = dir.join(".keys.toml.new");
         let mut file =
             fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
+        // `mode` above applies only to a new file: one that a crash left keeps the mode it had.
         file.set_permissions(fs::Permissions::from_mode(0o600))?;
         file.write_all(table.to_string().as_bytes())?;
         file.sync_all()?;

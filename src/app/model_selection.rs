@@ -111,6 +111,7 @@ impl App {
         let key = self.key(server)?;
         let mut settings =
             HttpProviderSettings { silence_limit: preset.silence_limit(), ..HttpProviderSettings::default() };
+        // Only where the person set it: the preset's own limit is longer for a local server.
         if self.config.origin("network.silence_seconds") != Some(&SettingOrigin::Default) {
             settings.silence_limit =
                 Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));
@@ -264,7 +265,7 @@ impl App {
     /// A server by its name: built in, or from `[providers.NAME]`, or the one laid over the other.
     pub fn server(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
         let mut server = self.settled(name)?;
-        // The address of the command line is meant for whoever answers.
+        // The address of the command line is meant for the provider that answers.
         if let Some(url) = self.config.text("base_url") {
             server.preset.base_url = url.to_string();
         }

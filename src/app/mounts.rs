@@ -10,7 +10,8 @@ use crate::storage::{
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Every `[mounts.NAME]` of the settings. One without a path or a store is told as a mistake of the settings.
+/// Every `[mounts.NAME]` of the settings. One without a path or a store is reported as a mistake of the
+/// settings.
 pub(super) fn read(
     config: &mut Config,
     paths: &AppDirs,
@@ -54,6 +55,7 @@ fn make(
             mirrored(Arc::new(MemoryStore::default()))
         }
         None if address == "scratchpads" => {
+            // Left by an earlier conversation, whose scratchpads are not those of this one.
             drop(std::fs::remove_dir_all(&dir));
             let mirror = StoreMirror::new(Arc::clone(pads) as Arc<dyn FileStore>, &dir)?;
             Ok(StoreMount::mirrored(prefix, mirror).always_fresh())

@@ -39,6 +39,7 @@ impl App {
         if age.is_some_and(|age| age < DAY) {
             return None;
         }
+        // Marked before the work, so that an error is reported once a day and not at every start.
         drop(crate::private::write_quick(&mark, b""));
         let gone = match self.prune(store) {
             Ok(gone) if gone.is_empty() => return None,

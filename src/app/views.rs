@@ -1,4 +1,4 @@
-//! Views: where they are kept, what walls commands get, and which ones wait for the person.
+//! Views: where they are stored, what walls commands get, and which ones wait for the person.
 
 use super::App;
 pub(super) use super::view_name::fresh_name;
@@ -153,7 +153,7 @@ impl App {
         }
     }
 
-    /// How much of what was applied is kept for undo.
+    /// How much of what was applied is stored for undo.
     pub fn keep(&self) -> PruneLimits {
         let usual = PruneLimits::default();
         let days = self.config.number("journal.max_days").map(|d| Duration::from_secs(d * 24 * 3600));
@@ -261,13 +261,15 @@ pub(super) struct JournalCleanup {
 }
 
 impl JournalCleanup {
-    /// Once a day the journal is cut to what the settings keep, beside everything else that goes on.
+    /// Once a day the journal is cut to what the settings keep, at the same time as everything else.
     fn prune(&self) {
         let mark = self.journals.with_extension("pruned");
         let age = std::fs::metadata(&mark).and_then(|m| m.modified()).ok().and_then(|at| at.elapsed().ok());
         if !self.journals.is_dir() || age.is_some_and(|age| age < Duration::from_secs(24 * 3600)) {
             return;
         }
+        // Marked before the work, so that a failed attempt is repeated once a day and not with every
+        // command.
         drop(crate::private::write_quick(&mark, b""));
         let (journals, objects, keep) =
             (self.journals.clone(), ObjectStore::new(self.objects.clone()), self.keep);
@@ -288,6 +290,7 @@ impl JournalCleanup {
 
 /// True while another process holds this lock.
 fn is_locked(path: &Path) -> bool {
+    // Shared: two processes that ask at the same time must not see each other as busy.
     let how = rustix::fs::FlockOperation::NonBlockingLockShared;
     std::fs::File::open(path).is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
 }
@@ -296,6 +299,7 @@ fn is_locked(path: &Path) -> bool {
 fn private(shared: &Path) -> PathBuf {
     let uid = rustix::process::geteuid().as_raw();
     let dir = shared.join(format!("placet-{uid}"));
+    // It usually exists already; whether it is ours alone is checked below.
     drop(std::fs::DirBuilder::new().mode(0o700).create(&dir));
     let ours =
         std::fs::symlink_metadata(&dir).is_ok_and(|m| m.is_dir() && m.uid() == uid && m.mode() & 0o077 == 0);
@@ -305,6 +309,7 @@ fn private(shared: &Path) -> PathBuf {
 fn tried(view: &View) -> SandboxProbe {
     let supervisor = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet"));
     for dir in view.layer_places() {
+        // A directory that cannot be made is left out of the trial below.
         drop(std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));
     }
     let places: Vec<PathBuf> = view.layer_places().iter().filter(|dir| dir.is_dir()).cloned().collect();

@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::Path;
 
-/// What stands in `prev` of the first entry.
+/// The value of `prev` of the first entry.
 pub(super) const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// The key of a log: never printed.

@@ -19,7 +19,7 @@ pub enum AuditKind {
     Apply,
     /// Pending changes were thrown away.
     Discard,
-    /// What was applied was taken back, or put back.
+    /// What was applied was undone, or redone.
     Undo,
     /// A conversation was left, and its classification with it.
     Reset,
@@ -90,7 +90,7 @@ impl AuditEvent {
     }
 }
 
-/// An entry as it stands in the log, without its code.
+/// An entry as it is in the log, without its code.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
     /// 1 for the first.

@@ -1,4 +1,4 @@
-//! Why the audit log cannot be kept or read.
+//! Why the audit log cannot be written or read.
 
 use std::path::PathBuf;
 use thiserror::Error;

@@ -20,7 +20,7 @@ pub struct AuditPaths {
     pub log: PathBuf,
     /// `audit.key` in the configuration directory.
     pub key: PathBuf,
-    /// `audit.head` beside the key.
+    /// `audit.head` next to the key.
     pub anchor: PathBuf,
 }
 
@@ -82,7 +82,8 @@ impl AuditLog {
         &self.places
     }
 
-    /// Adds an entry and returns its number. When this fails, whoever asked must not act: the entry may not be there.
+    /// Adds an entry and returns its number. When this fails, the caller must not act: the entry may not be
+    /// there.
     pub fn append(&self, note: AuditEvent) -> Result<u64, AuditError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.as_ref().is_some_and(|o| !o.is_at(&self.places.log)) {
@@ -123,7 +124,7 @@ impl OpenAuditLog {
         Ok(OpenAuditLog { key, log, anchor: anchor.map_err(|e| bad(&places.anchor, e))?, end: None })
     }
 
-    /// True while `path` is still the file that is open: one that was moved away is begun anew.
+    /// True while `path` is still the file that is open: one that was moved away is begun again.
     fn is_at(&self, path: &Path) -> bool {
         match (std::fs::metadata(path), self.log.metadata()) {
             (Ok(there), Ok(here)) => there.ino() == here.ino() && there.dev() == here.dev(),
@@ -160,6 +161,8 @@ impl OpenAuditLog {
             return Err(e);
         }
         self.end = Some((tail.whole + text.len() as u64, head.clone()));
+        // The anchor comes second: a crash in between leaves one entry too many, which `tail` recognizes as
+        // a crash. In the other order an entry would seem to be cut off.
         self.anchor.write_all_at(head.line().as_bytes(), 0)?;
         Ok(head.seq)
     }

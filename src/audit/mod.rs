@@ -1,9 +1,9 @@
 //! The audit log: what was decided, what ran, and who consented, in a chain that shows every later change of it.
 //!
 //! Each entry carries an HMAC-SHA256 over itself and the entry before it; the key lies in another directory than the
-//! log. An anchor beside the key holds how many entries there are and the last one's code, so that entries cut off at
-//! the end are missed too. Whoever can read the key can forge the log: it proves what other programs did to it, not
-//! what the person did.
+//! log. An anchor next to the key holds how many entries there are and the last one's code, so that entries
+//! cut off at the end are missed too. Anyone who can read the key can forge the log: it proves what other
+//! programs did to it, not what the person did.
 
 mod chain;
 mod entry;

@@ -26,7 +26,7 @@ const PROBE: Duration = Duration::from_secs(20);
 pub struct HttpClientSettings {
     pub connect_timeout: Duration,
     pub proxies: ProxySource,
-    /// Certificates, as PEM, that are trusted beside those of the system.
+    /// Certificates, as PEM, that are trusted in addition to those of the system.
     pub ca_file: Option<PathBuf>,
     pub wall: WallClock,
 }
@@ -144,7 +144,7 @@ impl HttpClient {
         }
     }
 
-    /// From the next request on everything is connected anew.
+    /// From the next request on everything is connected again.
     pub fn forget_connections(&self) {
         *self.built.lock().unwrap_or_else(PoisonError::into_inner) = BuiltClients::default();
     }
@@ -291,6 +291,7 @@ fn host(url: &Url) -> String {
 fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let bare = host.trim_start_matches('[').trim_end_matches(']');
+    // RFC 6761: every name below `localhost` is this machine as well.
     host == "localhost"
         || host.ends_with(".localhost")
         || bare.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())

@@ -35,6 +35,7 @@ impl EnvProxy {
         };
         let (name, proxy) = taken(own).or_else(|| taken(&ALL))?;
         let host = proxy.host_str()?;
+        // Only the SOCKS schemes have no known port here; theirs is 1080.
         let port = proxy.port_or_known_default().unwrap_or(1080);
         let secret = !proxy.username().is_empty() || proxy.password().is_some();
         let named = if secret { ProxyAuth::WithPassword } else { ProxyAuth::Bare };
@@ -119,6 +120,7 @@ fn is_in(address: IpAddr, entry: &str) -> bool {
     let Some(size) = size.map_or(Some(bits), |size| size.parse().ok()).filter(|size| *size <= bits) else {
         return false;
     };
+    // A shift by 128, for `/0`, gives no mask at all: every address is in that network.
     let mask = u128::MAX.checked_shl(128 - size).unwrap_or_default();
     one & mask == other & mask
 }

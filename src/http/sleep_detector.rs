@@ -1,6 +1,6 @@
-//! Whether the machine slept. The clock that counts waiting stands still while it sleeps and the clock on the wall does
-//! not, so the difference between the two tells. Somebody who sets the clock by minutes looks the same; that costs a
-//! new connection and nothing else.
+//! Whether the machine slept. The clock that counts waiting stops while it sleeps and the clock on the wall
+//! does not, so the difference between the two tells. Somebody who sets the clock by minutes looks the same;
+//! that costs a new connection and nothing else.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};

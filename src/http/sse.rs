@@ -52,6 +52,7 @@ impl SseParser {
         for &byte in bytes {
             let was_cr = std::mem::take(&mut self.after_cr);
             match byte {
+                // The second half of CRLF: the line ended at its first half.
                 b'\n' if was_cr => {}
                 b'\n' => events.extend(self.end_line()),
                 b'\r' => {
@@ -84,6 +85,7 @@ impl SseParser {
             return self.dispatch();
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        // Only one space belongs to the format; more are part of the value.
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
             "event" => self.name = value.to_string(),
@@ -100,6 +102,7 @@ impl SseParser {
 
     fn dispatch(&mut self) -> Option<SseEvent> {
         let event = SseEvent { name: std::mem::take(&mut self.name), data: std::mem::take(&mut self.data) };
+        // The format says that an event without data is not dispatched.
         std::mem::take(&mut self.has_data).then_some(event)
     }
 }

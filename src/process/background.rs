@@ -1,5 +1,5 @@
 //! A command that goes on by itself: its supervisor writes its output to a file, and it ends when it ends, when it is
-//! told to, or with placet; unless it was told to stay.
+//! asked to, or with placet; unless it is to stay.
 
 use super::command::GRACE;
 use super::protocol::STAY;
@@ -21,7 +21,7 @@ pub struct BackgroundSupervisor {
 }
 
 impl ShellCommand {
-    /// Starts it; all it writes goes to `log`, which is made anew, up to [`super::LOG`] bytes.
+    /// Starts it; all it writes goes to `log`, which is emptied first, up to [`super::LOG`] bytes.
     pub fn begin(&self, log: &Path) -> Result<BackgroundSupervisor, ProcessError> {
         if !self.cwd.is_dir() {
             return Err(ProcessError::NoDirectory(self.cwd.clone()));

@@ -80,6 +80,7 @@ impl OutputCapture {
         }
         let end = bytes.get(bytes.len().saturating_sub(TAIL).max(read)..).unwrap_or_default();
         let missing = total.saturating_sub(read as u64).saturating_sub(end.len() as u64);
+        // A byte becomes three at most (U+FFFD, U+2400), so nothing of the end is cut.
         let end = shown(end, 4 * TAIL).0;
         format!("{text}\n[... {missing} bytes not stored ...]\n{end}")
     }

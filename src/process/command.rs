@@ -97,6 +97,7 @@ impl ShellCommand {
         });
         let stopped = stopped.await;
         let ending = started.read_exit_report().await?;
+        // How a stopped command ended says less than why it was stopped.
         let ending = stopped.unwrap_or(ending);
         Ok(FinishedCommand { ending, output, elapsed: start.elapsed() })
     }
@@ -114,6 +115,7 @@ impl ShellCommand {
         output: Option<OwnedFd>,
     ) -> std::io::Result<SpawnedSupervisor> {
         let (mine, theirs) = std::os::unix::net::UnixStream::pair()?;
+        // `UnixStream::from_std` below expects it.
         mine.set_nonblocking(true)?;
         let stdin = match &self.stdin {
             CommandInput::Nothing => None,
@@ -180,7 +182,7 @@ impl ShellCommand {
     }
 }
 
-/// What only the supervisor and whoever runs it may read.
+/// What only the supervisor and the one who runs it may read.
 fn passed_file(bytes: &[u8]) -> std::io::Result<tempfile::NamedTempFile> {
     let write = || {
         let mut file = tempfile::NamedTempFile::new()?;
@@ -220,6 +222,7 @@ impl RunningSupervisor {
         let mut gone = false;
         let far = Duration::from_secs(365 * 24 * 3600);
         let timer = tokio::time::sleep(timeout.min(far));
+        // Far away until the supervisor is gone, or was asked to stop.
         let last = tokio::time::sleep(far);
         tokio::pin!(timer, last);
         let mut chunk = vec![0; 65_536];
@@ -237,6 +240,7 @@ impl RunningSupervisor {
                     continue;
                 }
                 () = &mut last => {
+                    // Fails when it is gone already, and only what it left holds the pipe open.
                     let _ = self.child.start_kill();
                     return stopped;
                 }

@@ -33,6 +33,7 @@ pub(super) fn send_pipe(line: &impl AsFd, pipe: &OwnedFd) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut attached = SendAncillaryBuffer::new(&mut space);
     attached.push(SendAncillaryMessage::ScmRights(&descriptors));
+    // A descriptor is only sent along with at least one byte.
     retry_on_intr(|| sendmsg(line, &[IoSlice::new(b"i")], &mut attached, SendFlags::empty()))?;
     Ok(())
 }

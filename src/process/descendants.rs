@@ -113,13 +113,14 @@ fn is_any_alive() -> bool {
 /// Elsewhere nothing is listed, and the command's group is what can be found.
 #[cfg(not(target_os = "linux"))]
 fn descendants() -> Vec<(ChildPid, i32)> {
+    // So that its import is used on every system.
     let _ = BTreeMap::<i32, i32>::new();
     Vec::new()
 }
 
 /// Sends `signals`, if the process is still the child of `parent`. A descendant is reaped by its own parent, so its
-/// number may belong to an unrelated process by now: the process is held first, then looked at, then told. False when
-/// it was another one, or is gone.
+/// number may belong to an unrelated process by now: the process is opened first, then checked, then
+/// signalled. False when it was another one, or is gone.
 #[cfg(target_os = "linux")]
 fn signal_child(pid: ChildPid, parent: i32, signals: &[Signal]) -> bool {
     let held = match pid.open() {

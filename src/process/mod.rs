@@ -4,7 +4,7 @@
 //! everything the command starts, however deeply it forks and whatever session it puts itself into, and it lives
 //! exactly as long as a socket to its parent is open. When the command ends, when the call is cancelled, and when
 //! placet dies in whatever way, every descendant goes. A command in the background is supervised alike; it alone can be
-//! told to stay when placet leaves.
+//! made to stay when placet leaves.
 
 mod background;
 mod capture;

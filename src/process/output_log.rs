@@ -10,7 +10,7 @@ use std::path::Path;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 
-/// The most that is kept of a background command's output at a time, in bytes.
+/// The most that is stored of a background command's output at a time, in bytes.
 pub const LOG: u64 = 64 << 20;
 
 /// The file, and the pipe that everything this process starts from now on writes to.
@@ -29,8 +29,8 @@ impl SupervisorLog {
         Ok(SupervisorLog { file, pipe })
     }
 
-    /// Writes what comes until nobody can write any more. When the file is full it begins anew, with a line that says
-    /// how much is gone: what a server said last is worth more than what it said first.
+    /// Writes what comes until nobody can write any more. When the file is full it starts again, with a line
+    /// that says how much is gone: what a server wrote last is worth more than what it wrote first.
     pub(super) async fn keep(self) -> std::io::Result<()> {
         let null = OpenOptions::new().write(true).open("/dev/null")?;
         // This process held them open only for what it started.

@@ -52,6 +52,7 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     end_all_on_panic();
     // Without a session of its own the command could reach the person's terminal.
     let _ = rustix::process::setsid();
+    // What loses its parent becomes a child of this process, where `end_all` finds it.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     // Nothing is started that could not be waited for. This runtime has no threads: a sandbox forks, and a fork takes
@@ -197,6 +198,7 @@ async fn say(line: &mut UnixStream, words: &str) -> std::io::Result<()> {
 /// What a sandbox says of its command's end. Its own end says less: nobody can signal the first of a namespace.
 fn read_exit_report(mut from: std::os::unix::net::UnixStream) -> Option<String> {
     let mut said = String::new();
+    // Its writers have ended by now; one that would not end must not be waited for.
     from.set_nonblocking(true).ok()?;
     from.read_to_string(&mut said).ok()?;
     Some(said.trim_end().to_string()).filter(|said| !said.is_empty())

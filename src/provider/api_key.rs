@@ -53,6 +53,7 @@ impl ApiKeySource {
         if key.is_empty() {
             return Err(unusable("it is empty"));
         }
+        // Nothing else can be sent in a header.
         if !key.expose().bytes().all(|b| b.is_ascii_graphic()) {
             return Err(unusable("it contains a space, a control character or a letter outside ASCII"));
         }
@@ -96,6 +97,7 @@ impl ChildGroup {
     /// Reads both outputs to their ends, up to [`OUTPUT`], and waits for the child.
     async fn output(&mut self) -> std::io::Result<(ExitStatus, Vec<u8>, Vec<u8>)> {
         let (out, err) = (self.0.stdout.take(), self.0.stderr.take());
+        // Both at once: the child would wait forever if it filled the pipe that is not being read.
         let (out, err) = tokio::try_join!(read_all(out), read_all(err))?;
         Ok((self.0.wait().await?, out, err))
     }

@@ -31,6 +31,7 @@ impl DirectCallProvider {
                 (AssistantBlock::Text { text }, StopReason::EndTurn)
             }
             _ => {
+                // The conversation only grows, so no earlier typed call has this number.
                 let id = CallId::new(format!("typed-{}", messages.len()));
                 let input = CallInput::Object(self.input.clone());
                 (AssistantBlock::Call(ToolCall { id, name: self.tool.clone(), input }), StopReason::ToolUse)

@@ -96,6 +96,7 @@ fn join(base: &str, path: &str) -> String {
 }
 
 fn escaped(text: &str) -> String {
+    // The unreserved characters of RFC 3986.
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'~');
     text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
 }

@@ -1,6 +1,6 @@
 //! Other providers for when the first does not answer. Each has a breaker: after a failure it is left out for a while,
 //! so that not every question waits for the same server to fail again. Only what may pass makes another answer, and
-//! only before the first word: nothing is ever said twice, and a refused key is told instead of hidden.
+//! only before the first word: nothing is ever said twice, and a refused key is reported and not hidden.
 
 use super::event_stream::flow;
 use super::{AnswerStream, ModelRequest, ModelSpec, Provider, ProviderError, StreamEvent, WarmUpFuture};
@@ -41,6 +41,7 @@ impl CircuitBreaker {
     }
 
     fn failed(&mut self, now: Instant) {
+        // A shift by 32 would overflow; `LONGEST` is reached after a few doublings.
         let wait = FIRST.saturating_mul(1 << self.failures.min(10)).min(LONGEST);
         self.failures += 1;
         self.open_until = Some(now + wait);

@@ -36,7 +36,7 @@ const WARMING: Duration = Duration::from_secs(10);
 pub struct HttpProviderSettings {
     pub retry: RetryPolicy,
     pub client: HttpClientSettings,
-    /// Silence is told each time this long has passed without anything of the answer.
+    /// Silence is reported each time this long has passed without anything of the answer.
     pub silence_step: Duration,
     /// After this much silence the attempt is given up. Time asleep does not count; keep-alive signs do not help.
     pub silence_limit: Duration,
@@ -186,6 +186,8 @@ impl HttpProviderInner {
                 matches!(error, ProviderError::BadRequest { blames: RejectionCause::Reasoning, .. });
             if unproven && !std::mem::replace(&mut repaired, true) && self.proofs.refuse(request) {
                 body = self.body(request)?;
+                // The repair is no failed attempt, so `failures` stays; the person sees it as one more
+                // attempt.
                 let (attempt, of) = (failures + 2, retry.attempts.max(failures + 2));
                 emit.send(StreamEvent::Retrying { attempt, of, wait: Duration::ZERO, error }).await;
                 continue;
@@ -229,6 +231,7 @@ impl HttpProviderInner {
     ) -> Result<(), FailedAttempt> {
         let key = watch.wait(self.key()).await.map_err(unstarted)??;
         let headers = self.headers(key.as_ref())?;
+        // Silence is counted from here: the command for the key had its own time.
         watch.up_to(self.settings.first_byte_limit.unwrap_or(self.settings.silence_limit));
         let sent = watch
             .wait(self.client.post_json(url, &headers, body))
@@ -240,6 +243,7 @@ impl HttpProviderInner {
         if !(200..300).contains(&response.status()) {
             return Err(self.refused(response, &mut watch).await?.into());
         }
+        // A page with status 200 comes from a proxy or a login form: it is worded like a bad gateway.
         if kind.contains("html") {
             let text = watch.wait(response.text(ERROR_BODY)).await.map_err(unstarted)?;
             let words = self.dialect.error(502, &text).to_string();
@@ -248,6 +252,7 @@ impl HttpProviderInner {
         let limits = self.settings.limits;
         let id = request_id(&response);
         let mut reading = ResponseReader::new(self.dialect.decoder(), request, response.host(), id, limits);
+        // A server that does not stream sends the whole answer as one document.
         if kind.contains("json") {
             let whole = watch.wait(response.whole(limits.event_bytes)).await.map_err(unstarted)?;
             let text = match whole {
@@ -335,7 +340,7 @@ fn is_cut(json: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(json).is_err_and(|e| e.is_eof())
 }
 
-/// The error that is told at the end, with the wait that the server asks for.
+/// The error that is reported at the end, with the wait that the server asks for.
 fn with_wait(error: ProviderError) -> ProviderError {
     match error.retry_after().filter(|wait| wait.as_secs() > 0) {
         Some(wait) => {

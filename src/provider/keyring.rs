@@ -36,7 +36,8 @@ mod with {
         read_from(system, entry, DEADLINE).await
     }
 
-    /// On a thread of its own, which is left alone when it takes too long: a call over D-Bus cannot be taken back.
+    /// On a thread of its own, which is left alone when it takes too long: a call over D-Bus cannot be
+    /// cancelled.
     async fn read_from(
         store: impl FnOnce() -> Result<Arc<CredentialStore>, Error> + Send + 'static,
         entry: &str,

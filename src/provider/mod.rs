@@ -63,14 +63,14 @@ pub trait Provider: Send + Sync {
     /// The name in settings and on the screen: `anthropic`, `offline`.
     fn name(&self) -> &str;
 
-    /// What stands in the proofs of its wire format; nothing where it has none of its own.
+    /// The name in the proofs of its wire format; nothing where it has none of its own.
     fn wire(&self) -> Option<&'static str> {
         None
     }
 
     /// Starts one request. The stream ends after `Finished` or after an error; retries before the first token are
-    /// made inside and told as `Retrying`. Cancelling ends it at once with [`ProviderError::Cancelled`]; dropping the
-    /// stream closes the connection. Nothing is sent before the stream is first polled.
+    /// made inside and reported as `Retrying`. Cancelling ends it at once with [`ProviderError::Cancelled`];
+    /// dropping the stream closes the connection. Nothing is sent before the stream is first polled.
     fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream;
 
     /// Opens a connection ahead of a request, without a key and without anything of the conversation. What goes wrong is
@@ -93,7 +93,7 @@ pub trait WireFormat: Send + Sync {
 
     fn decoder(&self) -> Box<dyn AnswerDecoder>;
 
-    /// What stands in the proofs of reasoning that are of this format.
+    /// The name in the proofs of reasoning that are of this format.
     fn wire(&self) -> &'static str;
 
     /// Where the server tells which models it has, below the base URL.

@@ -1,5 +1,5 @@
 //! Servers that need no configuration but a name: where they are, what they speak, where their key is looked for. The
-//! table is `presets.toml`; nothing about any one server stands in the code.
+//! table is `presets.toml`; nothing about any one server is in the code.
 
 use super::wire::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
 use super::{AuthScheme, Endpoint, ServerQuirks, WireFormat};
@@ -141,6 +141,7 @@ impl ProviderPreset {
     pub fn silence_limit(&self) -> Duration {
         match self.place {
             ServerLocation::Remote => Duration::from_secs(180),
+            // A local server may have to load the model first, which takes minutes.
             ServerLocation::Local => Duration::from_secs(600),
         }
     }

@@ -30,6 +30,7 @@ impl RecordingProvider {
     /// holds something is refused with [`io::ErrorKind::AlreadyExists`] and left as it is.
     pub fn create(path: &Path, inner: Arc<dyn Provider>) -> io::Result<RecordingProvider> {
         let mut options = OpenOptions::new();
+        // Not truncated yet: a file that is not a recording must stay as it is.
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
         let mut file = options.open(path)?;
         let mut start = Vec::new();

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_util::sync::CancellationToken;
 
-/// The most lines of a difference that are told.
+/// The most lines of a difference that are shown.
 const MOST_LINES: usize = 60;
 
 /// The provider. Requests come in the order in which they were recorded.

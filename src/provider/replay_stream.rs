@@ -1,4 +1,5 @@
-//! An answer that exists already, told as a stream: in small pieces, in order, and cancelled like any other.
+//! An answer that exists already, replayed as a stream: in small pieces, in order, and cancelled like any
+//! other.
 
 use super::event_stream::EventEmitter;
 use super::{ModelRequest, ProviderError, StreamEvent};

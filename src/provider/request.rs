@@ -56,11 +56,13 @@ impl Default for ModelCapabilities {
         ModelCapabilities {
             vision: true,
             image_types: ["image/png", "image/jpeg", "image/gif", "image/webp"].map(String::from).to_vec(),
+            // 5 MB in base64, the most that Anthropic takes of one picture.
             max_image_bytes: 3_750_000,
             max_image_side: 8000,
             max_side_of_many: 2000,
             animated_gif: false,
             pdf: false,
+            // 29.3 MB in base64: the rest of a request must fit below Anthropic's 32 MB too.
             max_pdf_bytes: 22_000_000,
             thinking: false,
             signed_calls: false,

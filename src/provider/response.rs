@@ -80,6 +80,7 @@ impl<'r> ResponseReader<'r> {
                     parser.push(bytes)
                 }
                 Ok(None) => {
+                    // The last event may lack the blank line that ends an event.
                     if let Some(last) = parser.finish()
                         && matches!(self.feed(last, watch).await?, ResponseProgress::Done)
                     {
@@ -120,6 +121,7 @@ impl<'r> ResponseReader<'r> {
                     return Ok(ResponseProgress::Done);
                 }
                 other => {
+                    // Usage alone shows nothing of the answer: the attempt can still be repeated.
                     self.begun |= !matches!(other, StreamEvent::Usage(_));
                     watch.send_event(other).await.map_err(unstarted)?;
                 }

@@ -31,6 +31,7 @@ impl RetryPolicy {
         if let Some(asked) = asked.filter(|asked| !asked.is_zero()) {
             return (asked <= LONGEST_ASKED).then_some(asked);
         }
+        // A shift by 32 would overflow; `longest_wait` is reached after a few doublings.
         let doublings = failed.saturating_sub(1).min(20);
         let whole = self.first_wait.saturating_mul(1 << doublings).min(self.longest_wait);
         Some(whole.mul_f64(1.0 - 0.5 * jitter.clamp(0.0, 1.0)))
@@ -40,6 +41,7 @@ impl RetryPolicy {
 /// A number from 0 to 1, different each time; for nothing secret.
 pub(super) fn random() -> f64 {
     let bits = std::hash::RandomState::new().build_hasher().finish();
+    // The upper 53 bits, which are all that an `f64` holds exactly.
     (bits >> 11) as f64 / (1_u64 << 53) as f64
 }
 

@@ -1,6 +1,6 @@
 //! Waiting under watch: every wait of an attempt ends at once when cancelled, says that it is silent, and gives up
-//! when the silence has lasted too long. Time is the clock that stands still while the machine sleeps, so a sleep is no
-//! silence; that there was one is noticed, because the connection is dead after it.
+//! when the silence has lasted too long. Time is the clock that stops while the machine sleeps, so a sleep is
+//! no silence; that there was one is noticed, because the connection is dead after it.
 
 use super::StreamEvent;
 use super::event_stream::EventEmitter;
@@ -53,6 +53,7 @@ impl<'w> AttemptWatchdog<'w> {
         wall: WallClock,
     ) -> AttemptWatchdog<'w> {
         let AttemptTimeouts { step, silence, whole } = patience;
+        // With a step of zero the loop below would report silence without end.
         let step = step.max(Duration::from_millis(1));
         let since = Instant::now();
         let awake = SleepDetector::new(wall);
@@ -61,13 +62,13 @@ impl<'w> AttemptWatchdog<'w> {
         AttemptWatchdog { cancel, emit, step, limit: silence, since, told: 0, awake, end: since + time, time }
     }
 
-    /// Something of the answer has come: silence begins anew.
+    /// Something of the answer has come: silence starts again.
     pub(super) fn progress(&mut self) {
         self.since = Instant::now();
         self.told = 0;
     }
 
-    /// From here on silence may last so long, counted anew.
+    /// From here on silence may last so long, counted again.
     pub(super) fn up_to(&mut self, limit: Duration) {
         self.limit = limit;
         self.progress();

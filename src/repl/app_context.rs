@@ -29,7 +29,7 @@ pub trait AppContext {
     /// What Shift+Tab goes through.
     fn modes(&self) -> &[Mode];
     fn policy(&self) -> &Arc<Mutex<Policy>>;
-    /// What stands around every call.
+    /// What surrounds every call.
     fn gate(&self) -> &Arc<CallInterceptors>;
     fn registry(&self) -> &Arc<ToolRegistry>;
     /// Commands in the background.
@@ -51,7 +51,7 @@ pub trait AppContext {
     fn prune_sessions(&self, store: &SessionStore) -> Option<String>;
     /// Who answers: as named, or as the settings say.
     fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError>;
-    /// A conversation kept in `session`, or only in memory.
+    /// A conversation stored in `session`, or only in memory.
     fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError>;
 
     fn cwd(&self) -> &Path {

@@ -54,6 +54,7 @@ impl Shell<'_> {
     /// person's: it does not depend on the tools that the model has.
     pub(super) fn attach(&mut self, path: &str) -> Result<Vec<Part>, AttachError> {
         let exists = |at: &PathBuf| std::fs::symlink_metadata(at).is_ok();
+        // Tab completes some characters as signs such as `<U+25C6>`: both spellings name the file.
         let shown = PathBuf::from(OsString::from_vec(visible::read_back(path)));
         let named =
             [PathBuf::from(path), shown].map(|path| self.app.cwd().join(path)).into_iter().find(exists);

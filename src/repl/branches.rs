@@ -115,7 +115,7 @@ impl Shell<'_> {
     }
 }
 
-/// A line for each branch: `*` where the conversation stands, its number, and what it began with.
+/// A line for each branch: `*` where the conversation is, its number, and what it began with.
 pub(super) fn lines(tree: &BranchTree) -> Vec<String> {
     tree.branches
         .iter()
@@ -128,6 +128,7 @@ fn mark(branch: &SessionBranch) -> char {
 }
 
 pub(super) fn words(branch: &SessionBranch) -> String {
+    // A deeper indent would leave no columns for the words.
     let indent = "  ".repeat(branch.depth.min(10));
     let said = first_words(&branch.said);
     let said = said.lines().next().unwrap_or_default();

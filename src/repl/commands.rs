@@ -206,7 +206,7 @@ pub(super) fn new(shell: &mut Shell<'_>, _: &str) -> CommandFollowUp {
     }
     shell.conversation.pinned.clear();
     if let Some(agent) = shell.conversation.agent.take() {
-        // The next conversation is answered by whoever answered this one.
+        // The next conversation is answered by the provider that answered this one.
         let (provider, model) = (agent.provider_name().to_string(), agent.model().name.clone());
         shell.answerer = shell.app.answerer(Some(&provider), Some(&model)).ok();
         if let Some(session) = agent.session() {
@@ -233,6 +233,7 @@ pub(super) fn resume(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         return None;
     };
     let row = match rest.parse::<usize>() {
+        // A longer number is the beginning of an ID, which may consist of digits only.
         Ok(number) if number >= 1 && rest.len() <= 3 => {
             store.list(number).map(|mut rows| rows.pop().filter(|_| rows.len() + 1 == number))
         }

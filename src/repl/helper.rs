@@ -136,6 +136,7 @@ impl Hinter for ShellHelper {
 
     /// The rest of a command's name, or of the newest line in the history that begins so.
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
+        // rustyline asks for a hint after every change of the line, and tells nobody else about it.
         if let Some(drafts) = &self.drafts {
             drafts.typed(&self.pastes.expanded(line));
         }

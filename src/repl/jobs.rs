@@ -24,6 +24,8 @@ impl Shell<'_> {
             loop {
                 for words in jobs.next_for_person(view.as_deref()).await {
                     let lines = crate::ui::scrollback::notice(&words, &theme);
+                    // The terminal is in raw mode while a line is typed, so `\n` alone would not return to
+                    // the first column.
                     tell(lines.iter().map(ansi::line).collect::<Vec<_>>().join("\r\n"));
                 }
             }

@@ -1,4 +1,4 @@
-//! `/keys`: what arrives when a key is pressed, for whoever wonders why one does nothing.
+//! `/keys`: what arrives when a key is pressed, for anyone who wonders why one does nothing.
 //!
 //! A terminal multiplexer or the terminal itself may keep a key, or send other bytes than one expects. What is shown is
 //! what every screen of the shell goes by; nothing that is pressed does anything but Ctrl-C, which ends it.

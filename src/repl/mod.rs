@@ -152,6 +152,7 @@ pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -
     let mut prompter =
         PromptEditor::new(app.as_ref(), &theme, store.as_ref(), drafts.clone(), pastes.clone())?;
     let linear = app.config().flag("ui.linear").unwrap_or(false);
+    // rustyline itself does not understand the sequences that these keys send.
     if prompter.knows_keys() && !linear && app.config().flag("ui.extended_keys").unwrap_or(true) {
         term::request_extended_keys(&variable("TERM").unwrap_or_default());
     }
@@ -186,6 +187,7 @@ pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -
         shell.ask_trust(&mut prompter, project, store)?;
     }
     shell.begin(&opening.resume)?;
+    // After `begin`: the session that was resumed is open now, and an open session is never removed.
     if let Some(note) = shell.store.as_ref().and_then(|store| shell.app.prune_sessions(store)) {
         shell.note(&note);
     }
@@ -202,7 +204,8 @@ pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -
     Ok(code)
 }
 
-/// Where drafts are kept, and what is there of shells that ended. Without a state directory nothing is kept.
+/// Where drafts are stored, and what is there of shells that ended. Without a state directory nothing is
+/// stored.
 fn drafts_of(store: Option<&SessionStore>, cwd: &Path) -> (Option<Arc<DraftFile>>, InputDraft) {
     match store.map(|store| DraftFile::open(store.dir(), cwd)) {
         Some(Ok((drafts, left))) => (Some(Arc::new(drafts)), left),
@@ -250,6 +253,7 @@ impl Shell<'_> {
                     }
                     PromptOutcome::Interrupted => {
                         if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {
+                            // 128 + SIGINT, as shells report it.
                             return Ok(130);
                         }
                         interrupted = Some(Instant::now());
@@ -325,7 +329,7 @@ impl Shell<'_> {
         self.say(prompter, text, draft)
     }
 
-    /// A screen that a key opened; returns what stands in the line then.
+    /// A screen that a key opened; returns what is in the line then.
     fn open(&mut self, screen: PromptScreen, typed: UnfinishedLine) -> UnfinishedLine {
         match screen {
             PromptScreen::Transcript => {
@@ -337,7 +341,7 @@ impl Shell<'_> {
         }
     }
 
-    /// A line that was not typed at a prompt stands above what comes of it.
+    /// A line that was not typed at a prompt is shown above what comes of it.
     fn echo_line(&self, text: &str) {
         if self.is_linear() {
             let clean = crate::text::sanitize::line(&text.replace('\n', " / ")).into_owned();
@@ -423,7 +427,8 @@ impl Shell<'_> {
             return Ok(());
         }
         store.trust(&project.path, &project.hash)?;
-        // Begun anew, every part is built from the settings that hold now.
+        // Started again, every part is built from the settings that hold now.
+        // `exec` runs no destructor, so the terminal is restored here.
         term::leave();
         Err(ReplError::Terminal(begin_anew()))
     }

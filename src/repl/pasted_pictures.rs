@@ -2,8 +2,8 @@
 //!
 //! A terminal hands over a dropped file as a paste of its path, quoted as it likes. A paste that is nothing but paths of
 //! pictures becomes mentions of them (`@"a b.png"`); every other paste stays what it is. The clipboard is asked through
-//! the program of the desktop; what it gives is kept as a file, because a mention names a file. Why there is none is said
-//! in a line, never passed over.
+//! the program of the desktop; what it gives is stored as a file, because a mention names a file. Why there
+//! is none is said in a line, never passed over.
 
 use super::prompt_input::words;
 use crate::media;
@@ -97,6 +97,7 @@ pub(super) fn from_clipboard(
 
 fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, String> {
     let has = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
+    // Wayland first: there `DISPLAY` is usually set as well, for XWayland.
     let (program, arguments, package): (&str, &[&str], &str) = if has("WAYLAND_DISPLAY") {
         ("wl-paste", &["--no-newline", "--type", "image/png"], "wl-clipboard")
     } else if has("DISPLAY") {
@@ -122,6 +123,7 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Strin
     let (sender, receiver) = std::sync::mpsc::channel();
     let read = move || {
         let mut bytes = Vec::new();
+        // One byte more than the limit shows that the picture is larger.
         let read = out.take(LARGEST + 1).read_to_end(&mut bytes).map(|_| bytes);
         drop(sender.send(read));
     };
@@ -129,6 +131,7 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Strin
     drop(std::thread::Builder::new().name("clipboard".into()).spawn(read));
     let end = Instant::now() + PATIENCE;
     let read = receiver.recv_timeout(end.saturating_duration_since(Instant::now()));
+    // Usually it has ended already; the wait leaves no zombie behind.
     drop(child.kill());
     drop(child.wait());
     match read {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A list older than this is made anew.
+/// A list older than this is made again.
 const FRESH: Duration = Duration::from_secs(3);
 /// No key waits longer than this for the list.
 const MOST_TIME: Duration = Duration::from_millis(250);
@@ -43,6 +43,7 @@ impl PathCompletions {
     fn walk(&self) -> Vec<String> {
         let started = Instant::now();
         let mut out = Vec::new();
+        // `require_git(false)`: a `.gitignore` counts outside of a repository, too.
         for entry in WalkBuilder::new(&self.root).require_git(false).build() {
             if out.len() >= MOST_FILES || started.elapsed() > MOST_TIME {
                 break;

@@ -156,7 +156,7 @@ impl Shell<'_> {
         self.pick(self.picker("Found", feed).with_preview(about)).into_iter().next()
     }
 
-    /// A provider and a model that are known by name; who answers now stands first.
+    /// A provider and a model that are known by name; who answers now is first.
     pub(super) fn pick_model(&self) -> Option<(String, String)> {
         let config = self.app.config();
         let own = config.names_below("providers");
@@ -173,7 +173,7 @@ impl Shell<'_> {
             pairs.push((preset.name.clone(), preset.default_model.clone(), note));
         }
         pairs.push(("offline".into(), Some("offline".into()), "built in"));
-        // Who answers now stands first, with the model that does.
+        // Who answers now is first, with the model that does.
         let (provider, model) = super::commands::current(self);
         if let Some(at) = pairs.iter().position(|(name, ..)| *name == provider) {
             pairs.remove(at);
@@ -211,6 +211,7 @@ impl Shell<'_> {
 fn walk(workspace: &Workspace, feed: PickerSender) {
     let workspace = workspace.clone();
     let work = move || {
+        // Hidden files are listed, except `.git`; a `.gitignore` counts outside of a repository, too.
         let root = workspace.cwd().to_path_buf();
         let walk = WalkBuilder::new(&root)
             .hidden(false)

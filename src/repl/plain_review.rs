@@ -42,7 +42,7 @@ fn read(answer: &str) -> Option<PlainReviewAnswer<'_>> {
 const WORDS: &str = "a accept, r reject, A or R the whole file, o open again, c TEXT comment, Enter next, b back, \
                      u undo, f finish, q leave";
 
-/// Goes through everything; returns the decisions and whether they are to be carried out.
+/// Goes through everything; returns the decisions and whether they are to be applied.
 pub(super) fn run(
     shell: &Shell<'_>,
     prompter: &mut PromptEditor,

@@ -46,7 +46,7 @@ pub(super) enum PromptScreen {
     Picker,
 }
 
-/// A line that is not finished: what stands before the cursor, and what after it.
+/// A line that is not finished: what is before the cursor, and what after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct UnfinishedLine {
     pub(super) before: String,
@@ -163,7 +163,7 @@ impl PromptEditor {
         self.prompt.set_status(pending, level);
         let fresh = || UnfinishedLine { before: draft.to_string(), after: String::new() };
         let mut draft = match self.put_back.take() {
-            // What came back from a turn stands before the line that was left for it.
+            // What came back from a turn comes before the line that was left for it.
             Some(typed) if !draft.is_empty() => {
                 UnfinishedLine { before: format!("{draft}\n{}", typed.before), after: typed.after }
             }
@@ -175,6 +175,8 @@ impl PromptEditor {
             match self.read(&draft) {
                 Ok(line) => return Ok(PromptOutcome::Line(line)),
                 Err(ReadlineError::Interrupted) => {
+                    // Our key handlers interrupt rustyline, too: what they left distinguishes them from
+                    // Ctrl-C.
                     let left = std::mem::take(&mut *lock(&self.left));
                     match left {
                         KeyHandlerOutcome { edited: Some(before), .. } => {
@@ -215,6 +217,7 @@ impl PromptEditor {
         let line = format!("{}{}{}", self.prompt.pick(&self.prompt.raw), typed.before, typed.after);
         let wide = crate::text::width::of(&line);
         if !line.contains('\n') && wide < usize::from(term::size().0) {
+            // rustyline left the cursor in the row below the line.
             term::write_all(b"\r\x1b[A\x1b[J");
         }
     }
@@ -317,7 +320,7 @@ fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A reader of the terminal for rustyline. What is wrong with a paste is told above the line.
+/// A reader of the terminal for rustyline. What is wrong with a paste is reported above the line.
 fn pump(teller: &Option<PromptPrinter>, pastes: &PasteStore) -> Option<PtyProxy> {
     let (pastes, teller) = (pastes.clone(), teller.clone()?);
     let take = move |input: TerminalInput| {
@@ -372,8 +375,8 @@ fn bind(
     editor.bind_sequence(KeyEvent::ctrl('P'), conditional(open(PromptScreen::Picker)));
 }
 
-/// Ctrl-X Ctrl-E, Ctrl-G: the line is asked for anew with what the editor left; replacing it in place would leave the
-/// cursor at its beginning.
+/// Ctrl-X Ctrl-E, Ctrl-G: the line is asked for again with what the editor left; replacing it in place would
+/// leave the cursor at its beginning.
 struct EditLineHandler {
     program: String,
     left: Arc<Mutex<KeyHandlerOutcome>>,
@@ -383,6 +386,7 @@ struct EditLineHandler {
 
 impl ConditionalEventHandler for EditLineHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        // Bracketed paste is a mode of this prompt; the editor sets its own.
         term::write_all(b"\x1b[?2004l");
         // Pastes are there to be edited.
         let line = self.pastes.expanded(ctx.line());

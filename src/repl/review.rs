@@ -100,7 +100,7 @@ impl Shell<'_> {
         Ok(start)
     }
 
-    /// Carries the decisions out; what comes back is the turn in which the agent is told of them.
+    /// Carries the decisions out; what comes back is the turn in which the agent learns of them.
     fn apply_decisions(
         &mut self,
         workspace: &Workspace,
@@ -131,13 +131,13 @@ impl Shell<'_> {
         }
     }
 
-    /// What the agent has still to be told, for the next message.
+    /// What the agent has still to be sent, for the next message.
     pub(super) fn review_report(&self) -> Option<String> {
         let (_, view) = self.viewed()?;
         SavedReview::load(&memory_of(&view)).outbox
     }
 
-    /// It was told.
+    /// It was sent.
     pub(super) fn review_reported(&mut self) {
         let Some((_, view)) = self.viewed() else { return };
         let file = memory_of(&view);
@@ -176,7 +176,7 @@ pub fn keymap<A: Copy + PartialEq>(
 pub struct AppliedReview {
     /// What was done, in the order in which it was done.
     pub steps: Vec<(AuditKind, UserReport)>,
-    /// What the agent should be told; it is remembered until it was.
+    /// What the agent should learn; it is remembered until it was.
     pub outbox: Option<String>,
 }
 

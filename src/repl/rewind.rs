@@ -1,4 +1,4 @@
-//! `/rewind`: back to before a turn, with its files, its words, or both. What it would do is told first.
+//! `/rewind`: back to before a turn, with its files, its words, or both. What it would do is shown first.
 
 use super::Shell;
 use super::changes::label;
@@ -9,7 +9,7 @@ use crate::text::{sanitize, width};
 use crate::workspace::{JournalEntry, TransactionLabel, View};
 use std::path::Path;
 
-/// A turn of this conversation: where it begins, what was said, and what it changed that still stands.
+/// A turn of this conversation: where it begins, what was typed, and what it changed that is still applied.
 struct RewindTurn {
     index: usize,
     said: String,

@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Bytes of a scratchpad that stand beside the list.
+/// Bytes of a scratchpad that are shown next to the list.
 const HEAD: usize = 8 << 10;
 /// The most of a difference that is shown.
 const DIFF: usize = 8 << 20;

@@ -140,6 +140,7 @@ impl Shell<'_> {
     /// Goes on with a session: its conversation, its scratchpads, what the model has seen.
     pub(super) fn resume_session(&mut self, row: &SessionRow) -> Result<(), ReplError> {
         let Some(store) = self.store.clone() else { return Ok(()) };
+        // The lock comes first: what is read after it cannot change any more.
         let open = store.resume(&row.id)?;
         let loaded = store.load_for_resume(&row.id)?;
         let messages = loaded.transcript.len();
@@ -165,6 +166,8 @@ impl Shell<'_> {
             Ok(()) => true,
             Err(e) => {
                 self.error(&e.to_string(), None);
+                // The failed attempt may have set its own level in the policy, which all conversations
+                // share.
                 before.iter().for_each(Agent::reclaim);
                 self.conversation.agent = before;
                 false

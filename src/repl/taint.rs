@@ -1,4 +1,4 @@
-//! `/taint`: how high what this conversation has seen is classified, and beginning anew below that.
+//! `/taint`: how high what this conversation has seen is classified, and starting again below that.
 
 use super::command_table::CommandFollowUp;
 use super::prompt::PromptEditor;

@@ -1,4 +1,4 @@
-//! What the terminal is told besides text: the window's title, where a prompt and an answer begin, who to call.
+//! What the terminal gets besides text: the window's title, where a prompt and an answer begin, who to call.
 //!
 //! All of it are sequences that a terminal which does not know them leaves out; none moves the cursor.
 
@@ -84,6 +84,7 @@ impl TerminalStatus {
 
     pub(super) fn turn_ended(&mut self, ending: &TurnEnding) {
         self.code = Some(match ending {
+            // 128 + SIGINT, as shells report it.
             TurnEnding::Done => 0,
             TurnEnding::Interrupted => 130,
             _ => 1,

@@ -11,7 +11,7 @@ use crate::ui::{Theme, ThemeError, sample};
 /// The name that stands for no theme of its own.
 const AUTO: &str = "auto";
 const ABOUT_AUTO: &str = "light or dark, from COLORFGBG";
-/// Columns of the sample beside the list; what the pane has no room for is cut there.
+/// Columns of the sample next to the list; what the pane has no room for is cut there.
 const COLUMNS: usize = 60;
 
 impl Shell<'_> {
@@ -20,7 +20,7 @@ impl Shell<'_> {
         Theme::load(name, self.app.config_dir(), self.theme.depth, variable)
     }
 
-    /// The name of a theme; the one that holds stands first.
+    /// The name of a theme; the current one is first.
     fn pick_theme(&self) -> Option<String> {
         let mut all = Theme::all(self.app.config_dir());
         all.sort_by_key(|listed| listed.name != self.theme.name);

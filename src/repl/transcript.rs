@@ -69,7 +69,7 @@ fn text_for(messages: &[Message], wanted: CopyRequest) -> Result<String, String>
 }
 
 impl Shell<'_> {
-    /// The keys of a screen, as the settings have them; a mistake in them is told and changes nothing.
+    /// The keys of a screen, as the settings have them; a mistake in them is reported and changes nothing.
     pub(super) fn keymap<A: Copy + PartialEq>(
         &self,
         screen: &str,

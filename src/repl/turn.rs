@@ -19,7 +19,7 @@ type UnsentText = String;
 
 impl Shell<'_> {
     /// Says something. What is attached goes through the same gate as a call; when it cannot be, the line comes back.
-    /// `draft` is what was typed beside it already.
+    /// `draft` is what was typed next to it already.
     pub(super) fn say(
         &mut self,
         prompter: &mut PromptEditor,

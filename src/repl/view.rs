@@ -105,7 +105,7 @@ impl Shell<'_> {
             pager: self.keymap("pager", pager::KEYS),
             copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
             edit: Box::new(move |line| match pending {
-                // The file on disk is another one until the change lands.
+                // The file on disk is another one until the change is applied.
                 true => Err("the file is pending: apply it first with /apply, or edit it in /review".into()),
                 false => editor::open(&program, &real, line).map_err(|e| e.to_string()),
             }),
@@ -191,7 +191,7 @@ fn is_pending(workspace: &Workspace, at: &ResolvedPath) -> bool {
     changes.is_some_and(|set| set.get(&at.path).is_some())
 }
 
-/// What is to be known of a text beside its lines.
+/// What is to be known of a text besides its lines.
 fn facts(file: &TextFile) -> Vec<String> {
     let mut out = Vec::new();
     if file.encoding() != TextEncoding::Utf8 {

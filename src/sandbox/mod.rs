@@ -1,4 +1,4 @@
-//! A command in a view of its own: what it writes lands beside the files, what it must not see is not there.
+//! A command in a view of its own: what it writes goes into a layer, what it must not see is not there.
 //!
 //! [`SandboxSpec`] says what the view is to be; [`process::Command`](crate::process::ShellCommand) carries it, unread, to the
 //! supervisor (`placet __run`), and [`confine`] turns it into namespaces, mounts and filters around `sh -c`. [`probe`]

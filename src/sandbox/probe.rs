@@ -191,6 +191,7 @@ impl ProbeTrial<'_> {
     }
 
     fn start(&self, spec: &Path) -> io::Result<(String, String)> {
+        // Only in a fresh `/proc` is the first process a fork of `placet __run`.
         const LINE: &str = "test \"$(cat seen)\" = old && echo new > seen && \
             { (echo new > ../outside) 2>/dev/null; true; } && \
             { ! tr '\\0' ' ' < /proc/1/cmdline | grep -q __run || echo own processes; }";
@@ -207,6 +208,7 @@ impl ProbeTrial<'_> {
             .spawn()?;
         let mut ending = String::new();
         let heard = mine.read_to_string(&mut ending);
+        // With the line closed, the supervisor ends what may still run.
         drop(mine);
         let mut said = String::new();
         if heard.is_err() {

@@ -1,4 +1,4 @@
-//! Bytes named by their blake3 hash, beside the database: pictures do not belong into rows.
+//! Bytes named by their blake3 hash, next to the database: pictures do not belong into rows.
 
 use super::SessionError;
 use std::fs;
@@ -11,12 +11,14 @@ use std::sync::Arc;
 pub(super) fn put(dir: &Path, hash: &str, bytes: &[u8]) -> Result<(), SessionError> {
     let path = place(dir, hash);
     let fail = |source| SessionError::Blob { hash: hash.into(), source };
+    // The name is the hash, so a file of this name has the same bytes.
     if path.exists() {
         return Ok(());
     }
     let parent = path.parent().unwrap_or(dir);
     fs::DirBuilder::new().recursive(true).mode(0o700).create(parent).map_err(fail)?;
     let mut file = tempfile::NamedTempFile::new_in(parent).map_err(fail)?;
+    // Synced before the name appears: a crash must not leave a name with only a part of the bytes.
     file.write_all(bytes).and_then(|()| file.as_file().sync_data()).map_err(fail)?;
     file.as_file().set_permissions(fs::Permissions::from_mode(0o600)).map_err(fail)?;
     file.persist(&path).map_err(|e| fail(e.error))?;

@@ -31,7 +31,7 @@ pub struct SessionBranch {
     pub at: i64,
     /// The entry of its last message.
     pub tip: i64,
-    /// Where the conversation stands, when it stands in this branch.
+    /// Where the conversation is, when it is in this branch.
     pub here: Option<BranchPosition>,
 }
 

@@ -1,8 +1,9 @@
 //! What was typed and not sent, kept in a small file so that the end of this process does not end it.
 //!
-//! One file for each running shell, held by a lock that goes with the process: whoever finds it unlocked takes up what
-//! is in it. A line that is being typed is written a moment after the last key, by a thread of its own; queued lines
-//! are written at once. It is not synced to the disk: it outlives the process, and not a power failure.
+//! One file for each running shell, held by a lock that goes with the process: the shell that finds it
+//! unlocked takes up what is in it. A line that is being typed is written a moment after the last key, by a
+//! thread of its own; queued lines are written at once. It is not synced to the disk: it outlives the
+//! process, and not a power failure.
 
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
@@ -75,6 +76,8 @@ impl DraftFile {
             state: Mutex::new(DraftState { draft: left.clone(), ..DraftState::default() }),
             changed: Condvar::new(),
         });
+        // Written to our file before the other files go: after a kill in between lines may appear twice,
+        // but none is lost.
         if left != InputDraft::default() {
             shared.write(&left)?;
         }
@@ -145,6 +148,7 @@ impl DraftInner {
                 continue;
             }
             drop(state);
+            // Not locked during the pause: `typed` must not wait for it.
             std::thread::sleep(MOMENT);
             state = self.state();
             if std::mem::take(&mut state.dirty) {
@@ -153,7 +157,7 @@ impl DraftInner {
         }
     }
 
-    /// A draft that cannot be kept is no reason to stop anybody from typing.
+    /// A draft that cannot be stored is no reason to stop anybody from typing.
     fn write_or_tell(&self, draft: &InputDraft) {
         if let Err(e) = self.write(draft) {
             tracing::warn!("the draft was not saved: {e}");
@@ -181,6 +185,8 @@ fn own_lock(dir: &Path) -> std::io::Result<(File, PathBuf)> {
     loop {
         let path = dir.join(format!("{}-{number}.lock", std::process::id()));
         let file = lock_file(&path)?;
+        // With a draft next to it, the lock is that of an ended process with the same number: `left_behind`
+        // reads that draft.
         if file.try_lock().is_ok() && !path.with_extension("json").exists() {
             return Ok((file, path));
         }

@@ -27,7 +27,8 @@ pub(super) fn record(body: &str) -> serde_json::Result<SessionRecord> {
     serde_json::from_value(value)
 }
 
-/// The summary's own text, without what it had taken over: the instructions and the mode in force are told again.
+/// The summary's own text, without what it had taken over: the instructions and the mode in force are sent
+/// again.
 pub(super) fn retype_summary(summary: &mut Value) {
     let Some(notes) = summary.get_mut("notes").and_then(Value::as_array_mut) else { return };
     notes.truncate(1);
@@ -116,7 +117,7 @@ fn instructions(text: &str) -> Option<Note> {
     Some(given.unwrap_or(Note::InstructionsGone))
 }
 
-/// Kept as words only: a later mode may have been told behind a result, so the mode is told again.
+/// Stored as words only: a later mode may have been sent behind a result, so the mode is sent again.
 fn mode(text: &str) -> Option<Note> {
     let words = |mode: Mode| Note::Mode { mode: mode.name().into(), meaning: meaning(mode).into() };
     Mode::ALL.into_iter().any(|mode| words(mode).words() == text).then(|| Note::Earlier { text: text.into() })

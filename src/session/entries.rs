@@ -25,7 +25,7 @@ struct EntryRow {
 }
 
 impl SessionStore {
-    /// The entries with these numbers. What is wrong with them is told in `dropped`.
+    /// The entries with these numbers. What is wrong with them is reported in `dropped`.
     pub(super) fn entries(
         &self,
         id: &SessionId,

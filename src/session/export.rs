@@ -1,7 +1,7 @@
 //! A session as a document: Markdown and HTML for people, JSON for programs and for `import`.
 //!
 //! HTML and JSON are one file with the pictures in it. Markdown names them, and where a directory takes it, they lie
-//! beside it. Only the conversation as it stands is written, not the branches that were left.
+//! next to it. Only the conversation as it is now is written, not the branches that were left.
 
 use super::record::LoadedSession;
 use super::scratchpad::{ScratchpadEntry, Scratchpads};
@@ -257,7 +257,7 @@ fn push_html_block(out: &mut String, block: &AssistantBlock) {
     };
 }
 
-/// Text that is text wherever it stands in HTML. Control characters and marks that turn the direction of what follows
+/// Text that is text anywhere in HTML. Control characters and marks that turn the direction of what follows
 /// are left out: they show nothing, and hide something.
 fn escaped(text: &str) -> String {
     let text = crate::text::visible::prose(text);

@@ -46,6 +46,7 @@ impl SessionStore {
         let mut session = self.create(cwd, title)?;
         if let Err(e) = session.append_all(records) {
             let id = session.id().clone();
+            // Closed first, because `delete` takes the lock of the session itself.
             drop(session);
             self.delete(&id)?;
             return Err(e);
@@ -60,7 +61,7 @@ impl OpenSession {
         for copy in [
             "INSERT OR REPLACE INTO scratchpad (session, name, body)
              SELECT ?1, name, body FROM scratchpad WHERE session = ?2",
-            // The size of each large one stands beside it.
+            // The size of each large one is stored next to it.
             "INSERT OR REPLACE INTO state (session, key, value)
              SELECT ?1, key, value FROM state WHERE session = ?2 AND key LIKE 'pad:%'",
         ] {

@@ -11,7 +11,7 @@ pub struct HistoryLine {
     pub cwd: String,
 }
 
-/// Lines kept; the oldest go first, a hundred at a time.
+/// Lines stored; the oldest go first, a hundred at a time.
 const KEPT: i64 = 20_000;
 
 impl SessionStore {

@@ -2,7 +2,7 @@
 //!
 //! The file is a stranger's until it has been read: its messages must follow from one another as in every conversation,
 //! its pictures must be what their hash says, and what looks like a secret is left out. What the model had
-//! seen of files is not in it, so files are read anew.
+//! seen of files is not in it, so files are read again.
 
 use super::earlier_format::{NoteExtractor, retype_summary};
 use super::export::{ExportedScratchpad, FORMAT};

@@ -1,7 +1,7 @@
 //! Sessions: what was said and done, kept so that nothing is lost.
 //!
 //! One SQLite database (write-ahead log, file mode 0600 in a directory of mode 0700) holds conversations,
-//! scratchpads and the input history; pictures and other large bytes lie beside it, named by their hash.
+//! scratchpads and the input history; pictures and other large bytes lie next to it, named by their hash.
 //! Conversations are append-only. Two shells share the database; one session is open in one shell at a time.
 
 mod blob;

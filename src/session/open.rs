@@ -42,6 +42,7 @@ impl SessionStore {
 
 impl OpenSession {
     pub(super) fn new(store: SessionStore, id: SessionId) -> Result<OpenSession, SessionError> {
+        // The lock comes first: without it another process may add entries after the number was read.
         let (lock, lock_path) = hold(&store, &id)?;
         let next = store.lock().query_row(
             "SELECT coalesce(max(seq), 0) + 1 FROM entry WHERE session = ?1",
@@ -70,6 +71,7 @@ impl OpenSession {
             let SessionRecord::Message { message } = record else { continue };
             // One whose bytes are gone must not stand as empty where they may come back.
             for image in message.pictures_mut().into_iter().filter(|image| !image.bytes.is_empty()) {
+                // Before the entry: no entry may name bytes that are not there.
                 blob::put(self.store.dir(), &image.hash, &image.bytes)?;
             }
         }
@@ -84,6 +86,7 @@ impl OpenSession {
             .execute(params![self.id.as_str(), SessionStateKey::Entries.key(), (next - 1).to_string()])?;
         tx.commit()?;
         drop(conn);
+        // Only after the commit: a failed transaction has used no number.
         self.next = next;
         if records.iter().any(|record| matches!(record, SessionRecord::SummedUp { .. }))
             && let Err(e) = self.store.find_place(&self.id)
@@ -125,7 +128,7 @@ impl Drop for OpenSession {
     }
 }
 
-/// One entry with everything that is kept beside it.
+/// One entry with everything that is stored next to it.
 fn add(
     tx: &Transaction<'_>,
     id: &SessionId,
@@ -184,6 +187,7 @@ fn hold(store: &SessionStore, id: &SessionId) -> Result<(File, PathBuf), Session
     let path = dir.join(id.as_str());
     let fail = |source| SessionError::Directory { path: path.clone(), source };
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(fail)?;
+    // Not truncated before the lock is held: the file names the process that holds it.
     let mut options = fs::OpenOptions::new();
     let mut lock =
         options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(fail)?;
@@ -209,7 +213,7 @@ const INDEXED: usize = 1 << 20;
 fn searchable(message: &Message) -> String {
     let mut text = match message {
         Message::User { parts } => {
-            // What placet told the model was not said by anybody.
+            // What placet sent the model was not said by anybody.
             text_of(parts)
         }
         Message::Assistant(answer) => {

@@ -11,7 +11,7 @@ pub enum SessionRecord {
     Message {
         message: Message,
     },
-    /// A picture that the provider will not take: from here on a note stands in its place.
+    /// A picture that the provider will not take: from here on a note takes its place.
     Withheld {
         hash: String,
         reason: String,
@@ -58,7 +58,7 @@ pub struct LoadedSession {
     pub last_prompt: u64,
     /// What could not be read, or had to be completed, in sentences for the person.
     pub dropped: Vec<String>,
-    /// Messages that complete what a crash left open; whoever resumes the session adds them to it.
+    /// Messages that complete what a crash left open; the one who resumes the session adds them to it.
     pub repairs: Vec<Message>,
 }
 

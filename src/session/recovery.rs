@@ -79,7 +79,8 @@ fn copy(
     (saved, error)
 }
 
-/// What a list needs of a session is counted anew, and which ones were pinned is taken from a database that knew.
+/// What a list needs of a session is counted again, and which ones were pinned is taken from a database that
+/// knew.
 fn recount(from: &Connection, to: &Connection) -> Result<(), SessionError> {
     to.execute(
         "UPDATE session SET (entries, bytes) =
@@ -94,7 +95,7 @@ fn recount(from: &Connection, to: &Connection) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// The index is made anew from the entries: raw text is good enough to find a session again.
+/// The index is made again from the entries: raw text is good enough to find a session again.
 fn reindex(conn: &Connection) -> Result<(), SessionError> {
     conn.execute("INSERT INTO said (text, session, seq) SELECT body, session, seq FROM entry", [])?;
     Ok(())

@@ -1,8 +1,8 @@
 //! The entries of a session, played in their order: where they lead, and what was left on the way.
 //!
 //! Entries are only ever added, so a rewind and a switch to another branch are entries too. Played again they give the
-//! conversation as it stands, and every message that a rewind left, with the one it follows: the tree. Pictures are
-//! without their bytes here: those are read for what still counts only.
+//! conversation as it is now, and every message that a rewind left, with the one it follows: the tree.
+//! Pictures are without their bytes here: those are read for what still counts only.
 
 use super::record::{LoadedSession, SessionRecord};
 use crate::conversation::{ConversationSummary, Message};
@@ -63,7 +63,7 @@ impl SessionReplay {
                 .dropped
                 .push("left out a summary of missing messages: the whole conversation is sent".into()),
             SessionRecord::SummedUp { summary } => {
-                // Of the same beginning: the person wrote it anew.
+                // Of the same beginning: the person rewrote it.
                 loaded.summaries.retain(|before| before.upto != summary.upto);
                 loaded.summaries.push(summary);
                 loaded.undone = None;
@@ -89,7 +89,7 @@ impl SessionReplay {
         }
     }
 
-    /// Goes back to the first `messages`; the others are kept aside.
+    /// Goes back to the first `messages`; the others are set aside.
     fn leave(&mut self, messages: usize) {
         let Some(kept) = messages.checked_sub(self.loaded.transcript.begins()) else {
             self.is_beyond = true;

@@ -6,7 +6,7 @@ use super::SessionError;
 use super::store::{SessionRow, SessionStore, now};
 use std::time::Duration;
 
-/// How much is kept. Nothing set keeps everything.
+/// How much is stored. Nothing set keeps everything.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetentionPolicy {
     pub age: Option<Duration>,

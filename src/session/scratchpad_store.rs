@@ -1,5 +1,5 @@
-//! A session's scratchpads in the database. The size of each stands beside it, so that opening a session reads no large
-//! one.
+//! A session's scratchpads in the database. The size of each is stored next to it, so that opening a session
+//! reads no large one.
 
 use super::scratchpad::{ScratchpadBackend, ScratchpadEntry, ScratchpadSlot, Scratchpads};
 use super::store::SessionStore;
@@ -34,8 +34,8 @@ impl ScratchpadDatabase {
     pub(super) fn slots(&self) -> Result<BTreeMap<String, ScratchpadSlot>, SessionError> {
         let (names, mut sizes) = {
             let conn = self.store.lock();
-            // By the index of the names alone: in the table itself the end of a session cannot be told without
-            // comparing whole rows, and with them all that is in them.
+            // By the index of the names alone: in the table itself the end of a session cannot be found
+            // without comparing whole rows, and with them all that is in them.
             let mut names = conn.prepare_cached(
                 "SELECT name FROM scratchpad INDEXED BY scratchpad_by_name WHERE session = ?1",
             )?;
@@ -51,7 +51,7 @@ impl ScratchpadDatabase {
         for name in names {
             let size = match sizes.remove(&name).and_then(|size| size.parse().ok()) {
                 Some(size) => Some(size),
-                // Written before sizes were kept.
+                // Written before sizes were stored.
                 None => self.read(&name)?.map(|entry| entry.len()),
             };
             // A picture whose bytes are gone is no entry any more.

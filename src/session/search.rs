@@ -152,6 +152,7 @@ fn lowered(chars: &[char]) -> Vec<char> {
 }
 
 fn places<'t>(text: &'t [char], term: &'t [char]) -> impl Iterator<Item = usize> + 't {
+    // `windows` panics with a length of 0.
     let windows = text.windows(term.len().max(1)).enumerate();
     windows.filter(move |(_, window)| !term.is_empty() && *window == term).map(|(at, _)| at)
 }

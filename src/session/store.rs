@@ -91,6 +91,7 @@ impl SessionStore {
     /// The session whose name starts with `prefix`, if it is one. Names are in lower case, and people type either.
     pub fn find(&self, prefix: &str) -> Result<SessionRow, SessionError> {
         let conn = self.lock();
+        // Two would prove that the prefix is ambiguous; four help to choose.
         let mut query = conn.prepare(
             "SELECT id, title, cwd, created, updated, entries, bytes, pinned
              FROM session WHERE substr(lower(id), 1, length(?1)) = lower(?1) ORDER BY updated DESC LIMIT 4",
@@ -221,6 +222,8 @@ impl SessionStore {
             tx.execute(sql, [id.as_str()])?;
         }
         tx.commit()?;
+        // Sessions share pictures with the same bytes: only pictures that no other session names are
+        // removed.
         let used = if pictures.is_empty() { BTreeSet::new() } else { pictures_in(&conn, None)? };
         for hash in pictures.difference(&used) {
             blob::remove(&self.dir, hash);
@@ -259,6 +262,7 @@ fn pictures_in(conn: &Connection, id: Option<&SessionId>) -> Result<BTreeSet<Str
     let mut rows = query.query([id.map(SessionId::as_str)])?;
     while let Some(row) = rows.next()? {
         let body: String = row.get(0)?;
+        // A blake3 hash has 64 hexadecimal digits.
         let hashes = body.split("\"hash\":\"").skip(1).filter_map(|rest| rest.get(..64));
         let hashes = hashes.filter(|hash| hash.bytes().all(|b| b.is_ascii_hexdigit()));
         out.extend(hashes.map(String::from));

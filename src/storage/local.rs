@@ -102,6 +102,7 @@ impl FileStore for LocalStore {
         let dir = at.parent().unwrap_or(&self.dir);
         let fail = |e: std::io::Error| StoreError::io(&at, e);
         std::fs::create_dir_all(dir).map_err(fail)?;
+        // Staged in the same directory, because a rename cannot cross file systems.
         let mut staged = tempfile::NamedTempFile::new_in(dir).map_err(fail)?;
         staged.write_all(bytes).and_then(|()| staged.as_file().sync_all()).map_err(fail)?;
         staged.persist(&at).map_err(|e| fail(e.error))?;

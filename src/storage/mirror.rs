@@ -1,7 +1,8 @@
-//! A directory that follows a store: brought up to date before it is used, carried over after it changed.
+//! A directory that follows a store: brought up to date before it is used, copied back after it changed.
 //!
 //! The mirror remembers of each file what the store had and what was brought here. From that it knows who changed what:
-//! a file that changed on one side only goes to the other, one that changed on both stays as it is on both and is told.
+//! a file that changed on one side only goes to the other, one that changed on both stays as it is on both
+//! and is reported.
 
 use super::{FileStore, LARGEST, StoreError, StoreFileMeta, StorePrecondition, check_path};
 use crate::text::regular_file;
@@ -33,7 +34,7 @@ type MirrorIndex = BTreeMap<String, MirrorEntry>;
 pub struct SyncReport {
     pub brought: usize,
     pub carried: usize,
-    /// What could not be brought or carried, in words.
+    /// What could not be copied either way.
     pub left: Vec<String>,
 }
 
@@ -41,8 +42,8 @@ pub struct StoreMirror {
     store: Arc<dyn FileStore>,
     /// The files themselves.
     files: PathBuf,
-    /// What is known of exactly this directory: one made anew where it was lost has an index of its own, so that what is
-    /// missing in it is brought again and never taken for deleted.
+    /// What is known of exactly this directory: one made again where it was lost has an index of its own, so
+    /// that what is missing in it is brought again and never taken for deleted.
     index: PathBuf,
     lock: PathBuf,
 }
@@ -60,7 +61,7 @@ impl StoreMirror {
         &self.files
     }
 
-    /// Brings what changed in the store; what changed here is carried over first.
+    /// Copies what changed in the store; what changed here is copied there first.
     pub fn pull(&self) -> Result<SyncReport, StoreError> {
         let _lock = self.alone()?;
         let mut index = self.load();
@@ -185,7 +186,7 @@ impl StoreMirror {
         })
     }
 
-    /// An index that cannot be read is none: everything is compared anew, and what differs is told.
+    /// An index that cannot be read is none: everything is compared again, and what differs is reported.
     fn load(&self) -> MirrorIndex {
         let text = regular_file::read_to_string(&self.index, LARGEST).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()

@@ -1,8 +1,8 @@
-//! Where named files live beside the workspace: one trait, several places behind it.
+//! Where named files live outside the workspace: one trait, several places behind it.
 //!
 //! A store is small and slow compared with a directory: it is listed, read and written by whole files. What tools and
 //! commands work with is a [`StoreMirror`] of it, a directory like any other, so that the view, the sandbox, the journal and
-//! undo hold for mounted files too; what landed there is carried to the store afterwards.
+//! undo hold for mounted files too; what was applied there is copied to the store afterwards.
 
 mod composite;
 mod error;

@@ -118,8 +118,8 @@ impl StoreMounts {
         self.0.iter().try_for_each(|mount| mount.ready().map_err(StoreError::Backend))
     }
 
-    /// Carries what landed in the mounts that were used. What could not be carried stays here, is told, and is tried
-    /// again next time.
+    /// Copies what was applied in the mounts that were used. What could not be copied stays here, is
+    /// reported, and is tried again next time.
     pub fn push(&self) -> Vec<String> {
         self.upload(|mount| mount.ready.get().is_some_and(Result::is_ok))
     }

@@ -29,6 +29,7 @@ fn backend(error: opendal::Error) -> StoreError {
 
 impl OpendalStore {
     pub fn s3(settings: &ObjectStoreSettings) -> Result<OpendalStore, StoreError> {
+        // Every signature needs a region, also where the server has none; us-east-1 is the usual one.
         let mut service = opendal::services::S3::default()
             .bucket(&settings.bucket)
             .root(&settings.prefix)

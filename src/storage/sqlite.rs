@@ -48,6 +48,7 @@ fn time(text: &str) -> jiff::Timestamp {
 impl FileStore for SqliteStore {
     fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError> {
         let connection = self.connection();
+        // Not `LIKE`: `%` and `_` in a path would be patterns there.
         let mut query = connection.prepare(
             "SELECT path, length(content), created, modified, version FROM file
              WHERE store = ?1 AND substr(path, 1, length(?2)) = ?2 ORDER BY path",
@@ -78,6 +79,8 @@ impl FileStore for SqliteStore {
     fn write(&self, path: &str, bytes: &[u8], expect: &StorePrecondition) -> Result<String, StoreError> {
         check_path(path)?;
         let mut connection = self.connection();
+        // Locked before the version is read, so that no other process writes between the check and the
+        // write.
         let change = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         expected(path, there(&change, &self.name, path)?.as_deref(), expect)?;
         let (version, now) = (version_of(bytes), jiff::Timestamp::now().to_string());

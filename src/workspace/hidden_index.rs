@@ -25,6 +25,7 @@ impl MaskIndex {
                 self.dirs.remove(&dir);
                 continue;
             };
+            // Programs can set the modification time, but not the change time.
             let stamp = (meta.mtime(), meta.mtime_nsec(), meta.ctime(), meta.ctime_nsec());
             if self.dirs.get(&dir).is_none_or(|known| known.stamp != stamp) {
                 self.dirs.insert(dir.clone(), list(is_hidden, &dir, stamp));

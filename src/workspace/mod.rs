@@ -257,7 +257,7 @@ impl Workspace {
 
     /// Hides more, as long as `hides` says so: what is classified higher than the session has been. Once only.
     pub fn set_path_filter(&self, hides: Box<PathPredicate>) {
-        // Whoever came first stays.
+        // The first one stays.
         let _ = self.0.veil.set(PathFilter(hides));
     }
 
@@ -286,7 +286,7 @@ impl Workspace {
 
     /// Protects more than the built-in list. Once only.
     pub fn protect(&self, protected: ProtectedPaths) {
-        // Whoever came first stays.
+        // The first one stays.
         drop(self.0.protected.set(protected));
     }
 

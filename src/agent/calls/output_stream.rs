@@ -6,7 +6,7 @@ use crate::text::secret::PrivateKeyFilter;
 use crate::tools::ProgressSink;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The longest unfinished line that is held back, in bytes.
+/// The longest unfinished line that waits for its end, in bytes.
 const HELD: usize = 8 << 10;
 /// A last word of this many bytes may be the beginning of a secret.
 const DOUBTFUL: usize = 8;
@@ -16,7 +16,7 @@ const DOUBTFUL: usize = 8;
 pub(in crate::agent) enum OutputPiece<'t> {
     /// Final text.
     Lines(&'t str),
-    /// The unfinished line as it stands.
+    /// The unfinished line so far.
     Open(&'t str),
 }
 
@@ -43,6 +43,7 @@ pub(in crate::agent) fn trickle(
         if !told.is_empty() {
             show(OutputPiece::Lines(&told));
         }
+        // On a copy of the filter: these bytes pass through the real one when their line is complete.
         let open = key.clone().without(certain(rest));
         if !open.is_empty() {
             show(OutputPiece::Open(&gate.secrets.redact(&open)));

@@ -104,6 +104,7 @@ impl TurnCalls {
     pub(in crate::agent) fn check(&self, call: ToolCall, cancel: CancellationToken) {
         let shared = Arc::clone(&self.0);
         tokio::spawn(async move {
+            // A task of its own, so that a panic while planning fails this call and not the turn.
             let checked = tokio::spawn(Arc::clone(&shared).clear(call.clone(), cancel)).await;
             let checked = checked.unwrap_or_else(|e| Err(CallRejection::Error(crashed(&e))));
             match checked {
@@ -296,6 +297,7 @@ impl CallServices {
         let (title, watch, reach) = (plan.title(), self.watch(plan.as_ref()), plan.reach());
         let title_told = self.visit.gate.secrets.redact(&title).into_owned();
         let view = self.env.workspace.view();
+        // Until the call ends, changes in the view are recorded as made by this call.
         let _origin = view.map(|view| view.enter_call(&call.id.to_string(), &call.name, &title_told));
         let ctx = RunContext {
             env: Arc::clone(&self.env),
@@ -307,6 +309,7 @@ impl CallServices {
         };
         let started = Instant::now();
         let order = self.turn_of(&reach, &ctx.cancel).await;
+        // A task of its own, so that a panic in the tool fails this call and not the turn.
         let output = match tokio::spawn(plan.run(permit, ctx)).await {
             Ok(output) => output,
             Err(e) => failed(&crashed(&e), &title),

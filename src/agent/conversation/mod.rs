@@ -1,4 +1,5 @@
-//! What the agent knows of the conversation beside its messages: branches, notes, records that could not be written.
+//! What the agent knows of the conversation besides its messages: branches, notes, records that could not be
+//! written.
 
 pub(super) mod branch;
 pub(super) mod model_switch;

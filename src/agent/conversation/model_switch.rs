@@ -14,7 +14,7 @@ impl Agent {
     }
 }
 
-/// What stays behind when `model` goes on with the conversation over `wire`; nothing where all of it goes along.
+/// What stays behind when `model` continues the conversation over `wire`; nothing where all of it goes along.
 fn lost_on_switch(messages: &[Message], model: &ModelSpec, wire: Option<&str>) -> Option<String> {
     let answers = messages.iter().filter(|message| match message {
         Message::Assistant(answer) => {

@@ -1,7 +1,7 @@
 //! What happened and could not be written down: a full disk ends a turn, and must not leave a hole in the session.
 //!
 //! Messages that could not be saved stay part of the conversation here, and are written before the next thing is. Nothing
-//! is tried again by itself: the next turn does it, and until then the person has been told.
+//! is tried again by itself: the next turn does it, and until then the person has been warned.
 
 use crate::agent::Agent;
 use crate::session::{SessionError, SessionRecord};
@@ -19,7 +19,8 @@ impl Agent {
         match session.append_all(all) {
             Ok(()) => self.unwritten.clear(),
             Err(e) => {
-                // Only messages follow from one another; the others are told and given up where they come from.
+                // Only messages follow from one another; the others are reported and given up where they come
+                // from.
                 self.unwritten.extend(matches!(record, SessionRecord::Message { .. }).then_some(record));
                 return Err(e);
             }

@@ -34,6 +34,8 @@ impl Agent {
                         lock(&self.parts.env.ledger).forget(&at.path);
                     }
                 }
+                // A search shows lines of many files, and which ones is not recorded: all files count as
+                // unread.
                 "search_contents" => lock(&self.parts.env.ledger).drop_all(),
                 _ => {}
             }

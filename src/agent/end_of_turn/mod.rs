@@ -35,6 +35,8 @@ impl Agent {
         let workspace = self.env().workspace.clone();
         let Some(view) = workspace.view().cloned() else { return TurnDecision::Nothing };
         // A background command may have ended between two turns: that is asked about as well.
+        // `&`, not `&&`: the second flag must be cleared even if the first is set, or the next turn would
+        // ask again.
         if !view.turn().held & !view.take_background_pending() {
             return TurnDecision::Nothing;
         }
@@ -66,6 +68,7 @@ impl Agent {
             return Some(TurnDecision::Nothing);
         }
         let classes = view.classify(&set);
+        // Where every path must be approved by itself, the question about all of them could apply nothing.
         let waiting = self.waiting(&set, &classes).len();
         if waiting == set.listed(&classes) {
             return Some(self.approve_protected(view, workspace, TurnDecision::Kept, events).await);
@@ -89,6 +92,7 @@ impl Agent {
                 let approval = self.approval_of_mode(&set, &classes).seen(&classes.losses);
                 // Without an answer they changed meanwhile and were merged: that is another question.
                 let settled = self.apply_all(&set, &approval, view, workspace, events).await?;
+                // Released first: `approve_protected` takes the same lock.
                 drop(still);
                 return Some(self.approve_protected(view, workspace, settled, events).await);
             }

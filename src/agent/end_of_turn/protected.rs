@@ -69,6 +69,7 @@ impl Agent {
             if now.and_then(|now| now.get(&path).cloned()).as_ref() != Some(change) {
                 let words = "pending changes were updated in the meantime; showing them again";
                 drop(events.send(TurnEvent::Notice(words.into())));
+                // Not added to `asked`: the person is asked again about the new content.
                 continue;
             }
             asked.insert(path.clone());

@@ -25,7 +25,7 @@ pub(in crate::agent) struct ModelContext {
     scratchpads: Option<Arc<Scratchpads>>,
     /// The most that may be sent, in tokens as estimated here; learned when a server says that a request was too long.
     most: Option<f64>,
-    /// The window as the server told it, where it is smaller than what is known of the model.
+    /// The window as the server reported it, where it is smaller than what is known of the model.
     told_window: Option<u64>,
     last: RequestSize,
 }
@@ -138,13 +138,15 @@ impl ModelContext {
                 self.told_window = smallest;
                 limit.saturating_sub(self.output_room(model, self.last.max_output)) as f64 * 0.5
             }
-            // Nothing is told: well below a third, question and answer together, fits most windows at once.
+            // Nothing is reported: well below a third, question and answer together, fits most windows at
+            // once.
             _ => {
                 let total = self.last.estimate + self.last.max_output as f64;
                 self.told_window = Some((total * 0.3) as u64);
                 self.last.estimate * 0.3
             }
         };
+        // Always smaller than the last request, or the server refuses the next one for the same reason.
         self.most = Some(most.min(self.last.estimate * 0.9));
     }
 
@@ -171,10 +173,12 @@ impl ModelContext {
         let max_output = self.output_room(model, max_output);
         let fixed = tokens(self.fixed_bytes());
         let window = self.told_window.unwrap_or(model.window).min(model.window);
+        // The estimate is rough: 5 % of the window stay free for its error.
         let room = (window.saturating_sub(max_output) as f64) * 0.95;
         let budget = self.most.map_or(room, |most| most.min(room)) - fixed;
         let is_kept = |name: &str| self.scratchpads.as_ref().is_some_and(|pads| pads.contains(name));
         let cut = shorten(&mut copy, budget.max(200.0), &is_kept);
+        // Only after shortening: pictures that were left out need not be read from the session.
         self.pictures.read(&mut copy, &unread, model, &mut notes);
         if cut > 0 {
             notes.push(format!("the conversation is longer than the model's window: {} left out of the request (the session keeps them)", match cut { 1 => "1 older part was".into(), cut => format!("{cut} older parts were") }));
@@ -239,12 +243,14 @@ pub(in crate::agent) fn weight(message: &Message) -> f64 {
                     tokens(t.text.len() + t.redacted.as_ref().map_or(0, String::len))
                 }
                 AssistantBlock::Call(call) => {
+                    // 40 bytes for the id and the field names that every wire format sends with a call.
                     tokens(call.name.len() + call.input.to_replay().to_string().len() + 40)
                 }
             })
             .sum(),
         _ => 0.0,
     };
+    // 8 tokens for the role and the delimiters around each message.
     parts + blocks + 8.0
 }
 

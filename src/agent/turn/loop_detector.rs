@@ -35,7 +35,7 @@ impl LoopDetector {
         self.round.clear();
     }
 
-    /// Everything begins anew: the person said to go on.
+    /// Everything starts again: the person said to go on.
     pub(in crate::agent) fn forget(&mut self) {
         *self = LoopDetector::new(self.limit);
     }
@@ -61,6 +61,7 @@ impl LoopDetector {
         // Told at half the way, and at least once before it asks wherever there is room for that.
         let tell = self.limit.div_ceil(2).max(2);
         match times {
+            // A single call is not a loop, even with a limit of 1.
             n if n >= self.limit.max(2) => LoopVerdict::Ask(n),
             n if n >= tell => LoopVerdict::Tell(n),
             _ => LoopVerdict::Fresh,
@@ -72,6 +73,7 @@ fn key(call: &ToolCall, result: &CallResult) -> u64 {
     let mut hasher = blake3::Hasher::new();
     for piece in [call.name.as_str(), &format!("{:?}", call.input), &format!("{:?}", result.outcome)] {
         hasher.update(piece.as_bytes());
+        // A separator, so that "ab" and "c" do not have the hash of "a" and "bc".
         hasher.update(&[0]);
     }
     let same = result.facts.iter().find_map(|fact| match fact {

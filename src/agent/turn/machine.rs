@@ -277,6 +277,7 @@ impl Turn {
             return Vec::new();
         }
         self.partial = AssistantMessage::default();
+        // `MAX_REPAIRS` counts attempts for one request, and this request is answered.
         self.repairs = 0;
         rename_duplicates(&mut answer);
         let ending = match answer.stop {
@@ -418,6 +419,7 @@ impl Turn {
         }
         if let Some(repair) = repair_for(&error).filter(|_| self.repairs < MAX_REPAIRS) {
             self.repairs += 1;
+            // The provider refused this request, so it does not count towards `max_turns`.
             self.rounds = self.rounds.saturating_sub(1);
             let mut effects = vec![TurnEffect::Repair(repair)];
             effects.extend(self.request());
@@ -475,7 +477,7 @@ impl Turn {
             }
             TurnState::Calling(opens) => {
                 self.stopping = true;
-                // What has not started never will; what runs is told to stop and answers for itself.
+                // What has not started never will; what runs is asked to stop and answers for itself.
                 for open in
                     opens.iter_mut().filter(|o| matches!(o.stage, CallStage::Waiting | CallStage::Checking))
                 {

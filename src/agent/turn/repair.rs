@@ -46,7 +46,7 @@ pub(in crate::agent) fn repair_for(error: &ProviderError) -> Option<TurnRepair> 
     }
 }
 
-/// Two calls of one name could not be told apart by their results: later ones are renamed.
+/// Two calls of one name could not be distinguished by their results: later ones are renamed.
 pub(in crate::agent) fn rename_duplicates(answer: &mut AssistantMessage) {
     let mut seen: Vec<CallId> = Vec::new();
     for block in &mut answer.blocks {

@@ -1,5 +1,5 @@
 //! The catalog's file format: `[PROVIDER."MODEL"]` tables, prices in dollars per million tokens. A later file is laid
-//! over an earlier one field by field; a table with a mistake is left out whole and told. Reads no disk.
+//! over an earlier one field by field; a table with a mistake is left out whole and reported. Reads no disk.
 
 use super::Money;
 use crate::conversation::TokenUsage;
@@ -175,5 +175,6 @@ fn dollars<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Money>, D::Error
     if !(0.0..=100_000.0).contains(&given) {
         return Err(serde::de::Error::custom("a price is a number of dollars, 0 or more"));
     }
+    // Rounded, because a decimal price such as 0.1 has no exact `f64`.
     Ok(Some(Money::from_micros((given * 1e6).round() as u64)))
 }

@@ -39,13 +39,14 @@ pub fn of_provider(provider: &str) -> Vec<(&'static str, &'static CatalogModel)>
     let file = INSTALLED.get_or_init(shipped);
     let section = ProviderPreset::of(provider).and_then(|p| p.catalog.as_deref()).unwrap_or(provider);
     let mut all: Vec<_> = file.section(provider).chain(file.section(section)).collect();
+    // The sort is stable: of two entries with one id, the provider's own comes first and stays.
     all.sort_by_key(|(id, _)| *id);
     all.dedup_by_key(|(id, _)| *id);
     all
 }
 
-/// Lays the person's file over the built-in one, for the whole process. What is wrong in it is told and left out. The
-/// first call counts; a later one, or one after the first question, changes nothing.
+/// Lays the person's file over the built-in one, for the whole process. What is wrong in it is reported and
+/// left out. The first call counts; a later one, or one after the first question, changes nothing.
 pub fn install(own: &str) -> Vec<CatalogProblem> {
     let mut file = shipped();
     let problems = file.lay_over(own);
@@ -81,6 +82,7 @@ impl ModelLimits {
         let window = known.window.unwrap_or(ModelLimits::UNKNOWN.window);
         ModelLimits {
             window,
+            // An answer as long as the window would leave no room for the question.
             max_output: known.max_output.unwrap_or(ModelLimits::UNKNOWN.max_output.min(window / 2)),
             vision: known.vision.unwrap_or(ModelLimits::UNKNOWN.vision),
         }

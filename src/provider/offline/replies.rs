@@ -10,7 +10,7 @@ pub(super) struct CallWithResult<'m> {
     pub(super) result: &'m CallResult,
 }
 
-/// The most of one result that is repeated; the whole of it stands above the answer anyway.
+/// The most of one result that is repeated; the whole of it is above the answer anyway.
 const MOST_LINES: usize = 60;
 const MOST_BYTES: usize = 6000;
 
@@ -117,6 +117,7 @@ fn label(call: &ToolCall) -> String {
     let object = ["path", "command", "pattern", "name"].into_iter().find_map(|key| input.get(key)?.as_str());
     let action = input.get("action").and_then(Value::as_str);
     let words: Vec<&str> = [Some(call.name.as_str()), action, object].into_iter().flatten().collect();
+    // The label is printed between backticks, on one line.
     let line = words.join(" ").replace(['\n', '`'], " ");
     match line.char_indices().nth(100) {
         Some((end, _)) => format!("{}...", line.get(..end).unwrap_or_default()),

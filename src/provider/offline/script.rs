@@ -143,6 +143,7 @@ impl<'m> RoundReplay<'m> {
                 }
                 None => {
                     failed |= result.is_error();
+                    // Nobody asked for the automatic reads: only their errors are shown.
                     if !automatic || result.is_error() {
                         self.found.push(CallWithResult { call, result });
                     }

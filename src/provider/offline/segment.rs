@@ -79,7 +79,7 @@ pub(super) enum QuoteState {
     Open,
 }
 
-/// The words of one request. A quote that is never closed is a letter like others, and is told.
+/// The words of one request. A quote that is never closed is a letter like others, and is reported.
 pub(super) fn words(text: &str) -> (Vec<RequestWord<'_>>, QuoteState) {
     let mut out = Vec::new();
     let mut quotes = QuoteState::Closed;

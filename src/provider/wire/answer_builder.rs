@@ -11,7 +11,7 @@ pub(super) struct PartialCall {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) arguments: String,
-    /// Its name has been told.
+    /// Its name has been sent on.
     pub(super) started: bool,
 }
 

@@ -7,6 +7,7 @@ use crate::conversation::{Message, Part};
 pub(super) fn of(request: &ModelRequest) -> String {
     let mut hasher = blake3::Hasher::new();
     let mut put = |text: &str| {
+        // The length comes first, so that texts divided in another way have another digest.
         hasher.update(&(text.len() as u64).to_le_bytes());
         hasher.update(text.as_bytes());
     };

@@ -48,13 +48,16 @@ pub(super) fn of_event(event: &Value) -> ProviderError {
         Some(status) => typed(status, &fault),
         // Nothing but words says what it is.
         None if fault.says_too_long() => typed(400, &fault),
+        // Without any kind it counts as a failure of the server, which may pass: the request is tried
+        // again.
         None => typed(500, &fault),
     }
 }
 
-/// The typed error for a request that was not even begun, because of what stands in it.
+/// The typed error for a request that was not even begun, because of what is in it.
 pub(super) fn blocked(reason: &str) -> ProviderError {
     ProviderError::BadRequest {
+        // The server answered with status 200 and refused in the body.
         status: 200,
         message: format!("the request was blocked ({})", shortened(reason)),
         blames: RejectionCause::Nothing,
@@ -82,6 +85,7 @@ struct ErrorBody {
 
 impl ErrorBody {
     fn read(value: &Value, raw: &str) -> ErrorBody {
+        // Google puts the error of a stream into a list.
         let value = value.get(0).unwrap_or(value);
         let error = match value.get("error") {
             Some(Value::String(message)) => {
@@ -141,8 +145,10 @@ fn typed(status: u16, fault: &ErrorBody) -> ProviderError {
     match status {
         401 | 403 => ProviderError::Auth { status, message },
         413 => ProviderError::TooLong { message },
+        // Some servers answer a request that is too long with the status of a failure.
         400 | 422 | 500 | 503 if too_long => ProviderError::TooLong { message },
         429 if !unpaid => ProviderError::RateLimited { message, retry_after: fault.retry_after },
+        // 501: the server will never do it, so a retry is useless.
         408 | 425 | 500..=599 if status != 501 => {
             ProviderError::Overloaded { status, message, retry_after: fault.retry_after }
         }

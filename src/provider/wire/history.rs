@@ -121,6 +121,7 @@ pub(super) fn turns<'a>(messages: &'a [Message], reasoning: ReasoningPolicy<'_>)
             Message::Results { results } => writer.results(results),
         }
     }
+    // Calls at the end of the history need an answer too.
     writer.results(&[]);
     let note = match writer.turns.last() {
         None => Some(NOTHING),
@@ -254,6 +255,7 @@ fn is_plain(c: char) -> bool {
 
 /// An id from another provider may hold what this one refuses; then a digest stands for it.
 fn well_formed(id: &str) -> String {
+    // 56 bytes, so that a repeated id with `-N` behind it fits into the 64 bytes that servers accept.
     if !id.is_empty() && id.len() <= 56 && id.chars().all(is_plain) {
         return id.to_string();
     }

@@ -39,6 +39,7 @@ impl SandboxChild<'_> {
         let shell = match self.enter() {
             Ok(shell) => shell,
             Err(SandboxSetupError { step, error }) => {
+                // The report is one line: its line breaks travel as NUL, and `handshake` puts them back.
                 let said = format!("could not {step}: {error}\n").replace('\n', "\u{0}");
                 let _ = self.line_out.write_all(format!("{}\n", said.trim_end_matches('\u{0}')).as_bytes());
                 return 1;
@@ -66,7 +67,8 @@ impl SandboxChild<'_> {
             at(hidden, || "hide the supervisor's memory".into())?;
             mount_view::build(self.spec)?;
             if !has_input {
-                // The one from before is on a mount that has lost its devices, and `/dev/stdin` opens it anew.
+                // The one from before is on a mount that has lost its devices, and `/dev/stdin` opens it
+                // again.
                 let null = at(File::open("/dev/null"), || "open `/dev/null` inside".into())?;
                 at(rustix::stdio::dup2_stdin(&null), || "pass no input on".into())?;
             }

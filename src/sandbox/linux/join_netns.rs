@@ -1,7 +1,8 @@
-//! A command beside another one: in the network of a background command, whose server it may want to reach.
+//! A command next to another one: in the network of a background command, whose server it may want to reach.
 //!
-//! Both have no way out; they share a loopback interface and nothing else. Whoever makes namespaces is put into those of
-//! the other one's shell first, because a network belongs to the user namespace that it was made in.
+//! Both have no way out; they share a loopback interface and nothing else. The process that makes namespaces
+//! is put into those of the other one's shell first, because a network belongs to the user namespace that it
+//! was made in.
 
 use crate::process::{ChildPid, parent_of};
 use rustix::thread::{ThreadNameSpaceType, move_into_thread_name_spaces};

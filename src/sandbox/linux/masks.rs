@@ -57,6 +57,7 @@ pub(super) fn cover(spec: &SandboxSpec, blank: &MaskSources) -> Result<(), Sandb
 fn cover_one(spec: &SandboxSpec, blank: &MaskSources, path: &Path) -> io::Result<()> {
     let target = match place(path, OFlags::NOFOLLOW) {
         Ok(target) => target,
+        // What is missing here, or out of this process' reach, is so for the command, too.
         Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => return Ok(()),
         Err(error) => return Err(error.into()),
     };

@@ -54,6 +54,7 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     }
     devices.mount_dev(&ground)?;
     processes()?;
+    // `/etc/resolv.conf` often leads below `/run`, which is empty by now.
     if let Some((path, bytes)) = resolver {
         let put =
             path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
@@ -96,7 +97,7 @@ fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
         .lowers
         .iter()
         .any(|lower| overlay.upper.starts_with(lower) || overlay.work.starts_with(lower));
-    // The kernel would take it and answer ELOOP later, to whoever looks there.
+    // The kernel would take it and answer ELOOP later, to anyone who looks there.
     let made = if inside { Err(Errno::LOOP) } else { assemble(&lowers, &upper, &work) };
     let step = || {
         let inside = overlay.lowers.iter().flat_map(|lower| mounted_below(lower)).next();
@@ -142,6 +143,7 @@ fn unescaped(mut text: &[u8]) -> Vec<u8> {
 
 fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::Result<OwnedFd> {
     let fs = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    // The marks of layers are in `user.overlay.*`: the usual `trusted.*` needs a privilege.
     fsconfig_set_flag(&fs, "userxattr")?;
     // Without it the end of the view would write all of the host's file system to its disk first.
     fsconfig_set_flag(&fs, "volatile")?;
@@ -163,7 +165,7 @@ fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::
 }
 
 /// A fresh `/proc`: of this namespace's processes only, and read-only, because root's own files there (`/proc/sys`,
-/// `/proc/sysrq-trigger`) belong to the host whoever mounts them.
+/// `/proc/sysrq-trigger`) belong to the host no matter who mounts them.
 ///
 /// In a container a fresh one is often refused. Then the container's stays, read-only since the step before: it lists
 /// processes outside, but opens none of them, because they are in another user namespace.

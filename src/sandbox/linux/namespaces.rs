@@ -76,6 +76,7 @@ fn serve_proxy(spec: &SandboxSpec, listener: Option<OwnedFd>) -> io::Result<()> 
 /// Sockets with a name in the file system that somebody listens to. A read-only mount does not stop `connect`, and
 /// Landlock does so only in its newest interface. Below an overlay they are dead: its files are others than the host's.
 fn named_sockets(spec: &SandboxSpec) -> Vec<PathBuf> {
+    // `__SO_ACCEPTCON` of the kernel, which `/proc/net/unix` shows for a listening socket.
     const LISTENS: u32 = 1 << 16;
     let table = std::fs::read("/proc/net/unix").unwrap_or_default();
     let named = table.split(|&byte| byte == b'\n').skip(1).filter_map(|row| {
@@ -133,6 +134,7 @@ fn map_ids(pid: ChildPid, flags: i32) -> io::Result<()> {
     let put = |name: &str, text: String| {
         std::fs::write(dir.join(name), text).map_err(|e| io::Error::new(e.kind(), format!("{name}: {e}")))
     };
+    // Without privileges the kernel takes a `gid_map` only after this.
     put("setgroups", "deny".into())?;
     put("uid_map", format!("{uid} {uid} 1\n"))?;
     put("gid_map", format!("{gid} {gid} 1\n"))

@@ -20,6 +20,7 @@ pub(super) fn fork(flags: i32, child: impl FnOnce() -> i32) -> io::Result<ChildP
     let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
     match checked(pid)? {
         0 => {
+            // After a panic: EX_SOFTWARE of `sysexits.h`.
             let code = catch_unwind(AssertUnwindSafe(child)).unwrap_or(70);
             // SAFETY: ends this process at once. Returning would run the parent's frames a second time.
             unsafe { libc::_exit(code) }

@@ -91,6 +91,7 @@ pub(super) fn apply(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
         let missing = u32::try_from(libc::ENOSYS).unwrap_or(38);
         // Its flags are behind a pointer. Without it libc falls back to `clone`, whose flags are not.
         let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
+        // 1 is EPERM.
         let filters = [foreign_numbers(missing), filter(clone3, missing)?, filter(refused(spec)?, 1)?];
         filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(io::Error::other))
     };

@@ -8,7 +8,8 @@ use tokio::net::TcpStream;
 /// The longest head of a request.
 const HEAD: usize = 32 << 10;
 
-/// Reads one request, whose first byte is `first`, and makes its connection. `None` when it was refused and told so.
+/// Reads one request, whose first byte is `first`, and makes its connection. `None` when it was refused with
+/// an answer.
 pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
     client: &mut C,
     first: u8,

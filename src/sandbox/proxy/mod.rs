@@ -63,6 +63,7 @@ async fn converse<C: AsyncRead + AsyncWrite + Unpin>(
 ) -> std::io::Result<()> {
     let asked = tokio::time::timeout(PATIENCE, async {
         match client.read_u8().await? {
+            // Every SOCKS5 client begins with this version; no HTTP method does.
             5 => socks::ask(&mut client, rules).await,
             first => http::ask(&mut client, first, rules).await,
         }

@@ -14,7 +14,7 @@ pub(in crate::sandbox) struct ProxyRules {
     pub(super) reaches: fn(IpAddr) -> bool,
 }
 
-/// Why there is no connection, for whoever reads the program's error.
+/// Why there is no connection, for anyone who reads the program's error.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ProxyRefusal {
     NotListed(String),

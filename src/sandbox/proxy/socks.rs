@@ -13,7 +13,7 @@ const UNREACHABLE: u8 = 4;
 const NO_SUCH_COMMAND: u8 = 7;
 const NO_SUCH_ADDRESS: u8 = 8;
 
-/// Reads a request after its first byte. `None` when it was refused and told so.
+/// Reads a request after its first byte. `None` when it was refused with an answer.
 pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
     client: &mut C,
     rules: &ProxyRules,
@@ -21,6 +21,7 @@ pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
     let count = client.read_u8().await?;
     let mut methods = vec![0; usize::from(count)];
     client.read_exact(&mut methods).await?;
+    // Method 0 is no authentication; 0xff says that none of the offered methods will do.
     if !methods.contains(&0) {
         client.write_all(&[5, 0xff]).await?;
         return Ok(None);
@@ -31,6 +32,7 @@ pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
     let [_, command, _, kind] = request;
     let Some(host) = host(client, kind).await? else { return refuse(client, NO_SUCH_ADDRESS).await };
     let port = client.read_u16().await?;
+    // 1 is CONNECT; BIND and UDP ASSOCIATE are not offered.
     if command != 1 {
         return refuse(client, NO_SUCH_COMMAND).await;
     }
@@ -45,6 +47,7 @@ pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
 }
 
 async fn host<C: AsyncRead + Unpin>(client: &mut C, kind: u8) -> io::Result<Option<String>> {
+    // 1 is an IPv4 address, 3 a name, 4 an IPv6 address.
     Ok(match kind {
         1 => Some(Ipv4Addr::from_bits(client.read_u32().await?).to_string()),
         3 => {

@@ -85,6 +85,7 @@ pub(super) fn acts_of(change: &AppliedChange) -> Vec<CommitAction> {
         _ => acts.push(CommitAction::Displace),
     }
     match &change.after {
+        // A special file was refused before anything was begun.
         PathState::Absent | PathState::Special { .. } => {}
         PathState::Directory { .. } => acts.extend([CommitAction::MakeDir, CommitAction::Dress]),
         _ => acts.push(CommitAction::Place),
@@ -143,7 +144,7 @@ fn late_write(entry: &JournalEntry) -> Option<PathBuf> {
     None
 }
 
-/// Waits a moment for whoever has the file open for writing.
+/// Waits a moment for the process that has the file open for writing.
 fn closed_soon(file: &File) -> bool {
     for _ in 0..50 {
         if !crate::workspace::files::lease::written_elsewhere(file) {
@@ -205,6 +206,7 @@ fn act_at(spot: &CommitTarget<'_>, change: &AppliedChange, act: CommitAction) ->
             Err(Errno::NOTEMPTY | Errno::EXIST | Errno::NOTDIR) => Err(raced()),
             Err(e) => Err(e.into()),
         },
+        // Its own mode comes last (`Dress`), because it may forbid to put something into it.
         CommitAction::MakeDir => match rustix::fs::mkdirat(&*spot.dir, spot.name, Mode::from_raw_mode(0o700))
         {
             Err(Errno::EXIST) => Err(raced()),
@@ -276,6 +278,7 @@ fn overwrite(spot: &CommitTarget<'_>, before: &PathState) -> io::Result<()> {
 }
 
 pub(super) fn for_writing(spot: &CommitTarget<'_>) -> io::Result<File> {
+    // `NONBLOCK`: a pipe that took the place of the file must not make us wait.
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
     Ok(File::from(rustix::fs::openat(&*spot.dir, spot.name, flags, Mode::empty())?))
 }
@@ -307,6 +310,7 @@ fn sync(entry: &JournalEntry) {
     }
     for change in &entry.changes {
         if let Some(dir) = change.path.parent().and_then(|p| dir_anyway(p).ok()) {
+            // A directory that cannot be synced is as safe as the file system makes it.
             let _ = rustix::fs::fsync(&dir);
         }
     }

@@ -1,9 +1,9 @@
 //! Applying: many paths change, or none.
 //!
-//! Every new content is laid beside its target and synced; then targets and new contents change places one by one, each
-//! exchange checked by what came out of it. What came out stays until all is done, so a failure puts everything back.
-//! The journal's open entry says what was meant: after a crash the next start finishes from it, or clears it away when
-//! no target had been touched.
+//! Every new content is laid next to its target and synced; then targets and new contents change places one
+//! by one, each exchange checked by what came out of it. What came out stays until all is done, so a failure
+//! puts everything back. The journal's open entry says what was meant: after a crash the next start finishes
+//! from it, or clears it away when no target had been touched.
 
 mod commit;
 mod failpoints;
@@ -47,7 +47,7 @@ pub enum ApplyError {
     /// These paths are not what they were when the change was made. Nothing was changed.
     #[error("{} changed in the meantime", list(.0))]
     Changed(Vec<PathBuf>),
-    /// What had been done was taken back.
+    /// What had been done was rolled back.
     #[error("`{}`: {error}; nothing was changed", .path.display())]
     Failed { path: PathBuf, error: io::Error },
     /// Taking it back failed as well; the journal will finish at the next start.
@@ -135,6 +135,7 @@ pub(super) fn commit_steps(
     crash_point();
     if let Err((path, error)) = staged {
         stage::clear(&entry, made);
+        // An entry that stays says that nothing was begun: the next start clears it.
         drop(journal.drop_open(entry.id));
         return Err(ApplyError::Failed { path, error });
     }
@@ -225,6 +226,7 @@ fn close(journal: &Journal, entry: &mut JournalEntry, left: Vec<String>) {
 
 /// Directories whose own mode keeps us from changing what is in them.
 fn shut_dirs(steps: &[ApplyStep]) -> Vec<RestrictedDir> {
+    // No mode keeps root out.
     if rustix::process::geteuid().is_root() {
         return Vec::new();
     }
@@ -236,6 +238,7 @@ fn shut_dirs(steps: &[ApplyStep]) -> Vec<RestrictedDir> {
         is_dir.then_some(stat.st_mode & 0o7777)
     };
     let shut = |dir: &Path| {
+        // Write and search: both are needed to change a name in a directory.
         let mode = mode(dir).filter(|mode| mode & 0o300 != 0o300)?;
         Some(RestrictedDir { path: dir.to_path_buf(), mode })
     };

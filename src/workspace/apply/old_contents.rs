@@ -14,8 +14,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::fd::OwnedFd;
 
-/// Makes sure that the old content of a step can be kept: where the store is on the same file system, a rename is all
-/// that is left to do; elsewhere the content is copied now.
+/// Makes sure that the old content of a step can be stored: where the store is on the same file system, a
+/// rename is all that is left to do; elsewhere the content is copied now.
 pub(super) fn make_sure(objects: &ObjectStore, dirs: &mut OpenDirs, step: &ApplyStep) -> io::Result<()> {
     let Some(hash) = step.before.hash().filter(|_| !step.before.same_content(&step.after)) else {
         return Ok(());

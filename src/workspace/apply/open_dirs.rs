@@ -1,6 +1,6 @@
 //! Open directories of one phase of a transaction: many files of one directory cost one way down to it.
 //!
-//! Each phase opens them anew, so that a directory that was moved away meanwhile is noticed.
+//! Each phase opens them again, so that a directory that was moved away meanwhile is noticed.
 
 use super::ApplyStep;
 use crate::workspace::files::path_state::{PathState, dir_anyway};

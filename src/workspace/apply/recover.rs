@@ -93,6 +93,7 @@ fn restore_dir_modes(entry: &JournalEntry) {
             entry.changes.iter().any(|c| c.path == shut.path && entry.state != TransactionState::Staging);
         let Some(dir) = dir_anyway(&shut.path).ok().filter(|_| !dressed) else { continue };
         let mode = rustix::fs::fstat(&dir).map_or(0, |stat| stat.st_mode & 0o7777);
+        // Exactly the mode that we gave it: any other mode was set by somebody else.
         if mode == shut.mode | 0o300 {
             let _ = rustix::fs::fchmod(&dir, rustix::fs::Mode::from_raw_mode(shut.mode));
         }

@@ -30,6 +30,7 @@ pub(super) fn take_back(
             true => back_from_half(&spot, objects, change, act),
             false => back(&spot, objects, change, act),
         });
+        // The first error is reported; the other acts are undone all the same.
         if failed.is_ok() {
             failed = back;
         }

@@ -1,4 +1,4 @@
-//! Staging: every new content beside its target, complete, synced and read back.
+//! Staging: every new content next to its target, complete, synced and read back.
 
 use super::failpoints::fault;
 use super::open_dirs::OpenDirs;
@@ -21,9 +21,10 @@ use std::path::{Path, PathBuf};
 
 pub(super) type PathError = (PathBuf, io::Error);
 
-/// The largest new file whose content is kept beside it.
+/// The largest new file whose content is stored next to it.
 const NEW: u64 = 1 << 20;
-/// A command that makes more files than this at once builds or installs something: those are not kept twice.
+/// A command that makes more files than this at once builds or installs something: those are not stored
+/// twice.
 const FEW: usize = 64;
 
 /// Stages the new contents of `steps`. `made` are the changes of which there is one, or a part of one, also after a failure.
@@ -46,7 +47,8 @@ pub(super) fn all(
             false => 0,
         };
         match keep_after(objects, step, most) {
-            // Of a new file only its history would suffer: one that nobody may read lands like any other.
+            // Of a new file only its history would suffer: one that nobody may read is applied like any
+            // other.
             Err(e) if step.before.is_file() => return Err(fail(e)),
             Err(_) | Ok(()) => {}
         }
@@ -135,6 +137,8 @@ fn one(objects: &ObjectStore, step: &ApplyStep, dir: &OwnedFd, name: &OsStr) -> 
         let file = open_named(dir, name)?;
         return Ok(StagedContent { file, in_place: false });
     }
+    // The umask takes from 0o666 what new files do not get here; attributes of an old file are given
+    // below.
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let mut file = File::from(rustix::fs::openat(dir, name, flags, Mode::from_raw_mode(0o666))?);
     match &step.source {
@@ -191,6 +195,8 @@ fn twin(entry: &JournalEntry, step: &ApplyStep, dir: &OwnedFd, name: &OsStr) -> 
 fn link(from: &Path, dir: &OwnedFd, name: &OsStr) -> io::Result<bool> {
     match rustix::fs::linkat(rustix::fs::CWD, from, dir, name, AtFlags::empty()) {
         Ok(()) => Ok(true),
+        // Another file system, no links there, or the kernel's `protected_hardlinks`: the content is
+        // copied.
         Err(Errno::XDEV | Errno::PERM | Errno::MLINK | Errno::NOTSUP) => Ok(false),
         Err(e) => Err(e.into()),
     }

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The largest content whose new form is kept too, so that a later undo can be merged with the person's own work.
+/// The largest content whose new form is stored too, so that a later undo can be merged with the person's own
+/// work.
 pub(in crate::workspace) const MERGEABLE: u64 = 8 << 20;
 
 /// From how many files on one sync of the whole file system is cheaper than one for each.

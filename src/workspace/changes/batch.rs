@@ -27,7 +27,7 @@ pub enum RewriteAction {
 
 impl Workspace {
     /// Writes a batch. When any path is not what its `before` says, or cannot be written, nothing is. A path may occur
-    /// once only. What has to be held and what lands at once each change in one step.
+    /// once only. What becomes pending and what is applied at once each change in one step.
     pub fn write_all(
         &self,
         batch: &[FileRewrite],

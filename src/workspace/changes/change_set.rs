@@ -27,7 +27,7 @@ pub struct FileChange {
     pub raced: bool,
     /// A file tool made it: all names of the file change with it.
     pub by_tool: bool,
-    /// The calls that changed it, in their order, with the contents that were kept between them.
+    /// The calls that changed it, in their order, with the contents that were stored between them.
     pub steps: Vec<OriginStep>,
 }
 
@@ -189,6 +189,7 @@ impl ChangeSet {
         let mut gone: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for change in &changes {
             if let (PathState::File { hash, size, .. }, PathState::Absent) = (&change.before, &change.after)
+                // Every empty file equals every other one, which says nothing about a move.
                 && *size > 0
             {
                 gone.entry(hash.to_hex().to_string()).or_default().push(change.path.clone());
@@ -387,6 +388,7 @@ impl ChangeSet {
             vec![line]
         };
         let mut lines: Vec<String> = self.rows(classes).into_iter().flat_map(line).collect();
+        // A stable sort: both groups stay in the order of their paths.
         lines.sort_by_key(|line| !line.starts_with("! "));
         lines
     }
@@ -426,7 +428,7 @@ impl ChangeSet {
             || settings && at_top()
     }
 
-    /// How many changes a person is told of: the lines of [`ChangeSet::listing`].
+    /// How many changes a person is shown: the lines of [`ChangeSet::listing`].
     pub fn listed(&self, classes: &ChangeClasses) -> usize {
         self.rows(classes).len()
     }

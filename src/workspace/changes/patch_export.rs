@@ -59,6 +59,7 @@ fn side(node: &PathState, bytes: Option<Vec<u8>>) -> Option<(Vec<u8>, &'static s
     match node {
         PathState::Link { target } => Some((target.as_bytes().to_vec(), "120000")),
         PathState::File { attrs, .. } => {
+            // git looks at the owner's bit only.
             Some((bytes?, if attrs.mode & 0o100 != 0 { "100755" } else { "100644" }))
         }
         _ => None,

@@ -149,7 +149,7 @@ impl WriteTarget<'_> {
         }
         let mut staged = match self.stage(bytes, hash, Some((&old, &stat))) {
             Ok(staged) => staged,
-            // No place for a second file beside it, or no right to give it away.
+            // No place for a second file next to it, or no right to give it away.
             Err(WorkspaceError::Denied(_) | WorkspaceError::ReadOnly(_)) => {
                 return self.write_in_place(bytes, before).map(|()| true);
             }
@@ -200,6 +200,7 @@ impl WriteTarget<'_> {
     }
 
     fn open_old(&self, flags: OFlags) -> Result<(File, Stat), WorkspaceError> {
+        // Opening must not wait for a pipe, and must not make a terminal ours.
         let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
         let opened = rustix::fs::openat(&self.dir, self.name, flags, Mode::empty());
         let fd = opened.map_err(|e| match e {
@@ -238,6 +239,8 @@ impl WriteTarget<'_> {
         #[cfg(target_os = "linux")]
         {
             let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+            // A file without a name gets its name through `/proc` later; not every file system has such
+            // files.
             if Path::new("/proc/self/fd").exists()
                 && let Ok(fd) = rustix::fs::openat(&self.dir, ".", flags, mode)
             {

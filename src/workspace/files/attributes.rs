@@ -16,8 +16,8 @@ const SET_GROUP: u32 = 0o2000;
 /// Bytes of an attribute's value that are shown; of a longer one the length and the hash.
 const SHOWN: usize = 60;
 
-/// What differs between `before` and `after`, a few words each. What is new is held against a plain file or directory of
-/// the person who runs placet. Rendered.
+/// What differs between `before` and `after`, a few words each. What is new is compared with a plain file or
+/// directory of the person who runs placet. Rendered.
 pub(in crate::workspace) fn words(before: &PathState, after: &PathState) -> Vec<String> {
     let mut words: Vec<String> = becomes(before, after).into_iter().collect();
     let Some(new) = after.attrs() else { return words };
@@ -62,7 +62,7 @@ fn is_usual(mode: u32, node: &PathState) -> bool {
     mode & !most == 0 && mode & least == least
 }
 
-/// Whose rights a file has from now on, whoever starts it.
+/// Whose rights a file has from now on, no matter who starts it.
 fn gains(old: u32, new: u32, node: &PathState) -> &'static str {
     match new & !old & (SET_OWNER | SET_GROUP) {
         0 => "",
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Two changes whose attributes differ in anything are told differently.
+    /// Two changes whose attributes differ in anything are described differently.
     #[test]
     fn every_attribute_is_told_by_its_value() {
         let list = |id: u32, rights: u16| {

@@ -24,6 +24,7 @@ pub(in crate::workspace) fn exchange_checked(
     before: Hash,
 ) -> rustix::io::Result<ExchangeOutcome> {
     let (mut put, mut expected) = (hash, before);
+    // Not without end: somebody may write to the file all the time.
     for round in 0..64 {
         match rustix::fs::renameat_with(from, staged, dir, name, RenameFlags::EXCHANGE) {
             // Somebody removed the file while theirs was in our hands: it goes back under its name.

@@ -78,6 +78,7 @@ impl IgnoreRules {
         let (mut git, mut git_holds) = (None, true);
         let mut here = Some(self);
         while let Some(rules) = here {
+            // As in ripgrep, an `.ignore` of any directory goes before what git ignores.
             match verdict(&rules.own, path, is_dir) {
                 Some(ignored) => return ignored,
                 None if git.is_none() && git_holds => {
@@ -102,12 +103,14 @@ fn verdict(rules: &Option<Gitignore>, path: &Path, is_dir: bool) -> Option<bool>
 
 /// Reads an ignore file below an open directory; a line that is no pattern is passed over.
 fn read(dir: impl AsFd, name: &str, path: &Path) -> Option<Gitignore> {
+    // Through no link, and without waiting for a pipe.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let fd = rustix::fs::openat(dir, name, flags, Mode::empty()).ok()?;
     let mut text = Vec::new();
     File::from(fd).take(LARGEST).read_to_end(&mut text).ok()?;
     let mut builder = GitignoreBuilder::new(path);
     let text = String::from_utf8_lossy(&text);
+    // git skips a byte order mark, too.
     for line in text.trim_start_matches('\u{FEFF}').lines() {
         let _ = builder.add_line(None, line);
     }

@@ -2,8 +2,8 @@
 //!
 //! By canonical path: the hash of the content and the lines of it that were shown. A content is recognised by its
 //! hash, never by its time or size, so `touch` raises no alarm and a rewrite of the same length is noticed. The
-//! content itself is kept while there is room, so that a change can be told as a difference; when there is none,
-//! a change is still noticed, only not shown.
+//! content itself is stored while there is room, so that a change can be shown as a difference; when there is
+//! none, a change is still noticed, only not shown.
 
 use super::known_lines::{KnownLines, StaleRead, carried, intact_windows};
 use crate::text::RangeSet;
@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Contents kept for telling differences: one of them, and all together.
+/// Contents stored for showing differences: one of them, and all together.
 const KEEP_ONE: usize = 4 << 20;
 const KEEP_ALL: usize = 64 << 20;
 
@@ -63,7 +63,7 @@ pub struct SeenLines {
     pub turns: LinesByTurn,
 }
 
-/// How a file stands now against what was seen of it.
+/// How a file compares now with what was seen of it.
 #[derive(Debug)]
 pub enum ReadStatus {
     /// The target lines were seen in the content that is there.
@@ -298,6 +298,7 @@ impl ReadLedger {
         turns: LinesByTurn,
         content: Option<&Arc<Vec<u8>>>,
     ) {
+        // First, because it subtracts the old content from `kept`.
         self.forget(path);
         let content = content.filter(|c| c.len() <= KEEP_ONE).cloned();
         self.kept += content.as_ref().map_or(0, |c| c.len());
@@ -411,6 +412,7 @@ impl ReadLedger {
                 }
                 continue;
             }
+            // Sessions of earlier versions have no turns of windows: 0 is unknown.
             let turns = file.window_turns.iter().copied().chain(std::iter::repeat(0));
             let window = |((from, to, hash), turn): (&(usize, usize, String), u32)| {
                 Some(SeenWindow { lines: *from..*to, hash: Hash::from_hex(hash).ok()?, turn })

@@ -54,6 +54,7 @@ pub(in crate::workspace) fn feeds(
     base: usize,
 ) -> impl DoubleEndedIterator<Item = usize> {
     let (unit, feed) = (encoding.unit(), encoding.line_feed());
+    // In UTF-16BE the byte 0x0A is the second one of its character.
     let shift = if encoding == TextEncoding::Utf16Be { 1 } else { 0 };
     memchr::memchr_iter(b'\n', bytes).filter_map(move |at| {
         let at = at.checked_sub(shift)?;

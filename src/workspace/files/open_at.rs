@@ -97,6 +97,7 @@ pub(super) fn open_plain(path: &Path, flags: OFlags) -> Result<OwnedFd, Workspac
 }
 
 pub(super) fn refuse_special(path: &Path) -> Result<(), WorkspaceError> {
+    // What cannot be opened here fails in the caller, with an error of its own.
     let Ok(fd) = open_beneath_slash(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC) else {
         return Ok(());
     };
@@ -123,6 +124,7 @@ pub(super) fn open_beneath_slash(path: &Path, flags: OFlags) -> rustix::io::Resu
         match rustix::fs::openat2(&slash, relative, flags, Mode::empty(), none) {
             // A rename somewhere in the tree made the kernel unsure; it says to try again.
             Err(Errno::AGAIN | Errno::INTR) => {}
+            // An old kernel, or a filter of system calls that does not know `openat2`.
             Err(Errno::NOSYS | Errno::PERM) => return walk_down(path, flags),
             other => return other,
         }

@@ -35,7 +35,7 @@ pub enum PathState {
         #[serde(flatten)]
         attrs: FileAttrs,
     },
-    /// A pipe, a socket or a device: told, never applied.
+    /// A pipe, a socket or a device: reported, never applied.
     Special {
         what: String,
     },
@@ -157,6 +157,7 @@ impl FileAttrs {
     }
 
     fn of_new(mode: u32) -> FileAttrs {
+        // The mask can be read only by setting it.
         let mask = rustix::process::umask(Mode::from_raw_mode(0o022));
         rustix::process::umask(mask);
         let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());

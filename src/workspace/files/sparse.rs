@@ -139,7 +139,7 @@ pub(in crate::workspace) fn copy(mut from: &File, mut to: &File) -> io::Result<(
         let (begin, end) = extent(from, at, size)?;
         from.seek(SeekFrom::Start(begin))?;
         to.seek(SeekFrom::Start(begin))?;
-        // Shorter than it was: whoever compares the hash afterwards finds out.
+        // Shorter than it was: the one who compares the hash afterwards finds out.
         if begin < end && io::copy(&mut from.take(end - begin), &mut to)? == 0 {
             break;
         }

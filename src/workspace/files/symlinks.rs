@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::{fs, io};
 
+/// As many as Linux follows in one path (path_resolution(7)).
 pub(super) const MOST_LINKS: usize = 40;
 
 /// `path` with every link in it followed, as far as it exists.

@@ -14,5 +14,6 @@ pub(in crate::workspace) fn fresh_name() -> OsString {
 
 pub(in crate::workspace) fn link_fd(file: &File, dir: &OwnedFd, name: &OsStr) -> rustix::io::Result<()> {
     let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+    // `/proc/self/fd/N` is a link to the open file.
     rustix::fs::linkat(rustix::fs::CWD, own, dir, name, AtFlags::SYMLINK_FOLLOW)
 }

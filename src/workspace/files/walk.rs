@@ -1,8 +1,9 @@
 //! Walking directories: by descriptors, so that no swapped link leads out, and by several threads.
 //!
 //! Links are named and never followed. What is left out (hidden names, ignored files, files that a rule hides) is
-//! counted, as is what lies in file systems that the kernel makes up and what a walk had no time for, because an empty answer and a filtered one are not the same. Entries come in no order; whoever collects
-//! them sorts.
+//! counted, as is what lies in file systems that the kernel makes up and what a walk had no time for, because
+//! an empty answer and a filtered one are not the same. Entries come in no order; a caller that collects them
+//! sorts.
 
 use super::ignore_rules::IgnoreRules;
 use super::pseudo_fs::{is_kernel_made, is_place};
@@ -187,6 +188,7 @@ impl WalkDirectory {
         for fd in &self.fds {
             match rustix::fs::openat(fd, name, flags, Mode::empty()) {
                 Ok(below) => {
+                    // An opaque directory of a layer hides what the layers below it have.
                     let last = self.fds.len() > 1 && crate::workspace::view::is_opaque(&below);
                     fds.push(below);
                     if last {
@@ -223,6 +225,7 @@ impl WalkDirectory {
         let dir = Arc::new(self);
         let hides = workspace.hides_anything();
         let (mut entries, mut skipped) = (Vec::with_capacity(found.len()), SkippedEntries::default());
+        // Each name replaces the "x": one buffer for all of them.
         let mut path = dir.path.join("x");
         for (name, file_type, at) in found {
             path.set_file_name(&name);
@@ -302,7 +305,7 @@ impl Workspace {
     ) -> Result<WalkDirectory, WorkspaceError> {
         let fds = self.open_dirs(at, consent)?;
         let rules = IgnoreRules::above(self, &at.path);
-        // Whoever names one wants to look into it.
+        // A caller that names one wants to look into it.
         let kernel = fds.iter().any(|fd| is_kernel_made(fd, &at.path));
         Ok(WalkDirectory { fds, path: at.path.clone(), relative: OsString::new(), rules, kernel })
     }
@@ -461,6 +464,7 @@ impl<'a> DirWalk<'a> {
             if queue.busy == 0 {
                 return None;
             }
+            // Not without end: nobody announces the end of the time, or that `stop` is true now.
             queue = ready
                 .wait_timeout(queue, std::time::Duration::from_millis(50))
                 .unwrap_or_else(PoisonError::into_inner)

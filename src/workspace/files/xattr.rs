@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 
 pub(in crate::workspace) fn attributes(file: &File) -> rustix::io::Result<Vec<CString>> {
+    // XATTR_LIST_MAX of Linux.
     let mut list = Vec::with_capacity(65_536);
     match rustix::fs::flistxattr(file, rustix::buffer::spare_capacity(&mut list)) {
         Ok(_) => {}
@@ -16,6 +17,7 @@ pub(in crate::workspace) fn attributes(file: &File) -> rustix::io::Result<Vec<CS
 }
 
 pub(in crate::workspace) fn attribute(file: &File, name: &CStr) -> rustix::io::Result<Vec<u8>> {
+    // XATTR_SIZE_MAX of Linux.
     let mut value = Vec::with_capacity(65_536);
     rustix::fs::fgetxattr(file, name, rustix::buffer::spare_capacity(&mut value))?;
     Ok(value)

@@ -38,7 +38,7 @@ pub enum DamagedPart {
     Contents,
     /// The record of what is pending in a view.
     Pending,
-    /// Discarded changes that are kept for undo.
+    /// Discarded changes that are stored for undo.
     Discards,
     /// Which directories a view is laid over.
     Roots,

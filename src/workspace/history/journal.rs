@@ -1,8 +1,9 @@
-//! The journal: everything that was ever applied, so that it can be taken back.
+//! The journal: everything that was ever applied, so that it can be undone.
 //!
-//! One file for each transaction, beside the contents it displaced, all outside the project. An entry is written before
-//! the first file changes (`ID.open.json`) and renamed (`ID.json`) when all of them have; an open one that nobody holds
-//! the lock of was left by a crash, and is finished or rolled back by [`super::apply::recover`].
+//! One file for each transaction, next to the contents it displaced, all outside the project. An entry is
+//! written before the first file changes (`ID.open.json`) and renamed (`ID.json`) when all of them have; an
+//! open one that nobody holds the lock of was left by a crash, and is finished or rolled back by
+//! [`super::apply::recover`].
 
 mod check;
 mod prune;
@@ -70,7 +71,7 @@ impl JournalEntry {
         Some(TransactionLabel::whole_turn(turn))
     }
 
-    /// The calls that changed a path, with the contents that were kept between them.
+    /// The calls that changed a path, with the contents that were stored between them.
     pub fn steps(&self, change: &AppliedChange) -> Vec<OriginStep> {
         let origin = |by: Option<usize>| self.origins.get(by?).cloned().map(std::sync::Arc::new);
         change.marks.iter().map(|m| OriginStep { origin: origin(m.by), content: m.content }).collect()
@@ -103,7 +104,7 @@ pub enum TransactionKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TransactionState {
-    /// New contents are being laid beside their targets; no target was touched.
+    /// New contents are being laid next to their targets; no target was touched.
     Staging,
     /// Targets are being changed; everything needed to finish is on disk.
     Committing,
@@ -240,6 +241,7 @@ impl Journal {
         file.write_all(&serde_json::to_vec(entry)?)?;
         file.as_file().sync_data()?;
         file.persist(self.file(entry.id, ".open.json")).map_err(|e| e.error)?;
+        // The directory as well: otherwise the name may be missing after a power failure.
         File::open(&self.dir)?.sync_all()
     }
 
@@ -327,7 +329,7 @@ impl Journal {
         self.read(*self.done_ids().last()?, ".json").ok()
     }
 
-    /// What undo would take back: the transactions of the last turn that still stands.
+    /// What undo would revert: the transactions of the last turn that is still applied.
     pub fn to_undo(&self) -> Vec<JournalEntry> {
         self.turns().into_iter().next().unwrap_or_default()
     }
@@ -376,6 +378,7 @@ impl Journal {
 
     /// True when transactions were removed: what no entry accounts for may have been theirs.
     pub fn was_pruned(&self) -> bool {
+        // If nobody can tell, the careful answer.
         self.dir.join("pruned").try_exists().unwrap_or(true)
     }
 }

@@ -10,7 +10,7 @@ pub struct TransactionLabel {
     pub turn: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What the person had said.
+    /// What the person had typed.
     #[serde(default)]
     pub title: String,
     /// Who let it land.

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Contents from this size on are not compressed: it would cost more time than the room is worth.
 const COMPRESS_UP_TO: u64 = 8 << 20;
-/// The largest content that is kept between two calls.
+/// The largest content that is stored between two calls.
 const BETWEEN: u64 = 1 << 20;
 
 #[derive(Clone, Debug)]
@@ -129,8 +129,8 @@ impl ObjectStore {
         Ok(hash)
     }
 
-    /// Keeps the content that a path has between two calls, so that its lines can be told apart later: text of at most
-    /// [`BETWEEN`] bytes. `None` when it was not kept.
+    /// Keeps the content that a path has between two calls, so that its lines can be attributed later: text
+    /// of at most [`BETWEEN`] bytes. `None` when it was not stored.
     pub(in crate::workspace) fn keep_between(
         &self,
         node: &crate::workspace::PathState,
@@ -297,6 +297,7 @@ fn unpack(mut file: File) -> io::Result<Vec<u8>> {
             Some(unpack) => unpack,
             none => none.insert(zstd::bulk::Decompressor::new()?),
         };
+        // Nothing larger was ever packed.
         unpack.decompress(&packed, usize::try_from(COMPRESS_UP_TO).unwrap_or(usize::MAX))
     })
 }

@@ -2,7 +2,8 @@
 //!
 //! A call's permit names the call, and the view knows every call that is running by that name; so the origin reaches
 //! whatever the call writes, also when several run side by side. Nothing here looks at contents: which line came from
-//! which origin is found out later, by [`super::blame`], from the contents that were kept between two origins.
+//! which origin is found out later, by [`super::blame`], from the contents that were stored between two
+//! origins.
 
 pub use super::approved_by::ApprovedBy;
 use crate::permission::WritePolicy;
@@ -13,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The longest title that is kept, in bytes.
+/// The longest title that is stored, in bytes.
 const TITLE: usize = 200;
 
 /// What changed a path: one call of one turn.
@@ -63,7 +64,7 @@ impl ChangeOrigin {
 pub struct OriginStep {
     /// Absent for changes that were made before origins were recorded.
     pub origin: Option<Arc<ChangeOrigin>>,
-    /// The content it left, if that was kept. The last step left what is there now.
+    /// The content it left, if that was stored. The last step left what is there now.
     pub content: Option<Hash>,
 }
 

@@ -24,6 +24,7 @@ pub(super) enum GitConfigError {
 
 /// All settings of the file. With an error, those before it are still given: git may have obeyed them.
 pub(super) fn settings(text: &[u8]) -> (GitSettings, Option<GitConfigError>) {
+    // git skips a byte order mark, too.
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let mut reader = GitConfigReader { text, at: 0, line: 1, section: Vec::new() };
     let mut settings = GitSettings::new();

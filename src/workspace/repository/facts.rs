@@ -124,6 +124,7 @@ fn about(
         ["hooks"] if !directory && !gone => {
             facts.push(RepositoryFact::Redirect { file, why: "git runs the hooks that it leads to" });
         }
+        // `git init` copies samples there, which git does not run.
         ["hooks", name, ..] if !directory && !name.ends_with(".sample") => {
             facts.push(RepositoryFact::Hook { file, removed: gone });
         }

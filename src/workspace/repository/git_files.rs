@@ -52,6 +52,7 @@ impl GitFileKind {
 
     /// Whether `content` is what git writes there. An empty file shows nothing that could be hidden.
     pub fn holds(self, content: &[u8]) -> bool {
+        // The lengths of SHA-1 and SHA-256 in hexadecimal.
         let is_name = |text: &[u8]| matches!(text.len(), 40 | 64) && text.iter().all(u8::is_ascii_hexdigit);
         match self {
             GitFileKind::Data => true,

@@ -143,6 +143,7 @@ impl PackIndex {
     /// `None` for what is no index of version 2.
     fn read(content: &Result<Option<Vec<u8>>, String>) -> Option<PackIndex> {
         let bytes = content.as_ref().ok()?.clone()?;
+        // The last of the 256 counts is the number of all objects.
         let count = u32::from_be_bytes(bytes.get(NAMES_AT - 4..NAMES_AT)?.try_into().ok()?);
         let count = usize::try_from(count).ok().filter(|_| bytes.starts_with(MAGIC))?;
         // Two hashes come at the end, and before them a long place for each object far behind in a large pack.

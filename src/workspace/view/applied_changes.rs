@@ -5,7 +5,8 @@ use super::undo::composed;
 use crate::workspace::changes::change_set::{ChangeSet, FileChange};
 
 impl View {
-    /// What the transactions of this turn came to, path by path. What was applied and taken back in it is left out.
+    /// What the transactions of this turn came to, path by path. What was applied and undone in it is left
+    /// out.
     pub fn applied_in(&self, turn: &str) -> ChangeSet {
         let entries = self.journal().entries_of(turn);
         let change = |(path, landed): (_, crate::workspace::history::journal::AppliedChange)| FileChange {

@@ -1,4 +1,4 @@
-//! Settling: what is pending lands, or goes.
+//! What is pending is applied, or discarded.
 
 use super::base::BaseRecord;
 pub use super::selection::{ApplyOutcome, ChangeSelection, SelectedPart, repository_of};
@@ -27,7 +27,7 @@ enum LossPolicy {
 }
 
 impl View {
-    /// What is on a shelf, compared with what lies below it.
+    /// What is in a layer set, compared with what lies below it.
     pub fn changes(&self, shelf: LayerKind) -> io::Result<ChangeSet> {
         if shelf == LayerKind::Pending {
             if let Some(damage) = self.record_damage() {
@@ -45,7 +45,7 @@ impl View {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
             let stack = self.stack(index, held.depth);
             let backing = stack.backing(&rel)?;
-            // A record of what the workspace held: whatever others made of it since is not pending here.
+            // A record of what the workspace had: whatever others made of it since is not pending here.
             if backing == ContentLocation::Plain {
                 continue;
             }
@@ -146,7 +146,7 @@ impl View {
             // Whatever lies where a pipe, a socket or a device would come stays, with all that is in it.
             if set.special_at(&change.path).is_none() {
                 let mut step = self.step(change, choice.get(&change.path).unwrap_or(&SelectedPart::Whole))?;
-                // git may have written its index anew and said nothing new by it: that one is replaced.
+                // git may have rewritten its index and said nothing new by it: that one is replaced.
                 if set.repositories.of(&change.path).is_some()
                     && self.says_the_same(&change.before, &change.path).unwrap_or(false)
                     && let Ok(now) = node_at(&change.path)
@@ -188,16 +188,17 @@ impl View {
                 Ok(ApplyOutcome::Landed(entry))
             }
             Err(ApplyError::Changed(paths)) => self.rebase(&set, paths).map_err(ApplyError::Journal),
-            // The next start finishes it, and then takes what landed from the shelf.
+            // The next start finishes it, and then takes what was applied from the pending layers.
             Err(e @ (ApplyError::Half { .. } | ApplyError::Open(_))) => return Err(e),
             Err(e) => Err(e),
         };
+        // A mark that stays only makes the next look at what is pending compare it once more.
         drop(std::fs::remove_file(mark));
         applied
     }
 
-    /// An apply outside of a turn, as after a resume, is put to the last turn that made a part of it: it is taken back with
-    /// that turn.
+    /// An apply outside of a turn, as after a resume, is put to the last turn that made a part of it: it is
+    /// undone with that turn.
     fn with_origin(&self, label: TransactionLabel, steps: &[ApplyStep]) -> TransactionLabel {
         let origins = steps.iter().flat_map(|step| &step.history).filter_map(|made| made.origin.as_deref());
         let last =
@@ -338,8 +339,8 @@ impl View {
         self.rebuild(keep)
     }
 
-    /// Forgets files that calls changed and changed back: a copy of them on the shelf would hide what the person does to
-    /// them from now on.
+    /// Forgets files that calls changed and changed back: a copy of them in the layer would hide what the
+    /// person does to them from now on.
     pub fn drop_unchanged(&self) -> io::Result<()> {
         if self.is_empty(LayerKind::Pending) {
             return Ok(());
@@ -400,12 +401,14 @@ impl View {
         if Some(blake3::hash(&theirs)) != now.hash() {
             return None;
         }
+        // Best effort: the merge starts from this content from now on, and without it a later merge has no
+        // base.
         drop(self.objects().put(&theirs));
         diffy::merge_bytes(&before, &theirs, &after).ok()
     }
 }
 
-/// What runs later lands only with an approval of its own, whoever asks for the apply.
+/// What runs later is applied only with an approval of its own, no matter who asks for the apply.
 fn refuse_unapproved(
     set: &ChangeSet,
     classes: &ChangeClasses,

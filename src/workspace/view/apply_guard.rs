@@ -1,4 +1,5 @@
-//! The mark that something is landing: a crash between its landing and its leaving the shelf must not show it twice.
+//! The mark that something is being applied: a crash before it leaves the pending layers must not show it
+//! twice.
 
 use super::base::BaseRecord;
 use super::stack::{ContentLocation, node_at};
@@ -8,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// While it lives, this process lands something.
+/// While it lives, this process is applying something.
 pub(super) struct ApplyGuard<'a>(&'a AtomicBool);
 
 impl Drop for ApplyGuard<'_> {
@@ -25,7 +26,7 @@ impl View {
         Ok((mark, ApplyGuard(&self.0.landing)))
     }
 
-    /// There as long as something lands: after a crash it may have landed and be on the shelf as well.
+    /// There as long as something is being applied: after a crash it may be applied and pending as well.
     fn apply_marker(&self) -> PathBuf {
         self.dir().join("landing")
     }
@@ -38,7 +39,7 @@ impl View {
             return Ok(());
         }
         match self.claim() {
-            // Whoever holds it is landing right now.
+            // The process that has it locked is applying right now.
             Err(e) if e.kind() == io::ErrorKind::ResourceBusy => return Ok(()),
             other => other?,
         }

@@ -1,10 +1,12 @@
-//! A background command's place in the view: what it sees stands still, and what it did meets what came meanwhile.
+//! A background command's place in the view: what it sees does not change, and what it did meets what came
+//! meanwhile.
 //!
-//! Other calls go on while it runs, and the kernel wants what lies below a mounted overlay left alone. So the layers it
-//! sees are copied when it begins: the cost grows with what is pending. When it has ended, each path of its layer is
-//! compared with what lies there now. What only the command changed is folded as always; a file that others changed as
-//! well is merged; what cannot be merged stays as the others left it, and the command's version is laid beside it under
-//! a name of its own. Nothing is lost, and nothing lands: all of it is pending.
+//! Other calls run at the same time, and the kernel wants what lies below a mounted overlay left alone. So
+//! the layers it sees are copied when it begins: the cost grows with what is pending. When it has ended, each
+//! path of its layer is compared with what lies there now. What only the command changed is folded as always;
+//! a file that others changed as well is merged; what cannot be merged stays as the others left it, and the
+//! command's version is put next to it under a name of its own. Nothing is lost, and nothing is applied: all
+//! of it is pending.
 
 use super::collect::CommandEffects;
 use super::command_view::{CommandDir, CommandView};
@@ -64,7 +66,7 @@ impl View {
             None => 0,
             Some((view, mut home)) => {
                 let _gate = view.0.gate.clone().blocking_lock_owned();
-                // Nothing of the home directory ever lands: what others changed there simply stays.
+                // Nothing of the home directory is ever applied: what others changed there simply stays.
                 view.merge_background(&mut home, None, hidden)?.paths.len()
             }
         };
@@ -187,6 +189,7 @@ impl BackgroundMerge<'_> {
         match (then.is_some(), is_now) {
             // Both made it: what is in one joins what is in the other.
             (false, Some(true)) => {
+                // An opaque mark would hide what the others put there; usually there is none.
                 let _ = rustix::fs::fremovexattr(&fd, layer::OPAQUE);
                 self.directory(rel, &fd)
             }

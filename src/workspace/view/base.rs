@@ -1,4 +1,4 @@
-//! What the workspace held where the view differs from it, recorded when it first differed.
+//! What the workspace had where the view differs from it, recorded when it first differed.
 //!
 //! The records are the index of a change set: what is not among them was not touched, so that no tree is ever walked
 //! to find changes. They are appended to a file before the layer changes; a record without a change means nothing.
@@ -33,7 +33,7 @@ pub(in crate::workspace) struct BaseRecord {
     /// A file tool wrote it: all names of the file change with it. A command changes the name that it changed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_tool: bool,
-    /// The calls that changed it since, in their order; who they are stands in lines of its own.
+    /// The calls that changed it since, in their order; who they are is in lines of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<OriginMark>,
 }
@@ -133,7 +133,7 @@ impl BaseIndex {
         self.whole.is_some()
     }
 
-    /// A record that is made anew beside layers that are there already.
+    /// A record that is made again next to layers that are there already.
     pub(super) fn start(&mut self) {
         self.fault = None;
     }

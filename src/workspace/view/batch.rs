@@ -1,4 +1,5 @@
-//! A batch of files written by one tool call: what must be held is held together, what lands, lands together.
+//! A batch of files written by one tool call: what becomes pending does so together, the rest is applied
+//! together.
 
 use super::super::{WorkspaceError, WriteOutcome};
 use super::View;
@@ -13,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One path of a batch on its way to the shelf.
+/// One path of a batch on its way to the pending layers.
 enum StagedBatchItem {
     Content(LayerTempFile),
     Gone { index: usize, rel: PathBuf, now: PathState },
@@ -29,7 +30,7 @@ impl View {
     }
 
     /// See [`super::super::Workspace::write_all`]. Everything that can fail for the state of a path is looked at, and
-    /// every new content lies beside its place, before the first path changes.
+    /// every new content lies next to its place, before the first path changes.
     pub(in crate::workspace) fn write_all(
         &self,
         batch: &[FileRewrite],
@@ -69,7 +70,7 @@ impl View {
         Ok(written.collect())
     }
 
-    /// True when a change to this path is kept pending rather than landing.
+    /// True when a change to this path stays pending and is not applied at once.
     pub(super) fn must_stay_pending(
         &self,
         path: &Path,

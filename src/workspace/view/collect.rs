@@ -1,4 +1,4 @@
-//! Folding: what a command left in its own layer becomes part of what is held.
+//! Folding: what a command left in its own layer becomes part of what is pending.
 //!
 //! A path counts as changed by its content and attributes, not because it is in the layer: the overlay copies a file
 //! up for an `open` that writes nothing. Files move by rename, so the cost grows with their number alone.
@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The largest content that is kept for a merge, in bytes.
+/// The largest content that is stored for a merge, in bytes.
 const MERGEABLE: u64 = 16 << 20;
 
 /// What one command did, path by path, against what it found.
@@ -105,7 +105,7 @@ impl EffectsCollector<'_> {
         // Files are moved out of it.
         rustix::fs::fchmod(&root, rustix::fs::Mode::from_raw_mode(attrs.mode | 0o700))?;
         if let PathState::Directory { attrs: had } = &model {
-            // Its owner is whoever made the layer, where another could not be given.
+            // Its owner is the user who made the layer, where another could not be given.
             (attrs.uid, attrs.gid) = (had.uid, had.gid);
         }
         if let PathState::Directory { attrs: had } = &model
@@ -114,6 +114,7 @@ impl EffectsCollector<'_> {
             self.record(Path::new(""), &model)?;
             let path = self.root().to_path_buf();
             self.effects.count(&path, &model, false);
+            // The parent of any name in it is the layer's own directory.
             let at = self.layer()?.parent(Path::new("x"), self.root(), &|_| None)?;
             attrs.apply_to_layer(&File::from(at))?;
         }

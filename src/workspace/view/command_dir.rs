@@ -32,6 +32,7 @@ impl CommandDir {
             let count = COUNT.fetch_add(1, Ordering::Relaxed);
             let path = base.join(format!("run-{}-{count}", std::process::id()));
             match std::fs::DirBuilder::new().mode(0o700).create(&path) {
+                // Another pid namespace counts processes on its own, so the name may be taken.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => continue,
                 made => made?,
             }

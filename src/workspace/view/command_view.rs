@@ -30,7 +30,7 @@ pub struct CommandView {
     pub(super) home: Option<(View, Box<CommandView>)>,
     pub(super) since: (i64, i64),
     by: Option<Arc<ChangeOrigin>>,
-    /// What a background command sees: others go on beside it.
+    /// What a background command sees: others run at the same time.
     pub(super) frozen: Option<LayerSnapshot>,
     /// Commands in the foreground keep others from beginning.
     _gate: Option<OwnedMutexGuard<()>>,
@@ -64,8 +64,8 @@ impl View {
         self.begin_in(shelf, home, ViewSharing::Nobody).await
     }
 
-    /// The same for a command in the background: others go on beside it, and it sees the view as it was when it began.
-    /// [`View::finish_background`] ends it.
+    /// The same for a command in the background: others run at the same time, and it sees the view as it was
+    /// when it began. [`View::finish_background`] ends it.
     pub async fn begin_background(&self, shelf: LayerKind, home: Option<&Path>) -> io::Result<CommandView> {
         self.begin_in(shelf, home, ViewSharing::Others).await
     }

@@ -1,8 +1,9 @@
-//! What was discarded, kept aside so that it can be brought back.
+//! What was discarded, set aside so that it can be brought back.
 //!
-//! Before paths leave the pending shelf they are linked to a shelf of their own, `discarded/N` in the view's directory;
-//! it counts from the moment in which it has its name, so that a crash leaves it whole or not at all. It goes with the
-//! view, or when newer ones need the room: at most [`MOST`] discards and [`MOST_BYTES`] are kept.
+//! Before paths leave the pending layers they are linked into a layer set of their own, `discarded/N` in the
+//! view's directory; it counts from the moment in which it has its name, so that a crash leaves it whole or
+//! not at all. It goes with the view, or when newer ones need the room: at most [`MOST`] discards and
+//! [`MOST_BYTES`] are stored.
 
 use super::super::Hash;
 use super::super::apply::fault;
@@ -19,7 +20,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Discards of a view that are kept.
+/// Discards of a view that are stored.
 const MOST: usize = 20;
 /// Bytes of all their files together.
 const MOST_BYTES: u64 = 512 << 20;
@@ -60,11 +61,11 @@ pub enum RestoreError {
     Io(#[from] io::Error),
 }
 
-/// Whether a discard can be taken back.
+/// Whether a discard can be undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiscardBackup {
     Kept,
-    /// It holds more than is kept.
+    /// It has more than is stored.
     TooLarge,
 }
 
@@ -88,6 +89,7 @@ impl View {
             return Ok(DiscardBackup::TooLarge);
         }
         let fresh = self.dir().join("discarded.new");
+        // Left by a crash, before it had its name.
         if fresh.exists() {
             remove_dir_all(&fresh)?;
         }
@@ -142,7 +144,7 @@ impl View {
         Ok(self.kept_discards()?.pop())
     }
 
-    /// Puts a discard back on the pending shelf, all of it or nothing.
+    /// Puts a discard back into the pending layers, all of it or nothing.
     pub fn restore(&self, discarded: &DiscardRecord) -> Result<(), RestoreError> {
         self.claim()?;
         let dir = self.discards().join(discarded.number.to_string());
@@ -213,7 +215,7 @@ impl View {
     }
 }
 
-/// The shelves of discards of the view that is kept in `view`, each with its number, oldest first.
+/// The layer sets of discards of the view that is stored in `view`, each with its number, oldest first.
 fn discard_dirs(view: &Path) -> Result<Vec<(u64, PathBuf)>, DamagedRecord> {
     let dir = view.join("discarded");
     let entries = list_records(&dir).map_err(|fault| DamagedRecord {

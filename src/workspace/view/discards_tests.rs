@@ -131,7 +131,8 @@ fn a_crash_leaves_the_changes_pending_or_set_aside() {
     b.view.set_aside(&b.all()).unwrap();
     back(&b).unwrap();
     assert_eq!(b.words(), words);
-    // Killed after the name was given and before the shelf was emptied: both are there, and bringing back is harmless.
+    // Killed after the name was given and before the layers were emptied: both are there, and bringing back
+    // is harmless.
     b.view.set_aside(&b.all()).unwrap();
     let kept = b.view.discards().join("1");
     let copy = b.view.dir().join("copy");

@@ -1,8 +1,8 @@
 //! What a repository's state is, as far as placet must know it: never read by git, never written.
 //!
-//! Whoever wrote the repository may be hostile: a ref may be a link to `/dev/zero`, a pipe, or a million files. Only
-//! regular files are read, without following links, and every reading is bounded; what is over a bound is an error, so
-//! that nothing is applied to or undone in a repository whose state is not known.
+//! The author of the repository may be hostile: a ref may be a link to `/dev/zero`, a pipe, or a million
+//! files. Only regular files are read, without following links, and every reading is bounded; what is over a
+//! bound is an error, so that nothing is applied to or undone in a repository whose state is not known.
 
 use crate::workspace::files::open::open_regular;
 use rustix::fs::OFlags;
@@ -201,8 +201,8 @@ fn read_state(path: &Path) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(over(path, format!("larger than {most} bytes"))) } else { Ok(bytes) }
 }
 
-/// What a state file says, apart from what git notes in it for its own speed: `git status` writes the index anew with
-/// other times and says nothing new by it.
+/// What a state file says, apart from what git notes in it for its own speed: `git status` rewrites the index
+/// with other times and says nothing new by it.
 pub(super) fn meaning(path: &Path, bytes: &[u8]) -> blake3::Hash {
     let index = path.file_name().is_some_and(|name| name == "index");
     index.then(|| entries_of(bytes)).flatten().unwrap_or_else(|| blake3::hash(bytes))
@@ -223,8 +223,10 @@ fn entries_of(bytes: &[u8]) -> Option<blake3::Hash> {
         // Times, device and inode before the mode; owner and size after it.
         hasher.update(bytes.get(start + 24..start + 28)?).update(bytes.get(start + 40..start + 60)?);
         let flags = u16::from_be_bytes(bytes.get(start + 60..start + 62)?.try_into().ok()?);
+        // Without the length of the path, which is hashed with the path below.
         hasher.update(&(flags & 0xf000).to_be_bytes());
         at = start + 62;
+        // The extended flag: two more bytes of flags follow.
         if flags & 0x4000 != 0 {
             hasher.update(bytes.get(at..at + 2)?);
             at += 2;
@@ -237,6 +239,7 @@ fn entries_of(bytes: &[u8]) -> Option<blake3::Hash> {
         }
         let end = at + bytes.get(at..)?.iter().position(|b| *b == 0)?;
         path.extend_from_slice(bytes.get(at..end)?);
+        // An entry is padded with 1 to 8 zeros, to a multiple of eight bytes.
         at = if version == 4 { end + 1 } else { start + (end - start + 8) / 8 * 8 };
         hasher.update(&(path.len() as u64).to_be_bytes()).update(&path);
     }

@@ -60,6 +60,8 @@ impl Layer {
             crate::private::make_dir(&self.dir)?;
             if let Ok(model) = crate::workspace::files::open::dir_at(like).map(File::from) {
                 let stat = rustix::fs::fstat(&model)?;
+                // An owner that cannot be given does not matter: this directory only stands in for the real
+                // one.
                 let _ = FileAttrs::of(&model, &stat).apply_to_layer(&File::open(&self.dir)?);
             }
         }
@@ -160,6 +162,7 @@ impl Layer {
         let _eased = WritableDirGuard::of(dir);
         match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
+            // What `unlink` says of a directory: EISDIR on Linux, EPERM by POSIX and on macOS.
             Err(Errno::ISDIR | Errno::PERM) => remove_tree(dir, name),
             Err(e) => Err(e.into()),
         }

@@ -15,7 +15,7 @@ impl Default for LossLimit {
     }
 }
 
-/// Why the brake held a command's effects back.
+/// Why the loss limit stopped a command's effects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PendingReason {
     Loss {

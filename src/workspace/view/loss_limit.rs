@@ -1,4 +1,4 @@
-//! The brake: what write mode holds back of a command's effects.
+//! The loss limit: which effects of a command write mode does not apply by itself.
 
 use super::apply::{ApplyOutcome, ChangeSelection, SelectedPart};
 pub use super::limit::{LossLimit, PendingReason};
@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 impl View {
-    /// After a command in write mode: lands its effects unless the brake holds them back. `touched` are the paths it
-    /// changed, `made` the contents this turn made, `lost` what it has taken away so far.
+    /// After a command in write mode: applies its effects unless the loss limit stops them. `touched` are the
+    /// paths it changed, `made` the contents this turn made, `lost` what it has taken away so far.
     pub fn apply_within_limit(
         &self,
         touched: &BTreeSet<PathBuf>,

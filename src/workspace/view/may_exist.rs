@@ -9,7 +9,7 @@ pub(super) fn may_exist(path: &Path) -> bool {
     std::fs::symlink_metadata(path).map_or_else(|e| e.kind() != io::ErrorKind::NotFound, |_| true)
 }
 
-/// The layers of a shelf that are there, `0` first.
+/// The layers of a set that are there, `0` first.
 pub(in crate::workspace) fn layers(shelf: &Path) -> Result<Vec<PathBuf>, DamageKind> {
     let entries = list_records(shelf)?;
     let layer = |entry: &std::fs::DirEntry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path()));
@@ -18,7 +18,7 @@ pub(in crate::workspace) fn layers(shelf: &Path) -> Result<Vec<PathBuf>, DamageK
     Ok(found.into_iter().map(|(_, path)| path).collect())
 }
 
-/// False only where it is known that no layer of the shelf holds anything.
+/// False only where it is known that no layer of the set holds anything.
 pub(in crate::workspace) fn may_hold(shelf: &Path) -> bool {
     let holds = |layer: &PathBuf| list_records(layer).map_or(true, |entries| !entries.is_empty());
     layers(shelf).map_or(true, |layers| layers.iter().any(holds))

@@ -63,7 +63,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Where a view and what it needs are kept, all outside the workspace.
+/// Where a view and what it needs are stored, all outside the workspace.
 #[derive(Clone, Debug)]
 pub struct ViewPaths {
     /// This view's own directory.
@@ -100,13 +100,13 @@ struct ViewInner {
     home: OnceLock<View>,
     /// Held from the first change on: another process must not touch this view meanwhile.
     claim: Mutex<Option<std::fs::File>>,
-    /// Something of it lands right now.
+    /// Something of it is being applied.
     landing: AtomicBool,
     /// What is protected here and how much may be lost unasked, if it is not the usual.
     guards: OnceLock<(ProtectedPaths, LossLimit)>,
     /// The calls that run now.
     running: RunningCalls,
-    /// A background command has put something on the pending shelf, and nobody was asked about it yet.
+    /// A background command has put something into the pending layers, and nobody was asked about it yet.
     late: AtomicBool,
 }
 
@@ -149,7 +149,7 @@ impl LayerSet {
     }
 }
 
-/// The turn that is going on: for the journal and the brake.
+/// The current turn: for the journal and the loss limit.
 #[derive(Clone, Debug, Default)]
 pub struct ViewTurn {
     pub label: TransactionLabel,
@@ -157,9 +157,9 @@ pub struct ViewTurn {
     made: std::collections::BTreeSet<String>,
     /// Files and bytes of others it has taken away.
     lost: (usize, u64),
-    /// Something was put on the pending shelf.
+    /// Something was put into the pending layers.
     pub held: bool,
-    /// Why the brake held something back.
+    /// Why the loss limit stopped something.
     pub braked: Vec<String>,
     /// Why what a command did could not be read, so that not all of it is pending.
     pub unread: Vec<String>,
@@ -322,7 +322,7 @@ impl View {
         }
         lock.set_len(0)?;
         std::io::Write::write_all(&mut &lock, format!("{}\n", std::process::id()).as_bytes())?;
-        // Whoever held it before may have changed what was read when this view was opened.
+        // The process that had it before may have changed what was read when this view was opened.
         self.0.scratch.recheck_layers();
         self.0.pending.recheck_layers();
         self.check_record()?;
@@ -376,7 +376,7 @@ impl View {
         self.0.late.swap(false, std::sync::atomic::Ordering::AcqRel)
     }
 
-    /// True when nothing was ever put on this shelf since it was last emptied.
+    /// True when nothing was ever put into these layers since they were last emptied.
     pub fn is_empty(&self, shelf: LayerKind) -> bool {
         self.layer_set(shelf).is_empty()
     }
@@ -399,7 +399,7 @@ impl View {
         LayerStack { layers: all.filter_map(|held| held.layers.get(index)).collect(), root: self.root(index) }
     }
 
-    /// One shelf over the workspace.
+    /// One layer set over the workspace.
     fn stack_of<'a>(&'a self, held: &'a LayerSet, index: usize) -> LayerStack<'a> {
         LayerStack { layers: held.layers.get(index).into_iter().collect(), root: self.root(index) }
     }
@@ -429,7 +429,7 @@ impl View {
         Ok(vec![path.to_path_buf()])
     }
 
-    /// True when something at or above this path is held, so that a write must be held as well.
+    /// True when something at or above this path is pending, so that a write must become pending as well.
     pub fn holds(&self, path: &Path) -> io::Result<bool> {
         if self.is_plain() {
             return Ok(false);
@@ -451,7 +451,7 @@ impl View {
         Ok(count)
     }
 
-    /// Throws away everything on a shelf.
+    /// Throws away everything in a layer set.
     pub fn discard_all(&self, shelf: LayerKind) -> io::Result<()> {
         self.layer_set(shelf).wipe()
     }

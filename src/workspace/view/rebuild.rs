@@ -66,6 +66,7 @@ pub(in crate::workspace) fn rebuild_record(
         fs::copy(&file, aside.join("base.jsonl"))?;
     }
     let fresh_file = dir.join("pending/base.jsonl.new");
+    // A repair that was interrupted may have left one, and `load` would read it.
     drop(fs::remove_file(&fresh_file));
     let mut fresh = BaseIndex::load(fresh_file.clone());
     fresh.start();
@@ -85,6 +86,7 @@ pub(in crate::workspace) fn rebuild_record(
     }
     fresh.save()?;
     let made = fresh.iter().count() - before;
+    // On the disk before it replaces the damaged one.
     File::open(&fresh_file)?.sync_all()?;
     fs::rename(&fresh_file, &file)?;
     Ok(made)

@@ -22,7 +22,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 impl View {
-    /// The repositories that `paths` lie in: those of the workspace, and those that a shelf would make.
+    /// The repositories that `paths` lie in: those of the workspace, and those that a layer set would make.
     pub(super) fn repositories<'a>(
         &self,
         shelf: LayerKind,
@@ -156,7 +156,7 @@ impl View {
                 continue;
             }
             let node = node_at(&file)?;
-            // Kept, so that an index written again can be told from one that says something else.
+            // Stored, so that an index written again can be distinguished from one that says something else.
             if let PathState::File { hash, size, .. } = &node
                 && let Ok(opened) = open_regular(&file, OFlags::RDONLY)
             {

@@ -1,4 +1,5 @@
-//! A pending commit and what the person does before they apply it: nobody touched the repository, so it lands.
+//! A pending commit and what the person does before they apply it: nobody touched the repository, so it is
+//! applied.
 
 use super::super::tests::{ViewFixture, bench};
 use super::*;
@@ -8,7 +9,7 @@ use std::fs;
 
 const COMMIT: &str = "1111111111111111111111111111111111111111\n";
 
-/// A repository, a file `a.txt`, and pending what `git commit` leaves, with a change of `a.txt` beside it.
+/// A repository, a file `a.txt`, and pending what `git commit` leaves, with a change of `a.txt` next to it.
 fn committed() -> ViewFixture {
     let b = bench();
     b.write(".git/HEAD", "ref: refs/heads/main\n");

@@ -17,7 +17,7 @@ const NAME: &str = "roots.json";
 #[derive(Serialize, Deserialize)]
 struct RootPath(#[serde(with = "raw_text")] PathBuf);
 
-/// The roots of the view that is kept in `dir`, as it was when somebody last changed it.
+/// The roots of the view that is stored in `dir`, as it was when somebody last changed it.
 pub fn roots_of(dir: &Path) -> Result<Vec<PathBuf>, DamagedRecord> {
     let path = dir.join(NAME);
     let read = || {
@@ -36,7 +36,8 @@ pub(in crate::workspace) fn write_roots(dir: &Path, roots: &[PathBuf]) -> io::Re
     crate::private::write(&dir.join(NAME), &roots)
 }
 
-/// True when something may be pending in the view that is kept in `dir`: its record is there, or what it speaks of.
+/// True when something may be pending in the view that is stored in `dir`: its record is there, or what it
+/// speaks of.
 pub fn keeps_pending(dir: &Path) -> bool {
     let pending = dir.join("pending");
     may_exist(&pending.join("base.jsonl")) || may_hold(&pending)
@@ -54,7 +55,7 @@ pub fn views_in(places: &[PathBuf]) -> (Vec<PathBuf>, Vec<DamagedRecord>) {
     (found, damage)
 }
 
-/// What is wrong with the records of the view that is kept in `dir`.
+/// What is wrong with the records of the view that is stored in `dir`.
 pub fn pending_damage(dir: &Path) -> Vec<DamagedRecord> {
     if !keeps_pending(dir) {
         return Vec::new();
@@ -66,7 +67,8 @@ pub fn pending_damage(dir: &Path) -> Vec<DamagedRecord> {
     roots.err().into_iter().chain(damage).collect()
 }
 
-/// The same for a start: a long record is not read, and the layers are not walked. Whoever uses the view looks again.
+/// The same for a start: a long record is not read, and the layers are not walked. Opening the view looks
+/// again.
 pub fn pending_damage_at_start(dir: &Path) -> Vec<DamagedRecord> {
     /// Bytes of a record that a start reads.
     const SHORT: u64 = 256 << 10;
@@ -80,7 +82,7 @@ pub fn pending_damage_at_start(dir: &Path) -> Vec<DamagedRecord> {
     roots_of(dir).err().into_iter().chain(damage).collect()
 }
 
-/// A shelf or a layer in it that cannot be listed.
+/// A layer set or a layer in it that cannot be listed.
 fn unlisted(shelf: &Path) -> Option<DamagedRecord> {
     let damaged =
         |path: &Path, fault| DamagedRecord { part: DamagedPart::Pending, path: path.to_path_buf(), fault };

@@ -11,7 +11,7 @@ pub enum SelectedPart {
     Whole,
     /// These of its hunks, as [`hunks`] numbers them.
     Hunks(BTreeSet<usize>),
-    /// This content. Applied, it is what lands; discarded, it is what stays pending.
+    /// This content. Applied, it is what the workspace gets; discarded, it is what stays pending.
     Content(Arc<Vec<u8>>),
 }
 

@@ -1,4 +1,5 @@
-//! Where there is no view: what the workspace held before a command, so that what it changed can be told and undone.
+//! Where there is no view: what the workspace had before a command, so that what it changed can be shown and
+//! undone.
 //!
 //! Files that the project ignores, the repository's own files and large ones are not looked at: finding them changed
 //! would cost a reading of the whole tree. A file whose size, times and inode are as they were is not read again.
@@ -22,7 +23,7 @@ const LARGEST: u64 = 16 << 20;
 #[derive(Debug, Default)]
 pub struct WorkspaceSnapshot {
     nodes: BTreeMap<PathBuf, PathState>,
-    /// Files that were too large to be kept.
+    /// Files that were too large to be stored.
     pub left_out: usize,
 }
 
@@ -36,6 +37,8 @@ impl View {
     pub fn snapshot(&self, hidden: &dyn Fn(&Path) -> bool) -> io::Result<WorkspaceSnapshot> {
         let mut snapshot = WorkspaceSnapshot::default();
         for root in self.roots() {
+            // As in every walk, what is looked at depends on the project alone, not on the person's global
+            // excludes.
             let walk = ignore::WalkBuilder::new(root)
                 .hidden(false)
                 .require_git(false)

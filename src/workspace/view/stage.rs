@@ -1,4 +1,4 @@
-//! Holding: what a file tool writes is put on the pending shelf; and putting the shelf in another order.
+//! Staging: what a file tool writes is put into the pending layers; and those are put in another order.
 
 use super::super::apply::{ApplyError, ApplyStep, ContentSource, fault};
 use super::super::{ExpectedContent, Hash, WorkspaceError, WriteOutcome};
@@ -18,7 +18,7 @@ use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a path on the shelf is to become.
+/// What a path in the pending layers is to become.
 #[derive(Clone, Debug)]
 pub(in crate::workspace) enum StagedEntry {
     /// As it is there now.
@@ -28,8 +28,8 @@ pub(in crate::workspace) enum StagedEntry {
 }
 
 impl View {
-    /// Writes a whole file for a tool: on the pending shelf when the mode holds changes or something at this path is held
-    /// already, else straight into the workspace, through the journal.
+    /// Writes a whole file for a tool: into the pending layers when the mode keeps changes pending or
+    /// something at this path is pending already, else straight into the workspace, through the journal.
     pub(in crate::workspace) fn write(
         &self,
         path: &Path,
@@ -127,7 +127,7 @@ impl View {
         Ok(entry)
     }
 
-    /// Writes a whole file on the pending shelf. `before` is what the view must have there, as with
+    /// Writes a whole file into the pending layers. `before` is what the view must have there, as with
     /// [`super::super::Workspace::write`].
     pub(in crate::workspace) fn stage_write(
         &self,
@@ -145,7 +145,7 @@ impl View {
         Ok(blake3::hash(bytes))
     }
 
-    /// Lays new content beside its place on the pending shelf, and writes down what is below it.
+    /// Lays new content next to its place in the pending layers, and writes down what is below it.
     pub(super) fn stage_pending(
         &self,
         (index, rel): (usize, &Path),
@@ -160,7 +160,7 @@ impl View {
         Ok(LayerTempFile { dir, name, staged: Some(staged) })
     }
 
-    /// The directory of a path on the pending shelf, its base recorded.
+    /// The directory of a path in the pending layers, its base recorded.
     pub(super) fn pending_dir(
         &self,
         index: usize,
@@ -181,6 +181,7 @@ impl View {
             };
             if let PathState::File { hash, size, .. } = below {
                 let mut file = self.stack(index, 2).open(rel)?;
+                // Best effort: without it a later merge has no base.
                 drop(self.objects().put_file(&mut file, hash, size));
             }
             let mut bases = held.bases();
@@ -197,7 +198,7 @@ impl View {
         Ok((dir, name.to_os_string()))
     }
 
-    /// Directories that a held file needs and nobody has yet are changes of their own.
+    /// Directories that a pending file needs and nobody has yet are changes of their own.
     fn record_parents(&self, index: usize, rel: &Path, by: Option<&Arc<ChangeOrigin>>) -> io::Result<()> {
         let held = self.layer_set(LayerKind::Pending);
         let mut missing: Vec<PathBuf> = Vec::new();
@@ -217,13 +218,13 @@ impl View {
         Ok(())
     }
 
-    /// Makes the pending shelf anew with only these changes on it. The old one is replaced in one step at the end, so
-    /// that a crash leaves one or the other.
+    /// Rebuilds the pending layers with only these changes in them. The old ones are replaced in one step at
+    /// the end, so that a crash leaves one or the other.
     pub(in crate::workspace) fn rebuild(&self, keep: Vec<(BaseRecord, StagedEntry)>) -> io::Result<()> {
         self.claim()?;
         if keep.is_empty() {
             self.replace_pending(Vec::new())?;
-            // Nothing is on it any more: that the empty layers stay is no failure.
+            // Nothing is in them any more: that the empty layers stay is no failure.
             if let Err(e) = self.layer_set(LayerKind::Pending).wipe() {
                 tracing::warn!("an empty layer was not removed: {e}");
             }
@@ -236,7 +237,8 @@ impl View {
         self.replace_pending(all.collect())
     }
 
-    /// Makes the pending shelf anew with these changes, each taken from the shelf that is named; parents come first.
+    /// Rebuilds the pending layers with these changes, each taken from the layer set that is named; parents
+    /// come first.
     pub(super) fn replace_pending(&self, all: Vec<(&LayerSet, BaseRecord, StagedEntry)>) -> io::Result<()> {
         let held = self.layer_set(LayerKind::Pending);
         let dir = self.dir().join("pending");
@@ -254,6 +256,7 @@ impl View {
             bases.take(base, &from.bases());
         }
         bases.save()?;
+        // An exchange needs both names to exist.
         crate::private::make_dir(&dir)?;
         let cwd = rustix::fs::CWD;
         rustix::fs::renameat_with(cwd, &fresh_dir, cwd, &dir, RenameFlags::EXCHANGE)?;
@@ -268,7 +271,7 @@ impl View {
         Ok(())
     }
 
-    /// Puts what `from` has at the path of `base` on the shelf `fresh`.
+    /// Puts what `from` has at the path of `base` into the layer set `fresh`.
     pub(super) fn copy_pending(
         &self,
         fresh: &LayerSet,
@@ -347,7 +350,7 @@ pub(super) fn expect(path: &Path, before: ExpectedContent, now: &PathState) -> R
     }
 }
 
-/// Content that lies beside its place on the shelf; dropped before it is placed, it is removed.
+/// Content that lies next to its place in the layer; dropped before it is placed, it is removed.
 pub(super) struct LayerTempFile {
     dir: OwnedFd,
     name: std::ffi::OsString,

@@ -89,7 +89,7 @@ impl View {
         label: TransactionLabel,
     ) -> io::Result<UndoPlan> {
         let of = entries.iter().map(|e| e.id).collect();
-        // Part of a turn taken back is a change of its own: the turn still stands.
+        // A turn undone in part is a change of its own: the turn itself is still applied.
         let kind = if only.is_some() { TransactionKind::Apply } else { TransactionKind::Undo { of } };
         self.plan_back(entries, only, kind, label)
     }
@@ -414,7 +414,7 @@ struct CreatedRepositories {
     others: Vec<(PathBuf, String)>,
 }
 
-/// Why the changes in a repository's own files cannot be taken back: it is not where they left it.
+/// Why the changes in a repository's own files cannot be undone: it is not where they left it.
 fn moved_on(
     view: &View,
     repository: &Path,

@@ -1,4 +1,4 @@
-//! The gate around every call, beside the policy: the person's hooks, the audit log, the figures.
+//! The gate around every call, next to the policy: the person's hooks, the audit log, the figures.
 //!
 //! One value for the whole program; a default one has nothing in it and lets everything through. It fails closed: what
 //! cannot be written down is not done, and a hook that cannot be asked blocks.
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// What stands around every call.
+/// What surrounds every call.
 #[derive(Default)]
 pub struct CallInterceptors {
     pub hooks: HookSet,
@@ -102,7 +102,7 @@ pub struct CallOrigin {
 }
 
 impl CallInterceptors {
-    /// Writes down what became of pending or applied changes; `told` is what the person was told.
+    /// Writes down what became of pending or applied changes; `told` is what the person was shown.
     pub fn log_decision(
         &self,
         kind: AuditKind,
@@ -194,7 +194,7 @@ impl CallOrigin {
         }
     }
 
-    /// What hooks are told about anything in this conversation.
+    /// What hooks get to know about anything in this conversation.
     pub(in crate::agent) fn context(&self, policy: &Policy, cwd: PathBuf) -> HookContext {
         HookContext {
             session_id: self.session.clone(),
@@ -205,7 +205,7 @@ impl CallOrigin {
         }
     }
 
-    /// What they are told about a call.
+    /// What they get to know about a call.
     pub(in crate::agent) fn about(
         &self,
         policy: &Policy,

@@ -1,5 +1,5 @@
 //! After a call has run, before anybody hears: hooks look at the result, and what a command in a classified session
-//! wrote to a lower level is taken back.
+//! wrote to a lower level is undone.
 
 use crate::agent::agent::lock;
 use crate::agent::calls::pipeline::CallServices;
@@ -123,6 +123,7 @@ impl CallServices {
             return None;
         }
         let view = self.env.workspace.view()?.clone();
+        // If the pending changes cannot be read, all of them count as made by the command: the strict side.
         let set = view.changes(LayerKind::Pending).unwrap_or_default();
         Some(PostCallCheck { view, before: set.changes.into_iter().map(|c| (c.path, c.after)).collect() })
     }
@@ -209,6 +210,7 @@ fn redacted(output: ToolOutput, ruling: &HookRuling) -> ToolOutput {
         outcome: output.outcome,
         for_model: output.for_model.into_iter().map(part).collect(),
         for_person: CallSummary { line: ruling.redact(&output.for_person.line), detail },
+        // The facts of a command repeat its output: without the hook's redactions they must not go on.
         facts: OutputFacts::None,
         recorded: output.recorded,
     }

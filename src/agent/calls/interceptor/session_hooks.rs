@@ -26,7 +26,7 @@ pub(in crate::agent) struct HookState {
     pub(in crate::agent) blocked: Option<TurnEnding>,
     /// The provider's key was asked for.
     secret: bool,
-    /// The level that stands in the session.
+    /// The level that is stored in the session.
     pub(in crate::agent) kept: ClassificationLevel,
 }
 
@@ -232,6 +232,7 @@ impl TurnDriver<'_> {
             "model": agent.parts.model.name,
             "messages": agent.transcript.len(),
         });
+        // The provider `offline` has no key, so there is nothing to ask for.
         if !agent.points.secret && agent.parts.provider.name() != "offline" {
             let context = agent.about(about.clone());
             agent.pass(HookPoint::SecretAccess, context, &self.events, &self.stop).await?;
@@ -277,6 +278,8 @@ impl TurnDriver<'_> {
                 (Some(why), _) => withheld(why),
                 (None, Err(error)) => withheld(&error.message),
             };
+            // Nothing was shown while the answer arrived (see `holds_output`): this is the first time that
+            // it is shown.
             self.events.send(TurnEvent::Text(text.clone())).ok();
         }
         answer

@@ -81,7 +81,8 @@ impl RequestImages {
         unread
     }
 
-    /// How large pictures may be in this request: many must be smaller. Those at hand are fitted anew when that changes.
+    /// How large pictures may be in this request: many must be smaller. Those at hand are fitted again when
+    /// that changes.
     fn allow(&mut self, messages: &mut [Message], model: &ModelSpec) {
         let shown = |part: &&mut Part| match part {
             Part::Image(image) => !image.is_pdf() && !self.is_withheld(&image.hash),
@@ -208,6 +209,7 @@ impl RequestImageCache {
     }
 
     fn put(&mut self, hash: String, image: Image) {
+        // A picture that exceeds the whole cache would drive out all others, and then itself.
         if image.bytes.len() > AT_HAND {
             return;
         }

@@ -69,6 +69,7 @@ fn drop_old_results<'m>(
                     let old: f64 = content.iter().map(part_weight).sum();
                     let note = Part::Note(left_out(result, asked.get(&result.id), is_kept));
                     let new = part_weight(&note);
+                    // In place of a result shorter than 60 tokens the note would save almost nothing.
                     if old >= 60.0 && new < old {
                         // What placet reported behind it still holds.
                         result.parts = std::iter::once(note).chain(notes).collect();
@@ -131,6 +132,7 @@ fn drop_old_rounds(messages: &mut Vec<Message>, total: &mut f64, budget: f64) ->
         )
     };
     while *total > budget && is_round(messages) {
+        // An answer and its results leave together: providers refuse a call without its result.
         *total -= messages.drain(1..3).map(|m| weight(&m)).sum::<f64>();
         if dropped == 0
             && let Some(Message::User { parts }) = messages.first_mut()
@@ -147,6 +149,7 @@ fn drop_old_rounds(messages: &mut Vec<Message>, total: &mut f64, budget: f64) ->
 /// Cuts the middles out of the longest texts until everything fits.
 fn cut_middles(messages: &mut [Message], total: &mut f64, budget: f64) -> usize {
     let mut cut = 0;
+    // Halved in each round, so that the longest texts give way before shorter ones do.
     let mut keep = 64 * 1024;
     while *total > budget && keep >= 256 {
         let blocks_and_parts = messages.iter_mut().flat_map(texts_mut);
@@ -174,6 +177,7 @@ fn texts_mut(message: &mut Message) -> Vec<&mut String> {
                     AssistantBlock::Call(ToolCall { input: CallInput::Object(value), .. }) => {
                         strings(value, &mut texts)
                     }
+                    // Reasoning may be signed: its provider refuses reasoning that was changed.
                     AssistantBlock::Call(_) | AssistantBlock::Thinking(_) => {}
                 }
             }

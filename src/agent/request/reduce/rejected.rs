@@ -44,7 +44,7 @@ impl RejectedContent {
         self.answered = self.sent;
     }
 
-    /// The messages are counted anew: they were summed up, or gone back in. What was refused may be gone.
+    /// The messages are counted again: they were summed up, or gone back in. What was refused may be gone.
     pub(in crate::agent) fn begin_anew(&mut self) {
         *self = RejectedContent { results: std::mem::take(&mut self.results), ..RejectedContent::default() };
     }

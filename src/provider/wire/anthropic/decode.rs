@@ -93,6 +93,7 @@ impl AnthropicDecoder {
                 let name = word(block, "name").to_string();
                 // Servers that do not stream arguments give them whole, here.
                 let arguments = match block.get("input") {
+                    // In a stream `{}` is only a placeholder: the arguments follow as deltas.
                     Some(Value::Object(input)) if input.is_empty() => String::new(),
                     Some(input) if !input.is_null() => input.to_string(),
                     _ => String::new(),

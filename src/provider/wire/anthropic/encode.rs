@@ -12,7 +12,7 @@ use crate::conversation::{Image, ThinkingBlock, ToolSpec};
 use crate::provider::wire::image;
 use serde_json::{Map, Value, json};
 
-/// What stands in the proofs of this wire format: it had them first, before there was a name.
+/// What marks the proofs of this wire format: it had them first, before there was a name.
 pub(super) const WIRE: &str = "";
 
 pub(super) fn body(request: &ModelRequest, quirks: &ServerQuirks) -> Value {

@@ -34,6 +34,7 @@ impl WireFormat for AnthropicFormat {
     }
 
     fn models_path(&self) -> &'static str {
+        // 1000 is the most of one page; without it the server lists 20 models.
         "/v1/models?limit=1000"
     }
 

@@ -159,7 +159,7 @@ impl GeminiDecoder {
             "SAFETY" | "RECITATION" | "LANGUAGE" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII"
             | "IMAGE_SAFETY" => StopReason::Refusal,
             "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => {
-                // The model is told by a failed call, and can make it anew.
+                // The model learns it from a failed call, and can repeat it.
                 let raw = if message.is_empty() { reason } else { message };
                 let id = self.assembly.id_for("");
                 let name = UNREADABLE.to_string();
@@ -185,7 +185,9 @@ fn counted(usage: &Value) -> TokenUsage {
     let (cache_read, thoughts) = (figure("cachedContentTokenCount"), figure("thoughtsTokenCount"));
     let prompt = figure("promptTokenCount") + figure("toolUsePromptTokenCount");
     TokenUsage {
+        // Google counts the cached tokens as part of the prompt.
         input: prompt.saturating_sub(cache_read),
+        // Google counts the thoughts apart from the answer; they cost the same.
         output: figure("candidatesTokenCount") + thoughts,
         cache_read,
         cache_write: 0,

@@ -85,6 +85,7 @@ impl GeminiEncoder<'_> {
                     json!({"functionCall": call})
                 }
             };
+            // Of parallel calls only the first one has a proof.
             let first_call = matches!(said, WireAssistantPart::Call { .. }) && calls == 1;
             let stand_in = self.quirks.unsigned_call.as_deref();
             let needed = stand_in.filter(|_| first_call && self.capabilities.signed_calls);

@@ -39,6 +39,7 @@ impl WireFormat for GeminiFormat {
     }
 
     fn models_path(&self) -> &'static str {
+        // 1000 is the most of one page; without it the server lists 50 models.
         "/models?pageSize=1000"
     }
 

@@ -1,6 +1,6 @@
 //! The name of this wire format, in settings and errors.
 
-/// What stands in the proofs of this wire format.
+/// The name in the proofs of this wire format.
 pub(in crate::provider::wire) const WIRE: &str = "gemini";
 
 /// What stands for a call that came in no form that could be read.

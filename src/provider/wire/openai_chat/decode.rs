@@ -159,6 +159,7 @@ impl ChatDecoder {
             None => self.open(index, id),
         };
         let Some(AnswerPiece::Call(call)) = self.assembly.pieces.get_mut(place) else { return };
+        // Some servers repeat the whole name in every delta, others send it in pieces.
         if call.name != name {
             call.name.push_str(name);
         }
@@ -193,6 +194,8 @@ impl ChatDecoder {
         let another_id = !id.is_empty() && !found.given_id.is_empty() && found.given_id != id;
         let same_place = index.is_some() && !id.is_empty() && found.given_id == id;
         let says_arguments = !arguments.is_null() && arguments != "";
+        // For servers that give every call the same index: a name after complete arguments begins another
+        // call.
         let after_a_whole_one = || says_arguments && !call.name.is_empty() && is_whole(&call.arguments);
         let begins = !name.is_empty() && (another_id || !same_place && after_a_whole_one());
         (!begins).then_some(found.place)
@@ -248,6 +251,7 @@ fn counted(usage: &Value) -> TokenUsage {
     let cache_read = figure("/prompt_tokens_details/cached_tokens").max(figure("/prompt_cache_hit_tokens"));
     let cache_write = figure("/prompt_tokens_details/cache_write_tokens");
     TokenUsage {
+        // `prompt_tokens` includes what was read from the cache and written to it.
         input: figure("/prompt_tokens").saturating_sub(cache_read).saturating_sub(cache_write),
         output: figure("/completion_tokens"),
         cache_read,

@@ -231,6 +231,7 @@ fn counted(usage: &Value) -> TokenUsage {
     let cache_read = figure("/input_tokens_details/cached_tokens");
     let cache_write = figure("/input_tokens_details/cache_write_tokens");
     TokenUsage {
+        // `input_tokens` includes what was read from the cache and written to it.
         input: figure("/input_tokens").saturating_sub(cache_read).saturating_sub(cache_write),
         output: figure("/output_tokens"),
         cache_read,

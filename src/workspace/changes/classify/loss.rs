@@ -94,7 +94,7 @@ fn emptied(set: &ChangeSet, root: &PathBuf) -> Option<LargeLoss> {
     }
     let moved = moved(set);
     let files = below().filter(|c| c.before.is_file() && !moved.contains(&c.path)).count();
-    // A file that is renamed or written anew under another name in a small project is no loss.
+    // A file that is renamed or written again under another name in a small project is no loss.
     let came = below().filter(|c| c.before.is_absent() && c.after.is_file()).count();
     (files > came).then(|| LargeLoss::Root { path: root.clone(), files })
 }

@@ -3,7 +3,7 @@
 use crate::workspace::history::origin::{ApprovedBy, ChangeOrigin};
 use std::sync::Arc;
 
-/// The largest file whose lines are told apart, in bytes.
+/// The largest file whose lines are attributed, in bytes.
 pub(in crate::workspace::history) const MOST: u64 = 16 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

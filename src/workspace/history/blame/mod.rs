@@ -22,7 +22,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file's lines as the view has them, each with whoever wrote it.
+/// A file's lines as the view has them, each with its author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileBlame {
     pub path: PathBuf,

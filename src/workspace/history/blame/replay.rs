@@ -1,8 +1,9 @@
-//! Playing a file's past again, so that each line ends with the mark of whoever wrote it.
+//! Playing a file's past again, so that each line ends with the mark of its author.
 //!
-//! Within a transaction the calls come one after the other, by the contents kept between them. A line that the whole
-//! transaction left where it was keeps the mark it had, whatever a call did to it in between: what was taken out and put
-//! back was not written. An undo gives the lines back the marks they had; nothing is guessed where a content is missing.
+//! Within a transaction the calls come one after the other, by the contents stored between them. A line that
+//! the whole transaction left where it was keeps the mark it had, whatever a call did to it in between: what
+//! was taken out and put back was not written. An undo gives the lines back the marks they had; nothing is
+//! guessed where a content is missing.
 
 use super::annotate::AnnotatedContent;
 use super::file_history::{FileHistory, FileRevision};
@@ -176,7 +177,7 @@ impl<'a> BlameReplay<'a> {
             ContentState::Lost(last) => (last.clone().unwrap_or_default(), false),
         };
         if !sure {
-            // What the transaction found and what it wrote cannot be told apart.
+            // What the transaction found and what it wrote cannot be distinguished.
             let why = format!("{}, so later changes cannot be attributed", self.lost());
             let mark = self.unknown(why);
             return ContentState::Here(begin.next(bytes, mark));
@@ -204,7 +205,7 @@ impl<'a> BlameReplay<'a> {
         match &moment.kind {
             TransactionKind::Undo { of } => of.iter().filter_map(saved).find_map(|s| here(&s.before)),
             TransactionKind::Redo { of } => of.iter().rev().filter_map(saved).find_map(|s| here(&s.after)),
-            // Part of a turn taken back is an apply like any other, only that no call made it.
+            // A turn undone in part is an apply like any other, only that no call made it.
             TransactionKind::Apply if moment.steps.is_empty() => {
                 let hash = moment.after.hash();
                 let same = |now: &ContentState| here(now).filter(|m| Some(blake3::hash(&m.bytes)) == hash);
@@ -214,7 +215,8 @@ impl<'a> BlameReplay<'a> {
         }
     }
 
-    /// Every line with the mark of the call that wrote it, as far as the contents between the calls are kept.
+    /// Every line with the mark of the call that wrote it, as far as the contents between the calls are
+    /// stored.
     fn by_calls(
         &mut self,
         begin: &AnnotatedContent,

@@ -57,6 +57,7 @@ impl Journal {
             for (index, id) in self.ids(ending).unwrap_or_default().into_iter().rev().enumerate() {
                 let path = self.file(id, ending);
                 let size = fs::symlink_metadata(&path).map_or(0, |meta| meta.len());
+                // An empty file is damaged for certain, so it is reported whatever the limits are.
                 if size > 0 && (index >= newest || size > bytes) {
                     continue;
                 }

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How much may be kept.
+/// How much may be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PruneLimits {
     pub max_bytes: u64,
@@ -26,7 +26,7 @@ impl Default for PruneLimits {
     }
 }
 
-/// What views need, beside the journals.
+/// What views need, in addition to the journals.
 #[derive(Clone, Debug, Default)]
 pub struct PruneRoots {
     /// Contents that pending changes start from.
@@ -144,6 +144,7 @@ pub fn prune(
     for (dir, ids) in removed {
         Journal::at(dir).note_removed(&ids)?;
     }
+    // An hour: what a running process is writing at the moment is younger.
     objects.sweep(std::time::Duration::from_secs(3600));
     Ok(pruned)
 }
