@@ -1,7 +1,8 @@
 //! Lines that the person wrote while a turn runs: what is sent after it, and what reaches the model within it.
 //!
 //! The face adds lines and takes them back; the turn takes what is to steer it. Both go through one lock, so a line is
-//! either taken back or sent, never both, and never in another order than it was written. It keeps nothing on disk.
+//! either withdrawn or sent, never both, and never in another order than it was written. It keeps nothing on
+//! disk.
 
 use super::agent::lock;
 use super::config::TurnStart;

@@ -71,6 +71,7 @@ fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<
             )),
         }
     }
+    // Without the set no file is exempt, which is the safe side.
     let shown = shown.build().unwrap_or_default();
     Ok(SecretFilter { on: config.flag("secrets.redact").unwrap_or(true), known, shown })
 }

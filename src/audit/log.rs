@@ -179,6 +179,7 @@ impl OpenAuditLog {
     /// Reads the end of the log and compares it with the anchor.
     fn tail(&self, length: u64) -> io::Result<AuditTail> {
         let mut anchor = String::new();
+        // Room for an anchor: a number of up to 20 digits, a blank and a code of 64.
         let mut bytes = [0; 128];
         let count = self.anchor.read_at(&mut bytes, 0)?;
         anchor.push_str(&String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()));
@@ -187,6 +188,7 @@ impl OpenAuditLog {
         let last = match last.as_deref().map(AuditLine::read) {
             None => AuditHead::none(),
             Some(Some(line)) => {
+                // A crash between the two writes leaves one entry without its anchor.
                 let crashed = line.entry.seq == anchor.seq + 1 && line.entry.prev == anchor.mac;
                 let head = AuditHead { seq: line.entry.seq, mac: line.mac.clone() };
                 if crashed && line.is_genuine(&self.key) {

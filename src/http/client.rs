@@ -163,6 +163,7 @@ impl HttpClient {
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("placet/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(self.settings.connect_timeout)
+            // The key would be sent to the new address.
             .redirect(reqwest::redirect::Policy::none())
             .pool_idle_timeout(Duration::from_secs(60))
             .tcp_keepalive(PROBE)
@@ -172,6 +173,7 @@ impl HttpClient {
             builder = builder.no_proxy();
         }
         if near {
+            // It speaks plain HTTP, so no certificates are read for it.
             builder = builder.tls_certs_only([]);
         } else if let Some(path) = &self.settings.ca_file {
             let unread = |e: &dyn std::fmt::Display| {

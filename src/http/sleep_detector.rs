@@ -28,6 +28,7 @@ impl SleepDetector {
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut *since, now);
         let awake = now.0.saturating_duration_since(before.0);
+        // A clock that was set back is no sleep.
         let passed = now.1.duration_since(before.1).unwrap_or_default();
         Some(passed.saturating_sub(awake)).filter(|asleep| *asleep > SLEEP)
     }

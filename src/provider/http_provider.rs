@@ -140,6 +140,7 @@ impl Provider for HttpProvider {
             let url = server.endpoint.url_beside("");
             // What the server says does not matter, only that there is a connection when it is wanted.
             if let Ok(Ok(mut response)) = tokio::time::timeout(WARMING, server.client.get(&url, &[])).await {
+                // Only an answer that was read to its end leaves its connection for the next request.
                 drop(tokio::time::timeout(WARMING, response.text(ERROR_BODY)).await);
             }
         })

@@ -103,6 +103,7 @@ impl DraftFile {
     pub fn keep(&self, draft: InputDraft) {
         let mut state = self.shared.state();
         if state.draft.queued == draft.queued {
+            // `typed` takes the lock itself.
             drop(state);
             return self.typed(&draft.typed);
         }

@@ -85,6 +85,7 @@ impl OpenSession {
         tx.prepare_cached("INSERT OR REPLACE INTO state (session, key, value) VALUES (?1, ?2, ?3)")?
             .execute(params![self.id.as_str(), SessionStateKey::Entries.key(), (next - 1).to_string()])?;
         tx.commit()?;
+        // `find_place` below takes the lock itself.
         drop(conn);
         // Only after the commit: a failed transaction has used no number.
         self.next = next;
@@ -195,6 +196,7 @@ fn hold(store: &SessionStore, id: &SessionId) -> Result<(File, PathBuf), Session
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
+            // Without it the message names no process; the lock is what counts.
             drop(lock.read_to_string(&mut holder));
             let title = store.find(id.as_str()).map(|row| row.title).unwrap_or_default();
             return Err(SessionError::Elsewhere { id: id.to_string(), title, holder });

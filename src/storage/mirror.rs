@@ -86,6 +86,7 @@ impl StoreMirror {
                 drop(std::fs::remove_file(&at));
                 synced.brought += 1;
             }
+            // Also where it was changed here: it is a new file for the store from now on.
             index.remove(&path);
         }
         self.save(&index)?;

@@ -72,6 +72,7 @@ impl OpendalStore {
         match done.recv() {
             Ok(Ok(result)) => result.map_err(backend),
             Ok(Err(_)) => Err(StoreError::Backend(format!("no answer within {} s", DEADLINE.as_secs()))),
+            // A panic in the call: its sender went without an answer.
             Err(_) => Err(StoreError::Backend("the call was lost".into())),
         }
     }

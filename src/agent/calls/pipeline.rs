@@ -217,6 +217,7 @@ impl CallServices {
                     Decision::Allow(permit) => permit,
                     Decision::Ask(ask) => self.ask(ask, preview, cancel).await?,
                 };
+                // One question at a time: the next is asked when this one has its answer.
                 drop(turn);
                 Ok((planned, permit))
             }

@@ -104,7 +104,7 @@ fn keep_before(objects: &ObjectStore, step: &ApplyStep) -> io::Result<()> {
 }
 
 /// The new content of a file of at most `most` bytes: for the merge that a later undo may need, and so that what the
-/// person changes in it later can be told from what was written here.
+/// person changes in it later can be distinguished from what was written here.
 fn keep_after(objects: &ObjectStore, step: &ApplyStep, most: u64) -> io::Result<()> {
     let Some(after) = step.after.hash() else { return Ok(()) };
     if step.before.hash() != Some(after) && step.after.size() <= most && !objects.has(after) {
