@@ -461,7 +461,7 @@ fn what_must_not_be_guessed_at_is_refused() {
     let again = on(HUNK, NEW).unwrap_err().to_string();
     assert_eq!(
         again,
-        "hunk 1 of 1 (@@ -1,3 +1,3 @@) does not match: what it makes is there already, at line 1"
+        "hunk 1 of 1 (@@ -1,3 +1,3 @@) does not match: its result is already in the file, at line 1"
     );
     let partly = on("--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n", OLD).unwrap_err();
     assert!(partly.to_string().ends_with("and this is not all of it: lines left over: 2"), "{partly}");
