@@ -105,7 +105,8 @@ fn a_patch_of_programs_writes_through_no_link_and_needs_the_name_of_a_file() {
     assert!(error.contains("it ends with `/`"), "{error}");
     let run = "diff --git a/f b/f\nold mode 100644\nnew mode 104755\n";
     let answer = bench.call("apply_patch", json!({ "patch": run })).done();
-    assert_eq!(answer, "M f +0 -0 mode 100755\n");
+    assert!(answer.starts_with("M f +0 -0 mode 100755\n"), "{answer}");
+    assert!(!answer.contains("nothing to change"), "{answer}");
     let mode = std::fs::metadata(bench.path("f")).unwrap().permissions().mode();
     assert_eq!(mode & 0o7111, 0o111);
     assert_eq!(

@@ -240,8 +240,11 @@ pub(in crate::tools) fn allowed(
     }
     let Ok(now) = TextFile::new(source.now.clone()) else { return Ok(()) };
     let after = source.known(&known);
-    let whole = [0..now.line_count()];
-    let targets = if let NeededLines::These(targets) = needed { targets } else { &whole };
+    let whole = 0..now.line_count();
+    let targets = match needed {
+        NeededLines::These(targets) => targets,
+        NeededLines::All => std::slice::from_ref(&whole),
+    };
     if targets.iter().any(|target| !after.foreign.within(&RangeSet::of(target.clone())).is_empty()) {
         return Err(unshown(env, source.at, name, (&file, source.hash), &known.foreign));
     }

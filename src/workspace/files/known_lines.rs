@@ -1,8 +1,7 @@
 //! What is known of the lines of a content: those that were shown, and those that others changed since.
 
-use super::ledger::{LineEdit, SeenLines, SeenWindow};
 use crate::text::{DetectedEncoding, LineDiff, RangeSet};
-use crate::workspace::LinesByTurn;
+use crate::workspace::{Hash, LinesByTurn};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -13,6 +12,28 @@ pub struct KnownLines {
     pub seen: RangeSet,
     /// Lines that others changed, or next to which they removed some, and that were not shown after that.
     pub foreign: RangeSet,
+}
+
+/// Lines of a large file as they were shown, and the turn in which that was; 0 where it is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeenWindow {
+    pub lines: Range<usize>,
+    pub hash: Hash,
+    pub turn: u32,
+}
+
+/// What of a file the model has seen as it is now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeenLines {
+    pub lines: RangeSet,
+    pub turns: LinesByTurn,
+}
+
+/// A run of lines replaced by another: for carrying on what was seen through our own edit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineEdit {
+    pub old: Range<usize>,
+    pub new_len: usize,
 }
 
 impl KnownLines {

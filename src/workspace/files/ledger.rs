@@ -5,7 +5,7 @@
 //! content itself is stored while there is room, so that a change can be shown as a difference; when there is
 //! none, a change is still noticed, only not shown.
 
-use super::known_lines::{KnownLines, StaleRead, carried, intact_windows};
+use super::known_lines::{KnownLines, LineEdit, SeenLines, SeenWindow, StaleRead, carried, intact_windows};
 use crate::text::RangeSet;
 use crate::workspace::{Hash, LinesByTurn};
 use serde::{Deserialize, Serialize};
@@ -48,21 +48,6 @@ enum SeenContent {
     Windows(Vec<SeenWindow>),
 }
 
-/// Lines of a large file as they were shown, and the turn in which that was; 0 where it is not known.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SeenWindow {
-    pub lines: Range<usize>,
-    pub hash: Hash,
-    pub turn: u32,
-}
-
-/// What of a file the model has seen as it is now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SeenLines {
-    pub lines: RangeSet,
-    pub turns: LinesByTurn,
-}
-
 /// How a file compares now with what was seen of it.
 #[derive(Debug)]
 pub enum ReadStatus {
@@ -79,13 +64,6 @@ pub enum ReadStatus {
     Unshown(RangeSet),
     /// Another content is there.
     Changed(StaleRead),
-}
-
-/// A run of lines replaced by another: for carrying on what was seen through our own edit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LineEdit {
-    pub old: Range<usize>,
-    pub new_len: usize,
 }
 
 impl ReadLedger {

@@ -46,15 +46,15 @@ impl Workspace {
             return Err(WorkspaceError::Empty);
         }
         let given = self.expand(written)?;
-        let bytes = self.cwd().join(&given).as_os_str().len();
-        if bytes > LONGEST {
-            return Err(WorkspaceError::TooLong { bytes, most: LONGEST });
-        }
         let literal = real_path(&self.cwd().join(&given), &|path| self.real(path));
         let (path, exists) = match (self.as_listed(&given), literal) {
             (Some(listed), Ok((_, false)) | Err(_)) => listed,
             (_, found) => found?,
         };
+        let bytes = path.as_os_str().len();
+        if bytes > LONGEST {
+            return Err(WorkspaceError::TooLong { bytes, most: LONGEST });
+        }
         Ok(ResolvedPath { place: self.place_of_call(&path), path, written: written.into(), exists })
     }
 
