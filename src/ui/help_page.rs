@@ -1,8 +1,8 @@
 //! The `?` page of the screens for reading: their keys, as a text that is scrolled like any other.
 
 use super::full_screen::PaneFlow;
-use super::keymap::Keymap;
-use super::pager::{PagerAction, PagerMove, PagerSource, PagerViewport, WrapMode, bar, help_page};
+use super::keymap::{Keymap, Move};
+use super::pager::{PagerAction, PagerSource, PagerViewport, WrapMode, bar, help_page};
 use super::theme::Theme;
 use crossterm::event::KeyEvent;
 use ratatui::buffer::Buffer;
@@ -39,7 +39,7 @@ impl HelpPage {
         help.resize(columns, rows);
         // The cursor is not shown here: at the last row, the first step down scrolls.
         for _ in 2..rows {
-            help.scroll.go(&help.lines, PagerMove::Down);
+            help.scroll.go(&help.lines, Move::Down);
         }
         help
     }

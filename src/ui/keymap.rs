@@ -48,6 +48,39 @@ pub enum KeymapError {
     Empty { screen: String, name: String },
 }
 
+/// What a movement key does, the same on every screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Move {
+    Up,
+    Down,
+    HalfUp,
+    HalfDown,
+    PageUp,
+    PageDown,
+    Top,
+    Bottom,
+    Left,
+    Right,
+}
+
+impl Move {
+    /// The row that this leads to from row `at`, on a screen of `page` rows; `last` is the last row there is.
+    pub fn row(self, at: usize, page: usize, last: usize) -> usize {
+        let to = match self {
+            Move::Up => at.saturating_sub(1),
+            Move::Down => at + 1,
+            Move::HalfUp => at.saturating_sub(page / 2),
+            Move::HalfDown => at + page / 2,
+            Move::PageUp => at.saturating_sub(page),
+            Move::PageDown => at + page,
+            Move::Top => 0,
+            Move::Bottom => last,
+            Move::Left | Move::Right => at,
+        };
+        to.min(last)
+    }
+}
+
 /// The bindings of one screen.
 #[derive(Clone, Debug)]
 pub struct Keymap<A: 'static> {

@@ -3,7 +3,7 @@
 use super::layout::PagerPosition;
 use super::search::marked;
 use super::{PagerSource, PagerViewport, RowFocus, WrapMode};
-use crate::text::{sanitize, width};
+use crate::text::width;
 use crate::ui::Theme;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -44,27 +44,6 @@ impl PagerViewport {
                 None => break,
             }
         }
-    }
-
-    /// Draws the row at the bottom: the line that is typed, or `note`, or what is known of the search, or `status`.
-    /// Returns where the cursor is while a line is typed.
-    pub fn draw_bar(
-        &self,
-        (theme, buffer): (&Theme, &mut Buffer),
-        note: Option<&String>,
-        status: impl FnOnce() -> Line<'static>,
-        hint: &str,
-    ) -> Option<(u16, u16)> {
-        let (columns, y) = (buffer.area.width, buffer.area.height - 1);
-        let typed = self.search.typed(usize::from(columns).saturating_sub(1));
-        let (words, at) = typed.map_or((None, None), |(text, at)| (Some(text), Some(at)));
-        let words = words.or_else(|| note.cloned()).or_else(|| self.search.words(self.cursor));
-        let left = match words {
-            Some(words) => Line::styled(format!(" {}", sanitize::line(&words)), theme.style("notice")),
-            None => status(),
-        };
-        bar(buffer, y, theme, &left, hint);
-        at.map(|at| (u16::try_from(at + 1).unwrap_or(0).min(columns - 1), y))
     }
 
     /// The part of an unwrapped line that is in sight, with a sign where it goes on.

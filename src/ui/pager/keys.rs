@@ -1,11 +1,11 @@
 //! The keys that every scrolling screen has: `keys.pager.ACTION`.
 
-use super::{PagerMove, PagerSource, PagerViewport};
-use crate::ui::keymap::{KeyBinding, row};
+use super::{PagerSource, PagerViewport};
+use crate::ui::keymap::{KeyBinding, Move, row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PagerAction {
-    Move(PagerMove),
+    Move(Move),
     Search,
     Next,
     Previous,
@@ -16,16 +16,16 @@ pub enum PagerAction {
 }
 
 pub const KEYS: &[KeyBinding<PagerAction>] = &[
-    row(PagerAction::Move(PagerMove::Down), "down", "j Down", "a row down"),
-    row(PagerAction::Move(PagerMove::Up), "up", "k Up", "a row up"),
-    row(PagerAction::Move(PagerMove::HalfDown), "half-down", "Ctrl-D", "half a screen down"),
-    row(PagerAction::Move(PagerMove::HalfUp), "half-up", "Ctrl-U", "half a screen up"),
-    row(PagerAction::Move(PagerMove::PageDown), "page-down", "Space PageDown Ctrl-F", "a screen down"),
-    row(PagerAction::Move(PagerMove::PageUp), "page-up", "PageUp Ctrl-B", "a screen up"),
-    row(PagerAction::Move(PagerMove::Top), "top", "g Home", "the beginning"),
-    row(PagerAction::Move(PagerMove::Bottom), "bottom", "G End", "the end"),
-    row(PagerAction::Move(PagerMove::Left), "left", "h Left", "to the left, where lines are not wrapped"),
-    row(PagerAction::Move(PagerMove::Right), "right", "l Right", "to the right, where lines are not wrapped"),
+    row(PagerAction::Move(Move::Down), "down", "j Down", "a row down"),
+    row(PagerAction::Move(Move::Up), "up", "k Up", "a row up"),
+    row(PagerAction::Move(Move::HalfDown), "half-down", "Ctrl-D", "half a screen down"),
+    row(PagerAction::Move(Move::HalfUp), "half-up", "Ctrl-U", "half a screen up"),
+    row(PagerAction::Move(Move::PageDown), "page-down", "Space PageDown Ctrl-F", "a screen down"),
+    row(PagerAction::Move(Move::PageUp), "page-up", "PageUp Ctrl-B", "a screen up"),
+    row(PagerAction::Move(Move::Top), "top", "g Home", "the beginning"),
+    row(PagerAction::Move(Move::Bottom), "bottom", "G End", "the end"),
+    row(PagerAction::Move(Move::Left), "left", "h Left", "to the left, where lines are not wrapped"),
+    row(PagerAction::Move(Move::Right), "right", "l Right", "to the right, where lines are not wrapped"),
     row(PagerAction::Search, "search", "/", "search while you type; lower case also matches upper case"),
     row(PagerAction::Next, "next", "n", "the next match"),
     row(PagerAction::Previous, "previous", "N", "the previous match"),

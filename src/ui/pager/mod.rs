@@ -16,7 +16,7 @@ mod tests;
 pub use draw::{bar, help_page};
 pub use keys::{KEYS, PagerAction, PagerRequest};
 pub use layout::PagerPosition;
-pub use scroll::{PagerMove, PagerViewport, WrapMode};
+pub use scroll::{PagerViewport, WrapMode};
 pub use search::{PagerPromptResult, PagerSearch};
 
 use ratatui::style::Style;

@@ -2,20 +2,7 @@
 
 use super::layout::{PagerLayout, PagerPosition};
 use super::{PagerSearch, PagerSource};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PagerMove {
-    Up,
-    Down,
-    HalfUp,
-    HalfDown,
-    PageUp,
-    PageDown,
-    Top,
-    Bottom,
-    Left,
-    Right,
-}
+use crate::ui::keymap::Move;
 
 /// What happens to a line that is wider than the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,22 +72,22 @@ impl PagerViewport {
         self.settle(source);
     }
 
-    pub fn go<S: PagerSource + ?Sized>(&mut self, source: &S, step: PagerMove) {
+    pub fn go<S: PagerSource + ?Sized>(&mut self, source: &S, step: Move) {
         let layout = self.layout(source);
         let page = self.rows.saturating_sub(1).max(1);
         let half = (self.rows / 2).max(1);
         match step {
-            PagerMove::Up => self.cursor = layout.up_by(self.cursor, 1),
-            PagerMove::Down => self.cursor = layout.down_by(self.cursor, 1),
-            PagerMove::HalfUp => self.both(source, |layout, at| layout.up_by(at, half)),
-            PagerMove::HalfDown => self.both(source, |layout, at| layout.down_by(at, half)),
-            PagerMove::PageUp => self.both(source, |layout, at| layout.up_by(at, page)),
-            PagerMove::PageDown => self.both(source, |layout, at| layout.down_by(at, page)),
-            PagerMove::Top => (self.cursor, self.top) = (layout.first(), layout.first()),
-            PagerMove::Bottom => self.cursor = layout.last(),
-            PagerMove::Left => self.left = self.left.saturating_sub(STEP),
-            PagerMove::Right if self.wrap == WrapMode::Cut => self.left = (self.left + STEP).min(1 << 20),
-            PagerMove::Right => {}
+            Move::Up => self.cursor = layout.up_by(self.cursor, 1),
+            Move::Down => self.cursor = layout.down_by(self.cursor, 1),
+            Move::HalfUp => self.both(source, |layout, at| layout.up_by(at, half)),
+            Move::HalfDown => self.both(source, |layout, at| layout.down_by(at, half)),
+            Move::PageUp => self.both(source, |layout, at| layout.up_by(at, page)),
+            Move::PageDown => self.both(source, |layout, at| layout.down_by(at, page)),
+            Move::Top => (self.cursor, self.top) = (layout.first(), layout.first()),
+            Move::Bottom => self.cursor = layout.last(),
+            Move::Left => self.left = self.left.saturating_sub(STEP),
+            Move::Right if self.wrap == WrapMode::Cut => self.left = (self.left + STEP).min(1 << 20),
+            Move::Right => {}
         }
         self.settle(source);
     }

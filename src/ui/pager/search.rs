@@ -76,7 +76,7 @@ impl PagerSearch {
     }
 
     /// The line that is being typed, as much of it as fits into `columns`, and the cursor's column.
-    pub(super) fn typed(&self, columns: usize) -> Option<(String, usize)> {
+    pub fn typed(&self, columns: usize) -> Option<(String, usize)> {
         let input = self.input.as_ref()?;
         let lead = if input.kind == PagerPromptKind::Words { "/" } else { "line: " };
         let (text, at) = input.field.view(columns.saturating_sub(lead.len()));
@@ -84,7 +84,7 @@ impl PagerSearch {
     }
 
     /// What the last row says of the search: the match the cursor is at.
-    pub(super) fn words(&self, cursor: PagerPosition) -> Option<String> {
+    pub fn words(&self, cursor: PagerPosition) -> Option<String> {
         if let Some(note) = &self.note {
             return Some(note.clone());
         }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ui::Theme;
+use crate::ui::keymap::Move;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -79,7 +80,7 @@ fn a_text_of_a_million_lines_opens_and_ends_without_being_laid_out() {
     let text = CountingSource::of(100_000, 10);
     let mut scroll = sized(&text, 40, 5);
     assert_eq!(drawn(&scroll, &text, 40, 5)[..2], ["> line 0", "  line 1 word"]);
-    scroll.go(&text, PagerMove::Bottom);
+    scroll.go(&text, Move::Bottom);
     assert_eq!(drawn(&scroll, &text, 40, 5).last().unwrap(), "> line 999999 word word");
     assert!(text.asked.get() < 2000, "{}", text.asked.get());
 }
@@ -89,14 +90,14 @@ fn the_cursor_stays_in_sight_and_long_lines_take_several_rows() {
     let text = CountingSource::of(3, 7);
     let mut scroll = sized(&text, 14, 4);
     for _ in 0..9 {
-        scroll.go(&text, PagerMove::Down);
+        scroll.go(&text, Move::Down);
     }
     assert_eq!(drawn(&scroll, &text, 14, 4), ["  word word", "  word", "> line 5 word", "  word word"]);
     scroll.toggle_wrap(&text);
-    scroll.go(&text, PagerMove::Right);
+    scroll.go(&text, Move::Right);
     let rows = drawn(&scroll, &text, 14, 4);
     assert!(rows.iter().any(|row| row == "> ord word wo›"), "{rows:?}");
-    scroll.go(&text, PagerMove::Top);
+    scroll.go(&text, Move::Top);
     assert_eq!(scroll.cursor(), PagerPosition::default());
 }
 
@@ -104,7 +105,7 @@ fn the_cursor_stays_in_sight_and_long_lines_take_several_rows() {
 fn a_search_goes_along_while_it_is_typed_and_comes_back_when_it_is_left() {
     let text = CountingSource::of(1000, 10);
     let mut scroll = sized(&text, 40, 6);
-    scroll.go(&text, PagerMove::PageDown);
+    scroll.go(&text, Move::PageDown);
     let before = scroll.cursor();
     search(&mut scroll, &text, "LINE 77");
     assert_eq!(scroll.cursor(), before, "capitals mean capitals");
@@ -181,16 +182,16 @@ proptest! {
         let mut scroll = sized(&text, columns, rows);
         for key in keys {
             match key {
-                0 => scroll.go(&text, PagerMove::Up),
-                1 => scroll.go(&text, PagerMove::Down),
-                2 => scroll.go(&text, PagerMove::HalfUp),
-                3 => scroll.go(&text, PagerMove::HalfDown),
-                4 => scroll.go(&text, PagerMove::PageUp),
-                5 => scroll.go(&text, PagerMove::PageDown),
-                6 => scroll.go(&text, PagerMove::Top),
-                7 => scroll.go(&text, PagerMove::Bottom),
-                8 => scroll.go(&text, PagerMove::Left),
-                9 => scroll.go(&text, PagerMove::Right),
+                0 => scroll.go(&text, Move::Up),
+                1 => scroll.go(&text, Move::Down),
+                2 => scroll.go(&text, Move::HalfUp),
+                3 => scroll.go(&text, Move::HalfDown),
+                4 => scroll.go(&text, Move::PageUp),
+                5 => scroll.go(&text, Move::PageDown),
+                6 => scroll.go(&text, Move::Top),
+                7 => scroll.go(&text, Move::Bottom),
+                8 => scroll.go(&text, Move::Left),
+                9 => scroll.go(&text, Move::Right),
                 10 => scroll.toggle_wrap(&text),
                 11 => scroll.resize(&text, columns / 2 + 1, rows / 2 + 1),
                 12 => scroll.resize(&text, columns - 2, rows),

@@ -16,7 +16,8 @@ use super::highlight::{HighlightDocId, SyntaxHighlighter};
 use super::line_ui::LineUi;
 use crate::text::{sanitize, visible, width};
 use crate::ui::Theme;
-use crate::ui::keymap::{KeyBinding, Keymap, row};
+use crate::ui::keymap::{KeyBinding, Keymap, Move, row};
+use crate::ui::list::{self, ListCursor};
 use crate::ui::pager::bar;
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crate::ui::worker::WorkerFailure;
@@ -25,19 +26,14 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use rank::PickerMatches;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
+use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use std::cell::RefCell;
 use std::sync::Arc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PickerAction {
-    Down,
-    Up,
-    PageDown,
-    PageUp,
-    First,
-    Last,
+    Move(Move),
     Mark,
     Take,
     Clear,
@@ -45,20 +41,17 @@ pub enum PickerAction {
 }
 
 pub const KEYS: &[KeyBinding<PickerAction>] = &[
-    row(PickerAction::Down, "down", "Down Ctrl-N Ctrl-J", "the next one"),
-    row(PickerAction::Up, "up", "Up Ctrl-P Ctrl-K", "the previous one"),
-    row(PickerAction::PageDown, "page-down", "PageDown Ctrl-D", "a screen down"),
-    row(PickerAction::PageUp, "page-up", "PageUp Ctrl-B", "a screen up"),
-    row(PickerAction::First, "first", "Home", "the first one"),
-    row(PickerAction::Last, "last", "End", "the last one"),
+    row(PickerAction::Move(Move::Down), "down", "Down Ctrl-N Ctrl-J", "the next one"),
+    row(PickerAction::Move(Move::Up), "up", "Up Ctrl-P Ctrl-K", "the previous one"),
+    row(PickerAction::Move(Move::PageDown), "page-down", "PageDown Ctrl-D", "a screen down"),
+    row(PickerAction::Move(Move::PageUp), "page-up", "PageUp Ctrl-B", "a screen up"),
+    row(PickerAction::Move(Move::Top), "first", "Home", "the first one"),
+    row(PickerAction::Move(Move::Bottom), "last", "End", "the last one"),
     row(PickerAction::Mark, "mark", "Tab", "mark it, to take several"),
     row(PickerAction::Take, "take", "Enter", "take it, or all marked ones"),
     row(PickerAction::Clear, "clear", "Ctrl-U", "empty the line"),
     row(PickerAction::Cancel, "cancel", "Esc Ctrl-C Ctrl-G", "close and take nothing"),
 ];
-
-/// From this width on there is a preview, if there is anything to preview.
-const WIDE: u16 = 100;
 
 /// What stands beside the list of the thing under the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -98,8 +91,7 @@ pub struct Picker<'h> {
     query: TextField,
     ranked: PickerMatches,
     failure: Option<WorkerFailure>,
-    selected: usize,
-    top: usize,
+    cursor: ListCursor,
     marked: Vec<Arc<PickerItem>>,
     taken: Vec<String>,
     size: (u16, u16),
@@ -120,8 +112,7 @@ impl<'h> Picker<'h> {
             query: TextField::new(TextFieldKind::Path),
             ranked: PickerMatches::default(),
             failure: None,
-            selected: 0,
-            top: 0,
+            cursor: ListCursor::default(),
             marked: Vec::new(),
             taken: Vec::new(),
             size: (0, 0),
@@ -161,33 +152,18 @@ impl<'h> Picker<'h> {
         std::mem::take(&mut self.taken)
     }
 
-    fn rows(&self) -> usize {
-        usize::from(self.size.1).saturating_sub(3).max(1)
-    }
-
     fn current(&self) -> Option<&Arc<PickerItem>> {
-        self.ranked.top.get(self.selected)
-    }
-
-    fn select(&mut self, at: usize) {
-        self.selected = at.min(self.ranked.top.len().saturating_sub(1));
-        self.top = self.top.clamp((self.selected + 1).saturating_sub(self.rows()), self.selected);
+        self.ranked.top.get(self.cursor.selected)
     }
 
     fn ask(&mut self) {
         self.feed.ask(self.query.text());
-        (self.selected, self.top) = (0, 0);
+        self.cursor.select(0, 0);
     }
 
     fn act(&mut self, act: PickerAction) -> PaneFlow {
-        let page = self.rows();
         match act {
-            PickerAction::Down => self.select(self.selected + 1),
-            PickerAction::Up => self.select(self.selected.saturating_sub(1)),
-            PickerAction::PageDown => self.select(self.selected + page),
-            PickerAction::PageUp => self.select(self.selected.saturating_sub(page)),
-            PickerAction::First => self.select(0),
-            PickerAction::Last => self.select(usize::MAX),
+            PickerAction::Move(step) => self.cursor.go(step, self.ranked.top.len()),
             PickerAction::Clear => {
                 self.query.take();
                 self.ask();
@@ -207,7 +183,7 @@ impl<'h> Picker<'h> {
             Some(at) => drop(self.marked.remove(at)),
             None => self.marked.push(item),
         }
-        self.select(self.selected + 1);
+        self.cursor.go(Move::Down, self.ranked.top.len());
     }
 
     /// Enter before the list has caught up with what was typed waits for it, so that nothing else is taken.
@@ -239,18 +215,18 @@ impl<'h> Picker<'h> {
             Some(Err(failure)) => (self.failure, self.ranked.is_done) = (Some(failure), true),
             None => return false,
         }
-        self.select(self.selected);
+        self.cursor.select(self.cursor.selected, self.ranked.top.len());
         true
     }
 
     fn has_preview(&self) -> bool {
-        self.previewer.is_some() && self.size.0 >= WIDE && self.size.1 >= 6
+        self.previewer.is_some() && list::areas(self.size).1.is_some()
     }
 
     /// Makes the preview of what is selected now.
     fn preview(&mut self) -> bool {
         let Some(previewer) = self.previewer.as_ref().filter(|_| self.has_preview()) else { return false };
-        let current = self.ranked.top.get(self.selected).cloned();
+        let current = self.ranked.top.get(self.cursor.selected).cloned();
         if self.shown.as_ref().map(|shown| &shown.item) == current.as_ref() {
             return false;
         }
@@ -295,35 +271,25 @@ impl<'h> Picker<'h> {
         u16::try_from(lead + at).unwrap_or(0).min(buffer.area.width.saturating_sub(1))
     }
 
-    fn draw_item(&self, buffer: &mut Buffer, y: u16, columns: u16, at: usize, item: &Arc<PickerItem>) {
-        let is_selected = at == self.selected;
-        let base = if is_selected { self.theme.style("select") } else { Style::default() };
-        buffer.set_style(Rect::new(0, y, columns, 1), base);
-        let room = usize::from(columns).saturating_sub(3);
+    fn draw_item(&self, buffer: &mut Buffer, area: Rect, at: usize, item: &Arc<PickerItem>) {
+        let room = usize::from(area.width).saturating_sub(3);
         let text = sanitize::name(&item.text).into_owned();
         let note = visible::guard_line(&item.note).into_owned();
         let text_wide = width::of(&text).min(room);
         // The note stands where there is room for it, and never shortens the thing itself.
         let note_room = room.saturating_sub(text_wide + 2);
         let text = width::cut_middle(&text, room);
-        let mut spans = vec![
-            Span::styled(if is_selected { "❯" } else { " " }, base.patch(self.theme.style("key"))),
-            match self.marked.contains(item) {
-                true => Span::styled("+ ", base.patch(self.theme.style("accepted"))),
-                false => Span::styled("  ", base),
-            },
-        ];
-        spans.extend(self.letters(&text, base));
-        if note_room >= 4 && !note.is_empty() {
-            let note = width::cut(&note, note_room);
-            let pad = " ".repeat(2 + note_room - width::of(&note));
-            spans.push(Span::styled(format!("{pad}{note}"), base.patch(self.theme.style("dim"))));
-        }
-        buffer.set_line(0, y, &Line::from(spans), columns);
+        let note = if note_room >= 4 { width::cut(&note, note_room).to_string() } else { String::new() };
+        let mark = match self.marked.contains(item) {
+            true => Span::styled("+ ", self.theme.style("accepted")),
+            false => Span::raw("  "),
+        };
+        let is_selected = at == self.cursor.selected;
+        list::draw_row((buffer, &self.theme), area, is_selected, mark, self.letters(&text), &note);
     }
 
     /// The text with the letters that match set off.
-    fn letters(&self, text: &str, base: Style) -> Vec<Span<'static>> {
+    fn letters(&self, text: &str) -> Vec<Span<'static>> {
         let mut hits = Vec::new();
         let mut letters = Vec::new();
         if !self.query.is_empty() {
@@ -331,8 +297,8 @@ impl<'h> Picker<'h> {
             pattern.indices(Utf32Str::new(text, &mut letters), &mut self.matcher.borrow_mut(), &mut hits);
             hits.sort_unstable();
         }
-        let mark = base.patch(self.theme.style("strong")).add_modifier(Modifier::UNDERLINED);
-        let plain = base.patch(self.theme.style("text"));
+        let mark = self.theme.style("strong").add_modifier(Modifier::UNDERLINED);
+        let plain = self.theme.style("text");
         let mut out: Vec<Span<'static>> = Vec::new();
         // The matcher counts as many letters as a grapheme has, but one for what is not plain.
         let pieces: Vec<String> = match text.is_ascii() {
@@ -353,11 +319,8 @@ impl<'h> Picker<'h> {
     }
 
     fn draw_preview(&self, buffer: &mut Buffer, area: Rect) {
-        for y in area.y..area.bottom() {
-            buffer.set_stringn(area.x, y, "│", 1, self.theme.style("border"));
-        }
+        let area = list::draw_border(buffer, area, &self.theme);
         let Some(shown) = &self.shown else { return };
-        let columns = area.width.saturating_sub(2);
         if let Some((_, doc)) = &shown.coloured {
             self.tint.want(*doc, 0..usize::from(area.height));
         }
@@ -366,7 +329,7 @@ impl<'h> Picker<'h> {
                 Some(super::viewer::styled(text.get(at)?, self.tint.line(*doc, at)?))
             });
             let y = area.y + u16::try_from(at).unwrap_or(0);
-            buffer.set_line(area.x + 2, y, coloured.as_ref().unwrap_or(line), columns);
+            buffer.set_line(area.x, y, coloured.as_ref().unwrap_or(line), area.width);
         }
     }
 }
@@ -392,7 +355,7 @@ impl FullScreenPane for Picker<'_> {
             self.ask();
         }
         self.size = (columns, rows);
-        self.select(self.selected);
+        self.cursor.resize(rows, self.ranked.top.len());
     }
 
     fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
@@ -402,14 +365,16 @@ impl FullScreenPane for Picker<'_> {
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
         let area = buffer.area;
         let cursor = self.draw_query(buffer);
-        let split = if self.has_preview() { area.width / 2 } else { area.width };
-        let height = area.height.saturating_sub(3);
-        for y in 0..height {
-            let at = self.top + usize::from(y);
-            let Some(item) = self.ranked.top.get(at) else { break };
-            self.draw_item(buffer, y + 2, split, at, item);
+        let (mut list, beside) = list::areas(self.size);
+        let beside = beside.filter(|_| self.previewer.is_some());
+        if beside.is_none() {
+            list.width = area.width;
         }
-        if self.ranked.top.is_empty() && self.ranked.is_done && height > 0 {
+        let items = self.ranked.top.iter().enumerate().skip(self.cursor.top);
+        for (row, (at, item)) in list.rows().zip(items) {
+            self.draw_item(buffer, row, at, item);
+        }
+        if self.ranked.top.is_empty() && self.ranked.is_done && list.height > 0 {
             let words = match &self.failure {
                 Some(failure) => format!("  {failure}"),
                 None if self.query.is_empty() => "  nothing to choose from".into(),
@@ -417,8 +382,8 @@ impl FullScreenPane for Picker<'_> {
             };
             buffer.set_stringn(0, 2, words, usize::from(area.width), self.theme.style("hint"));
         }
-        if self.has_preview() {
-            self.draw_preview(buffer, Rect::new(split, 2, area.width - split, height));
+        if let Some(beside) = beside {
+            self.draw_preview(buffer, beside);
         }
         if area.height > 2 {
             let key = |act| self.keys.key(act);

@@ -1,19 +1,10 @@
 //! What can be done in the review, and by which keys: one table for the keys, the `?` page, the settings and the guide.
 
-use crate::ui::keymap::{KeyBinding, row};
+use crate::ui::keymap::{KeyBinding, Move, row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReviewAction {
-    Down,
-    Up,
-    HalfDown,
-    HalfUp,
-    PageDown,
-    PageUp,
-    Top,
-    Bottom,
-    Right,
-    Left,
+    Move(Move),
     NextHunk,
     PrevHunk,
     NextFile,
@@ -71,16 +62,16 @@ impl ReviewAction {
 use ReviewAction as A;
 
 pub const TABLE: &[KeyBinding<ReviewAction>] = &[
-    row(A::Down, "down", "j Down", "a line down"),
-    row(A::Up, "up", "k Up", "a line up"),
-    row(A::HalfDown, "half_down", "d Ctrl-D", "half a screen down"),
-    row(A::HalfUp, "half_up", "Ctrl-U", "half a screen up"),
-    row(A::PageDown, "page_down", "PageDown Space Ctrl-F", "a screen down"),
-    row(A::PageUp, "page_up", "PageUp Ctrl-B", "a screen up"),
-    row(A::Top, "top", "g Home", "to the first line"),
-    row(A::Bottom, "bottom", "G End", "to the last line"),
-    row(A::Right, "right", "l Right", "long lines: to the right (when not wrapped)"),
-    row(A::Left, "left", "h Left", "long lines: to the left"),
+    row(A::Move(Move::Down), "down", "j Down", "a line down"),
+    row(A::Move(Move::Up), "up", "k Up", "a line up"),
+    row(A::Move(Move::HalfDown), "half_down", "d Ctrl-D", "half a screen down"),
+    row(A::Move(Move::HalfUp), "half_up", "Ctrl-U", "half a screen up"),
+    row(A::Move(Move::PageDown), "page_down", "PageDown Space Ctrl-F", "a screen down"),
+    row(A::Move(Move::PageUp), "page_up", "PageUp Ctrl-B", "a screen up"),
+    row(A::Move(Move::Top), "top", "g Home", "to the first line"),
+    row(A::Move(Move::Bottom), "bottom", "G End", "to the last line"),
+    row(A::Move(Move::Right), "right", "l Right", "long lines: to the right (when not wrapped)"),
+    row(A::Move(Move::Left), "left", "h Left", "long lines: to the left"),
     row(A::NextHunk, "next_hunk", "]", "the next hunk"),
     row(A::PrevHunk, "previous_hunk", "[", "the previous hunk"),
     row(A::NextFile, "next_file", "}", "the next file"),

@@ -11,7 +11,7 @@ use super::rows::ReviewRow;
 use super::state::{Review, ReviewFocus, ReviewSubject};
 use crate::text::width;
 use crate::ui::Theme;
-use crate::ui::keymap::Keymap;
+use crate::ui::keymap::{Keymap, Move};
 use crate::ui::picture::PlacedPicture;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
@@ -355,7 +355,9 @@ impl Review {
     fn hints(&self, keys: &Keymap<ReviewAction>) -> Vec<(String, &'static str)> {
         let of = |action: ReviewAction, word: &'static str| (keys.key(action), word);
         match &self.overlay {
-            ReviewOverlay::Help { .. } => vec![of(ReviewAction::Down, "down"), ("Esc".into(), "back")],
+            ReviewOverlay::Help { .. } => {
+                vec![of(ReviewAction::Move(Move::Down), "down"), ("Esc".into(), "back")]
+            }
             ReviewOverlay::Summary { .. } => {
                 let does = if self.subject == ReviewSubject::Pending { "apply" } else { "write it" };
                 let mut out = vec![("y".to_string(), does)];

@@ -8,7 +8,7 @@ use super::history::ReviewUndoItem;
 use super::rows::ReviewRow;
 use super::state::{Review, ReviewEffect, ReviewSubject};
 use crate::ui::input::guard::{KeyRole, is_plain};
-use crate::ui::keymap::Keymap;
+use crate::ui::keymap::{Keymap, Move};
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
@@ -52,19 +52,9 @@ impl Review {
     }
 
     fn help_key(&mut self, action: Option<ReviewAction>, top: usize, count: usize) {
-        let last = count.saturating_sub(usize::from(self.size.1.saturating_sub(3)));
-        let top = match action {
-            Some(ReviewAction::Down) => top + 1,
-            Some(ReviewAction::Up) => top.saturating_sub(1),
-            Some(ReviewAction::PageDown | ReviewAction::HalfDown) => top + usize::from(self.size.1 / 2),
-            Some(ReviewAction::PageUp | ReviewAction::HalfUp) => {
-                top.saturating_sub(usize::from(self.size.1 / 2))
-            }
-            Some(ReviewAction::Top) => 0,
-            Some(ReviewAction::Bottom) => last,
-            _ => return,
-        };
-        self.overlay = ReviewOverlay::Help { top: top.min(last) };
+        let Some(ReviewAction::Move(step)) = action else { return };
+        let page = usize::from(self.size.1.saturating_sub(3));
+        self.overlay = ReviewOverlay::Help { top: step.row(top, page, count.saturating_sub(page)) };
     }
 
     /// The keys that carry out what was decided, and those that decide.
@@ -89,9 +79,8 @@ impl Review {
                 return vec![ReviewEffect::Apply { tell: true }];
             }
             (KeyCode::Char('c'), _) => return self.begin(ReviewInput::CommentTurn),
-            (_, Some(ReviewAction::Down)) => self.overlay = ReviewOverlay::Summary { top: top + 1 },
-            (_, Some(ReviewAction::Up)) => {
-                self.overlay = ReviewOverlay::Summary { top: top.saturating_sub(1) }
+            (_, Some(ReviewAction::Move(step @ (Move::Down | Move::Up)))) => {
+                self.overlay = ReviewOverlay::Summary { top: step.row(top, 1, usize::MAX) }
             }
             (KeyCode::Esc | KeyCode::Char('q'), _) => self.say("nothing was applied"),
             _ => self.overlay = ReviewOverlay::Summary { top },

@@ -4,6 +4,7 @@ use super::action::ReviewAction;
 use super::file::ReviewFile;
 use super::rows::ReviewRow;
 use super::state::{Review, ReviewFocus};
+use crate::ui::keymap::Move;
 
 impl Review {
     pub(super) fn go(&mut self, action: ReviewAction) {
@@ -11,14 +12,10 @@ impl Review {
         let last = self.rows.list.len().saturating_sub(1);
         let at = self.cursor;
         match action {
-            ReviewAction::Down => self.cursor = at + 1,
-            ReviewAction::Up => self.cursor = at.saturating_sub(1),
-            ReviewAction::HalfDown => self.cursor = at + page / 2,
-            ReviewAction::HalfUp => self.cursor = at.saturating_sub(page / 2),
-            ReviewAction::PageDown => self.cursor = at + page,
-            ReviewAction::PageUp => self.cursor = at.saturating_sub(page),
-            ReviewAction::Top => (self.cursor, self.top) = (0, (0, 0)),
-            ReviewAction::Bottom => self.cursor = last,
+            ReviewAction::Move(Move::Top) => (self.cursor, self.top) = (0, (0, 0)),
+            ReviewAction::Move(Move::Right) => self.left = (self.left + 8).min(100_000),
+            ReviewAction::Move(Move::Left) => self.left = self.left.saturating_sub(8),
+            ReviewAction::Move(step) => self.cursor = step.row(at, page, last),
             ReviewAction::NextHunk => self.go_to_hunk(|row| row > at, false),
             ReviewAction::PrevHunk => self.go_to_hunk(|row| row < at, true),
             ReviewAction::NextFile => self.go_to_file(|row| row > at, false),
@@ -26,8 +23,6 @@ impl Review {
             ReviewAction::NextOpen => self.go_to_open(),
             ReviewAction::NextMatch => self.go_to_match(1),
             ReviewAction::PrevMatch => self.go_to_match(-1),
-            ReviewAction::Right => self.left = (self.left + 8).min(100_000),
-            ReviewAction::Left => self.left = self.left.saturating_sub(8),
             ReviewAction::Visual => self.anchor = if self.anchor.is_some() { None } else { Some(at) },
             ReviewAction::More => self.context(1),
             ReviewAction::Less => self.context(-1),

@@ -16,7 +16,7 @@ use super::workers::{BlameFn, ReviewUpdate, ReviewWorkers};
 use crate::text::sanitize;
 use crate::ui::full_screen::{FullScreenPane, PaneFlow};
 use crate::ui::input::guard::KeyRole;
-use crate::ui::keymap::Keymap;
+use crate::ui::keymap::{Keymap, Move};
 use crate::ui::picture::{PictureDisplay, PlacedPicture};
 use crate::ui::{Theme, editor};
 use crossterm::event::KeyEvent;
@@ -300,8 +300,8 @@ impl FullScreenPane for ReviewPane<'_> {
 
     fn key(&mut self, key: KeyEvent) -> PaneFlow {
         let down = match self.desk.keys.action(key) {
-            Some(ReviewAction::Down | ReviewAction::HalfDown | ReviewAction::PageDown) => Some(true),
-            Some(ReviewAction::Up | ReviewAction::HalfUp | ReviewAction::PageUp) => Some(false),
+            Some(ReviewAction::Move(Move::Down | Move::HalfDown | Move::PageDown)) => Some(true),
+            Some(ReviewAction::Move(Move::Up | Move::HalfUp | Move::PageUp)) => Some(false),
             _ => None,
         };
         let plain = matches!(self.review.overlay, super::input::ReviewOverlay::None);

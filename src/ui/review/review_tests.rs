@@ -9,7 +9,7 @@ use super::side_text::SideText;
 use super::state::{Review, ReviewEffect, ReviewSubject};
 use crate::ui::Theme;
 use crate::ui::ansi::ColorDepth;
-use crate::ui::keymap::{KeyChord, Keymap};
+use crate::ui::keymap::{KeyChord, Keymap, Move};
 use crossterm::event::KeyEvent;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -169,14 +169,16 @@ fn seen(action: ReviewAction) -> (&'static str, fn(&ReviewHarness, &ReviewHarnes
     }
     use ReviewAction as A;
     match action {
-        A::Down => ("g", |b, a| assert_eq!(a.review.cursor, b.review.cursor + 1)),
-        A::Up => ("", |b, a| assert_eq!(a.review.cursor + 1, b.review.cursor)),
-        A::HalfDown | A::PageDown | A::Bottom => ("g", moved),
-        A::HalfUp | A::PageUp | A::Top => ("G", moved),
-        A::Right => ("W}", |b, a| {
+        A::Move(Move::Down) => ("g", |b, a| assert_eq!(a.review.cursor, b.review.cursor + 1)),
+        A::Move(Move::Up) => ("", |b, a| assert_eq!(a.review.cursor + 1, b.review.cursor)),
+        A::Move(Move::HalfDown) | A::Move(Move::PageDown) | A::Move(Move::Bottom) => ("g", moved),
+        A::Move(Move::HalfUp) | A::Move(Move::PageUp) | A::Move(Move::Top) => ("G", moved),
+        A::Move(Move::Right) => ("W}", |b, a| {
             assert!(b.screen().contains("intro") && !a.screen().contains("intro"), "{}", a.screen());
         }),
-        A::Left => ("W}ll", |b, a| assert!(a.review.left < b.review.left && b.screen() != a.screen())),
+        A::Move(Move::Left) => {
+            ("W}ll", |b, a| assert!(a.review.left < b.review.left && b.screen() != a.screen()))
+        }
         A::NextHunk => ("", |_, a| assert!(a.here().contains("line 30"), "{}", a.here())),
         A::PrevHunk => ("]]", |_, a| assert!(a.here().contains("line 30"), "{}", a.here())),
         A::NextFile => ("", |_, a| assert!(a.here().starts_with("M docs/long.md"), "{}", a.here())),

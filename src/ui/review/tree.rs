@@ -3,6 +3,7 @@
 use super::action::ReviewAction;
 use super::file::{ReviewDecision, ReviewFile};
 use super::state::{Review, ReviewEffect, ReviewFocus};
+use crate::ui::keymap::Move;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use std::collections::BTreeSet;
@@ -89,25 +90,20 @@ impl Review {
         let last = self.tree.nodes.len().saturating_sub(1);
         let at = self.tree.cursor;
         let to = match action {
-            ReviewAction::Down => at + 1,
-            ReviewAction::Up => at.saturating_sub(1),
-            ReviewAction::PageDown | ReviewAction::HalfDown => at + page,
-            ReviewAction::PageUp | ReviewAction::HalfUp => at.saturating_sub(page),
-            ReviewAction::Top => 0,
-            ReviewAction::Bottom => last,
             ReviewAction::Accept => return Some(self.decide_node(ReviewDecision::Accepted)),
             ReviewAction::Reject => return Some(self.decide_node(ReviewDecision::Rejected)),
-            ReviewAction::Enter | ReviewAction::Right | ReviewAction::Focus => {
+            ReviewAction::Enter
+            | ReviewAction::Move(Move::Right)
+            | ReviewAction::Focus
+            | ReviewAction::Escape => {
                 self.focus = ReviewFocus::Diff;
                 return Some(Vec::new());
             }
-            ReviewAction::Escape => {
-                self.focus = ReviewFocus::Diff;
-                return Some(Vec::new());
-            }
+            ReviewAction::Move(Move::Left) => return None,
+            ReviewAction::Move(step) => step.row(at, page, last),
             _ => return None,
         };
-        self.tree.cursor = to.min(last);
+        self.tree.cursor = to;
         self.follow_tree();
         Some(Vec::new())
     }

@@ -3,14 +3,11 @@
 
 use super::{ScratchpadBrowser, ScratchpadBrowserAction, ScratchpadBrowserFocus, ScratchpadItem};
 use crate::text::{sanitize, width};
+use crate::ui::list;
 use crate::ui::pager::bar;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-
-/// From this width on the beginning of a scratchpad stands beside the list.
-const WIDE: u16 = 100;
 
 impl ScratchpadBrowser {
     pub(super) fn draw_list(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
@@ -21,49 +18,38 @@ impl ScratchpadBrowser {
             Span::styled(format!(" {count}"), self.theme.style("status")),
         ]);
         buffer.set_line(0, 0, &title, area.width);
-        let has_head = area.width >= WIDE && area.height >= 6;
-        let split = if has_head { area.width / 2 } else { area.width };
-        let height = area.height.saturating_sub(3);
-        for (y, (at, pad)) in (0..height).zip(self.pads.iter().enumerate().skip(self.top)) {
-            self.draw_pad(buffer, y + 2, split, pad, at == self.selected);
+        let (list, beside) = list::areas((area.width, area.height));
+        for (row, (at, pad)) in list.rows().zip(self.pads.iter().enumerate().skip(self.cursor.top)) {
+            self.draw_pad(buffer, row, pad, at == self.cursor.selected);
         }
-        if self.pads.is_empty() && height > 0 {
+        if self.pads.is_empty() && list.height > 0 {
             let words = "  no scratchpads";
             buffer.set_stringn(0, 2, words, usize::from(area.width), self.theme.style("hint"));
         }
-        if has_head {
-            self.draw_head(buffer, Rect::new(split, 2, area.width - split, height));
+        if let Some(beside) = beside {
+            self.draw_head(buffer, beside);
         }
         if area.height > 2 { self.draw_foot(buffer) } else { None }
     }
 
-    fn draw_pad(&self, buffer: &mut Buffer, y: u16, columns: u16, pad: &ScratchpadItem, is_selected: bool) {
-        let base = if is_selected { self.theme.style("select") } else { Style::default() };
-        buffer.set_style(Rect::new(0, y, columns, 1), base);
+    fn draw_pad(&self, buffer: &mut Buffer, area: Rect, pad: &ScratchpadItem, is_selected: bool) {
         let marked = self.marked.iter().position(|name| *name == pad.name);
         let mark = marked.map_or("  ".to_string(), |at| format!("{} ", at + 1));
+        let mark = Span::styled(mark, self.theme.style("accepted"));
         let size = format!("{} bytes", pad.bytes);
-        let room = usize::from(columns).saturating_sub(3 + width::of(&size) + 2);
+        let room = usize::from(area.width).saturating_sub(3 + width::of(&size) + 2);
         let name = width::cut_middle(&sanitize::name(&pad.name), room);
-        let pad = " ".repeat(room.saturating_sub(width::of(&name)) + 2);
-        let spans = vec![
-            Span::styled(if is_selected { "❯" } else { " " }, base.patch(self.theme.style("key"))),
-            Span::styled(mark, base.patch(self.theme.style("accepted"))),
-            Span::styled(name, base.patch(self.theme.style("text"))),
-            Span::styled(format!("{pad}{size}"), base.patch(self.theme.style("dim"))),
-        ];
-        buffer.set_line(0, y, &Line::from(spans), columns);
+        let name = vec![Span::styled(name, self.theme.style("text"))];
+        list::draw_row((buffer, &self.theme), area, is_selected, mark, name, &size);
     }
 
     fn draw_head(&self, buffer: &mut Buffer, area: Rect) {
-        for y in area.y..area.bottom() {
-            buffer.set_stringn(area.x, y, "│", 1, self.theme.style("border"));
-        }
+        let area = list::draw_border(buffer, area, &self.theme);
         let Some(pad) = self.current() else { return };
-        let columns = usize::from(area.width.saturating_sub(2));
+        let columns = usize::from(area.width);
         for (y, line) in (area.y..area.bottom()).zip(pad.head.lines()) {
             let text = sanitize::line(line);
-            buffer.set_stringn(area.x + 2, y, text, columns, self.theme.style("text"));
+            buffer.set_stringn(area.x, y, text, columns, self.theme.style("text"));
         }
     }
 

@@ -14,7 +14,8 @@ use super::help_page::HelpPage;
 use super::line_ui::LineUi;
 use crate::ui::Theme;
 use crate::ui::input::guard::is_plain;
-use crate::ui::keymap::{KeyBinding, Keymap, row};
+use crate::ui::keymap::{KeyBinding, Keymap, Move, row};
+use crate::ui::list::ListCursor;
 use crate::ui::pager;
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -22,12 +23,7 @@ use ratatui::buffer::Buffer;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScratchpadBrowserAction {
-    Down,
-    Up,
-    PageDown,
-    PageUp,
-    First,
-    Last,
+    Move(Move),
     Mark,
     View,
     Diff,
@@ -40,12 +36,12 @@ pub enum ScratchpadBrowserAction {
 }
 
 pub const KEYS: &[KeyBinding<ScratchpadBrowserAction>] = &[
-    row(ScratchpadBrowserAction::Down, "down", "j Down", "the next one"),
-    row(ScratchpadBrowserAction::Up, "up", "k Up", "the previous one"),
-    row(ScratchpadBrowserAction::PageDown, "page-down", "Space PageDown Ctrl-F", "a screen down"),
-    row(ScratchpadBrowserAction::PageUp, "page-up", "PageUp Ctrl-B", "a screen up"),
-    row(ScratchpadBrowserAction::First, "first", "g Home", "the first one"),
-    row(ScratchpadBrowserAction::Last, "last", "G End", "the last one"),
+    row(ScratchpadBrowserAction::Move(Move::Down), "down", "j Down", "the next one"),
+    row(ScratchpadBrowserAction::Move(Move::Up), "up", "k Up", "the previous one"),
+    row(ScratchpadBrowserAction::Move(Move::PageDown), "page-down", "Space PageDown Ctrl-F", "a screen down"),
+    row(ScratchpadBrowserAction::Move(Move::PageUp), "page-up", "PageUp Ctrl-B", "a screen up"),
+    row(ScratchpadBrowserAction::Move(Move::Top), "first", "g Home", "the first one"),
+    row(ScratchpadBrowserAction::Move(Move::Bottom), "last", "G End", "the last one"),
     row(ScratchpadBrowserAction::View, "view", "Enter v", "all of it"),
     row(ScratchpadBrowserAction::Mark, "mark", "Tab", "mark it, to compare two"),
     row(ScratchpadBrowserAction::Diff, "diff", "d", "the diff of the two marked scratchpads"),
@@ -96,8 +92,7 @@ enum ScratchpadBrowserFocus {
 
 pub struct ScratchpadBrowser {
     pads: Vec<ScratchpadItem>,
-    selected: usize,
-    top: usize,
+    cursor: ListCursor,
     /// At most two names, in the order in which they were marked.
     marked: Vec<String>,
     focus: ScratchpadBrowserFocus,
@@ -120,8 +115,7 @@ impl ScratchpadBrowser {
     ) -> ScratchpadBrowser {
         ScratchpadBrowser {
             pads,
-            selected: 0,
-            top: 0,
+            cursor: ListCursor::default(),
             marked: Vec::new(),
             focus: ScratchpadBrowserFocus::List,
             wish: None,
@@ -144,31 +138,16 @@ impl ScratchpadBrowser {
         self.pads = pads;
         self.marked.retain(|name| self.pads.iter().any(|pad| pad.name == *name));
         self.note = words;
-        self.select(self.selected);
-    }
-
-    fn rows(&self) -> usize {
-        usize::from(self.size.1).saturating_sub(3).max(1)
+        self.cursor.select(self.cursor.selected, self.pads.len());
     }
 
     fn current(&self) -> Option<&ScratchpadItem> {
-        self.pads.get(self.selected)
-    }
-
-    fn select(&mut self, at: usize) {
-        self.selected = at.min(self.pads.len().saturating_sub(1));
-        self.top = self.top.clamp((self.selected + 1).saturating_sub(self.rows()), self.selected);
+        self.pads.get(self.cursor.selected)
     }
 
     fn act(&mut self, act: ScratchpadBrowserAction) -> PaneFlow {
-        let page = self.rows();
         match act {
-            ScratchpadBrowserAction::Down => self.select(self.selected + 1),
-            ScratchpadBrowserAction::Up => self.select(self.selected.saturating_sub(1)),
-            ScratchpadBrowserAction::PageDown => self.select(self.selected.saturating_add(page)),
-            ScratchpadBrowserAction::PageUp => self.select(self.selected.saturating_sub(page)),
-            ScratchpadBrowserAction::First => self.select(0),
-            ScratchpadBrowserAction::Last => self.select(usize::MAX),
+            ScratchpadBrowserAction::Move(step) => self.cursor.go(step, self.pads.len()),
             ScratchpadBrowserAction::Mark => self.mark(),
             ScratchpadBrowserAction::Help => {
                 let sections = [("Scratchpads", self.keys.help())];
@@ -223,7 +202,7 @@ impl ScratchpadBrowser {
                 self.marked.drain(..extra);
             }
         }
-        self.select(self.selected + 1);
+        self.cursor.go(Move::Down, self.pads.len());
     }
 
     fn diff(&mut self) -> PaneFlow {
@@ -303,7 +282,7 @@ impl FullScreenPane for ScratchpadBrowser {
 
     fn resize(&mut self, columns: u16, rows: u16) {
         self.size = (columns, rows);
-        self.select(self.selected);
+        self.cursor.resize(rows, self.pads.len());
         if let Some(help) = &mut self.help {
             help.resize(columns, rows);
         }

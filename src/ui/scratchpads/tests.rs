@@ -113,7 +113,7 @@ fn the_list_shows_names_sizes_marks_and_the_beginning() {
     press(&mut pane, "j⇥");
     insta::assert_snapshot!(screen(&pane));
     pane.tell(vec![pad("log", ScratchpadItemKind::Text)], Some("deleted `notes`".into()));
-    assert_eq!((pane.selected, pane.marked.len()), (0, 0));
+    assert_eq!((pane.cursor.selected, pane.marked.len()), (0, 0));
     let foot = screen(&pane).lines().last().unwrap().to_string();
     assert!(foot.starts_with(" deleted `notes` ") && foot.ends_with("  ? keys  q close"), "{foot}");
     pane.tell(Vec::new(), None);

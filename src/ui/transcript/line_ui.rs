@@ -15,7 +15,7 @@ const WORDS: usize = 100;
 impl TranscriptView<'_> {
     /// Begins with the last entries, as the screen does.
     pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
-        if let Some(note) = self.note.take() {
+        if let Some(note) = self.screen.note.take() {
             talk.say(&sanitize::line(&note));
         }
         let count = self.entries.all.len();
@@ -89,7 +89,7 @@ impl TranscriptView<'_> {
     fn whole(&self, talk: &mut dyn LineUi, at: usize) {
         let Some(entry) = self.entries.all.get(at) else { return };
         talk.say(&format!("{}: {}", at + 1, words(entry)));
-        for line in render::body(entry, HighlightStatus::NotYet, &self.theme, usize::MAX / 2) {
+        for line in render::body(entry, HighlightStatus::NotYet, &self.screen.theme, usize::MAX / 2) {
             let line = line.to_string();
             // Rules are drawn for eyes.
             let line =

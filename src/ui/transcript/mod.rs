@@ -12,20 +12,17 @@ mod render;
 mod tests;
 
 use super::full_screen::{FullScreenPane, PaneFlow};
-use super::help_page::HelpPage;
 use super::line_ui::LineUi;
 use super::margin_mark;
 use crate::conversation::Message;
 use crate::ui::Theme;
-use crate::ui::keymap::{KeyBinding, Keymap, row};
-use crate::ui::pager::{
-    self, PagerPosition, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode,
-};
+use crate::ui::keymap::{KeyBinding, Keymap, Move, row};
+use crate::ui::pager::{self, PagerPosition, PagerSource, WrapMode};
+use crate::ui::text_screen::{TextScreen, TextScreenKey};
 use crossterm::event::KeyEvent;
 use entries::TranscriptEntries;
 use entry::{TranscriptContent, TranscriptEntry};
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,12 +67,8 @@ pub struct TranscriptCallbacks<'h> {
 
 pub struct TranscriptView<'m> {
     entries: TranscriptEntries<'m>,
-    scroll: PagerViewport,
+    screen: TextScreen,
     hands: TranscriptCallbacks<'m>,
-    theme: Theme,
-    size: (u16, u16),
-    note: Option<String>,
-    help: Option<HelpPage>,
     /// The file that is to be viewed.
     view: Option<String>,
 }
@@ -84,16 +77,7 @@ impl<'m> TranscriptView<'m> {
     /// Opens at the end of the conversation.
     pub fn new(messages: &'m [Message], theme: &Theme, hands: TranscriptCallbacks<'m>) -> TranscriptView<'m> {
         let entries = TranscriptEntries::new(entry::entries(messages), theme);
-        TranscriptView {
-            entries,
-            scroll: PagerViewport::new(WrapMode::Rows),
-            hands,
-            theme: theme.clone(),
-            size: (0, 0),
-            note: None,
-            help: None,
-            view: None,
-        }
+        TranscriptView { entries, screen: TextScreen::new(WrapMode::Rows, theme), hands, view: None }
     }
 
     /// The file that the person asked to see; the screen was closed for it.
@@ -103,7 +87,7 @@ impl<'m> TranscriptView<'m> {
 
     /// A sentence for the last row, until the next key.
     pub fn tell(&mut self, words: String) {
-        self.note = Some(words);
+        self.screen.note = Some(words);
     }
 
     fn current(&self) -> Option<TranscriptEntry<'m>> {
@@ -111,7 +95,7 @@ impl<'m> TranscriptView<'m> {
     }
 
     fn follow(&mut self) {
-        self.entries.current = self.scroll.cursor().block;
+        self.entries.current = self.screen.scroll.cursor().block;
     }
 
     fn act(&mut self, act: TranscriptAction) -> PaneFlow {
@@ -119,11 +103,11 @@ impl<'m> TranscriptView<'m> {
             TranscriptAction::Fold => {
                 let at = self.entries.current;
                 self.entries.toggle(at);
-                self.scroll.to(&self.entries, PagerPosition::of(at, 0));
+                self.screen.scroll.to(&self.entries, PagerPosition::of(at, 0));
             }
             TranscriptAction::FoldAll => {
                 self.entries.toggle_all();
-                self.scroll.to(&self.entries, PagerPosition::of(self.entries.current, 0));
+                self.screen.scroll.to(&self.entries, PagerPosition::of(self.entries.current, 0));
             }
             TranscriptAction::NextTurn => self.jump(TranscriptDirection::Down, |entry| entry.begins),
             TranscriptAction::PreviousTurn => self.jump(TranscriptDirection::Up, |entry| entry.begins),
@@ -140,14 +124,14 @@ impl<'m> TranscriptView<'m> {
                     self.view = Some(path.to_string());
                     return PaneFlow::Close;
                 }
-                None => self.note = Some("this entry is not a call with a path".into()),
+                None => self.screen.note = Some("this entry is not a call with a path".into()),
             },
         }
         PaneFlow::Stay
     }
 
     fn copy(&mut self, text: Option<String>) {
-        self.note = Some(match text {
+        self.screen.note = Some(match text {
             Some(text) => (self.hands.copy)(&text),
             None => "this entry is not a call: `y` copies it".into(),
         });
@@ -160,41 +144,31 @@ impl<'m> TranscriptView<'m> {
         let found = match seek {
             TranscriptDirection::Down => numbered.skip(at + 1).find(hit),
             // From inside an entry, the way up leads to its own head first.
-            TranscriptDirection::Up if self.scroll.cursor().line > 0 => numbered.take(at + 1).rev().find(hit),
+            TranscriptDirection::Up if self.screen.scroll.cursor().line > 0 => {
+                numbered.take(at + 1).rev().find(hit)
+            }
             TranscriptDirection::Up => numbered.take(at).rev().find(hit),
         };
         match found.map(|(at, _)| at) {
-            Some(at) => self.scroll.to_top(&self.entries, PagerPosition::of(at, 0)),
-            None => self.note = Some("no more".into()),
+            Some(at) => self.screen.scroll.to_top(&self.entries, PagerPosition::of(at, 0)),
+            None => self.screen.note = Some("no more".into()),
         }
-    }
-
-    fn page(&mut self, act: pager::PagerAction) -> PaneFlow {
-        match self.scroll.act(&self.entries, act) {
-            PagerRequest::Nothing => {}
-            PagerRequest::Help => {
-                let sections = [("Transcript", self.hands.keys.help()), ("Moving", self.hands.pager.help())];
-                self.help = Some(HelpPage::new(&sections, &self.theme, self.size));
-            }
-            PagerRequest::Close => return PaneFlow::Close,
-        }
-        PaneFlow::Stay
     }
 
     /// The person's `turn`-th words.
     fn go_to_turn(&mut self, turn: usize) {
         let wanted = |entry: &TranscriptEntry<'_>| entry.turn >= turn;
         let at = self.entries.all.iter().position(wanted).unwrap_or(self.entries.all.len());
-        self.scroll.to_top(&self.entries, PagerPosition::of(at, 0));
+        self.screen.scroll.to_top(&self.entries, PagerPosition::of(at, 0));
     }
 
     fn status(&self) -> Line<'static> {
-        let dim = self.theme.style("status");
+        let dim = self.screen.theme.style("status");
         let turns = self.entries.all.last().map_or(0, |entry| entry.turn);
         let turn = self.current().map_or(0, |entry| entry.turn);
         let (at, all) = (self.entries.current + 1, self.entries.all.len());
         Line::from(vec![
-            Span::styled(" transcript ", self.theme.style("title")),
+            Span::styled(" transcript ", self.screen.theme.style("title")),
             Span::styled(format!(" turn {turn} of {turns}  entry {} of {all}", at.min(all)), dim),
         ])
     }
@@ -208,31 +182,21 @@ enum TranscriptDirection {
 
 impl FullScreenPane for TranscriptView<'_> {
     fn key(&mut self, key: KeyEvent) -> PaneFlow {
-        self.note = None;
-        if let Some(help) = &mut self.help {
-            if help.key(key, &self.hands.pager) == PaneFlow::Close {
-                self.help = None;
-            }
-            return PaneFlow::Stay;
-        }
-        let flow = match self.scroll.typed(&self.entries, key) {
-            PagerPromptResult::Yes => PaneFlow::Stay,
-            PagerPromptResult::Goto(turn) => {
+        let own = ("Transcript", &self.hands.keys);
+        let flow = match self.screen.key(&self.entries, key, own, &self.hands.pager) {
+            TextScreenKey::Own(act) => self.act(act),
+            TextScreenKey::Goto(turn) => {
                 self.go_to_turn(turn);
                 PaneFlow::Stay
             }
-            PagerPromptResult::No => match (self.hands.keys.action(key), self.hands.pager.action(key)) {
-                (Some(act), _) => self.act(act),
-                (None, Some(act)) => self.page(act),
-                (None, None) => PaneFlow::Stay,
-            },
+            TextScreenKey::Done(flow) => flow,
         };
         self.follow();
         flow
     }
 
     fn paste(&mut self, text: &str) {
-        self.scroll.pasted(&self.entries, text);
+        self.screen.scroll.pasted(&self.entries, text);
         self.follow();
     }
 
@@ -241,43 +205,29 @@ impl FullScreenPane for TranscriptView<'_> {
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {
-        let first = self.size == (0, 0);
-        self.size = (columns, rows);
-        let text = columns.saturating_sub(self.entries.gutter_width());
-        self.entries.resize(usize::from(text));
-        self.scroll.resize(&self.entries, text, rows.saturating_sub(1));
+        let first = self.screen.size == (0, 0);
+        self.entries.resize(usize::from(columns.saturating_sub(self.entries.gutter_width())));
+        self.screen.resize(&self.entries, (columns, rows));
         if first {
-            self.scroll.go(&self.entries, pager::PagerMove::Bottom);
+            self.screen.scroll.go(&self.entries, Move::Bottom);
             self.follow();
-        }
-        if let Some(help) = &mut self.help {
-            help.resize(columns, rows);
         }
     }
 
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
-        if let Some(help) = &self.help {
-            help.draw(buffer);
-            return None;
-        }
-        let area = buffer.area;
-        let text = Rect { height: area.height.saturating_sub(1), ..area };
-        if self.entries.all.is_empty() {
-            let empty = Line::styled("no messages yet", self.theme.style("hint"));
-            buffer.set_line(0, 0, &margin_mark::line(empty, &self.theme), area.width);
-        }
-        self.scroll.draw(&self.entries, &self.theme, buffer, text);
+        let empty = Line::styled("no messages yet", self.screen.theme.style("hint"));
+        let empty = margin_mark::line(empty, &self.screen.theme);
         let close = self.hands.pager.key(pager::PagerAction::Close);
         let hint = format!(
             "{} fold  {} copy  ? keys  {close} close ",
             self.hands.keys.key(TranscriptAction::Fold),
             self.hands.keys.key(TranscriptAction::Copy)
         );
-        self.scroll.draw_bar((&self.theme, buffer), self.note.as_ref(), || self.status(), &hint)
+        self.screen.draw(&self.entries, buffer, empty, (|| self.status(), &hint))
     }
 
     fn tick(&mut self) -> bool {
-        let searched = self.scroll.tick(&self.entries);
+        let searched = self.screen.scroll.tick(&self.entries);
         if searched {
             self.follow();
         }
@@ -286,13 +236,13 @@ impl FullScreenPane for TranscriptView<'_> {
     }
 
     fn has_background_work(&self) -> bool {
-        self.entries.is_busy() || self.scroll.search.is_busy()
+        self.entries.is_busy() || self.screen.scroll.search.is_busy()
     }
 
     fn run_released(&mut self) {
         let Some(entry) = self.current() else { return };
         if let Err(why) = (self.hands.edit)(&entry.text()) {
-            self.note = Some(why);
+            self.screen.note = Some(why);
         }
     }
 }

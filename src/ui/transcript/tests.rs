@@ -7,6 +7,7 @@ use crate::conversation::{
 };
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
+use ratatui::layout::Rect;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -87,18 +88,19 @@ fn press(pane: &mut TranscriptView<'_>, keys: &str) {
             c => KeyCode::Char(c),
         };
         pane.key(KeyEvent::new(code, KeyModifiers::NONE));
-        while pane.scroll.search.is_busy() {
+        while pane.screen.scroll.search.is_busy() {
             pane.tick();
         }
     }
 }
 
 fn screen(pane: &TranscriptView<'_>) -> String {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.size.0, pane.size.1));
+    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.screen.size.0, pane.screen.size.1));
     pane.draw(&mut buffer);
-    let row =
-        |y| (0..pane.size.0).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string();
-    (0..pane.size.1).map(row).collect::<Vec<_>>().join("\n")
+    let row = |y| {
+        (0..pane.screen.size.0).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string()
+    };
+    (0..pane.screen.size.1).map(row).collect::<Vec<_>>().join("\n")
 }
 
 #[test]

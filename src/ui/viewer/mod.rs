@@ -17,17 +17,16 @@ pub use provenance::ProvenanceFn;
 pub use text::ViewerText;
 
 use super::full_screen::{FullScreenPane, PaneFlow};
-use super::help_page::HelpPage;
 use super::line_ui::LineUi;
 use crate::text::{RangeSet, width};
 use crate::ui::Theme;
 use crate::ui::keymap::{KeyBinding, Keymap, row};
-use crate::ui::pager::{self, PagerPromptResult, PagerRequest, PagerSource, PagerViewport, WrapMode};
+use crate::ui::pager::{self, PagerSource, WrapMode};
+use crate::ui::text_screen::{TextScreen, TextScreenKey};
 use crate::workspace::{SeenLines, SeenWindow};
 use crossterm::event::KeyEvent;
 use provenance::ProvenanceState;
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use source::{ProvenanceColumn, ViewerLines};
 pub(crate) use source::{exact, styled};
@@ -61,18 +60,14 @@ pub struct ViewerCallbacks<'h> {
 
 pub struct Viewer<'h> {
     lines: ViewerLines,
-    scroll: PagerViewport,
+    screen: TextScreen,
     hands: ViewerCallbacks<'h>,
-    theme: Theme,
-    size: (u16, u16),
     name: String,
     /// What else is to be known of the file: its encoding, that it is pending.
     facts: Vec<String>,
     windows: Vec<SeenWindow>,
     /// A line to go to once it is known.
     ahead: Option<usize>,
-    note: Option<String>,
-    help: Option<HelpPage>,
 }
 
 impl<'h> Viewer<'h> {
@@ -86,16 +81,12 @@ impl<'h> Viewer<'h> {
     ) -> Viewer<'h> {
         Viewer {
             lines: ViewerLines::new(text, name, theme),
-            scroll: PagerViewport::new(WrapMode::Cut),
+            screen: TextScreen::new(WrapMode::Cut, theme),
             hands,
-            theme: theme.clone(),
-            size: (0, 0),
             name: name.into(),
             facts: Vec::new(),
             windows: Vec::new(),
             ahead: line.map(|line| line.saturating_sub(1)),
-            note: None,
-            help: None,
         }
     }
 
@@ -129,7 +120,7 @@ impl<'h> Viewer<'h> {
     fn act(&mut self, act: ViewerAction) -> PaneFlow {
         match act {
             ViewerAction::Provenance if self.lines.who.is_unknown() => {
-                self.note = Some("unknown who wrote this".into());
+                self.screen.note = Some("unknown who wrote this".into());
             }
             ViewerAction::Provenance => {
                 self.lines.column = match self.lines.column {
@@ -137,38 +128,26 @@ impl<'h> Viewer<'h> {
                     ProvenanceColumn::Hidden => ProvenanceColumn::Shown,
                 };
                 self.lines.who.want();
-                self.fit();
+                self.screen.resize(&self.lines, self.screen.size);
             }
             ViewerAction::NextSeen => self.next_seen(),
             ViewerAction::Edit => return PaneFlow::Lend,
             ViewerAction::Copy => {
-                let line = self.lines.text.line(self.lines.line_of(self.scroll.cursor()));
-                self.note = Some((self.hands.copy)(line.strip_suffix('\r').unwrap_or(&line)));
+                let line = self.lines.text.line(self.lines.line_of(self.screen.scroll.cursor()));
+                self.screen.note = Some((self.hands.copy)(line.strip_suffix('\r').unwrap_or(&line)));
             }
         }
         PaneFlow::Stay
     }
 
     fn next_seen(&mut self) {
-        let here = self.lines.line_of(self.scroll.cursor());
+        let here = self.lines.line_of(self.screen.scroll.cursor());
         let seen = &self.lines.seen.lines;
         let next = seen.ranges().find(|range| range.start > here).or_else(|| seen.ranges().next());
         match next {
-            Some(range) => self.scroll.to_top(&self.lines, self.lines.place_of(range.start)),
-            None => self.note = Some("the model has not seen the current version".into()),
+            Some(range) => self.screen.scroll.to_top(&self.lines, self.lines.place_of(range.start)),
+            None => self.screen.note = Some("the model has not seen the current version".into()),
         }
-    }
-
-    fn page(&mut self, act: pager::PagerAction) -> PaneFlow {
-        match self.scroll.act(&self.lines, act) {
-            PagerRequest::Nothing => {}
-            PagerRequest::Help => {
-                let sections = [("Viewer", self.hands.keys.help()), ("Moving", self.hands.pager.help())];
-                self.help = Some(HelpPage::new(&sections, &self.theme, self.size));
-            }
-            PagerRequest::Close => return PaneFlow::Close,
-        }
-        PaneFlow::Stay
     }
 
     /// Goes to a line, now or once it is known.
@@ -179,17 +158,10 @@ impl<'h> Viewer<'h> {
             return;
         }
         if line > last {
-            self.note = Some(format!("the last line is {}", last + 1));
+            self.screen.note = Some(format!("the last line is {}", last + 1));
         }
         self.ahead = None;
-        self.scroll.to(&self.lines, self.lines.place_of(line.min(last)));
-    }
-
-    /// The text has what the gutter leaves.
-    fn fit(&mut self) {
-        let (columns, rows) = self.size;
-        let text = columns.saturating_sub(self.lines.gutter_width());
-        self.scroll.resize(&self.lines, text, rows.saturating_sub(1));
+        self.screen.scroll.to(&self.lines, self.lines.place_of(line.min(last)));
     }
 
     /// Marks windows that hold what they held when the model saw them, as far as lines are known.
@@ -208,53 +180,48 @@ impl<'h> Viewer<'h> {
     }
 
     fn status(&self) -> Line<'static> {
-        let line = self.lines.line_of(self.scroll.cursor());
+        let line = self.lines.line_of(self.screen.scroll.cursor());
         let count = self.lines.text.line_count();
         let more = if self.lines.text.is_whole() { "" } else { "+" };
-        let room = usize::from(self.size.0).saturating_sub(30).max(10);
+        let room = usize::from(self.screen.size.0).saturating_sub(30).max(10);
         let name = width::cut_middle(&crate::text::sanitize::name(&self.name), room);
         let mut spans = vec![
-            Span::styled(format!(" {name} "), self.theme.style("title")),
-            Span::styled(format!(" {} of {count}{more}", (line + 1).min(count)), self.theme.style("status")),
+            Span::styled(format!(" {name} "), self.screen.theme.style("title")),
+            Span::styled(
+                format!(" {} of {count}{more}", (line + 1).min(count)),
+                self.screen.theme.style("status"),
+            ),
         ];
         if !self.lines.seen.lines.is_empty() {
             let words = match self.lines.seen.turns.of(line) {
                 Some(turn) => format!("seen in turn {turn}"),
                 None => "seen by the model".into(),
             };
-            spans.push(Span::styled("  ▎", self.theme.style("seen")));
-            spans.push(Span::styled(words, self.theme.style("status")));
+            spans.push(Span::styled("  ▎", self.screen.theme.style("seen")));
+            spans.push(Span::styled(words, self.screen.theme.style("status")));
         }
-        spans.extend(self.facts.iter().map(|f| Span::styled(format!("  {f}"), self.theme.style("status"))));
+        spans.extend(
+            self.facts.iter().map(|f| Span::styled(format!("  {f}"), self.screen.theme.style("status"))),
+        );
         Line::from(spans)
     }
 }
 
 impl FullScreenPane for Viewer<'_> {
     fn key(&mut self, key: KeyEvent) -> PaneFlow {
-        self.note = None;
-        if let Some(help) = &mut self.help {
-            if help.key(key, &self.hands.pager) == PaneFlow::Close {
-                self.help = None;
-            }
-            return PaneFlow::Stay;
-        }
-        match self.scroll.typed(&self.lines, key) {
-            PagerPromptResult::Yes => PaneFlow::Stay,
-            PagerPromptResult::Goto(line) => {
+        let own = ("Viewer", &self.hands.keys);
+        match self.screen.key(&self.lines, key, own, &self.hands.pager) {
+            TextScreenKey::Own(act) => self.act(act),
+            TextScreenKey::Goto(line) => {
                 self.go_to(line.saturating_sub(1));
                 PaneFlow::Stay
             }
-            PagerPromptResult::No => match (self.hands.keys.action(key), self.hands.pager.action(key)) {
-                (Some(act), _) => self.act(act),
-                (None, Some(act)) => self.page(act),
-                (None, None) => PaneFlow::Stay,
-            },
+            TextScreenKey::Done(flow) => flow,
         }
     }
 
     fn paste(&mut self, text: &str) {
-        self.scroll.pasted(&self.lines, text);
+        self.screen.scroll.pasted(&self.lines, text);
     }
 
     fn run_line_ui(&mut self, talk: &mut dyn LineUi) {
@@ -262,59 +229,46 @@ impl FullScreenPane for Viewer<'_> {
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {
-        self.size = (columns, rows);
-        self.fit();
+        self.screen.resize(&self.lines, (columns, rows));
         if let Some(line) = self.ahead.take() {
             self.go_to(line);
-        }
-        if let Some(help) = &mut self.help {
-            help.resize(columns, rows);
         }
     }
 
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
-        if let Some(help) = &self.help {
-            help.draw(buffer);
-            return None;
-        }
-        let area = buffer.area;
-        let text = Rect { height: area.height.saturating_sub(1), ..area };
-        if self.lines.blocks() == 0 && text.height > 0 {
-            buffer.set_line(0, 0, &Line::styled("the file is empty", self.theme.style("hint")), area.width);
-        }
-        self.scroll.draw(&self.lines, &self.theme, buffer, text);
+        let empty = Line::styled("the file is empty", self.screen.theme.style("hint"));
         let hint = format!("/ search  ? keys  {} close ", self.hands.pager.key(pager::PagerAction::Close));
-        self.scroll.draw_bar((&self.theme, buffer), self.note.as_ref(), || self.status(), &hint)
+        self.screen.draw(&self.lines, buffer, empty, (|| self.status(), &hint))
     }
 
     fn tick(&mut self) -> bool {
         let gutter = self.lines.gutter_width();
         let coloured = self.lines.tick();
-        let searched = self.scroll.tick(&self.lines);
+        let searched = self.screen.scroll.tick(&self.lines);
         let marked = self.check_windows();
         let grown = !self.lines.text.is_whole() || self.ahead.is_some();
-        self.note = self.lines.text.failure().or(self.note.take());
+        self.screen.note = self.lines.text.failure().or(self.screen.note.take());
         if let Some(line) = self.ahead {
             self.go_to(line);
         }
         if self.lines.gutter_width() != gutter {
-            self.fit();
+            self.screen.resize(&self.lines, self.screen.size);
         }
         coloured || searched || marked || grown
     }
 
     fn has_background_work(&self) -> bool {
         self.lines.is_busy()
-            || self.scroll.search.is_busy()
+            || self.screen.scroll.search.is_busy()
             || !self.lines.text.is_whole()
             || self.ahead.is_some()
             || !self.windows.is_empty()
     }
 
     fn run_released(&mut self) {
-        let line = self.lines.line_of(self.scroll.cursor());
+        let line = self.lines.line_of(self.screen.scroll.cursor());
         if let Err(why) = (self.hands.edit)(line + 1) {
-            self.note = Some(why);
+            self.screen.note = Some(why);
         }
     }
 }

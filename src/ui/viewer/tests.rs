@@ -5,6 +5,7 @@ use crate::text::TextEncoding;
 use crate::ui::ansi::ColorDepth;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
+use ratatui::layout::Rect;
 use std::cell::RefCell;
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -62,7 +63,7 @@ fn press(pane: &mut Viewer<'_>, keys: &str) {
 }
 
 fn buffer(pane: &Viewer<'_>) -> Buffer {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.size.0, pane.size.1));
+    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.screen.size.0, pane.screen.size.1));
     pane.draw(&mut buffer);
     buffer
 }
@@ -71,7 +72,7 @@ fn screen(pane: &Viewer<'_>) -> String {
     let buffer = buffer(pane);
     let row = |y| {
         let (mut out, mut x) = (String::new(), 0);
-        while x < pane.size.0 {
+        while x < pane.screen.size.0 {
             let symbol = buffer[(x, y)].symbol();
             out.push_str(symbol);
             // The second cell of a wide letter is not a blank.
@@ -79,7 +80,7 @@ fn screen(pane: &Viewer<'_>) -> String {
         }
         out.trim_end().to_string()
     };
-    (0..pane.size.1).map(row).collect::<Vec<_>>().join("\n")
+    (0..pane.screen.size.1).map(row).collect::<Vec<_>>().join("\n")
 }
 
 /// Lines with the turn in which they were seen; 0 where that is not known.
