@@ -60,18 +60,15 @@ pub fn draw_row(
     (buffer, theme): (&mut Buffer, &Theme),
     area: Rect,
     is_selected: bool,
-    mark: &str,
+    mark: Span<'static>,
     text: Vec<Span<'static>>,
     note: &str,
 ) {
     let base = if is_selected { theme.style("select") } else { Style::default() };
     buffer.set_style(area, base);
-    let used = 1 + width::of(mark) + text.iter().map(|span| width::of(&span.content)).sum::<usize>();
+    let used = 1 + width::of(&mark.content) + text.iter().map(|span| width::of(&span.content)).sum::<usize>();
     let pad = usize::from(area.width).saturating_sub(used + width::of(note));
-    let mut spans = vec![
-        Span::styled(if is_selected { "❯" } else { " " }, theme.style("key")),
-        Span::styled(mark.to_string(), theme.style("accepted")),
-    ];
+    let mut spans = vec![Span::styled(if is_selected { "❯" } else { " " }, theme.style("key")), mark];
     spans.extend(text);
     if !note.is_empty() {
         spans.push(Span::styled(format!("{}{note}", " ".repeat(pad)), theme.style("dim")));

@@ -280,7 +280,10 @@ impl<'h> Picker<'h> {
         let note_room = room.saturating_sub(text_wide + 2);
         let text = width::cut_middle(&text, room);
         let note = if note_room >= 4 { width::cut(&note, note_room).to_string() } else { String::new() };
-        let mark = if self.marked.contains(item) { "+ " } else { "  " };
+        let mark = match self.marked.contains(item) {
+            true => Span::styled("+ ", self.theme.style("accepted")),
+            false => Span::raw("  "),
+        };
         let is_selected = at == self.cursor.selected;
         list::draw_row((buffer, &self.theme), area, is_selected, mark, self.letters(&text), &note);
     }

@@ -35,11 +35,12 @@ impl ScratchpadBrowser {
     fn draw_pad(&self, buffer: &mut Buffer, area: Rect, pad: &ScratchpadItem, is_selected: bool) {
         let marked = self.marked.iter().position(|name| *name == pad.name);
         let mark = marked.map_or("  ".to_string(), |at| format!("{} ", at + 1));
+        let mark = Span::styled(mark, self.theme.style("accepted"));
         let size = format!("{} bytes", pad.bytes);
         let room = usize::from(area.width).saturating_sub(3 + width::of(&size) + 2);
         let name = width::cut_middle(&sanitize::name(&pad.name), room);
         let name = vec![Span::styled(name, self.theme.style("text"))];
-        list::draw_row((buffer, &self.theme), area, is_selected, &mark, name, &size);
+        list::draw_row((buffer, &self.theme), area, is_selected, mark, name, &size);
     }
 
     fn draw_head(&self, buffer: &mut Buffer, area: Rect) {
