@@ -39,7 +39,7 @@ fn a_batch_does_not_lose_a_file_that_was_moved_or_appended_to_unread() {
     let write = json!({"op": "write", "path": "v", "content": "x"});
     for last in [json!({"op": "delete", "path": "v"}), write] {
         let bench = native();
-        bench.write("u", &lines(3));
+        bench.write("u", lines(3));
         let refused = lost(&bench, json!([{"op": "move", "path": "u", "to": "v"}, last]));
         assert!(refused.contains("`v` has not been read in this session"), "{refused}");
         bench.call("operations", operations(json!([{"op": "move", "path": "u", "to": "v"}]))).done();
@@ -49,7 +49,7 @@ fn a_batch_does_not_lose_a_file_that_was_moved_or_appended_to_unread() {
         bench.call("operations", json!({"operations": [last], "force": true})).done();
     }
     let bench = native();
-    bench.write("u", &lines(3));
+    bench.write("u", lines(3));
     let refused = lost(&bench, json!([{"op": "append", "path": "u", "content": "z"}]));
     assert!(refused.contains("`u` has not been read in this session"), "{refused}");
     // A copy is no loss, and what the batch itself made may go again.
@@ -62,7 +62,7 @@ fn a_batch_does_not_lose_a_file_that_was_moved_or_appended_to_unread() {
 #[test]
 fn a_batch_loses_only_lines_that_were_shown() {
     let bench = native();
-    bench.write("u", &lines(51));
+    bench.write("u", lines(51));
     bench.call("read_file", json!({"path": "u", "limit": 1})).done();
     bench.call("search_contents", json!({"pattern": "line 20"})).done();
     for last in [json!({"op": "write", "path": "u", "content": "x"}), json!({"op": "delete", "path": "u"})] {
@@ -84,11 +84,11 @@ fn a_batch_loses_only_lines_that_were_shown() {
 #[test]
 fn a_batch_counts_what_it_prints_and_not_what_it_only_reads() {
     let bench = native();
-    bench.write("long", &"a line of twenty byte\n".repeat(1200));
+    bench.write("long", "a line of twenty byte\n".repeat(1200));
     bench.call("operations", operations(json!([{"op": "read", "path": "long"}]))).done();
     let refused = bench.call("operations", operations(json!([{"op": "delete", "path": "long"}]))).failed();
     assert!(refused.contains("only lines 1-909 of `long`"), "{refused}");
-    bench.write("s", &lines(3));
+    bench.write("s", lines(3));
     bench
         .call("operations", json!({"operations": [{"op": "read", "path": "s"}], "scratchpad": "kept"}))
         .done();
@@ -100,7 +100,7 @@ fn a_batch_counts_what_it_prints_and_not_what_it_only_reads() {
 fn the_editor_counts_only_lines_that_it_quoted_or_printed() {
     let bench = speaking(ToolSet::TextEditor);
     let tool = "str_replace_based_edit_tool";
-    bench.write("u", &lines(30));
+    bench.write("u", lines(30));
     let replace = json!({"command": "str_replace", "path": "u", "old_str": "line 15\n", "new_str": "X\n"});
     bench.call(tool, replace).done();
     let create = json!({"command": "create", "path": "u", "file_text": "gone\n"});
@@ -119,9 +119,9 @@ fn an_edit_elsewhere_does_not_make_the_change_of_others_known() {
     ];
     for (set, read, path, edit, old, new) in sets {
         let bench = speaking(set);
-        let file = bench.write("f.txt", &lines(30)).display().to_string();
+        let file = bench.write("f.txt", lines(30)).display().to_string();
         bench.call(read, json!({path: file})).done();
-        bench.write("f.txt", &lines(30).replace("line 2\n", "THEIRS\n"));
+        bench.write("f.txt", lines(30).replace("line 2\n", "THEIRS\n"));
         let call = match set {
             ToolSet::Agentos => {
                 json!({"path": file, "patch": "@@ -14,3 +14,3 @@\n line 14\n-line 15\n+OURS\n line 16\n"})

@@ -39,14 +39,14 @@ pub(super) fn cells(text: &str, style: impl Fn(usize) -> Style) -> Vec<StyledCel
 /// The cells of a line of a file. Look-alike letters within `alike` are written out; `sign` is the style of what stands
 /// for something that cannot be shown.
 pub(super) fn content(
-    text: &str,
+    text: &[u8],
     style: impl Fn(usize) -> Style,
     (blank, sign): (Style, Style),
     blanks: WhitespaceMode,
     alike: &[Range<usize>],
 ) -> Vec<StyledCell> {
     let manner = if blanks == WhitespaceMode::Plain { VisibleMode::Quiet } else { VisibleMode::Exact };
-    let pieces = pieces(text.as_bytes(), manner, LineBreaks::Shown, alike);
+    let pieces = pieces(text, manner, LineBreaks::Shown, alike);
     let mut out = Vec::with_capacity(text.len());
     for piece in &pieces {
         let patch = if piece.kind == VisiblePieceKind::Sign { sign } else { blank };
@@ -143,7 +143,7 @@ mod tests {
 
     fn shown(text: &str, blanks: WhitespaceMode) -> String {
         let plain = Style::default();
-        content(text, |_| plain, (plain, plain), blanks, &[]).into_iter().map(|c| c.text).collect()
+        content(text.as_bytes(), |_| plain, (plain, plain), blanks, &[]).into_iter().map(|c| c.text).collect()
     }
 
     #[test]

@@ -101,6 +101,9 @@ fn line_ends_and_encodings_are_shown() {
         (b"x\n", b"x"),
         (b"x\n", b"x  (no line end)"),
         (b"x\xe9y\n", "xéy\n".as_bytes()),
+        // A decoder makes one U+FFFD of either.
+        (b"\xc3\xa9 \xf0\x9f y\n", b"\xc3\xa9 \x9f y\n"),
+        ("é \u{9f}".as_bytes(), b"\xc3\xa9 \x9f"),
         (b"\xef\xbb\xbfx\n", b"x\n"),
         (b"x\ry\n", b"x\ny\n"),
     ] {

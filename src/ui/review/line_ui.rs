@@ -10,6 +10,7 @@ use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewHunk, Revi
 use super::side_text::{LineTerminator, SideText};
 use super::state::Review;
 use crate::text::sanitize;
+use crate::text::visible::{self, LineBreaks};
 
 /// One thing to decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,7 +123,12 @@ fn exact(doc: &SideText, line: usize) -> String {
         LineTerminator::Lf => "",
         LineTerminator::None => "  ␤(no line end)",
     };
-    format!("{}{end}", sanitize::line(doc.line(line)))
+    if doc.stray(line).is_empty() {
+        return format!("{}{end}", sanitize::line(doc.line(line)));
+    }
+    let bytes = doc.bytes(line..line + 1);
+    let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    format!("{}{end}", visible::visible(bytes.strip_suffix(b"\r").unwrap_or(bytes), LineBreaks::Shown))
 }
 
 fn span(lines: &ReviewLines, hunk: &ReviewHunk) -> String {

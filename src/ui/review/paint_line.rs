@@ -344,10 +344,24 @@ impl ReviewPainter<'_> {
         let hint = self.theme.style("hint");
         let signs = (hint, self.theme.style("warning"));
         let mut out = Vec::new();
-        let drawn = |out: &mut Vec<StyledCell>, range: Range<usize>| {
+        let written = |out: &mut Vec<StyledCell>, range: Range<usize>| {
             let alike: Vec<Range<usize>> = changes.iter().filter_map(|r| inside(r, &range)).collect();
-            let part = text.get(range.clone()).unwrap_or("");
+            let part = text.get(range.clone()).unwrap_or("").as_bytes();
             out.extend(cells::content(part, |n| style(range.start + n), signs, blanks, &alike));
+        };
+        let stray = doc.stray(line);
+        let drawn = |out: &mut Vec<StyledCell>, range: Range<usize>| {
+            let mut at = range.start;
+            for (place, byte) in &stray {
+                let Some(place) = place.checked_sub(own.start).filter(|place| range.contains(place)) else {
+                    continue;
+                };
+                written(out, at..place);
+                // The byte itself: U+FFFD would look the same for every byte.
+                out.extend(cells::content(&[*byte], |_| style(place), signs, blanks, &[]));
+                at = place + char::REPLACEMENT_CHARACTER.len_utf8();
+            }
+            written(out, at..range.end);
         };
         // Both versions have what is left out: it is in the workspace already.
         let left_out = |out: &mut Vec<StyledCell>, bytes: usize| {

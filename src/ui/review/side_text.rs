@@ -3,7 +3,7 @@
 //! Lines end with `\n` and belong together by number on both sides of that: line 7 of the text is line 7 of the bytes.
 //! A content whose encoding puts more than one byte into a line feed is none of these; it is decided as a whole.
 
-use crate::text::DetectedEncoding;
+use crate::text::{DetectedEncoding, TextEncoding};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -14,6 +14,8 @@ pub struct SideText {
     text: Arc<str>,
     /// Where the text is not the content itself: the content, and where each line of the text starts.
     raw: Option<(Arc<[u8]>, LineStarts)>,
+    /// Bytes that belong to no character, and where the U+FFFD of each is in the text.
+    stray: Arc<[(usize, u8)]>,
 }
 
 /// Where lines start, and where the last one ends.
@@ -35,7 +37,8 @@ impl SideText {
     /// `None` for what is no text, or text that has no lines in bytes (UTF-16).
     pub fn new(bytes: Vec<u8>) -> Option<SideText> {
         if bytes.is_empty() {
-            return Some(SideText { starts: Arc::new([0]), text: Arc::from(""), raw: None });
+            let (starts, text) = (Arc::new([0]), Arc::from(""));
+            return Some(SideText { starts, text, raw: None, stray: Arc::new([]) });
         }
         let detected = DetectedEncoding::of(&bytes).ok()?;
         if detected.encoding.unit() > 1 {
@@ -43,15 +46,19 @@ impl SideText {
         }
         let starts = starts(&bytes);
         match String::from_utf8(bytes) {
-            Ok(text) => Some(SideText { starts, text: text.into(), raw: None }),
+            Ok(text) => Some(SideText { starts, text: text.into(), raw: None, stray: Arc::new([]) }),
             Err(e) => {
                 let bytes = e.into_bytes();
-                let text = detected.encoding.decode(&bytes).into_owned();
+                let (text, stray) = match detected.encoding {
+                    TextEncoding::Utf8 => with_stray(&bytes),
+                    other => (other.decode(&bytes).into_owned(), Vec::new()),
+                };
                 let lines = self::starts(text.as_bytes());
                 (lines.len() == starts.len()).then(|| SideText {
                     starts,
                     text: text.into(),
                     raw: Some((bytes.into(), lines)),
+                    stray: stray.into(),
                 })
             }
         }
@@ -81,6 +88,15 @@ impl SideText {
     pub fn line(&self, n: usize) -> &str {
         let whole = self.whole(n);
         whole.strip_suffix("\r\n").or(whole.strip_suffix('\n')).unwrap_or(whole)
+    }
+
+    /// The bytes of a line that belong to no character, each with the place of its U+FFFD in the line.
+    pub fn stray(&self, n: usize) -> Vec<(usize, u8)> {
+        let lines = self.raw.as_ref().map_or(&self.starts, |(_, lines)| lines);
+        let line = span(lines, n..n + 1);
+        let from = self.stray.partition_point(|(at, _)| *at < line.start);
+        let own = self.stray.iter().skip(from).take_while(|(at, _)| line.contains(at));
+        own.map(|(at, byte)| (at - line.start, *byte)).collect()
     }
 
     pub fn end(&self, n: usize) -> LineTerminator {
@@ -114,6 +130,10 @@ impl SideText {
             None => Some(text.as_bytes().to_vec()),
             Some((bytes, _)) => {
                 let encoding = DetectedEncoding::of(bytes).ok()?.encoding;
+                // It may be there in the place of a byte, which would be lost.
+                if !self.stray.is_empty() && text.contains(char::REPLACEMENT_CHARACTER) {
+                    return None;
+                }
                 encoding.encode(text).ok().map(std::borrow::Cow::into_owned)
             }
         }
@@ -123,6 +143,20 @@ impl SideText {
         let starts = self.raw.as_ref().map_or(&self.starts, |(_, lines)| lines);
         self.text.get(span(starts, n..n + 1)).unwrap_or("")
     }
+}
+
+/// UTF-8 with a U+FFFD for each byte that belongs to no character, and where those are: two such bytes differ, and a
+/// decoder makes one U+FFFD of a whole sequence.
+fn with_stray(bytes: &[u8]) -> (String, Vec<(usize, u8)>) {
+    let (mut text, mut stray) = (String::with_capacity(bytes.len()), Vec::new());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            stray.push((text.len(), *byte));
+            text.push(char::REPLACEMENT_CHARACTER);
+        }
+    }
+    (text, stray)
 }
 
 /// Where the `part`th part of a line begins: not inside a character, and not inside text that looks like a sign of
