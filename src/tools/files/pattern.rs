@@ -8,8 +8,8 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
 /// The longest pattern, in bytes.
 const LONGEST: usize = 10_000;
-/// Bytes that a compiled pattern may take. `\w{100}` takes half of it, because `\w` is all of Unicode.
-const COMPILED: usize = 4 << 20;
+/// Bytes that a compiled pattern may take: enough for `\w{100}`, which is large because `\w` is all of Unicode.
+const COMPILED: usize = 16 << 20;
 /// Bytes that each thread may use for what it learns of a pattern while it matches. The longest plain text takes 60 MB; with
 /// less the engine falls back to one that is thirty times slower.
 const LEARNT: usize = 128 << 20;
