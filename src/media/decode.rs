@@ -1,7 +1,7 @@
 //! Decoding within limits.
 
 use super::damage::{self, CUT, DecodeStage};
-use super::{MediaError, PictureFormat, ico, jpeg, tiff, unsupported};
+use super::{MediaError, PictureFormat, ico, jpeg, metadata, tiff, unsupported};
 use ico::IcoPicture;
 use image::codecs::gif::GifDecoder;
 use image::metadata::Orientation;
@@ -81,16 +81,23 @@ fn admitted(kind: PictureFormat, bytes: &[u8]) -> Result<(impl ImageDecoder, Ori
     if kind == PictureFormat::Jpeg && !jpeg::is_complete(bytes) {
         return Err(MediaError::Broken { kind, reason: CUT.into() });
     }
+    metadata::admit(kind, bytes)?;
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     reader.limits(limits());
     let mut decoder = reader.into_decoder().map_err(|e| refused(kind, bytes, DecodeStage::Header, e))?;
     let (width, height) = decoder.dimensions();
+    if width == 0 || height == 0 {
+        return Err(MediaError::Broken { kind, reason: format!("its size is {width}x{height}") });
+    }
+    if width > MOST_SIDE || height > MOST_SIDE {
+        return Err(MediaError::LongSide { width, height, most: MOST_SIDE });
+    }
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let copies = decoding(kind, bytes).max(eight_bits(decoder.color_type())).max(turned(orientation));
     // The decoder of JPEG copies the file.
     let copied = if kind == PictureFormat::Jpeg { bytes.len() as u64 } else { 0 };
     let needed = (decoder.total_bytes().saturating_mul(copies) / 2).saturating_add(copied);
-    if needed > MOST_BYTES - SMALL_BUFFERS || width > MOST_SIDE || height > MOST_SIDE {
+    if needed > MOST_BYTES - SMALL_BUFFERS {
         return Err(MediaError::Huge { width, height, most: MOST_BYTES >> 20 });
     }
     Ok((decoder, orientation))
@@ -203,5 +210,8 @@ fn limits() -> Limits {
 /// The size a header claims, for the error.
 fn huge(kind: PictureFormat, bytes: &[u8]) -> MediaError {
     let (width, height) = size(kind, bytes).unwrap_or_default();
+    if width > MOST_SIDE || height > MOST_SIDE {
+        return MediaError::LongSide { width, height, most: MOST_SIDE };
+    }
     MediaError::Huge { width, height, most: MOST_BYTES >> 20 }
 }

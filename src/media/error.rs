@@ -9,6 +9,8 @@ pub enum MediaError {
     Broken { kind: PictureFormat, reason: String },
     #[error("the picture is {width}x{height}: decoding it would take more memory than the {most} MB allowed")]
     Huge { width: u32, height: u32, most: u64 },
+    #[error("the picture is {width}x{height}: a side may have at most {most} pixels")]
+    LongSide { width: u32, height: u32, most: u32 },
     #[error("{0} pictures are not supported")]
     Unsupported(PictureFormat),
     /// The file may well be whole: this form of the format cannot be decoded. `form` follows the format's name.
@@ -48,7 +50,7 @@ impl MediaError {
             MediaError::Lacks { .. } => "convert it with a command: `magick FILE out.png`",
             MediaError::Oversize { .. } => "leave out `exact` to have it scaled down",
             MediaError::Broken { .. } => "the file is cut off or damaged",
-            MediaError::Huge { .. } => {
+            MediaError::Huge { .. } | MediaError::LongSide { .. } => {
                 "scale it down with a command: `magick FILE -resize 4000x4000 out.png`"
             }
             MediaError::Encode(..) => "try another format",

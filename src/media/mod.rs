@@ -10,6 +10,7 @@ mod error;
 mod ico;
 mod jpeg;
 mod load;
+mod metadata;
 mod picture_format;
 mod resize;
 mod scale;

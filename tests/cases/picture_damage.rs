@@ -108,3 +108,50 @@ fn no_damage_is_described_with_the_types_of_a_decoder() {
     assert!(errors.len() > 20, "{errors:#?}");
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// Story: a PNG of 1.5 MB with a colour profile of 390 MB of zeros took 677 MB, and a Radiance picture of 2x2 with
+/// 16,000,000 lines in its header took 1.8 GB.
+#[test]
+fn what_a_picture_holds_besides_its_pixels_has_a_limit_too() {
+    let whole = picture(ImageFormat::Png);
+    let with_profile = |bytes: usize| {
+        let zeros = miniz_oxide::deflate::compress_to_vec_zlib(&vec![0; bytes], 6);
+        let profile = chunk(b"iCCP", &[&b"p\0\0"[..], &zeros].concat());
+        // Behind the header, which has 8 + 25 bytes with the signature.
+        [&whole[..33], &profile, &whole[33..]].concat()
+    };
+    assert_eq!(reason("a.png", &with_profile(3 << 20)), None);
+    assert_eq!(
+        reason("a.png", &with_profile(17 << 20)).unwrap(),
+        "PNG with a colour profile of more than 16 MB is not supported"
+    );
+    let light = picture(ImageFormat::Hdr);
+    let with_lines = |lines: usize| {
+        let start = light.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+        [&light[..start], "A=b\n".repeat(lines).as_bytes(), &light[start..]].concat()
+    };
+    assert_eq!(reason("a.hdr", &with_lines(1000)), None);
+    assert_eq!(
+        reason("a.hdr", &with_lines(20_000)).unwrap(),
+        "Radiance HDR with a header of more than 64 kB is not supported"
+    );
+}
+
+#[test]
+fn a_side_that_is_too_long_and_one_of_nothing_are_named() {
+    let whole = picture(ImageFormat::Png);
+    let sized = |width: u32, height: u32| {
+        let fields = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, 0, 0, 0, 0]].concat();
+        [&whole[..8], &chunk(b"IHDR", &fields), &whole[33..]].concat()
+    };
+    assert_eq!(
+        reason("a.png", &sized(1, 65_536)).unwrap(),
+        "the picture is 1x65536: a side may have at most 65535 pixels"
+    );
+    let mut gif = picture(ImageFormat::Gif);
+    gif[6..10].fill(0);
+    assert_eq!(
+        reason("a.gif", &gif).unwrap(),
+        "it starts like a GIF picture but cannot be decoded: its size is 0x0"
+    );
+}
