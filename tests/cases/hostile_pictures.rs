@@ -106,7 +106,7 @@ fn scaling_down_takes_little_more_memory_than_the_pixels() {
         let files = bytes.len() as u64 * if name.ends_with("jpg") { 2 } else { 1 };
         let scaling = peak(&place, name, &bytes).saturating_sub(usual + files);
         assert!(
-            scaling < pixels + (14 << 20),
+            scaling < pixels + (16 << 20),
             "{name}: {} MB for {} MB of pixels",
             scaling >> 20,
             pixels >> 20

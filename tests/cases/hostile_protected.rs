@@ -420,7 +420,7 @@ fn the_question_about_a_removed_repository_wants_its_name() {
     assert!(pty.exists(".git/HEAD") && pty.read("notes.txt") == "one\n");
     quiet();
     pty.send(".git");
-    pty.until("the typed word", |s| s.contains("goes back: .git"));
+    pty.until("the typed word", |s| s.contains("> .git"));
     quiet();
     pty.send("\r");
     pty.until("that it is applied", |_| !pty.exists(".git/HEAD") && pty.read("notes.txt") == "two\n");
