@@ -464,5 +464,8 @@ fn what_must_not_be_guessed_at_is_refused() {
         "hunk 1 of 1 (@@ -1,3 +1,3 @@) does not match: its result is already in the file, at line 1"
     );
     let partly = on("--- a/x\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n", OLD).unwrap_err();
-    assert!(partly.to_string().ends_with("and does not contain all lines of it: lines left over: 2"), "{partly}");
+    assert!(
+        partly.to_string().ends_with("and does not contain all lines of it: lines left over: 2"),
+        "{partly}"
+    );
 }

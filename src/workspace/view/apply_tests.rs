@@ -57,7 +57,12 @@ fn what_fails_after_the_commit_does_not_make_an_apply_look_undone() {
         assert!(!entry.shortfalls.is_empty(), "{at}");
         assert_eq!(fs::read(b.root.join("a.txt")).unwrap(), b"two\n", "{at}");
         assert!(!b.root.join("b.txt").exists(), "{at}");
-        let recovered = recover(b.view.journal(), b.view.objects()).unwrap();
+        let mut recovered = recover(b.view.journal(), b.view.objects()).unwrap();
+        // A process that another test starts holds a copy of the lock for a moment, and recovering leaves the journal be.
+        while !b.view.journal().open_entries().unwrap().is_empty() {
+            std::thread::yield_now();
+            recovered = recover(b.view.journal(), b.view.objects()).unwrap();
+        }
         assert_eq!(recovered.is_empty(), at == "drop", "{at}");
         assert!(recovered.kept.is_empty(), "{at}: {recovered:?}");
         assert_eq!(b.words(), Vec::<String>::new(), "{at}");
