@@ -98,7 +98,7 @@ mod with {
             assert!(gone.starts_with("the keyring could not be read: "), "{gone}");
             let (_held, waiting) = std::sync::mpsc::channel::<()>();
             let stuck = move || {
-                drop(waiting.recv());
+                let _ = waiting.recv();
                 Err(Error::NoDefaultStore)
             };
             let slow = read_from(stuck, "a", Duration::from_millis(20)).await;
