@@ -281,7 +281,7 @@ async fn ask_more(
         reply,
     })));
     tokio::select! {
-        // A dropped question has no answer: the turn stops, as if the person had said so.
+        // A dropped question has no answer: the turn stops, as if the person had stopped it.
         key = answer => Ok(key.unwrap_or('s') == 'g'),
         () = stop.cancelled() => Err(TurnEnding::Interrupted),
     }

@@ -1,5 +1,5 @@
-//! The summary that stands for the beginning of a conversation, in the person's hands: read, rewritten,
-//! undone.
+//! What a person does with the summary of the beginning of a conversation: read it, rewrite it,
+//! undo it.
 //!
 //! The record keeps every message, so nothing is lost by any of it; only what is sent changes, from the next request on.
 //! Each step is saved before it holds. Making a summary is [`super::compact`].

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tracing_subscriber::EnvFilter;
 
-/// A larger log is begun anew; the older one is kept beside it.
+/// A larger log is begun again; the older one is kept beside it.
 const MOST: u64 = 10 * 1024 * 1024;
 
 /// Starts logging. A log that cannot be written is done without.

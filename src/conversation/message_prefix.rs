@@ -1,7 +1,7 @@
 //! The beginning of a long conversation that was summed up: how much of it there is, and where the whole can be read.
 //!
 //! What is sent to a model needs the end alone, so taking a conversation up again must not cost what all of it costs.
-//! This knows no store: whoever keeps the messages gives the way to them.
+//! This knows no store: the owner of the messages gives the way to them.
 
 use super::{Message, Note, Part};
 use std::fmt;

@@ -16,7 +16,9 @@ const RATIO: usize = 1032;
 pub(super) fn admit(kind: PictureFormat, bytes: &[u8]) -> Result<(), MediaError> {
     let too_large = match kind {
         PictureFormat::Png => profile(bytes).is_some_and(is_large),
-        PictureFormat::Hdr => memchr::memmem::find(bytes.get(..HEADER).unwrap_or(bytes), b"\n\n").is_none(),
+        PictureFormat::Hdr => {
+            bytes.get(..HEADER).is_some_and(|head| memchr::memmem::find(head, b"\n\n").is_none())
+        }
         _ => false,
     };
     match (too_large, kind) {

@@ -1,7 +1,7 @@
 //! Metrics of every tool: how often it ran, how it ended, how long it took. Kept on this machine over all processes.
 //!
 //! After each call the figures of all placets are read, added to and written whole, under a lock. They are figures and
-//! no record: a file that cannot be read is begun anew, and one that cannot be written stops nothing.
+//! no record: a file that cannot be read is begun again, and one that cannot be written stops nothing.
 
 mod endpoint;
 mod file;

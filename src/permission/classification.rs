@@ -86,7 +86,7 @@ pub struct ClassificationRules {
     usual: ClassificationLevel,
     /// The highest level that may go to a host that no pattern names.
     network: ClassificationLevel,
-    /// The highest level that may go to whoever answers: the provider, or an MCP client.
+    /// The highest level that may go to the provider or the MCP client that answers.
     provider: ClassificationLevel,
 }
 
@@ -173,7 +173,7 @@ impl ClassificationRules {
         found.map_or(self.network, |(level, _)| *level)
     }
 
-    /// The highest level that whoever answers may see.
+    /// The highest level that the provider or client may see.
     pub fn provider_ceiling(&self) -> ClassificationLevel {
         self.provider
     }
@@ -235,7 +235,7 @@ pub enum FlowViolation {
     File { taint: ClassificationLevel, target: String, level: ClassificationLevel },
     /// To a host of a lower level.
     Sink { taint: ClassificationLevel, target: String, level: ClassificationLevel },
-    /// From a file that whoever answers must not see.
+    /// From a file that the provider or client must not see.
     Ceiling { target: String, level: ClassificationLevel, ceiling: ClassificationLevel },
 }
 

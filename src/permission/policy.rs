@@ -79,7 +79,7 @@ impl Policy {
         }
     }
 
-    /// With what the settings classify; `taint` is the session's level, shared with whoever shows it.
+    /// With what the settings classify; `taint` is the session's level, shared with the parts that show it.
     pub fn classified(self, labels: ClassificationRules, taint: Taint) -> Policy {
         Policy { labels, taint, ..self }
     }

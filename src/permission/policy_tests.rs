@@ -1,6 +1,11 @@
+//! What the policy answers: modes, rules and their order.
+
 use super::*;
 use crate::permission::RuleError;
 use std::path::Path;
+
+#[path = "grant_tests.rs"]
+mod grants;
 
 fn policy(mode: Mode, rules: &[(&str, RuleVerdict)]) -> Policy {
     let tools: Vec<String> =
@@ -119,29 +124,6 @@ fn an_allowed_command_pattern_covers_no_second_command() {
         ),
         "deny"
     );
-}
-
-#[test]
-fn a_grant_covers_what_it_says_and_no_more() {
-    let mut policy = policy(Mode::Ask, &[]);
-    policy.remember(Grant::Command { command: "make".into(), cwd: "/w".into() });
-    policy.remember(Grant::ReadBelow("/opt/docs".into()));
-    assert_eq!(answer(&policy, "run_command", run("make")), "allow");
-    assert_eq!(answer(&policy, "run_command", run("make install")), "ask");
-    assert_eq!(answer(&policy, "read_file", read("/opt/docs/a/b")), "allow");
-    assert_eq!(answer(&policy, "read_file", read("/opt/docsx")), "ask");
-    assert_eq!(answer(&policy, "edit_file", write("/opt/docs/a")), "ask");
-}
-
-#[test]
-fn what_a_permit_covers_is_what_was_decided() {
-    let policy = policy(Mode::Read, &[]);
-    let Decision::Allow(permit) = policy.decide(&CallId::new("c"), "read_file", vec![read("/w/a")]) else {
-        panic!("reading inside is allowed")
-    };
-    assert!(permit.covers(&read("/w/a")));
-    assert!(!permit.covers(&read("/w/b")));
-    assert!(!permit.covers(&write("/w/a")));
 }
 
 #[test]
@@ -377,7 +359,7 @@ fn a_line_is_allowed_only_when_each_part_of_it_is() {
     let named = policy(Mode::Write, &[("run(RUSTC_WRAPPER=sccache cargo *)", RuleVerdict::Allow)]);
     assert_eq!(answer(&named, "run_command", run("RUSTC_WRAPPER=sccache cargo test")), "allow");
     assert_eq!(answer(&named, "run_command", run("RUSTC_WRAPPER=x cargo test")), "ask");
-    // Whoever trusts every command has said so.
+    // A person who trusts every command has said so.
     let all = policy(Mode::Write, &[("run_command", RuleVerdict::Allow)]);
     assert_eq!(answer(&all, "run_command", run("anything; at all")), "allow");
 }
@@ -452,119 +434,6 @@ fn a_hidden_file_is_not_read_by_naming_it_to_a_command() {
     let ask = self::policy(Mode::Ask, &[("read(.env)", RuleVerdict::Deny)]);
     assert_eq!(answer(&ask, "run_command", run("grep -r foo .")), "ask");
     assert_eq!(answer(&ask, "run_command", run("cat README.md")), "allow");
-}
-
-#[test]
-fn a_pattern_grant_covers_commands_of_its_kind_in_the_workspace() {
-    let mut policy = policy(Mode::Ask, &[]);
-    let line = "cd app && npm test 2>&1 | tail -5";
-    let Decision::Ask(question) = policy.decide(&CallId::new("c"), "run_command", vec![run(line)]) else {
-        panic!("asks")
-    };
-    assert_eq!(question.pattern, Some(Grant::Pattern { patterns: vec!["npm test *".into()] }));
-    assert_eq!(question.pattern.as_ref().map(Grant::describe).as_deref(), Some("run(npm test *)"));
-    policy.remember(question.pattern.unwrap());
-    for line in [line, "cd app && npm test 2>&1 | tail -20", "npm test -- --watch", "timeout 9 npm test"] {
-        assert_eq!(answer(&policy, "run_command", run(line)), "allow", "{line}");
-    }
-    for line in
-        ["cd app && npm publish", "cd /x && npm test", "cd $X && npm test", "npm test; x", "A=b npm test"]
-    {
-        assert_eq!(answer(&policy, "run_command", run(line)), "ask", "{line}");
-    }
-}
-
-#[test]
-fn what_is_offered_for_always_says_what_would_be_stored() {
-    let policy = policy(Mode::Write, &[]);
-    let offers = |line: &str| match policy.decide(&CallId::new("c"), "run_command", vec![run(line)]) {
-        Decision::Ask(q) => (q.always.is_some(), q.pattern.map(|p| p.describe())),
-        _ => panic!("{line}"),
-    };
-    assert_eq!(offers("cargo test"), (true, Some("run(cargo test *)".into())));
-    assert_eq!(
-        offers("cargo build && npm test > o"),
-        (true, Some("run(cargo build *), run(npm test *)".into()))
-    );
-    assert_eq!(offers("cargo test --target-dir /tmp/x1"), (false, Some("run(cargo test *)".into())));
-    assert_eq!(offers("x /tmp/abc"), (false, None));
-    assert_eq!(offers("kill 12345"), (false, None));
-    assert_eq!(offers("curl x"), (true, None));
-    assert_eq!(offers("python x.py"), (true, None));
-    assert_eq!(offers("cargo test > /etc/x"), (true, None));
-}
-
-#[test]
-fn a_grant_ends_when_it_says_and_can_be_taken_back() {
-    let mut policy = policy(Mode::Ask, &[]);
-    let start: Timestamp = "2026-01-01T10:00:00Z".parse().unwrap();
-    let later = |minutes: i64| start + jiff::SignedDuration::from_mins(minutes);
-    policy.at(start);
-    let pattern = |p: &str| Grant::Pattern { patterns: vec![p.into()] };
-    let twice = policy.give(pattern("twice"), GrantLimit::Uses(2));
-    let short = policy.give(pattern("short"), GrantLimit::Until(later(10)));
-    let session = policy.give(pattern("session"), GrantLimit::Session);
-    assert_eq!(policy.give(pattern("session"), GrantLimit::Session), session);
-    // Asking how it would be judged uses nothing up.
-    for _ in 0..3 {
-        assert_eq!(policy.explain("run_command", &run("twice")).verdict, "allow");
-    }
-    let answers = |policy: &Policy, line: &str| answer(policy, "run_command", run(line));
-    assert_eq!(
-        [answers(&policy, "twice"), answers(&policy, "twice"), answers(&policy, "twice")],
-        ["allow", "allow", "ask"]
-    );
-    assert_eq!(answers(&policy, "short; session"), "allow");
-    policy.at(later(10));
-    assert_eq!(answers(&policy, "short"), "ask");
-    assert_eq!(answers(&policy, "session"), "allow");
-    let hits: Vec<(GrantId, u32)> = policy.grants().iter().map(|g| (g.id, g.hits())).collect();
-    assert_eq!(hits, [(twice, 2), (short, 1), (session, 2)]);
-    assert_eq!(policy.live().map(|g| g.id).collect::<Vec<_>>(), [session]);
-    assert!(policy.revoke(session) && !policy.revoke(session));
-    assert_eq!(answers(&policy, "session"), "ask");
-}
-
-#[test]
-fn a_permit_names_what_consented_and_a_reason_is_told() {
-    let tools = vec!["run_command".to_string()];
-    let rule = |text: &str, verdict, line| {
-        Rule::parse(text, verdict, &format!("user file /u, line {line}"), &tools).unwrap()
-    };
-    let rules = vec![
-        rule("run(make *)", RuleVerdict::Allow, 3),
-        rule("run(npm publish *)", RuleVerdict::Deny, 4).because(Some("releases are made by CI".into())),
-        rule("run(npm *)", RuleVerdict::Ask, 5).because(Some("it reaches the network".into())),
-    ];
-    let policy = Policy::new(ModeCell::new(Mode::Write), rules, vec![PathBuf::from("/w")]);
-    let Decision::Allow(permit) = policy.decide(&CallId::new("c"), "run_command", vec![run("make a && ls")])
-    else {
-        panic!("allowed")
-    };
-    let by_rule = PermitReason::Rule { rule: "run(make *)".into(), origin: "user file /u, line 3".into() };
-    assert_eq!(permit.why(), &PermitReason::Several(vec![by_rule, PermitReason::ReadOnly]));
-    assert_eq!(policy.rules_and_hits().map(|(_, hits)| hits).collect::<Vec<_>>(), [1, 0, 0]);
-    let told = |line: &str| policy.explain("run_command", &run(line)).reason;
-    assert_eq!(
-        told("npm publish"),
-        "the rule `run(npm publish *)` (user file /u, line 4) denies it: releases are made by CI"
-    );
-    assert_eq!(told("npm ci"), "the rule `run(npm *)` (user file /u, line 5) asks: it reaches the network");
-    let explained = policy.explain("run_command", &run("cd sub && timeout 5 make x; y > z")).to_string();
-    insta::assert_snapshot!(explained, @r"
-    ask: outside the copy-on-write view the command would change files at once (write mode)
-      cd sub
-        = needs no permission
-      timeout 5 make x
-        allow run(make *) (user file /u, line 3)
-        = the rule `run(make *)` (user file /u, line 3) allows it
-        make x
-          allow run(make *) (user file /u, line 3)
-          = the rule `run(make *)` (user file /u, line 3) allows it
-      y > z
-        runs in /w/sub or /w
-        = no rule or grant matches
-    ");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What many command lines come to, as one snapshot: whoever changes a table, the reader of lines or a check sees each
+//! What many command lines come to, as one snapshot: a change of a table, of the parser or of a check shows each
 //! verdict that changes. `verdict_lines.txt` has one line each, with `\n` for a line end.
 
 use super::*;

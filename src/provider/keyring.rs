@@ -53,7 +53,7 @@ mod with {
         let thread = std::thread::Builder::new().name("keyring".into()).spawn(work);
         thread.map_err(|e| format!("the keyring could not be read: no thread can be started: {e}"))?;
         match tokio::time::timeout(deadline, told).await {
-            Err(_) => Err(format!("the keyring did not answer within {deadline:?}")),
+            Err(_) => Err(format!("the keyring did not answer within {} s", deadline.as_secs_f64())),
             Ok(Err(_)) => Err("the keyring could not be read".into()),
             Ok(Ok(Ok(password))) => Ok(ApiKey::new(&password)),
             Ok(Ok(Err(Error::NoEntry))) => {
@@ -102,7 +102,7 @@ mod with {
                 Err(Error::NoDefaultStore)
             };
             let slow = read_from(stuck, "a", Duration::from_millis(20)).await;
-            assert_eq!(slow, Err("the keyring did not answer within 20ms".into()));
+            assert_eq!(slow, Err("the keyring did not answer within 0.02 s".into()));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Blame in words: a table for a person and a program that cuts columns, and objects for one that reads JSON.
 //!
-//! A line's text stands as the file has it: whoever writes it to a terminal cleans it first.
+//! A line's text stands as the file has it: the code that writes it to a terminal cleans it first.
 
 use super::changes::when;
 use crate::text::{sanitize, width};

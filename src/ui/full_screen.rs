@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 pub enum PaneFlow {
     Stay,
     Close,
-    /// The pane wants the terminal as the person had it: [`FullScreenPane::run_released`] runs, then everything is drawn anew.
+    /// The pane needs the terminal in its usual mode: [`FullScreenPane::run_released`] runs, then everything is drawn again.
     Lend,
 }
 

@@ -1,8 +1,8 @@
 //! The full-screen painter: ratatui's buffers on the alternate screen, changed rows only, one write a frame.
 //!
-//! Every row is placed by itself and, after anything but ASCII, every column is set anew, so that a terminal with
+//! Every row is placed by itself and, after anything but ASCII, every column is set again, so that a terminal with
 //! another opinion of a character's width spoils no cell outside its own row. Pictures stand over blank cells: they are
-//! sent when they come, move, or have rows of theirs written anew, and never with every frame.
+//! sent when they come, move, or have rows of theirs written again, and never with every frame.
 
 use super::inline_painter::{PainterSink, paint_row, row_differs};
 use super::picture::PlacedPicture;
@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 
 pub struct FullScreenPainter {
     sink: PainterSink,
-    /// What the screen shows; another size after a resize, so that everything is drawn anew.
+    /// What the screen shows; another size after a resize, so that everything is drawn again.
     shown: Buffer,
     pictures: Vec<PlacedPicture>,
 }
@@ -156,7 +156,7 @@ mod tests {
         let sixel = written(PictureProtocol::Sixel, &frames);
         let sent: Vec<usize> = sixel.iter().map(|frame| count(frame, "\x1bP0;1;0q")).collect();
         assert_eq!(sent, [1, 0, 1, 1, 0, 0, 0]);
-        // Moving on, its old rows are written anew: the second, the third, and no other.
+        // Moving on, its old rows are written again: the second, the third, and no other.
         assert!(
             sixel[3].contains("\x1b[2;1H")
                 && sixel[3].contains("\x1b[3;1H")

@@ -206,7 +206,7 @@ fn used_width(buffer: &Buffer, y: u16) -> usize {
         .map_or(0, |at| at + 1)
 }
 
-/// Terminals disagree about the width of some characters: after anything but ASCII the column is set anew.
+/// Terminals disagree about the width of some characters: after anything but ASCII the column is set again.
 pub(super) fn paint_row(out: &mut String, buffer: &Buffer, y: u16) {
     let mut style = ratatui::style::Style::reset();
     let mut column = 0;

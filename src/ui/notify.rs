@@ -95,7 +95,7 @@ impl Notifier {
         self.focus.store(TerminalFocus::Away as u8, Ordering::Relaxed);
     }
 
-    /// Somebody typed: whoever types is here.
+    /// Somebody typed, so somebody is here.
     pub fn typed(&self) {
         if self.focus.load(Ordering::Relaxed) == TerminalFocus::Away as u8 {
             self.focus_gained();

@@ -163,7 +163,7 @@ fn enable_extended_keys() {
     }
 }
 
-/// For whoever has the terminal for a while and knows only the old bytes.
+/// For a program that has the terminal for a while and knows only the old bytes.
 fn disable_extended_keys() {
     if KEYS.load(Ordering::SeqCst) {
         write_all(KEYS_OFF);
@@ -171,7 +171,7 @@ fn disable_extended_keys() {
 }
 
 /// Gives the screen back for `work` while a full-screen pane is open, and takes it again. The pane has to be drawn
-/// anew.
+/// again.
 pub fn with_screen_released<T>(work: impl FnOnce() -> T) -> T {
     write_all(LEAVE_FULL);
     let out = with_original_mode(work);

@@ -131,6 +131,9 @@ fn what_a_picture_holds_besides_its_pixels_has_a_limit_too() {
         [&light[..start], "A=b\n".repeat(lines).as_bytes(), &light[start..]].concat()
     };
     assert_eq!(reason("a.hdr", &with_lines(1000)), None);
+    // Cut off in its header, a picture is damaged and not too large.
+    let cut = reason("a.hdr", &with_lines(1000)[..2000]).unwrap();
+    assert!(cut.starts_with("it starts like a Radiance HDR picture but cannot be decoded: "), "{cut}");
     assert_eq!(
         reason("a.hdr", &with_lines(20_000)).unwrap(),
         "Radiance HDR with a header of more than 64 kB is not supported"

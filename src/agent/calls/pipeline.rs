@@ -71,7 +71,7 @@ enum ExecGuard {
 enum CallRejection {
     Error(ToolError),
     Denied(Denial),
-    /// The same where the model is told other words.
+    /// The same with other words for the model.
     Masked(Denial, String),
     Stopped,
 }
@@ -178,7 +178,7 @@ impl CallServices {
             name: call.name.clone(),
             title: cut(planned.title(), 500),
         });
-        // Only the model is told these words: the person and the log need the reason.
+        // These words are for the model only: the person and the log need the reason.
         let words = planned.refusal(&self.env);
         let consented = self.consent(call, planned, cancel, note).await;
         consented.map_err(|refusal| match (refusal, words) {

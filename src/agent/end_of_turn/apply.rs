@@ -11,18 +11,21 @@ use std::path::Path;
 use tokio::sync::mpsc::UnboundedSender;
 
 impl Agent {
-    /// `said`, and that it is not in the audit log, where it could not be written there.
+    /// `said`, and what could not be recorded or saved of it.
     pub(super) fn log_outcome(&self, kind: AuditKind, said: String) -> String {
+        let remarks = self.outcome_remarks(kind, &said);
+        remarks.into_iter().fold(said, |said, remark| format!("{said}; {remark}"))
+    }
+
+    /// Records `said` and uploads what was applied in mounts. Returns what of that failed.
+    fn outcome_remarks(&self, kind: AuditKind, said: &str) -> Vec<String> {
         let session = self.session().map(|s| s.id().to_string());
-        match self.gate().log_decision(kind, "the question at the end of a turn", session, &said) {
-            Ok(()) => self
-                .parts
-                .env
-                .mounts
-                .push_all()
-                .into_iter()
-                .fold(said, |said, why| format!("{said}; not saved to the store: {why}")),
-            Err(e) => format!("{said}; this is not recorded in the audit log: {e}"),
+        match self.gate().log_decision(kind, "the question at the end of a turn", session, said) {
+            Ok(()) => {
+                let failures = self.parts.env.mounts.push_all().into_iter();
+                failures.map(|why| format!("not saved to the store: {why}")).collect()
+            }
+            Err(e) => vec![format!("this is not recorded in the audit log: {e}")],
         }
     }
 
@@ -61,17 +64,16 @@ impl Agent {
             }
         };
         let lines = report.lines(Some("/undo"), &|path: &Path| workspace.shortened(path));
-        let said = match &report.result {
-            Ok(ApplyOutcome::Landed(_)) => self.log_outcome(AuditKind::Apply, lines.join("\n")),
-            _ => lines.join("\n"),
-        };
-        said.lines().for_each(|line| drop(events.send(TurnEvent::Notice(line.into()))));
+        let has_effect = matches!(report.result, Ok(ApplyOutcome::Landed(_))) || !report.special.is_empty();
+        let remarks =
+            if has_effect { self.outcome_remarks(AuditKind::Apply, &lines.join("\n")) } else { Vec::new() };
+        lines.into_iter().chain(remarks).for_each(|line| drop(events.send(TurnEvent::Notice(line))));
         match report.result {
             Ok(ApplyOutcome::Landed(_)) => Some(TurnDecision::Applied),
-            Ok(ApplyOutcome::Nothing) => Some(TurnDecision::Nothing),
+            Ok(ApplyOutcome::Nothing) if report.special_error.is_none() => Some(TurnDecision::Nothing),
             // All of it could be merged: the question comes again, with what would be applied now.
             Ok(ApplyOutcome::Changed { conflicts, .. }) if conflicts.is_empty() => None,
-            Ok(ApplyOutcome::Changed { .. }) | Err(_) => Some(TurnDecision::Kept),
+            Ok(ApplyOutcome::Nothing | ApplyOutcome::Changed { .. }) | Err(_) => Some(TurnDecision::Kept),
         }
     }
 }

@@ -44,7 +44,7 @@ impl ShellParser {
         Ok(())
     }
 
-    /// `words` joined and read as a script. `None` when it cannot be known: then the segment stands for itself.
+    /// `words` joined and read as a script. `None` when it cannot be known: then the segment is judged as it is.
     pub(super) fn script_of(
         &mut self,
         segment: &mut CommandSegment,

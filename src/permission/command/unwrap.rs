@@ -1,6 +1,6 @@
 //! Commands that run other commands: what is behind them is reached too.
 //!
-//! A wrapper that is not known here stands for itself, and a rule or a person answers for it.
+//! A wrapper that is not known here is judged as a command of its own, and a rule or a person answers for it.
 
 use super::inner::options;
 use super::parser::ShellParser;

@@ -94,7 +94,7 @@ pub(super) enum ReasoningPolicy<'a> {
     Words { model: &'a str },
 }
 
-/// What stands for a call whose result is not in the history.
+/// The text in place of a call whose result is not in the history.
 pub(super) const NO_RESULT: &str = "no result: the call was interrupted";
 
 /// What stands for a result without content.

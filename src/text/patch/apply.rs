@@ -54,7 +54,7 @@ pub fn apply(file: &FilePatch, old: &[u8], options: Options) -> Result<PatchedCo
         }
         FilePatchBody::Hunks(hunks) => hunks,
     };
-    // Whoever shows a file leaves its byte order mark out; it stays in front of whatever the hunks make.
+    // Code that shows a file leaves its byte order mark out; it stays in front of whatever the hunks make.
     let marked = old.starts_with(MARK)
         && !hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text().starts_with(MARK));
     let (mark, body) = old.split_at(if marked { MARK.len() } else { 0 });

@@ -201,7 +201,7 @@ impl StagedFiles {
             let mut given = attrs.clone().unwrap_or_else(FileAttrs::of_new_file);
             given.mode = match mode & 0o111 {
                 0 => given.mode & !0o111,
-                // Whoever may read it may run it.
+                // A user who may read it may run it.
                 _ => given.mode | (given.mode & 0o444) >> 2,
             };
             *attrs = Some(given);

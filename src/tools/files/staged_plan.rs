@@ -17,7 +17,7 @@ const DIFF: usize = 1 << 20;
 #[derive(Default)]
 pub(in crate::tools) struct StagedReport {
     pub(in crate::tools) text: String,
-    /// What was adapted, for a tool set that answers in words of its own.
+    /// What was adapted, for a tool set with its own form of answers.
     pub(in crate::tools) notes: Vec<String>,
     /// The call's line for the person; without it, its title and the lines counted.
     pub(in crate::tools) line: Option<String>,

@@ -22,7 +22,7 @@ type ResultTextFn<A, S> = fn(&A, &S, &FinishedCall<'_>) -> Option<String>;
 /// The words for what went wrong; `None` keeps placet's own.
 type ErrorTextFn<A, S> = fn(&A, &ToolContext, &S, &ToolError) -> Option<String>;
 
-/// A call that ran, for whoever finds the words.
+/// A call that ran, for the code that words it.
 pub(super) struct FinishedCall<'a> {
     pub(super) env: &'a ToolContext,
     pub(super) call: &'a CallId,

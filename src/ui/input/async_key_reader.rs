@@ -1,7 +1,7 @@
 //! Keys while a turn runs, from a thread of our own.
 //!
 //! It waits for the terminal and for its own end with one `poll`, so it ends when it is told to, and never reads a byte
-//! that is not there. What was read and not asked for belongs to whoever reads next.
+//! that is not there. What was read and not asked for belongs to the next reader.
 
 use super::decode::{InputDecoder, InputToken, TerminalInput};
 use super::{CHUNK, MOMENT, typeahead};

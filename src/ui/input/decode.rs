@@ -80,7 +80,7 @@ impl InputDecoder {
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<InputToken> {
         self.waited = 0;
         let mut out = Vec::new();
-        // Whoever cannot wait for the end of a paste says so; nothing else is ever read as this one byte.
+        // A caller that cannot wait for the end of a paste says so; nothing else is ever read as this one byte.
         if bytes == [control::CTRL_C]
             && let Some(paste) = self.paste.take()
         {

@@ -1,4 +1,4 @@
-//! What was read from the terminal and not used yet. It belongs to whoever reads next.
+//! What was read from the terminal and not used yet. It belongs to the next reader.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

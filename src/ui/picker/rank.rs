@@ -1,4 +1,4 @@
-//! Matching and ordering beside the drawing: a thread that starts anew with every letter and tells what it has.
+//! Matching and ordering beside the drawing: a thread that starts again with every letter and tells what it has.
 //!
 //! Things to choose from may still arrive while it works. A query that only grew looks through what matched before.
 

@@ -27,7 +27,7 @@ pub struct TerminalPicture {
     cell: (u32, u32),
     pub columns: u16,
     pub rows: u16,
-    /// All of it as it is sent: scrolling moves it and makes nothing anew.
+    /// All of it as it is sent: scrolling moves it and makes nothing again.
     whole: Vec<u8>,
 }
 
@@ -52,7 +52,7 @@ impl TerminalPicture {
         dots
     }
 
-    /// Whether the terminal keeps it over cells that are written anew.
+    /// Whether the terminal keeps it over cells that are written again.
     pub(crate) fn floats(&self) -> bool {
         self.protocol == PictureProtocol::Kitty
     }
@@ -157,7 +157,7 @@ impl PlacedPicture {
         out
     }
 
-    /// Takes it off the screen, where writing its cells anew does not do that.
+    /// Takes it off the screen, where writing its cells again does not do that.
     pub(crate) fn erase(&self) -> Vec<u8> {
         match self.dots.protocol {
             // `I`: the terminal forgets its pixels as well.

@@ -1,4 +1,4 @@
-//! A hunk written anew by the person: as text for an editor, and back, checked.
+//! A hunk written again by the person: as text for an editor, and back, checked.
 
 use super::file::{ReviewDecision, ReviewHunk, ReviewLines};
 use super::side_text::{LineTerminator, SideText};

@@ -73,7 +73,7 @@ pub struct ReviewLines {
     pub opened: Vec<Range<usize>>,
     /// Where the lines are parts of a longer text: a line of each side where a part begins, and its number there.
     pub parts: Vec<PartBoundary>,
-    /// The person wrote the new side anew.
+    /// The person wrote the new side again.
     pub edited: bool,
 }
 

@@ -20,7 +20,7 @@ pub(super) enum ReviewUndoItem {
         file: usize,
         was: WholeChange,
     },
-    /// A file's hunks were cut anew, or its new side was written anew.
+    /// A file's hunks were cut again, or its new side was written again.
     Lines {
         file: usize,
         was: Box<ReviewLines>,

@@ -1,4 +1,4 @@
-//! What the agent is told of a review: what was rejected, what was written anew, and every comment, as data with path,
+//! What the agent is told of a review: what was rejected, what was written again, and every comment, as data with path,
 //! side, line and the text it is about.
 
 use super::comment::{CommentTarget, DiffSide};

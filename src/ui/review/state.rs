@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub enum ReviewEffect {
     /// Put this on the clipboard, exactly.
     Copy(String),
-    /// Let the person write a hunk anew.
+    /// Let the person write a hunk again.
     Edit {
         file: usize,
         hunk: usize,
@@ -175,7 +175,7 @@ impl Review {
         self.size = (columns.max(1), rows.max(1));
     }
 
-    /// Lays the rows out anew and keeps the cursor on what it was on.
+    /// Lays the rows out again and keeps the cursor on what it was on.
     pub(super) fn lay_out(&mut self) {
         let here = self.row();
         let (file, hunk) = (self.file_here(), here.and_then(|row| row.hunk()));

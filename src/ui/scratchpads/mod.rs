@@ -1,6 +1,6 @@
 //! The scratchpads of a conversation on a screen of their own: looked at, compared, and chosen for something.
 //!
-//! The screen decides nothing: what a key asks for is a [`ScratchpadRequest`], which whoever opened it grants, and opens it again.
+//! The screen decides nothing: what a key asks for is a [`ScratchpadRequest`], which the caller grants, and then opens the screen again.
 //! So it needs no store and no workspace.
 
 mod draw;

@@ -1,7 +1,7 @@
 //! The field in which a person types: a cursor, the editing keys of bash, pastes, and the part of the text that fits.
 //!
 //! Drafts, answers, filters, searches, paths and comments are all typed in it, so every key does the same everywhere.
-//! Enter, Esc and the history belong to whoever owns the field.
+//! Enter, Esc and the history belong to the owner of the field.
 
 #[cfg(test)]
 mod tests;

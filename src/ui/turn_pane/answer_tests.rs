@@ -154,7 +154,7 @@ fn escape_at_the_apply_question_answers_nothing_and_stops_nothing() {
     let mut b = bench();
     let mut answer = b.ask_to_apply(DisplayDetail::None);
     assert_eq!(b.key(KeyCode::Esc), None);
-    // Dropped: whoever asks keeps the changes pending and says so.
+    // Dropped: the caller keeps the changes pending and says so.
     assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
 }
 

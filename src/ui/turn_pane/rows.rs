@@ -1,6 +1,6 @@
 //! The pane's rows: what arrives, what runs, what is queued, the status, and the line that is typed.
 //!
-//! Everything is laid out anew for each frame from the state in [`TurnPane`]; the painter writes what differs.
+//! Everything is laid out again for each frame from the state in [`TurnPane`]; the painter writes what differs.
 
 use super::super::wrap::wrap;
 use super::question::{PaneQuestion, QuestionFocus};

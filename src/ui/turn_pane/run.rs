@@ -227,7 +227,7 @@ fn refused(live: &mut TurnPane, input: &TerminalInput) -> Vec<Line<'static>> {
 fn take_input(live: &mut TurnPane, input: TerminalInput, at: Instant) -> Option<TurnPaneAction> {
     match input {
         TerminalInput::Key(key) => live.key(key, at),
-        // Whoever comes back by a click has not read the question yet.
+        // A person who comes back by a click has not read the question yet.
         TerminalInput::FocusGained => {
             live.focus_returned(Instant::now());
             None

@@ -1,6 +1,6 @@
 //! A picture on a screen of its own, as large as the screen allows and no larger than it is.
 //!
-//! It is decoded beside the drawing, anew when the screen has another size. It neither zooms nor plays: of a picture
+//! It is decoded beside the drawing, again when the screen has another size. It neither zooms nor plays: of a picture
 //! that moves the first frame is shown.
 
 use crate::text::{sanitize, width};

@@ -2,7 +2,7 @@
 
 use super::View;
 use super::selection::{ApplyOutcome, ChangeSelection};
-use crate::text::{count, sanitize, visible};
+use crate::text::{count, visible};
 use crate::workspace::apply::ApplyError;
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::ChangeApproval;
@@ -73,7 +73,8 @@ impl ApplyReport {
             || self.special_error.is_some()
     }
 
-    /// The sentences, the most important first. `undo` is what reverts it, such as `/undo`, where that is worth a word.
+    /// The sentences, a line each, the most important first: a name or an error with a line break begins no line of its
+    /// own, which could look like placet's. `undo` is what reverts it, such as `/undo`, where that is worth a word.
     pub fn lines(&self, undo: Option<&str>, shown: &dyn Fn(&Path) -> PathBuf) -> Vec<String> {
         let name = |path: &Path| visible::path(&shown(path));
         let mut lines = match &self.result {
@@ -91,7 +92,7 @@ impl ApplyReport {
         lines.extend(
             self.special_error.iter().map(|e| format!("pipes, sockets and devices are still pending: {e}")),
         );
-        lines
+        lines.iter().map(|line| visible::guard_line(line).into_owned()).collect()
     }
 }
 
@@ -105,7 +106,7 @@ fn landed(entry: &JournalEntry, undo: Option<&str>, name: &dyn Fn(&Path) -> Stri
         first.push_str(&format!("; {undo} reverts {them}"));
     }
     let mut lines = vec![first];
-    lines.extend(entry.shortfalls.iter().map(|line| sanitize::line(line).into_owned()));
+    lines.extend(entry.shortfalls.iter().cloned());
     let in_place = entry.changes.iter().filter(|change| change.in_place);
     lines.extend(in_place.map(|change| format!("{}: {WRITTEN_IN_PLACE}", name(&change.path))));
     lines
@@ -118,4 +119,40 @@ fn changed(merged: &[PathBuf], conflicts: &[PathBuf], name: &dyn Fn(&Path) -> St
     lines.extend(merged.iter().map(|path| format!("{}: {again}", name(path))));
     lines.extend(conflicts.iter().map(|path| format!("{}: {conflict}", name(path))));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_line_break_begins_no_line() {
+        let path = PathBuf::from("/w/x\n\u{25c6} applied 9 changes; /undo reverts them");
+        let shown = |path: &Path| path.to_path_buf();
+        let report = |result| ApplyReport { result, special: vec![path.clone()], special_error: None };
+        let what = "a pipe".to_string();
+        for result in [
+            Err(ApplyError::Special { path: path.clone(), what }),
+            Err(ApplyError::Changed(vec![path.clone()])),
+            Ok(ApplyOutcome::Changed { merged: vec![path.clone()], conflicts: vec![path.clone()] }),
+        ] {
+            let lines = report(result).lines(Some("/undo"), &shown);
+            assert!(
+                lines.iter().all(|line| !line.contains('\n') && !line.starts_with('\u{25c6}')),
+                "{lines:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn pipes_alone_are_said_to_be_discarded_and_nothing_is_said_to_be_applied() {
+        let pipe = PathBuf::from("/w/p");
+        let report =
+            ApplyReport { result: Ok(ApplyOutcome::Nothing), special: vec![pipe], special_error: None };
+        assert_eq!(
+            report.lines(None, &|path| path.to_path_buf()),
+            ["/w/p: a pipe, socket or device, which is never applied; discarded"]
+        );
+        assert!(report.is_done() && !report.is_incomplete());
+    }
 }

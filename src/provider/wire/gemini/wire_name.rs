@@ -3,5 +3,5 @@
 /// The name in the proofs of this wire format.
 pub(in crate::provider::wire) const WIRE: &str = "gemini";
 
-/// What stands for a call that came in no form that could be read.
+/// The name of a call that cannot be read.
 pub(in crate::provider::wire) const UNREADABLE: &str = "unreadable_call";

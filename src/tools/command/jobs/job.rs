@@ -334,7 +334,7 @@ impl Job {
         Ok((lines.get(from..).unwrap_or_default().concat(), from))
     }
 
-    /// From a place in the log to its end, and where that is. A log that was begun anew is read from its beginning.
+    /// From a place in the log to its end, and where that is. A log that was begun again is read from its beginning.
     fn text_from(&self, at: u64) -> std::io::Result<(String, u64)> {
         let mut file = match File::open(self.log()) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok((String::new(), at)),

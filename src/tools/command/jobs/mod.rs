@@ -1,7 +1,7 @@
 //! Background commands of this process: which ones there are, and what became of them.
 //!
 //! A job is a command that was let go on by itself: see [`Job`]. The list is shared by all conversations of a process and
-//! their sub-agents. Each end is told twice, once to the model and once to the person, whoever hears of it first. What
+//! their sub-agents. Each end is told twice, once to the model and once to the person, in either order. What
 //! is not kept on purpose ends with the process: the supervisors see to that, however it ends.
 
 mod job;

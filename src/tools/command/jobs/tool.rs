@@ -155,7 +155,7 @@ impl Plan for JobPlan {
                 }
             };
             if self.args.action == JobAction::Kill {
-                // Whoever ended it knows.
+                // The person who ended it knows.
                 job.tell_person_once();
             }
             match self.read(job) {
