@@ -28,11 +28,13 @@ pub mod keys;
 pub mod model_selection;
 mod modes;
 mod mounts;
+mod runtime;
 mod sessions;
 mod tool_sets;
 mod views;
 
 pub use error::AppError;
+pub use runtime::runtime;
 
 /// What the person asked for on the command line, beside settings.
 #[derive(Clone, Debug, Default)]
@@ -41,6 +43,15 @@ pub struct LaunchOptions {
     pub add_dirs: Vec<PathBuf>,
     pub record: Option<PathBuf>,
     pub replay: Option<PathBuf>,
+    /// The program that becomes the supervisor of a command; `None` is this program itself.
+    pub supervisor: Option<PathBuf>,
+}
+
+impl LaunchOptions {
+    fn supervisor(&self) -> PathBuf {
+        let own = || std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet"));
+        self.supervisor.clone().unwrap_or_else(own)
+    }
 }
 
 /// Everything that outlives a conversation.
@@ -68,7 +79,7 @@ impl App {
         // A mistake in these is a doubt that the rules must know of.
         let labels = interceptors::labels(&mut config);
         let keys = withheld(&config);
-        let gate = interceptors::gate(&mut config, &paths, keys)?;
+        let gate = interceptors::gate(&mut config, &paths, (request.supervisor(), keys))?;
         config.problems.extend(own_models(&paths.models_file()));
         let dialect = config.text("tools.dialect").and_then(ToolSet::parse).unwrap_or_default();
         let registry = ToolRegistry::of_dialect(dialect, &tool_sets::settings(&config));
@@ -150,7 +161,7 @@ impl App {
             ..ToolLimits::default()
         };
         let commands = CommandSettings {
-            supervisor: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet")),
+            supervisor: self.request.supervisor(),
             timeout: Duration::from_millis(number("tools.command_timeout_ms", 120_000)),
             withheld: withheld(&self.config),
             confining: Some(Arc::new(self.confining(&view))),

@@ -7,7 +7,7 @@
 
 use super::agent::Agent;
 use super::cost_meter::BudgetLimit;
-use super::event::{ChoiceQuestion, QuestionChoice, TurnEvent};
+use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent};
 use super::turn::ending::TurnEnding;
 use crate::conversation::{AssistantMessage, TokenUsage};
 use crate::provider::StreamEvent;
@@ -271,6 +271,7 @@ async fn ask_more(
     let (reply, answer) = oneshot::channel();
     let what = what.name();
     drop(events.send(TurnEvent::Choice(ChoiceQuestion {
+        subject: ChoiceSubject::Budget,
         title: format!("The budget of {limit} for this {what} is used up: {spent}. Continue?"),
         reason: format!("`budget.{what}` asks before more is spent"),
         detail: DisplayDetail::None,

@@ -6,6 +6,8 @@ use crate::permission::Grant;
 use crate::provider::ProviderError;
 use crate::provider::catalog::Money;
 use crate::tools::{CallPreview, CallSummary, DisplayDetail, TodoItem, UserReply};
+use crate::workspace::ChangeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio::sync::oneshot;
 
@@ -117,12 +119,26 @@ pub enum ApprovalReply {
 /// A question with answers of its own. Dropping it answers nothing: the asker takes the harmless way.
 #[derive(Debug)]
 pub struct ChoiceQuestion {
+    pub subject: ChoiceSubject,
     pub title: String,
     pub reason: String,
     pub detail: DisplayDetail,
     pub choices: Vec<QuestionChoice>,
     /// Gets the key of what was chosen.
     pub reply: oneshot::Sender<char>,
+}
+
+/// What a question is about, for a face that does not read its sentences.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChoiceSubject {
+    /// Whether more may be spent.
+    Budget,
+    /// What a hook wants to have asked.
+    Hook,
+    /// Everything that is pending.
+    Pending(Box<ChangeSet>),
+    /// The change at one path, which a program runs or obeys later, in what is pending.
+    Protected { path: PathBuf, set: Box<ChangeSet> },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

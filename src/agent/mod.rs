@@ -25,7 +25,8 @@ pub use calls::single_call::call_once;
 pub use config::{AgentConfig, SelectedModel, TurnStart};
 pub use end_of_turn::{TurnDecision, overview};
 pub use event::{
-    ApprovalReply, ApprovalRequest, ChoiceQuestion, LoopQuestion, QuestionChoice, TurnEvent, UserPrompt,
+    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, QuestionChoice, TurnEvent,
+    UserPrompt,
 };
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
 pub use queue::{MessageQueue, QueuedMessage, SendTiming, is_command};

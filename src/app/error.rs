@@ -3,6 +3,7 @@
 use crate::hooks::HookError;
 use crate::permission::Mode;
 use crate::permission::RuleError;
+use crate::process::ResourceError;
 use crate::provider::ProviderPreset;
 use crate::repl::UserError;
 use crate::session::SessionError;
@@ -39,6 +40,10 @@ pub enum AppError {
     Dollars { key: &'static str, value: String },
     #[error("`{path}`: {reason}")]
     File { path: PathBuf, reason: String },
+    #[error(transparent)]
+    Resources(#[from] ResourceError),
+    #[error("cannot start threads: {0}")]
+    Threads(std::io::Error),
 }
 
 pub(super) fn names(modes: &[Mode]) -> String {
@@ -75,6 +80,7 @@ impl AppError {
                 format!("pass --base-url, or set `base_url` of [providers.{name}] in the configuration")
             }
             AppError::KeyFile { path, .. } => format!("chmod 600 {}", path.display()),
+            AppError::Resources(e) => e.hint().into(),
             _ => return None,
         })
     }

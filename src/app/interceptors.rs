@@ -9,6 +9,7 @@ use crate::metrics::MetricsFile;
 use crate::permission::{ClassificationLevel, ClassificationRules, ProgramDirs, ProtectedPaths};
 use crate::text::regular_file;
 use globset::{Glob, GlobSetBuilder};
+use std::path::PathBuf;
 
 /// Where the audit log and its guards lie.
 pub fn audit_places(paths: &AppDirs) -> audit::AuditPaths {
@@ -29,7 +30,7 @@ pub fn metrics(paths: &AppDirs) -> MetricsFile {
 pub(super) fn gate(
     config: &mut Config,
     paths: &AppDirs,
-    withheld: Vec<String>,
+    (supervisor, withheld): (PathBuf, Vec<String>),
 ) -> Result<CallInterceptors, AppError> {
     let keys = withheld.clone();
     let mut hooks = Vec::new();
@@ -40,8 +41,7 @@ pub(super) fn gate(
             Err(e) => config.add_permission_problem(ConfigProblem::of_value(&origin, e.to_string())),
         }
     }
-    let programs =
-        HookEnvironment { supervisor: std::env::current_exe().unwrap_or_else(|_| "placet".into()), withheld };
+    let programs = HookEnvironment { supervisor, withheld };
     let on = |key: &str| config.flag(key).unwrap_or(true);
     Ok(CallInterceptors {
         hooks: HookSet::new(hooks, programs),

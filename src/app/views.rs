@@ -176,7 +176,7 @@ impl App {
 
     /// The same with everything the trial found.
     pub fn probe(&self) -> SandboxProbe {
-        tried(&self.view("probe"))
+        tried(&self.view("probe"), &self.request.supervisor())
     }
 
     /// The directories that hold the views of all workspaces, and the layers of their commands.
@@ -203,14 +203,14 @@ impl App {
         let mut masked: Vec<PathBuf> = texts("sandbox.mask").into_iter().map(|t| self.expanded(&t)).collect();
         masked.extend(self.credential_files(home.as_deref()));
         masked.extend([self.paths.keys_file(), self.paths.state.clone(), self.paths.config.clone()]);
-        let (view, sweep) = (view.clone(), self.sweep());
+        let (view, sweep, supervisor) = (view.clone(), self.sweep(), self.request.supervisor());
         let snapshot = self.config.text("sandbox.backend") == Some("snapshot");
         CommandSandbox {
             backend: Box::new(move || {
                 // Before the first command, once: what nobody needs any more goes.
                 static SWEPT: std::sync::Once = std::sync::Once::new();
                 SWEPT.call_once(|| sweep.prune());
-                let probe = tried(&view);
+                let probe = tried(&view, &supervisor);
                 match probe.backend {
                     SandboxBackend::Overlay if snapshot && probe.landlock_abi.is_some() => {
                         (SandboxBackend::Landlock, "the settings ask for snapshots".into())
@@ -306,14 +306,13 @@ fn private(shared: &Path) -> PathBuf {
     if ours { dir } else { std::env::temp_dir().join(format!("placet-{uid}-{}", std::process::id())) }
 }
 
-fn tried(view: &View) -> SandboxProbe {
-    let supervisor = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet"));
+fn tried(view: &View, supervisor: &Path) -> SandboxProbe {
     for dir in view.layer_places() {
         // A directory that cannot be made is left out of the trial below.
         drop(std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir));
     }
     let places: Vec<PathBuf> = view.layer_places().iter().filter(|dir| dir.is_dir()).cloned().collect();
-    let probe = probe(&supervisor, &places);
+    let probe = probe(supervisor, &places);
     if let Some(dir) = &probe.layers {
         view.set_layers_dir(dir.clone());
     }

@@ -15,7 +15,6 @@ use crate::session::{OpenSession, SessionStore};
 use crate::ui::term;
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::path::PathBuf;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// An application, with the project's file when it waits for the person's trust.
@@ -94,6 +93,7 @@ pub(super) fn load(options: &Options) -> Result<LoadedApp, CliError> {
         add_dirs: options.add_dir.clone(),
         record: options.record.clone(),
         replay: options.replay.clone(),
+        supervisor: None,
     };
     let app = App::new(config, paths, request)?;
     if options.dry_run && app.mode.load() > crate::permission::Mode::Ask {
@@ -129,21 +129,8 @@ pub(super) fn working_directory(options: &Options) -> Result<PathBuf, CliError> 
 
 /// The runtime beside the main thread.
 pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
-    const FILES: usize = 32;
-    const MORE_THREADS: usize = 8;
-    const DAY: Duration = Duration::from_secs(24 * 3600);
     let workers = std::thread::available_parallelism().map_or(2, usize::from).clamp(2, 8);
-    crate::process::check_room(FILES, workers + MORE_THREADS)
-        .map_err(|e| CliError::new(e.to_string()).hint(e.hint()))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(workers)
-        .thread_keep_alive(DAY)
-        .enable_all()
-        .build()
-        .map_err(|e| CliError::new(format!("cannot start threads: {e}")))?;
-    // One thread for blocking work stays: where no other can be started later, work waits for it instead of breaking.
-    drop(runtime.spawn_blocking(|| ()));
-    Ok(runtime)
+    Ok(app::runtime(workers)?)
 }
 
 pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<u8, CliError> {

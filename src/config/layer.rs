@@ -105,15 +105,19 @@ impl SettingsLayer {
     /// `KEY=VALUE` as given to `--set`.
     pub fn set(&mut self, assignment: &str) {
         let flag = format!("--set {assignment}");
-        let Some((name, text)) = assignment.split_once('=') else {
-            self.problem(&flag, "expected KEY=VALUE".into(), None, false);
-            return;
-        };
+        match assignment.split_once('=') {
+            Some((name, text)) => self.assign(name, text, "--set", &flag),
+            None => self.problem(&flag, "expected KEY=VALUE".into(), None, false),
+        }
+    }
+
+    /// A key as `origin` sets it; `whence` is how a mistake in it is named.
+    pub fn assign(&mut self, name: &str, text: &str, origin: &str, whence: &str) {
         match SettingKey::find(name) {
-            Some(key) => self.take_text(key, name, text, SettingOrigin::Flag("--set".into()), &flag),
+            Some(key) => self.take_text(key, name, text, SettingOrigin::Flag(origin.into()), whence),
             None => {
                 let (message, hint) = unknown(name);
-                self.problem(&flag, message, hint, is_permission(name));
+                self.problem(whence, message, hint, is_permission(name));
             }
         }
     }

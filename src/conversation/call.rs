@@ -134,6 +134,7 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
+/// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
@@ -148,6 +149,7 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
+    /// In lower case: `done`.
     pub const fn name(self) -> &'static str {
         match self {
             CallOutcome::Done => "done",

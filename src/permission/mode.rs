@@ -4,12 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
+/// What calls may do, and what becomes of their changes. From the strictest to the least strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
+    /// No tool runs.
     None,
+    /// Files may be read, and commands run in a copy. Changes are discarded when the turn ends.
     Read,
+    /// Changes stay pending until the apply question is answered.
     Ask,
+    /// Changes in the workspace are applied after each call, except large losses and files that run later.
     Write,
+    /// Commands run without a sandbox and write directly. Destructive commands and protected files ask.
     Unrestricted,
 }
 
@@ -27,8 +33,10 @@ pub enum WritePolicy {
 }
 
 impl Mode {
+    /// All modes, the strictest first.
     pub const ALL: [Mode; 5] = [Mode::None, Mode::Read, Mode::Ask, Mode::Write, Mode::Unrestricted];
 
+    /// As the settings name it: `ask`.
     pub fn name(self) -> &'static str {
         match self {
             Mode::None => "none",
@@ -39,6 +47,7 @@ impl Mode {
         }
     }
 
+    #[doc(hidden)]
     pub fn write_policy(self) -> WritePolicy {
         match self {
             Mode::None | Mode::Read => WritePolicy::Discard,
@@ -49,6 +58,7 @@ impl Mode {
     }
 
     /// The letter in the prompt.
+    #[doc(hidden)]
     pub fn letter(self) -> char {
         match self {
             Mode::None => 'n',
@@ -83,6 +93,7 @@ impl Mode {
     }
 
     /// The mode after this one in `enabled`, as Shift+Tab goes; one that is not in the list goes to its first.
+    #[doc(hidden)]
     pub fn next(self, enabled: &[Mode]) -> Mode {
         let at = enabled.iter().position(|m| *m == self);
         let next = at.map_or(0, |i| (i + 1) % enabled.len().max(1));

@@ -5,7 +5,7 @@ mod protected;
 mod words;
 
 use super::agent::Agent;
-use super::event::{ChoiceQuestion, QuestionChoice, TurnEvent};
+use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent};
 use crate::audit::AuditKind;
 use crate::permission::Mode;
 use crate::tools::DisplayDetail;
@@ -142,6 +142,7 @@ fn about_all(
 ) -> (ChoiceQuestion, oneshot::Receiver<char>) {
     let (reply, answer) = oneshot::channel();
     let question = ChoiceQuestion {
+        subject: ChoiceSubject::Pending(Box::new(set.clone())),
         title: headline(set, classes, view, workspace),
         reason: reason(view),
         detail: DisplayDetail::Changes(Box::new(overview(set, view, workspace))),

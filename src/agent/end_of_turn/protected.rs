@@ -1,6 +1,8 @@
 //! What is approved by itself at the end of a turn: large losses and paths that run later.
 
-use super::super::event::{ApprovalReply, ApprovalRequest, ChoiceQuestion, QuestionChoice, TurnEvent};
+use super::super::event::{
+    ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent,
+};
 use super::TurnDecision;
 use super::words::{counted, losses, overview};
 use crate::agent::agent::Agent;
@@ -130,6 +132,7 @@ fn about_one(
     let why = classes.runner(&change.path).map(|r| sanitize::line(&r.why).into_owned()).unwrap_or_default();
     let part = set.part(|c| c.path.starts_with(&change.path));
     ChoiceQuestion {
+        subject: ChoiceSubject::Protected { path: change.path.clone(), set: Box::new(set.clone()) },
         title: format!("! {name} ({}): apply this file?", change.verb().word()),
         reason: why,
         detail: DisplayDetail::Changes(Box::new(overview(&part, view, workspace))),

@@ -77,6 +77,7 @@ impl TurnPaneHarness {
     fn ask_to_apply(&mut self, detail: DisplayDetail) -> oneshot::Receiver<char> {
         let (reply, answer) = oneshot::channel();
         self.event(TurnEvent::Choice(crate::agent::ChoiceQuestion {
+            subject: crate::agent::ChoiceSubject::Hook,
             title: "1 change, +1 -0 lines: apply?".into(),
             reason: "none of these changes is in the workspace yet".into(),
             detail,

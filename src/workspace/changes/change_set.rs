@@ -34,16 +34,22 @@ pub struct FileChange {
 /// What happened to a path, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ChangeKind {
+    /// There was nothing, and there will be something.
     Created,
+    /// The content changes, or what kind of thing it is.
     Modified,
+    /// There will be nothing.
     Deleted,
+    /// It was created, and the same content was deleted elsewhere.
     Renamed,
     /// Mode, owner or attributes alone.
     Mode,
+    /// It becomes a pipe, a socket or a device, which is never applied.
     Special,
 }
 
 impl ChangeKind {
+    /// In lower case: `created`.
     pub fn word(self) -> &'static str {
         match self {
             ChangeKind::Created => "created",

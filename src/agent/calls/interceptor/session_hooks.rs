@@ -3,7 +3,7 @@
 use crate::agent::agent::{Agent, lock};
 use crate::agent::config::TurnStart;
 use crate::agent::conversation::notes::words_in;
-use crate::agent::event::{ChoiceQuestion, QuestionChoice, TurnEvent};
+use crate::agent::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent};
 use crate::agent::turn::ending::TurnEnding;
 use crate::agent::turn_driver::TurnDriver;
 use crate::audit::{AuditEvent, AuditKind};
@@ -197,6 +197,7 @@ async fn ask_yes_no(
 ) -> bool {
     let (reply, answer) = oneshot::channel();
     drop(events.send(TurnEvent::Choice(ChoiceQuestion {
+        subject: ChoiceSubject::Hook,
         title: "a hook asks: continue?".into(),
         reason: reason.into(),
         detail: DisplayDetail::Text(shown),
