@@ -6,7 +6,8 @@
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
 use placet::{
-    ChangeChoice, ChangesOutcome, Error, Event, Mode, PendingChanges, Question, RunningTurn, Session,
+    ChangeChoice, ChangesOutcome, Error, Event, Mode, PendingChanges, PendingClass, Question, RunningTurn,
+    Session,
 };
 use std::fs;
 use std::process::ExitCode;
@@ -78,8 +79,8 @@ enum Answer {
     Apply,
 }
 
-/// Reads the events of a turn. Questions that need a person are refused here: dropping a question does that.
-fn follow(mut turn: RunningTurn<'_>, answer: Answer) -> Result<Option<ChangesOutcome>, Error> {
+/// Reads the events of a turn and answers its questions.
+fn follow(mut turn: RunningTurn<'_>, answer: Answer) -> Result<ChangesOutcome, Error> {
     while let Some(event) = turn.recv_blocking() {
         match event {
             Event::Call { title, .. } => println!("call: {title}"),
@@ -91,18 +92,26 @@ fn follow(mut turn: RunningTurn<'_>, answer: Answer) -> Result<Option<ChangesOut
                     Answer::Apply => question.apply()?,
                 }
             }
-            Event::Question(question) => println!("refused: {question:?}"),
-            Event::Ended(outcome) => return Ok(Some(outcome.changes)),
+            Event::Question(Question::Permission(question)) => {
+                println!("question: {}: {}", question.title, question.reason);
+                question.allow()?;
+            }
+            // Every other question is answered with what does nothing, because it is dropped here.
+            Event::Ended(outcome) => return Ok(outcome.changes),
             _ => {}
         }
     }
-    Ok(None)
+    Err(Error::Ended)
 }
 
 fn show(pending: &PendingChanges) {
     for change in pending.changes() {
         let name = change.path.file_name().unwrap_or_default().to_string_lossy();
-        println!("pending: {} {name}, {:?}", change.kind.word(), change.class);
+        let note = match &change.class {
+            PendingClass::RunsLater { why, .. } => format!(" ({why})"),
+            _ => String::new(),
+        };
+        println!("pending: {} {name}{note}", change.kind.word());
         for hunk in pending.hunks(&change.path).unwrap_or_default() {
             let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
             println!(

@@ -14,7 +14,7 @@ pub struct RuleSettings {
     pub matching: Vec<String>,
     /// What it must not match.
     pub other: Vec<String>,
-    /// Why it is there; at most [`MOST_REASON`] characters on one line.
+    /// Why it is there; at most `MOST_REASON` characters on one line.
     pub reason: Option<String>,
     /// The line of the file it stands on, where there is a file.
     pub line: Option<usize>,

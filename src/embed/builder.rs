@@ -9,6 +9,7 @@ use crate::app::{self, App, IncludeProject, LaunchOptions};
 use crate::config::{AppDirs, Config, SettingsLayer, SettingsSources};
 use crate::permission::Mode;
 use crate::session::{OpenSession, SessionStore};
+use crate::text::sanitize;
 use std::path::PathBuf;
 
 /// Settings for a session. [`SessionBuilder::start`] starts it.
@@ -53,8 +54,16 @@ enum SessionStorage {
     Memory,
 }
 
+impl Session {
+    /// Settings for a session in `dir`, which must be a directory. Nothing is read or started before
+    /// [`SessionBuilder::start`].
+    pub fn builder(dir: impl Into<PathBuf>) -> SessionBuilder {
+        SessionBuilder::new(dir.into())
+    }
+}
+
 impl SessionBuilder {
-    pub(super) fn new(dir: PathBuf) -> SessionBuilder {
+    fn new(dir: PathBuf) -> SessionBuilder {
         SessionBuilder {
             dir,
             more_dirs: Vec::new(),
@@ -212,7 +221,8 @@ impl SessionBuilder {
             id: agent.session().map(|open| open.id().to_string()),
             provider: agent.provider_name().into(),
             model: agent.model().name.clone(),
-            warnings,
+            // Texts of settings files may be in them.
+            warnings: warnings.iter().map(|warning| sanitize::block(warning).into_owned()).collect(),
         };
         let is_new = matches!(self.storage, SessionStorage::New) && self.title.is_none();
         Ok(Session::new(SessionWorker::start(app, agent, !is_new)?, facts))

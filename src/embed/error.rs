@@ -29,6 +29,9 @@ pub enum Error {
         /// What to do about it.
         hint: Option<String>,
     },
+    /// The message has no text. No turn was started.
+    #[error("the message is empty")]
+    EmptyMessage,
     /// The program did not call [`supervisor_main`](crate::supervisor_main), so that it cannot run commands or hooks.
     #[error(
         "this program cannot run commands: call `placet::supervisor_main` first in `main`, or choose another `CommandRunner`"

@@ -1,13 +1,12 @@
 //! A session: one conversation in one directory, and what is pending in it.
 
+use super::Error;
 use super::apply::{Applied, ChangeChoice, Discarded};
-use super::builder::SessionBuilder;
 use super::changes::PendingChanges;
 use super::turn::RunningTurn;
 use super::undo::Undone;
 use super::worker::SessionWorker;
-use super::{Error, TurnOutcome};
-use std::path::PathBuf;
+use std::fmt;
 
 /// One conversation in one directory.
 ///
@@ -31,21 +30,11 @@ pub(super) struct SessionFacts {
 }
 
 impl Session {
-    /// Settings for a session in `dir`, which must be a directory. Nothing is read or started before
-    /// [`SessionBuilder::start`].
-    pub fn builder(dir: impl Into<PathBuf>) -> SessionBuilder {
-        SessionBuilder::new(dir.into())
-    }
-
     pub(super) fn new(worker: SessionWorker, facts: SessionFacts) -> Session {
         Session { worker, facts }
     }
 
-    pub(super) fn worker(&self) -> &SessionWorker {
-        &self.worker
-    }
-
-    /// The session's ID, for [`SessionBuilder::resume`] and `placet --resume`; `None` for a session that is in memory only.
+    /// The session's ID, for [`SessionBuilder::resume`](crate::SessionBuilder::resume) and `placet --resume`; `None` for a session that is in memory only.
     pub fn id(&self) -> Option<&str> {
         self.facts.id.as_deref()
     }
@@ -71,9 +60,15 @@ impl Session {
     /// Nothing is sent to a provider that the permission rules, the classification or a hook forbid, and no call runs
     /// without a permission: by the mode, by a rule, or by your answer to a question.
     ///
-    /// Fails with [`Error::Ended`] only.
+    /// # Errors
+    ///
+    /// [`Error::EmptyMessage`] and [`Error::Ended`]. What goes wrong later is in the turn's outcome.
     pub fn send(&mut self, message: impl Into<String>) -> Result<RunningTurn<'_>, Error> {
-        RunningTurn::begin(self, message.into())
+        let message = message.into();
+        if message.trim().is_empty() {
+            return Err(Error::EmptyMessage);
+        }
+        RunningTurn::begin(&self.worker, message)
     }
 
     /// What is pending now.
@@ -135,18 +130,10 @@ impl Session {
     }
 }
 
-impl RunningTurn<'_> {
-    /// Reads all events and returns the last. Every question is dropped: what needs a person is refused, and changes stay
-    /// pending. `None` if the session ended because of an error in placet.
-    ///
-    /// # Panics
-    ///
-    /// In an async task of tokio, as [`RunningTurn::recv_blocking`] does.
-    pub fn finish_blocking(mut self) -> Option<TurnOutcome> {
-        loop {
-            if let super::Event::Ended(outcome) = self.recv_blocking()? {
-                return Some(outcome);
-            }
-        }
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SessionFacts { id, provider, model, .. } = &self.facts;
+        let mut out = f.debug_struct("Session");
+        out.field("id", id).field("provider", provider).field("model", model).finish_non_exhaustive()
     }
 }

@@ -1,10 +1,11 @@
 //! One turn: its events as they come, and the way to cancel it.
 
-use super::event::{Event, TurnTexts};
-use super::session::Session;
-use super::worker::SessionState;
+use super::Error;
+use super::event::{Event, TurnOutcome, TurnTexts};
+use super::worker::{SessionState, SessionWorker};
 use crate::agent::{TurnDecision, TurnEnding, TurnEvent, TurnStart};
 use crate::conversation::Part;
+use std::fmt;
 use std::marker::PhantomData;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
@@ -17,7 +18,7 @@ pub struct RunningTurn<'s> {
     events: UnboundedReceiver<Event>,
     stop: CancellationToken,
     /// One turn at a time, and nothing is applied or undone during a turn.
-    session: PhantomData<&'s mut Session>,
+    session: PhantomData<&'s mut SessionWorker>,
 }
 
 /// Cancels a turn from elsewhere: another task, a thread, a signal handler of yours. Clones cancel the same turn.
@@ -25,11 +26,11 @@ pub struct RunningTurn<'s> {
 pub struct TurnCanceller(CancellationToken);
 
 impl RunningTurn<'_> {
-    pub(super) fn begin(session: &Session, message: String) -> Result<RunningTurn<'_>, super::Error> {
+    pub(super) fn begin(worker: &SessionWorker, message: String) -> Result<RunningTurn<'_>, Error> {
         let (out, events) = unbounded_channel();
         let stop = CancellationToken::new();
         let stopped = stop.clone();
-        session.worker().post(move |state| run(state, message, &out, &stopped))?;
+        worker.post(move |state| run(state, message, &out, &stopped))?;
         Ok(RunningTurn { events, stop, session: PhantomData })
     }
 
@@ -50,6 +51,20 @@ impl RunningTurn<'_> {
         self.events.blocking_recv()
     }
 
+    /// Reads all events and returns the last. Every question is dropped: what needs a person is refused, and changes stay
+    /// pending. `None` if the session ended because of an error in placet.
+    ///
+    /// # Panics
+    ///
+    /// In an async task of tokio, as [`RunningTurn::recv_blocking`] does.
+    pub fn finish_blocking(mut self) -> Option<TurnOutcome> {
+        loop {
+            if let Event::Ended(outcome) = self.recv_blocking()? {
+                return Some(outcome);
+            }
+        }
+    }
+
     /// Stops the turn. Its end still comes as an event, with [`EndReason::Cancelled`](crate::EndReason::Cancelled) if the
     /// turn had not ended already.
     ///
@@ -68,6 +83,12 @@ impl RunningTurn<'_> {
     /// A handle that cancels this turn.
     pub fn canceller(&self) -> TurnCanceller {
         TurnCanceller(self.stop.clone())
+    }
+}
+
+impl fmt::Debug for RunningTurn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RunningTurn").field("cancelled", &self.stop.is_cancelled()).finish_non_exhaustive()
     }
 }
 

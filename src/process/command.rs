@@ -23,7 +23,7 @@ pub(super) const GRACE: Duration = Duration::from_secs(4);
 pub struct ShellCommand {
     pub line: String,
     pub cwd: PathBuf,
-    /// placet itself: see [`super::supervise`].
+    /// placet itself: see `super::supervise`.
     pub supervisor: PathBuf,
     pub timeout: Duration,
     /// Environment variables that the command must not see.

@@ -45,7 +45,7 @@ struct SupervisorArgs {
     command: OsString,
 }
 
-/// Runs one command and leaves nothing of it. `args` are what follows [`RUN`]; `confine` starts what asks for a
+/// Runs one command and leaves nothing of it. `args` are what follows `RUN`; `confine` starts what asks for a
 /// sandbox. Called from `main`, before anything else has started a thread.
 pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     let Some(order) = SupervisorArgs::parse(args) else { return ExitCode::from(2) };

@@ -1,7 +1,7 @@
 //! A command in a view of its own: what it writes goes into a layer, what it must not see is not there.
 //!
 //! [`SandboxSpec`] says what the view is to be; [`process::Command`](crate::process::ShellCommand) carries it, unread, to the
-//! supervisor (`placet __run`), and [`confine`] turns it into namespaces, mounts and filters around `sh -c`. [`probe`]
+//! supervisor (`placet __run`), and [`confine`] turns it into namespaces, mounts and filters around `sh -c`. `probe`
 //! tells by trying which backend this machine has.
 //!
 //! It holds no policy: what is masked, what is writable and which hosts may be reached is the caller's word. It does

@@ -67,7 +67,7 @@ pub(super) trait HintNames {
     fn parameter(&self, tool: HintTool, native: &str) -> Option<String>;
 }
 
-/// See the module. [`hint!`] makes one out of pieces.
+/// See the module. `hint!` makes one out of pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     pieces: Vec<HintPiece>,

@@ -18,6 +18,7 @@ mod dialect_editors;
 mod dialect_scenarios;
 mod dialects;
 mod edit_properties;
+mod embed;
 mod entrance_words;
 mod guide_tables;
 mod headless;

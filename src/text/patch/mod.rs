@@ -1,7 +1,7 @@
 //! Patches: read in every form in which they are written, and applied to bytes.
 //!
 //! Pure: bytes in, bytes out, no file system. Unified diffs (of `diff -u`, git and models) and the envelope
-//! `*** Begin Patch` become the same [`FilePatch`]es; [`apply`] places the hunks of one of them in a content. What is
+//! `*** Begin Patch` become the same [`FilePatch`]es; `apply` places the hunks of one of them in a content. What is
 //! uncertain is refused with the places rather than guessed. Which file a name means, and whether it may be touched,
 //! is not decided here.
 

@@ -1,6 +1,6 @@
 //! What the person types, read in one way for the prompt, the pane and the full screens.
 //!
-//! A reader takes first what was read before and not used ([`typeahead`]), and gives back what it did not use: no key
+//! A reader takes first what was read before and not used (`typeahead`), and gives back what it did not use: no key
 //! is lost or overtaken where one reader follows another. Bytes become keys, pastes and news of the focus in
 //! [`decode`]; a terminal's own answers, early or late, are dropped there and never typed. rustyline reads through
 //! [`pty_proxy`].

@@ -2,7 +2,7 @@
 //!
 //! rustyline reads ahead, types a terminal's answers into the line and knows neither long pastes nor Shift+Enter. While
 //! it reads a line, its standard input is the other end of a terminal of our own. A thread reads the real one and
-//! passes on what is a key ([`super::legacy`]); a paste first becomes what is to stand in the line. After a key that may
+//! passes on what is a key (`super::legacy`); a paste first becomes what is to stand in the line. After a key that may
 //! end the line nothing more is passed on before it is known whether it did: what follows belongs to the reader that reads
 //! next.
 //!

@@ -1,6 +1,6 @@
 //! The review: a change set on the whole screen, decided line by line with the keyboard.
 //!
-//! [`Review`] is a pure machine: actions in, state out, no I/O and no clock. Around it [`FullScreenPane`] turns keys into
+//! [`Review`] is a pure machine: actions in, state out, no I/O and no clock. Around it `FullScreenPane` turns keys into
 //! actions, highlights beside the drawing, and runs the person's editor.
 
 mod action;

@@ -202,6 +202,7 @@ fn choices_of_other_questions_are_numbered_too() {
         crate::agent::QuestionChoice::plain('k', "keep"),
     ];
     let question = ChoiceQuestion {
+        subject: crate::agent::ChoiceSubject::Hook,
         title: "1 change".into(),
         reason: "ask".into(),
         detail: DisplayDetail::Diff("-a\n+b\n".into()),
@@ -240,6 +241,7 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
         crate::agent::QuestionChoice::for_good('d', "discard all"),
     ];
     let question = ChoiceQuestion {
+        subject: crate::agent::ChoiceSubject::Hook,
         title: "2 changes".into(),
         reason: "ask".into(),
         detail: DisplayDetail::Changes(Box::new(ChangeOverview { list: Vec::new(), files })),
