@@ -53,7 +53,7 @@ pub struct PermissionQuestion {
     /// The word that [`PermissionQuestion::allow_with_word`] needs, for destructive commands and large losses. A person
     /// should type it.
     pub word: Option<String>,
-    reply: oneshot::Sender<ApprovalReply>,
+    reply: OpenReply<ApprovalReply>,
 }
 
 /// What is pending at the end of a turn, to be applied, discarded or left pending. Dropping it leaves all pending.
@@ -66,7 +66,7 @@ pub struct ApplyQuestion {
     pub title: String,
     /// Why it is asked.
     pub reason: String,
-    reply: oneshot::Sender<char>,
+    reply: OpenReply<char>,
 }
 
 /// One pending change to a file that a program runs or obeys later. Dropping it leaves this and the others pending.
@@ -79,7 +79,7 @@ pub struct ProtectedQuestion {
     pub changes: PendingChanges,
     /// Which program runs or obeys the file, and when.
     pub reason: String,
-    reply: oneshot::Sender<char>,
+    reply: OpenReply<char>,
 }
 
 /// Whether the turn continues. Dropping it stops what it asks about.
@@ -116,10 +116,10 @@ pub enum ContinueCause {
 
 #[derive(Debug)]
 enum ContinueReply {
-    Loop(oneshot::Sender<bool>),
+    Loop(OpenReply<bool>),
     /// The key of each answer.
     Choice {
-        reply: oneshot::Sender<char>,
+        reply: OpenReply<char>,
         yes: char,
         no: char,
     },
@@ -133,7 +133,7 @@ pub struct ModelQuestion {
     pub question: String,
     /// Answers that the model offers, at most nine; any other text is an answer too.
     pub choices: Vec<String>,
-    reply: oneshot::Sender<UserReply>,
+    reply: OpenReply<UserReply>,
 }
 
 impl PermissionQuestion {
@@ -297,18 +297,26 @@ impl Question {
     }
 }
 
-fn send<T>(reply: oneshot::Sender<T>, answer: T) -> Result<(), Error> {
-    reply.send(answer).map_err(|_| Error::NotOpen)
+/// Where the answer goes, as long as the turn is not cancelled.
+#[derive(Debug)]
+struct OpenReply<T> {
+    to: oneshot::Sender<T>,
+    stop: CancellationToken,
 }
 
-/// A sender for `reply` that is closed when the turn is cancelled: a question that the program still has must not hold
-/// up the end of the turn.
-fn until_cancelled<T: Send + 'static>(
-    reply: oneshot::Sender<T>,
-    stop: &CancellationToken,
-) -> oneshot::Sender<T> {
-    let (own, answer) = oneshot::channel();
-    let stop = stop.clone();
+fn send<T>(reply: OpenReply<T>, answer: T) -> Result<(), Error> {
+    // The turn may not have noticed yet that it was cancelled.
+    match reply.stop.is_cancelled() {
+        true => Err(Error::NotOpen),
+        false => reply.to.send(answer).map_err(|_| Error::NotOpen),
+    }
+}
+
+/// A reply for `reply` that is closed when the turn is cancelled: a question that the program still has must not hold up
+/// the end of the turn.
+fn until_cancelled<T: Send + 'static>(reply: oneshot::Sender<T>, stop: &CancellationToken) -> OpenReply<T> {
+    let (to, answer) = oneshot::channel();
+    let stopped = stop.clone();
     drop(tokio::spawn(async move {
         tokio::select! {
             // An answer that was given before the cancellation counts.
@@ -319,10 +327,10 @@ fn until_cancelled<T: Send + 'static>(
                     drop(reply.send(answer));
                 }
             }
-            () = stop.cancelled() => {}
+            () = stopped.cancelled() => {}
         }
     }));
-    own
+    OpenReply { to, stop: stop.clone() }
 }
 
 /// What a question shows, as text, and how many changed lines are not in it.
