@@ -129,7 +129,7 @@ pub(crate) struct Shell<'r> {
 /// Runs the shell until the person leaves; returns the exit code.
 pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -> Result<u8, ReplError> {
     let variable = |name: &str| std::env::var(name).ok();
-    let depth = ColorDepth::detect(app.config().text("ui.color").unwrap_or("auto"), variable);
+    let depth = ColorDepth::detect(app.config().settings().ui.color, variable);
     let theme =
         Theme::load(app.config().text("ui.theme").unwrap_or("auto"), app.config_dir(), depth, variable)?;
     let answerer = app.answerer(None, None)?;

@@ -65,7 +65,7 @@ impl Shell<'_> {
 
     /// What pictures are drawn with here.
     pub(super) fn display(&self) -> PictureDisplay {
-        let setting = self.app.config().text("ui.pictures").unwrap_or("auto");
+        let setting = self.app.config().settings().ui.pictures;
         PictureDisplay::of(setting, self.theme.depth, |name| std::env::var(name).ok())
     }
 
