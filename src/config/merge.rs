@@ -93,23 +93,6 @@ impl Config {
         self.merged.all()
     }
 
-    // Until `src/repl` reads the typed values.
-    pub fn text(&self, name: &str) -> Option<&str> {
-        self.merged.text(name)
-    }
-
-    pub fn number(&self, name: &str) -> Option<u64> {
-        self.merged.number(name)
-    }
-
-    pub fn flag(&self, name: &str) -> Option<bool> {
-        self.merged.flag(name)
-    }
-
-    pub fn names_below(&self, table: &str) -> Vec<String> {
-        self.merged.names_below(table)
-    }
-
     /// True when some permission setting could not be understood: then nothing is allowed beyond reading, every call
     /// asks, and rules that allow are void, because a rule that denies may have been lost.
     pub fn strict(&self) -> bool {

@@ -130,8 +130,7 @@ pub(crate) struct Shell<'r> {
 pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -> Result<u8, ReplError> {
     let variable = |name: &str| std::env::var(name).ok();
     let depth = ColorDepth::detect(app.config().settings().ui.color, variable);
-    let theme =
-        Theme::load(app.config().text("ui.theme").unwrap_or("auto"), app.config_dir(), depth, variable)?;
+    let theme = Theme::load(&app.config().settings().ui.theme, app.config_dir(), depth, variable)?;
     let answerer = app.answerer(None, None)?;
     let base = term::BaseMode::enter()?;
     let mut notes: Vec<String> = answerer.note.clone().into_iter().collect();
@@ -151,15 +150,15 @@ pub fn run(app: Box<dyn AppContext>, runtime: &Runtime, opening: ShellOptions) -
     let pastes = PasteStore::default();
     let mut prompter =
         PromptEditor::new(app.as_ref(), &theme, store.as_ref(), drafts.clone(), pastes.clone())?;
-    let linear = app.config().flag("ui.linear").unwrap_or(false);
+    let linear = app.config().settings().ui.linear;
     // rustyline itself does not understand the sequences that these keys send.
-    if prompter.knows_keys() && !linear && app.config().flag("ui.extended_keys").unwrap_or(true) {
+    if prompter.knows_keys() && !linear && app.config().settings().ui.extended_keys {
         term::request_extended_keys(&variable("TERM").unwrap_or_default());
     }
     if signals.marks() {
         prompter.mark();
     }
-    let expanded = app.config().flag("ui.expanded").unwrap_or(false);
+    let expanded = app.config().settings().ui.expanded;
     let mut shell = Shell {
         app,
         runtime,
@@ -360,7 +359,7 @@ impl Shell<'_> {
 
     /// Keeps a connection to the provider open while somebody may be typing, where that is wanted.
     fn prewarm_connection(&self) -> Option<tokio::task::JoinHandle<()>> {
-        if self.app.config().flag("network.warm") != Some(true) {
+        if !self.app.config().settings().network.warm {
             return None;
         }
         let next = self.answerer.as_ref().map(|answerer| &answerer.provider);

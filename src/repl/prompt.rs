@@ -5,6 +5,7 @@ use super::app_context::AppContext;
 use super::helper::ShellHelper;
 use super::pasted_pictures::{dropped, from_clipboard};
 use super::terminal_status::PROMPT_END;
+use crate::config::EditModeSetting;
 use crate::permission::{ClassificationLevel, Mode, ModeCell};
 use crate::session::{DraftFile, SessionStore};
 use crate::ui::input::decode::TerminalInput;
@@ -84,8 +85,8 @@ impl PromptEditor {
         drafts: Option<Arc<DraftFile>>,
         pastes: PasteStore,
     ) -> Result<PromptEditor, ReplError> {
-        let vi = app.config().text("ui.edit_mode") == Some("vi");
-        let lines = usize::try_from(app.config().number("ui.history_lines").unwrap_or(1000)).unwrap_or(1000);
+        let vi = app.config().settings().ui.edit_mode == EditModeSetting::Vi;
+        let lines = app.config().settings().ui.history_lines;
         let config = Config::builder()
             .edit_mode(if vi { EditMode::Vi } else { EditMode::Emacs })
             .completion_type(CompletionType::List)
@@ -358,7 +359,7 @@ fn bind(
         conditional(Box::new(RecallLineHandler(cleared))),
     );
     editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(SuspendHandler(pump.clone()))));
-    let own = app.config().text("editor").map(String::from);
+    let own = app.config().settings().conversation.editor.clone();
     let edit = || {
         let (program, left) = (editor::program(own.as_deref()), Arc::clone(left));
         Box::new(EditLineHandler { program, left, pump: pump.clone(), pastes: pastes.clone() })

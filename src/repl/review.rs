@@ -67,7 +67,7 @@ impl Shell<'_> {
                 let desk = ReviewContext {
                     theme: self.theme.clone(),
                     keys,
-                    editor: self.app.config().text("editor").map(String::from),
+                    editor: self.app.config().settings().conversation.editor.clone(),
                     memory: Some(memory_of(&view)),
                     outbox: memory.outbox.clone(),
                     blame: Arc::new(move |path| blamed(&blaming, path, &turns)),
@@ -151,7 +151,7 @@ impl Shell<'_> {
 
     /// Reading line by line: for screen readers, and where nothing may be repainted.
     pub(super) fn is_linear(&self) -> bool {
-        self.app.config().flag("ui.linear").unwrap_or(false)
+        self.app.config().settings().ui.linear
     }
 }
 
@@ -161,15 +161,7 @@ pub fn keymap<A: Copy + PartialEq>(
     screen: &str,
     table: &'static [KeyBinding<A>],
 ) -> Result<Keymap<A>, String> {
-    let own: Vec<(String, String)> = config
-        .names_below(&format!("keys.{screen}"))
-        .into_iter()
-        .filter_map(|name| {
-            let keys = config.text(&format!("keys.{screen}.{name}"))?.to_string();
-            Some((name, keys))
-        })
-        .collect();
-    Keymap::new(screen, table, &own).map_err(|e| e.to_string())
+    Keymap::new(screen, table, &config.screen_keys(screen)).map_err(|e| e.to_string())
 }
 
 /// What carrying out came to.

@@ -97,7 +97,7 @@ impl Shell<'_> {
     }
 
     pub(super) fn editor(&self) -> String {
-        editor::program(self.app.config().text("editor"))
+        editor::program(self.app.config().settings().conversation.editor.as_deref())
     }
 
     pub(super) fn transcript(&self) {

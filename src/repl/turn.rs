@@ -4,6 +4,7 @@ use super::cost::cost_of;
 use super::prompt::PromptEditor;
 use super::{ReplError, Shell, attach};
 use crate::agent::{TurnDecision, TurnEnding, TurnEvent, TurnStart};
+use crate::config::MotionSetting;
 use crate::conversation::{Note, Part};
 use crate::permission::Taint;
 use crate::session::InputDraft;
@@ -100,8 +101,8 @@ impl Shell<'_> {
         stop: CancellationToken,
         draft: String,
     ) -> Result<(TurnDecision, TurnPaneResult), ReplError> {
-        let fold = usize::try_from(self.app.config().number("ui.fold_lines").unwrap_or(6)).unwrap_or(6);
-        let motion = self.app.config().text("ui.motion") != Some("none");
+        let fold = self.app.config().settings().ui.fold_lines;
+        let motion = self.app.config().settings().ui.motion != MotionSetting::None;
         let (expanded, linear) = (self.expanded, self.is_linear());
         let (theme, mode, modes) = (self.theme.clone(), self.app.mode().clone(), self.app.modes().to_vec());
         let grants = self.app.policy().lock().map_or(0, |policy| policy.live().count());

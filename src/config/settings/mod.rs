@@ -22,7 +22,6 @@ pub use field::{HookList, RuleList, SettingTexts};
 pub use guard::GuardSettings;
 pub use key::{SettingKey, SettingKind, TrustRequirement};
 pub use mounts::MountSettings;
-pub use name::name_of;
 pub(super) use name::{first, segment};
 pub use network::NetworkSettings;
 pub use providers::ProviderSettings;

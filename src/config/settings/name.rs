@@ -12,11 +12,6 @@ pub(super) fn instance(pattern: &'static str, name: &str) -> Cow<'static, str> {
     }
 }
 
-/// Until `src/repl` reads the typed values.
-pub fn name_of(table: &str, name: &str, key: &str) -> String {
-    format!("{table}.{}.{key}", segment(name))
-}
-
 /// One segment as it stands in a name.
 pub(in super::super) fn segment(name: &str) -> Cow<'_, str> {
     if name.contains('.') { Cow::Owned(format!("\"{name}\"")) } else { Cow::Borrowed(name) }
