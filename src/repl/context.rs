@@ -36,8 +36,8 @@ pub struct SlashCommand {
     pub(super) run: CommandFunction,
 }
 
-pub(super) type CommandFunction = fn(&mut CommandContext<'_>, &str) -> CommandResult;
-pub(super) type CommandResult = Result<CommandFollowUp, CommandStop>;
+pub(super) type CommandFunction = fn(&mut CommandContext<'_>, &str) -> SlashCommandResult;
+pub(super) type SlashCommandResult = Result<CommandFollowUp, CommandStop>;
 
 /// What the shell is to do after a command.
 pub(crate) enum CommandFollowUp {

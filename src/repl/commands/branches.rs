@@ -4,7 +4,7 @@
 
 use super::sessions::change_to;
 use crate::conversation::Message;
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::output::is_interactive;
 use crate::repl::titles::{first_words, when};
 use crate::session::{BranchPosition, BranchTree, SessionBranch};
@@ -14,7 +14,7 @@ use crate::ui::picker::{PickerFeed, PickerItem};
 /// Cells of what a branch began with.
 const WORDS: usize = 50;
 
-pub(super) fn tree(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn tree(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (store, id) = context.saved()?;
     let tree = store.tree(&id)?;
     if tree.branches.is_empty() {
@@ -47,7 +47,7 @@ fn pick(context: &CommandContext<'_>, tree: &BranchTree) -> Option<String> {
     context.output.pick_one(context.output.picker("Branches", feed))
 }
 
-fn go_to(context: &mut CommandContext<'_>, branch: &SessionBranch) -> CommandResult {
+fn go_to(context: &mut CommandContext<'_>, branch: &SessionBranch) -> SlashCommandResult {
     if branch.here == Some(BranchPosition::AtItsEnd) {
         return Err(CommandStop::note("the conversation is already there"));
     }
@@ -63,7 +63,7 @@ fn go_to(context: &mut CommandContext<'_>, branch: &SessionBranch) -> CommandRes
 }
 
 /// `/fork [N]`: a session of its own from here, or from before the turn that `/rewind` numbers so.
-pub(super) fn fork(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn fork(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (store, id) = context.saved()?;
     let messages = context.conversation.messages();
     let begins = |(at, message): (usize, &Message)| matches!(message, Message::User { .. }).then_some(at);

@@ -2,7 +2,7 @@
 
 use crate::agent::overview;
 use crate::audit::AuditKind;
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::prompt::words;
 use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
 use crate::text::visible;
@@ -32,12 +32,12 @@ fn pending_in(view: &View) -> Result<ChangeSet, CommandStop> {
 }
 
 /// Records what was done; the command is done with it.
-fn finish(context: &CommandContext<'_>, kind: AuditKind, by: &str, report: UserReport) -> CommandResult {
+fn finish(context: &CommandContext<'_>, kind: AuditKind, by: &str, report: UserReport) -> SlashCommandResult {
     context.record(kind, by, report);
     Ok(CommandFollowUp::Nothing)
 }
 
-pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let set = pending_in(&view)?;
     if set.is_empty() {
@@ -60,7 +60,7 @@ pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> CommandRe
     Ok(CommandFollowUp::Nothing)
 }
 
-pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let shown = |path: &Path| workspace.shortened(path);
     let mut wanted = wanted(&view, paths(&workspace, rest)?);
@@ -96,7 +96,7 @@ fn with_losses(workspace: &Workspace, view: &View, wanted: &ApplyRequest) -> Cha
     if line_ui::confirm_losses(&losses, &shown, line_ui::consent) { approval.seen(&losses) } else { approval }
 }
 
-pub(super) fn discard(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn discard(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let paths = paths(&workspace, rest)?;
     if !meant(&workspace, &view, &paths) {
@@ -122,7 +122,7 @@ fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
     line_ui::consent(&question).is_some_and(|answer| answer.trim() == "discard")
 }
 
-pub(super) fn undo(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn undo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let shown = |path: &Path| workspace.shortened(path);
     let (rest, others) = match rest.strip_suffix("rest") {
@@ -142,14 +142,14 @@ pub(super) fn undo(context: &mut CommandContext<'_>, rest: &str) -> CommandResul
     finish(context, AuditKind::Undo, "/undo", discarded.unwrap_or_else(undone))
 }
 
-pub(super) fn redo(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn redo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let shown = |path: &Path| workspace.shortened(path);
     let report = changes::redo(&view, rest == "rest", &label(&view, "/redo"), &shown);
     finish(context, AuditKind::Undo, "/redo", report)
 }
 
-pub(super) fn journal(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn journal(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let Ok(id) = rest.parse::<u64>() else {
         let lines = changes::journal_lines(view.journal(), 20);

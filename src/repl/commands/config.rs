@@ -1,10 +1,10 @@
 //! `/config`: settings, and where they come from.
 
 use crate::config::SettingKey;
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::nearest;
 
-pub(super) fn config(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn config(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let all = context.app.config.all().into_iter();
     let rows: Vec<(String, String)> = all
         .filter(|(name, ..)| rest.is_empty() || name.starts_with(rest))

@@ -1,7 +1,7 @@
 //! `/cost`: what this conversation and this day cost.
 
 use crate::provider::catalog::{self, Money};
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::session::{CostFilter, RequestCost};
 use crate::ui::scrollback;
 
@@ -19,7 +19,7 @@ pub fn priced(spent: &RequestCost) -> String {
     }
 }
 
-pub(super) fn cost(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
+pub(super) fn cost(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     let Some(agent) = &context.conversation.agent else {
         return Err(CommandStop::note("no request was sent yet"));
     };

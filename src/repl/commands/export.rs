@@ -1,10 +1,10 @@
 //! `/export`: the conversation as a file.
 
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::session::{MarkdownPictures, html, markdown, to_json};
 use std::path::Path;
 
-pub(super) fn export(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn export(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (store, id) = context.saved()?;
     let row = store.find(id.as_str())?;
     let (loaded, pads) = (store.load(&id)?, store.scratchpads(&id)?);

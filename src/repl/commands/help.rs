@@ -1,6 +1,6 @@
 //! `/help`: the commands and the keys.
 
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use ratatui::text::Line;
 
 const KEYS: [(&str, &str); 11] = [
@@ -17,7 +17,7 @@ const KEYS: [(&str, &str); 11] = [
     ("Ctrl-D", "leave"),
 ];
 
-pub(super) fn help(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn help(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let name = rest.trim_start_matches('/');
     let commands: Vec<(String, String)> = context
         .commands

@@ -1,6 +1,6 @@
 //! `/history`: a line that was typed before comes into the prompt.
 
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::prompt::UnfinishedLine;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use std::path::Path;
 const LINES: usize = 20_000;
 
 /// All sessions together, the newest line first.
-pub(super) fn history(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
+pub(super) fn history(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     let store = context.conversation.store.as_ref();
     let lines = store.and_then(|store| store.history(LINES).ok()).unwrap_or_default();
     let mut seen = HashSet::new();

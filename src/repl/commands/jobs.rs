@@ -1,6 +1,6 @@
 //! Background commands, from the prompt: `/jobs`, word of what has ended, and what becomes of them when placet leaves.
 
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::{sanitize, visible};
 use crate::tools::Job;
 use crate::ui::{ansi, scrollback};
@@ -42,7 +42,7 @@ pub(in crate::repl) fn stop(context: &CommandContext<'_>) {
 }
 
 /// `/jobs`, `/jobs N`, `/jobs kill N|all`, `/jobs keep N`.
-pub(super) fn jobs(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn jobs(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let words: Vec<&str> = rest.split_whitespace().collect();
     match words.as_slice() {
         [] => list(context),

@@ -3,7 +3,7 @@
 //! A terminal multiplexer or the terminal itself may keep a key, or send other bytes than one expects. What is shown is
 //! what every screen of the shell goes by; nothing that is pressed does anything but Ctrl-C, which ends it.
 
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::output::ShellOutput;
 use crate::ui::input::BlockingKeyReader;
 use crate::ui::input::decode::{InputToken, TerminalInput};
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Bytes of one press that are shown.
 const BYTES: usize = 48;
 
-pub(super) fn keys(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
+pub(super) fn keys(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     if !std::io::stdin().is_terminal() {
         return Err(CommandStop::error("/keys needs a terminal"));
     }

@@ -1,9 +1,9 @@
 //! `/mode` and `/plan`: what is allowed now, and whether a plan must be approved before anything is written.
 
 use crate::permission::{Mode, PlanModeState};
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 
-pub(super) fn mode(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn mode(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let cell = context.app.mode;
     if !rest.is_empty() {
         let Some(mode) = Mode::parse(rest) else {
@@ -26,7 +26,7 @@ pub(super) fn mode(context: &mut CommandContext<'_>, rest: &str) -> CommandResul
 }
 
 /// `/plan`: the person's own word settles it.
-pub(super) fn plan(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn plan(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let cell = context.app.mode;
     match rest {
         "" => {}

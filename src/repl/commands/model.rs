@@ -1,10 +1,10 @@
 //! `/model` and `/provider`: who answers from the next message on.
 
 use crate::provider::{ApiKeyRequirement, ProviderPreset};
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::ui::picker::{PickerFeed, PickerItem};
 
-pub(super) fn model(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn model(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     match rest {
         "pick" => pick(context),
         "" => show(context),
@@ -15,7 +15,7 @@ pub(super) fn model(context: &mut CommandContext<'_>, rest: &str) -> CommandResu
     }
 }
 
-pub(super) fn provider(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn provider(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     match rest {
         "pick" => pick(context),
         "" => show(context),
@@ -26,13 +26,13 @@ pub(super) fn provider(context: &mut CommandContext<'_>, rest: &str) -> CommandR
     }
 }
 
-fn show(context: &CommandContext<'_>) -> CommandResult {
+fn show(context: &CommandContext<'_>) -> SlashCommandResult {
     let (provider, model) = context.conversation.answered_by();
     context.output.note(&format!("{provider} with {model}"));
     Ok(CommandFollowUp::Nothing)
 }
 
-fn switch_to(context: &mut CommandContext<'_>, provider: &str, model: Option<&str>) -> CommandResult {
+fn switch_to(context: &mut CommandContext<'_>, provider: &str, model: Option<&str>) -> SlashCommandResult {
     let answerer = context.app.builder.answerer(Some(provider), model)?;
     let told = format!("{} with {} from the next message on", answerer.provider.name(), answerer.model.name);
     let mut notes = vec![told];
@@ -49,7 +49,7 @@ fn switch_to(context: &mut CommandContext<'_>, provider: &str, model: Option<&st
 }
 
 /// A provider and a model that are known by name; who answers now is first.
-fn pick(context: &mut CommandContext<'_>) -> CommandResult {
+fn pick(context: &mut CommandContext<'_>) -> SlashCommandResult {
     let config = context.app.config;
     let own = config.names_below("providers");
     let own_model =

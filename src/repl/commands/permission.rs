@@ -1,13 +1,13 @@
 //! `/permission`: what is granted, which rules there are, and how a command would be judged.
 
 use crate::permission::{Access, Grant, GrantId, GrantLimit, Policy, Rule, RuleVerdict};
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use jiff::{SignedDuration, Timestamp};
 
 /// The tool whose calls are command lines.
 const TOOL: &str = "run_command";
 
-pub(super) fn permission(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn permission(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let rest = rest.trim();
     match word {

@@ -3,7 +3,7 @@
 use super::changes::label;
 use crate::audit::AuditKind;
 use crate::conversation::Message;
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::output::ShellOutput;
 use crate::repl::titles::first_words;
 use crate::serve::changes::{figures, undo_entries};
@@ -27,7 +27,7 @@ enum RewindScope {
 }
 
 /// Lists the turns, or goes back to before the N-th from the end.
-pub(super) fn rewind(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn rewind(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     // The conversation's own: an earlier session's turns are not in it.
     let view = context.conversation.own_workspace().and_then(Workspace::view).cloned();
     let view = view.ok_or_else(|| CommandStop::note("no messages yet"))?;
@@ -101,7 +101,7 @@ fn rewind_to(
     turns: Vec<RewindTurn>,
     what: RewindScope,
     rest: bool,
-) -> CommandResult {
+) -> SlashCommandResult {
     let Some(index) = turns.first().map(|t| t.index) else { return Ok(CommandFollowUp::Nothing) };
     let entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
     if what != RewindScope::Conversation && !entries.is_empty() {

@@ -6,7 +6,7 @@
 
 use crate::agent::{Agent, ApprovalReply};
 use crate::conversation::{CallOutcome, CallResult, Note, Part};
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::conversation::PinnedScratchpad;
 use crate::session::{ScratchpadEntry, Scratchpads};
 use crate::text::LineDiff;
@@ -21,7 +21,7 @@ const HEAD: usize = 8 << 10;
 /// The most of a difference that is shown.
 const DIFF: usize = 8 << 20;
 
-pub(super) fn scratchpad(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn scratchpad(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let agent = context.conversation.agent.as_ref();
     let pads = &agent.ok_or_else(|| CommandStop::note("no scratchpads yet"))?.env().scratchpads;
     match rest {

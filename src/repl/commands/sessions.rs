@@ -2,7 +2,7 @@
 //! `/retry`, `/quit`.
 
 use crate::agent::{Agent, TurnStart};
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::error::ReplError;
 use crate::repl::output::is_interactive;
 use crate::repl::titles::{short_id, title_of, when};
@@ -16,12 +16,12 @@ use ratatui::text::Line;
 const HITS: usize = 200;
 const SESSIONS: usize = 20_000;
 
-pub(super) fn clear(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn clear(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     term::write_all(b"\x1b[H\x1b[2J");
     new(context, rest)
 }
 
-pub(super) fn new(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
+pub(super) fn new(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     let conversation = &mut context.conversation;
     if let Some(agent) = &conversation.agent {
         let left = context.runtime.block_on(agent.leave());
@@ -39,14 +39,14 @@ pub(super) fn new(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
     Ok(CommandFollowUp::Nothing)
 }
 
-pub(super) fn retry(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
+pub(super) fn retry(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     match &context.conversation.agent {
         Some(agent) if !agent.transcript().is_empty() => Ok(CommandFollowUp::Turn(TurnStart::Retry)),
         _ => Err(CommandStop::note("nothing to send again")),
     }
 }
 
-pub(super) fn quit(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
+pub(super) fn quit(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     let pending = context.conversation.pending();
     if pending > 0 {
         let (s, stay, them) = if pending == 1 { ("", "stays", "it") } else { ("s", "stay", "them") };
@@ -60,7 +60,7 @@ pub(super) fn quit(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
     Ok(CommandFollowUp::Quit(0))
 }
 
-pub(super) fn resume(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn resume(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let named = match rest {
         "" if !is_interactive() => {
             list(context);
@@ -157,7 +157,7 @@ pub(in crate::repl) fn resume_session(
 }
 
 /// The same, or this conversation goes on.
-pub(super) fn change_to(context: &mut CommandContext<'_>, row: &SessionRow) -> CommandResult {
+pub(super) fn change_to(context: &mut CommandContext<'_>, row: &SessionRow) -> SlashCommandResult {
     if context.conversation.session().map(OpenSession::id) == Some(&row.id) {
         context.output.note("this is the current conversation");
         return Ok(CommandFollowUp::Nothing);
@@ -173,7 +173,7 @@ pub(super) fn change_to(context: &mut CommandContext<'_>, row: &SessionRow) -> C
 }
 
 /// `/search WORDS`: where a screen is, the hit that is chosen is gone to.
-pub(super) fn search(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn search(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let store = context.store()?;
     let hits = store.search(rest, HITS)?;
     if hits.is_empty() {
@@ -196,7 +196,7 @@ pub(super) fn search(context: &mut CommandContext<'_>, rest: &str) -> CommandRes
 }
 
 /// `/title TEXT`
-pub(super) fn title(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn title(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (store, id) = context.saved()?;
     let mut title = title_of(rest);
     if title.is_empty() {
@@ -209,7 +209,7 @@ pub(super) fn title(context: &mut CommandContext<'_>, rest: &str) -> CommandResu
 }
 
 /// `/pin` and `/pin off`
-pub(super) fn pin(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn pin(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (store, id) = context.saved()?;
     let (pin, told) = match rest {
         "" | "on" => {
@@ -227,7 +227,7 @@ pub(super) fn pin(context: &mut CommandContext<'_>, rest: &str) -> CommandResult
 }
 
 /// `/cd`: a conversation keeps its working directory, because what is pending and what can be undone belong to it.
-pub(super) fn cd(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn cd(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let workspace = context.app.workspace;
     let here = visible::path(workspace.cwd());
     if rest.is_empty() {

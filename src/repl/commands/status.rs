@@ -1,8 +1,8 @@
 //! `/status`: mode, provider, session and workspace.
 
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult};
+use crate::repl::context::{CommandContext, CommandFollowUp, SlashCommandResult};
 
-pub(super) fn status(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
+pub(super) fn status(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     let (provider, model) = context.conversation.answered_by();
     let mode = context.app.mode.load();
     let session = context.conversation.session().map(|session| session.id().to_string());

@@ -2,10 +2,10 @@
 
 use super::sessions;
 use crate::permission::ClassificationLevel;
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::ui::line_ui;
 
-pub(super) fn taint(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn taint(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     match rest {
         "" => show(context),
         "reset" if context.conversation.agent.is_none() => Err(CommandStop::note("no conversation yet")),
@@ -17,7 +17,7 @@ pub(super) fn taint(context: &mut CommandContext<'_>, rest: &str) -> CommandResu
     }
 }
 
-fn show(context: &CommandContext<'_>) -> CommandResult {
+fn show(context: &CommandContext<'_>) -> SlashCommandResult {
     let (app, output) = (context.app, &context.output);
     let (off, ceiling) =
         app.with_policy(|policy| (policy.labels().is_off(), policy.labels().provider_ceiling()));
@@ -36,7 +36,7 @@ fn show(context: &CommandContext<'_>) -> CommandResult {
     Ok(CommandFollowUp::Nothing)
 }
 
-fn reset(context: &mut CommandContext<'_>) -> CommandResult {
+fn reset(context: &mut CommandContext<'_>) -> SlashCommandResult {
     let level = context.app.level();
     let answer = line_ui::consent(&format!(
         "This conversation is {level}. Type `reset` to start a new conversation, Enter to stay: "

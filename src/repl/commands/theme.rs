@@ -2,7 +2,7 @@
 //!
 //! It holds for this shell. Keeping it is a setting, and settings are the person's own file.
 
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::output::is_interactive;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
@@ -14,7 +14,7 @@ const ABOUT_AUTO: &str = "light or dark, from COLORFGBG";
 /// Columns of the sample next to the list; what the pane has no room for is cut there.
 const COLUMNS: usize = 60;
 
-pub(super) fn theme(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn theme(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let name = match rest {
         "" if !is_interactive() => {
             let rows = Theme::all(&context.app.dirs.config).into_iter().map(named_and_told);

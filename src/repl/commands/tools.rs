@@ -1,9 +1,9 @@
 //! `/tools`: the tools that the model has.
 
 use crate::conversation::ToolSpec;
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult};
+use crate::repl::context::{CommandContext, CommandFollowUp, SlashCommandResult};
 
-pub(super) fn tools(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn tools(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let registry = context.app.tools.registry;
     if rest.is_empty() {
         let first = |text: &str| text.split_inclusive('.').next().unwrap_or("").trim().to_string();

@@ -4,7 +4,7 @@
 
 use super::view::show_file;
 use crate::conversation::Message;
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::{count, visible};
 use crate::ui::{code_blocks, editor, markdown, pager, term, transcript};
 
@@ -62,7 +62,7 @@ fn text_for(messages: &[Message], wanted: CopyRequest) -> Result<String, String>
         .ok_or_else(|| format!("that answer has {} of code", count::of(count, "block")))
 }
 
-pub(super) fn transcript(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
+pub(super) fn transcript(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     let (output, agent) = (&context.output, context.conversation.agent.as_ref());
     let agent = agent.ok_or_else(|| CommandStop::note("no messages yet"))?;
     let (clipboard, program) = (output.clipboard(), output.editor());
@@ -87,7 +87,7 @@ pub(super) fn transcript(context: &mut CommandContext<'_>, _: &str) -> CommandRe
 }
 
 /// `/last`: the last answer again, all of it.
-pub(super) fn last(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
+pub(super) fn last(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     let text = answers(context.conversation.messages()).next();
     let text = text.ok_or_else(|| CommandStop::note("no answers yet"))?;
     let columns = usize::from(term::size().0);
@@ -96,7 +96,7 @@ pub(super) fn last(context: &mut CommandContext<'_>, _: &str) -> CommandResult {
 }
 
 /// `/copy`: exact bytes to the clipboard.
-pub(super) fn copy(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn copy(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let wanted = wanted(rest).ok_or_else(|| {
         CommandStop::with_hint(
             format!("no such answer: `{rest}`"),

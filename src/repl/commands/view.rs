@@ -6,7 +6,7 @@
 use super::review::{blamed, turn_numbers};
 use crate::agent::Agent;
 use crate::media;
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::conversation::ShellConversation;
 use crate::repl::output::{ShellOutput, is_interactive};
 use crate::repl::prompt::words;
@@ -58,7 +58,7 @@ fn parse(rest: &str, exists: impl Fn(&str) -> bool) -> (String, Option<usize>) {
     if exists(left) { (left.to_string(), line) } else { (path, None) }
 }
 
-pub(super) fn view(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn view(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     if rest.is_empty() {
         let hint = "/view src/main.rs, /view src/main.rs:120";
         return Err(CommandStop::with_hint("/view needs a file", hint));

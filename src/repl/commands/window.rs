@@ -1,7 +1,7 @@
 //! `/context` and `/compact`: what fills the model's window, making room in it, and what the summary says that did.
 
 use crate::agent::{ContextUsage, TurnStart};
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::visible;
 use crate::ui::{editor, scrollback, term};
 
@@ -9,7 +9,7 @@ use crate::ui::{editor, scrollback, term};
 const BAR: usize = 20;
 const NO_SUMMARY: &str = "this conversation has no summary";
 
-pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     match rest.trim() {
         "" => {}
         "summary" => return summary(context),
@@ -25,7 +25,7 @@ pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> CommandRe
 }
 
 /// What the model has in place of the beginning; in the viewer where it is longer than the screen.
-fn summary(context: &CommandContext<'_>) -> CommandResult {
+fn summary(context: &CommandContext<'_>) -> SlashCommandResult {
     let summary = context.conversation.agent.as_ref().and_then(|agent| agent.summary());
     let (text, upto) = summary.ok_or_else(|| CommandStop::note(NO_SUMMARY))?;
     let clean = visible::prose(text).into_owned();
@@ -38,7 +38,7 @@ fn summary(context: &CommandContext<'_>) -> CommandResult {
     Ok(CommandFollowUp::Nothing)
 }
 
-pub(super) fn compact(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(super) fn compact(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     if context.conversation.agent.is_none() {
         return Err(CommandStop::note("nothing to summarize"));
     }
@@ -49,7 +49,7 @@ pub(super) fn compact(context: &mut CommandContext<'_>, rest: &str) -> CommandRe
     }
 }
 
-fn undo(context: &mut CommandContext<'_>) -> CommandResult {
+fn undo(context: &mut CommandContext<'_>) -> SlashCommandResult {
     let agent = context.conversation.agent.as_mut().ok_or_else(|| CommandStop::note(NO_SUMMARY))?;
     let undone = agent.undo_summary().map_err(|e| format!("the summary was not removed: {e}"))?;
     let upto = undone.ok_or_else(|| CommandStop::note(NO_SUMMARY))?;
@@ -61,7 +61,7 @@ fn undo(context: &mut CommandContext<'_>) -> CommandResult {
     Ok(CommandFollowUp::Nothing)
 }
 
-fn edit(context: &mut CommandContext<'_>) -> CommandResult {
+fn edit(context: &mut CommandContext<'_>) -> SlashCommandResult {
     let program = context.output.editor();
     let agent = context.conversation.agent.as_mut().ok_or_else(|| CommandStop::note(NO_SUMMARY))?;
     let before = agent.summary().map(|(text, _)| text.to_string());

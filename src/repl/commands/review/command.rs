@@ -6,7 +6,7 @@ use super::plain;
 use crate::agent::TurnStart;
 use crate::conversation::Part;
 use crate::repl::commands::changes::{label, paths};
-use crate::repl::context::{CommandContext, CommandFollowUp, CommandResult, CommandStop};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::ui::review::{Review, ReviewContext, ReviewOutcome, ReviewPane, SavedReview, TABLE};
 use crate::ui::{full_screen, line_ui};
 use crate::workspace::{LargeLoss, View, Workspace};
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Shows what is pending at these paths. The person may want to begin a turn with what came of it.
-pub(in crate::repl::commands) fn review(context: &mut CommandContext<'_>, rest: &str) -> CommandResult {
+pub(in crate::repl::commands) fn review(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (workspace, view) = context.viewed()?;
     let only = paths(&workspace, rest)?;
     let review = review_of(&workspace, &view, &only)
