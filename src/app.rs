@@ -3,7 +3,7 @@
 mod error;
 mod view_name;
 use crate::agent::{
-    Agent, AgentConfig, CallInterceptors, CostBudget, SelectedModel, SubagentPool, TurnLimits, TurnStart,
+    Agent, AgentConfig, CallInterceptors, CostBudget, SelectedModel, SubagentPool, TurnLimits,
 };
 use crate::config::{
     AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsSources, TrustStore,
@@ -11,11 +11,11 @@ use crate::config::{
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint};
 use crate::provider::catalog::Money;
 use crate::provider::{ProviderPreset, catalog};
-use crate::repl::{AppContext, UserError};
+use crate::repl::{ConversationBuilder, ToolServices, UserContext, UserError};
 use crate::session::{OpenSession, Scratchpads, SessionStore};
 use crate::storage::StoreMounts;
 use crate::text::regular_file;
-use crate::tools::{CommandSettings, JobRegistry, ToolContext, ToolLimits, ToolRegistry, ToolSet, is_batch};
+use crate::tools::{CommandSettings, JobRegistry, ToolContext, ToolLimits, ToolRegistry, ToolSet};
 use crate::workspace::Workspace;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -81,7 +81,7 @@ impl App {
         let keys = withheld(&config);
         let gate = interceptors::gate(&mut config, &paths, (request.supervisor(), keys))?;
         config.problems.extend(own_models(&paths.models_file()));
-        let dialect = config.text("tools.dialect").and_then(ToolSet::parse).unwrap_or_default();
+        let dialect = ToolSet::parse(&config.settings().tools.dialect).unwrap_or_default();
         let registry = ToolRegistry::of_dialect(dialect, &tool_sets::settings(&config));
         let (mounts, pads) = mounts::read(&mut config, &paths)?;
         let aliases = mounts.iter().map(|m| (m.prefix.clone(), m.dir().to_path_buf())).collect();
@@ -94,7 +94,7 @@ impl App {
         workspace.set_hidden(&hidden)?;
         workspace.protect(interceptors::protected(&mut config));
         config.restrict_mode();
-        let mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
+        let mode = Mode::parse(&config.settings().conversation.mode).unwrap_or(Mode::Read);
         let permitted = modes::permitted(&mut config);
         if !permitted.contains(&mode) {
             return Err(AppError::Mode { mode, permitted });
@@ -132,15 +132,6 @@ impl App {
         self.workspace.cwd()
     }
 
-    /// The turn that a prompt is when it needs no model: a batch of aOperations, and in that surface its test words.
-    pub fn operations(&self, prompt: &str) -> Option<TurnStart> {
-        let prompt_of_typestack =
-            matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST") || prompt.trim_start().starts_with('{');
-        let runs = is_batch(prompt) || prompt_of_typestack && self.dialect == ToolSet::Typestack;
-        let input = serde_json::json!({"sQuestion": prompt});
-        runs.then(|| TurnStart::Call { text: prompt.into(), tool: "agent_prompt".into(), input })
-    }
-
     /// Opens the session store.
     pub fn store(&self) -> Result<(SessionStore, Vec<String>), AppError> {
         Ok(SessionStore::open(&self.paths.state)?)
@@ -154,15 +145,15 @@ impl App {
 
     fn env_with(&self, jobs: JobRegistry, scratchpads: Arc<Scratchpads>, name: &str) -> ToolContext {
         let view = self.view(name);
-        let number = |key: &str, or: u64| self.config.number(key).unwrap_or(or);
+        let settings = &self.config.settings().tools;
         let limits = ToolLimits {
-            inline_bytes: usize::try_from(number("tools.inline_bytes", 30_000)).unwrap_or(30_000),
-            search_time: Duration::from_secs(number("tools.search_seconds", 60).max(1)),
+            inline_bytes: settings.inline_bytes,
+            search_time: Duration::from_secs(settings.search_seconds.max(1)),
             ..ToolLimits::default()
         };
         let commands = CommandSettings {
             supervisor: self.request.supervisor(),
-            timeout: Duration::from_millis(number("tools.command_timeout_ms", 120_000)),
+            timeout: Duration::from_millis(settings.command_timeout_ms),
             withheld: withheld(&self.config),
             confining: Some(Arc::new(self.confining(&view))),
             brake: self.brake(),
@@ -175,13 +166,17 @@ impl App {
     }
 
     fn budget(&self) -> Result<CostBudget, AppError> {
-        let limit = |key: &'static str| match self.config.text(key) {
-            None | Some("") => Ok(None),
+        let settings = &self.config.settings().conversation;
+        let limit = |key: &'static str, text: Option<&String>| match text {
+            None => Ok(None),
             Some(text) => {
-                dollars(text).map(Some).ok_or_else(|| AppError::Dollars { key, value: text.into() })
+                dollars(text).map(Some).ok_or_else(|| AppError::Dollars { key, value: text.clone() })
             }
         };
-        Ok(CostBudget { session: limit("budget.session")?, day: limit("budget.day")? })
+        Ok(CostBudget {
+            session: limit("budget.session", settings.budget_session.as_ref())?,
+            day: limit("budget.day", settings.budget_day.as_ref())?,
+        })
     }
 
     /// A conversation kept in `session`, or only in memory.
@@ -191,8 +186,7 @@ impl App {
             None => Arc::new(Scratchpads::in_memory()),
         };
         let name = session.as_ref().map_or_else(views::fresh_name, |s| s.id().to_string());
-        let bound =
-            |key: &str, or: u64| u32::try_from(self.config.number(key).unwrap_or(or)).unwrap_or(u32::MAX);
+        let settings = &self.config.settings().conversation;
         Ok(Agent::new(AgentConfig {
             provider: answerer.provider,
             model: answerer.model,
@@ -201,13 +195,11 @@ impl App {
             registry: Arc::clone(&self.registry),
             env: Arc::new(self.env_with(self.jobs.clone(), scratchpads, &name)),
             policy: Arc::clone(&self.policy),
-            bounds: TurnLimits { rounds: bound("max_turns", 200), repeats: bound("max_repeats", 5) },
+            bounds: TurnLimits { rounds: settings.max_turns, repeats: settings.max_repeats },
             budget: self.budget()?,
-            sum_up_at: self.config.number("compact_percent").unwrap_or(85).min(100) as f64 / 100.0,
+            sum_up_at: settings.compact_percent.min(100) as f64 / 100.0,
             gate: Arc::clone(&self.gate),
-            family: SubagentPool::new(
-                usize::try_from(self.config.number("agents.at_once").unwrap_or(4)).unwrap_or(4),
-            ),
+            family: SubagentPool::new(settings.agents_at_once),
             session,
         }))
     }
@@ -228,63 +220,45 @@ impl App {
         for mount in self.mounts.iter() {
             out.push_str(&format!("Mounted: {}, in commands {}.\n", mount.prefix, mount.dir().display()));
         }
-        if let Some(more) = self.config.text("append_system_prompt") {
+        if let Some(more) = &self.config.settings().conversation.append_system_prompt {
             out.push_str(&format!("\n{more}\n"));
         }
         out
     }
 }
 
-impl AppContext for App {
-    fn config(&self) -> &Config {
-        &self.config
+impl App {
+    /// What the shell gets of it.
+    pub fn user_context(&self) -> UserContext<'_> {
+        UserContext {
+            config: &self.config,
+            dirs: &self.paths,
+            mode: &self.mode,
+            modes: &self.modes,
+            policy: &self.policy,
+            workspace: &self.workspace,
+            tools: ToolServices {
+                registry: &self.registry,
+                tool_set: self.dialect,
+                jobs: &self.jobs,
+                mounts: &self.mounts,
+                interceptors: &self.gate,
+            },
+            builder: self,
+        }
+    }
+}
+
+impl ConversationBuilder for App {
+    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError> {
+        Ok(App::answerer(self, provider, model)?)
     }
 
-    fn config_dir(&self) -> &Path {
-        &self.paths.config
+    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError> {
+        Ok(App::agent(self, answerer, session)?)
     }
 
-    fn mode(&self) -> &ModeCell {
-        &self.mode
-    }
-
-    fn modes(&self) -> &[Mode] {
-        &self.modes
-    }
-
-    fn policy(&self) -> &Arc<Mutex<Policy>> {
-        &self.policy
-    }
-
-    fn gate(&self) -> &Arc<CallInterceptors> {
-        &self.gate
-    }
-
-    fn registry(&self) -> &Arc<ToolRegistry> {
-        &self.registry
-    }
-
-    fn jobs(&self) -> &JobRegistry {
-        &self.jobs
-    }
-
-    fn operations(&self, prompt: &str) -> Option<TurnStart> {
-        App::operations(self, prompt)
-    }
-
-    fn typed_batches(&self) -> bool {
-        self.dialect == ToolSet::Typestack
-    }
-
-    fn workspace(&self) -> &Workspace {
-        &self.workspace
-    }
-
-    fn upload_mounts(&self) -> Vec<String> {
-        self.mounts.push_all()
-    }
-
-    fn viewed(&self) -> Workspace {
+    fn empty_view(&self) -> Workspace {
         self.workspace.with_view(self.view("none"))
     }
 
@@ -293,20 +267,8 @@ impl AppContext for App {
         Some((waiting.name, self.workspace.with_view(waiting.view)))
     }
 
-    fn store(&self) -> Result<(SessionStore, Vec<String>), UserError> {
-        Ok(App::store(self)?)
-    }
-
     fn prune_sessions(&self, store: &SessionStore) -> Option<String> {
         self.prune_daily(store)
-    }
-
-    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError> {
-        Ok(App::answerer(self, provider, model)?)
-    }
-
-    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError> {
-        Ok(App::agent(self, answerer, session)?)
     }
 }
 
@@ -327,10 +289,8 @@ fn own_models(path: &Path) -> Vec<ConfigProblem> {
 
 /// Keys that no command sees.
 fn withheld(config: &Config) -> Vec<String> {
-    let own = config.names_below("providers").into_iter();
-    let own = own.filter_map(|name| {
-        config.text(&crate::config::name_of("providers", &name, "key_env")).map(String::from)
-    });
+    let own = config.provider_names().into_iter();
+    let own = own.filter_map(|name| config.provider(&name).key_env);
     ProviderPreset::all().iter().map(|p| p.key_variable.clone()).chain(own).collect()
 }
 
@@ -389,12 +349,13 @@ fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::SettingsLay
 fn rules(config: &mut Config, registry: &ToolRegistry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {
     let tools: Vec<String> = registry.specs().into_iter().map(|s| s.name).collect();
     let mut out = Vec::new();
-    for (key, verdict) in [
-        ("permission.deny", RuleVerdict::Deny),
-        ("permission.ask", RuleVerdict::Ask),
-        ("permission.allow", RuleVerdict::Allow),
+    let guard = &config.settings().guard;
+    for (rules, verdict) in [
+        (guard.permission_deny.clone(), RuleVerdict::Deny),
+        (guard.permission_ask.clone(), RuleVerdict::Ask),
+        (guard.permission_allow.clone(), RuleVerdict::Allow),
     ] {
-        for (text, origin) in config.rules(key).to_vec() {
+        for (text, origin) in rules {
             match Rule::parse(&text.rule, verdict, &origin.to_string(), &tools) {
                 Ok(rule) => {
                     // A rule that does not do what its examples say may be meant to forbid more than it does.

@@ -182,7 +182,7 @@ impl SessionBuilder {
     pub fn start(self) -> Result<Session, Error> {
         let supervisor = self.supervisor()?;
         let (config, paths) = self.config()?;
-        if self.runner == CommandRunner::Nobody && !config.hooks().is_empty() {
+        if self.runner == CommandRunner::Nobody && !config.settings().guard.hooks.is_empty() {
             return Err(Error::NoSupervisor);
         }
         let mut warnings = Vec::new();

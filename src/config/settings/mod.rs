@@ -1,0 +1,113 @@
+//! Every key there is: a table for each section. From it come the checks of a file, `config show`, the reference page
+//! and the typed values that the program reads.
+
+mod conversation;
+mod field;
+mod guard;
+mod key;
+mod mounts;
+mod name;
+mod network;
+mod providers;
+mod sandbox;
+mod screen_keys;
+mod storage;
+mod table;
+mod tools;
+mod ui;
+
+pub use conversation::ConversationSettings;
+pub(super) use field::FieldReader;
+pub use field::{HookList, RuleList, SettingTexts};
+pub use guard::GuardSettings;
+pub use key::{SettingKey, SettingKind, TrustRequirement};
+pub use mounts::MountSettings;
+pub(super) use name::{first, segment};
+pub use network::NetworkSettings;
+pub use providers::ProviderSettings;
+pub use sandbox::{BackendSetting, SandboxSettings};
+pub use storage::StorageSettings;
+pub use tools::ToolsSettings;
+pub use ui::{ColorSetting, EditModeSetting, LinksSetting, MotionSetting, PictureSetting, UiSettings};
+
+use name::segments;
+
+/// In the order in which they are told. `*` in a name stands for any one segment.
+const SECTIONS: &[&[SettingKey]] = &[
+    conversation::KEYS,
+    guard::KEYS,
+    tools::KEYS,
+    sandbox::KEYS,
+    mounts::KEYS,
+    storage::KEYS,
+    network::KEYS,
+    ui::KEYS,
+    screen_keys::KEYS,
+    providers::KEYS,
+];
+
+/// The value of every key but those of tables that repeat: `Config::provider`, `Config::mounts` and
+/// `Config::screen_keys` read these.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub conversation: ConversationSettings,
+    pub guard: GuardSettings,
+    pub tools: ToolsSettings,
+    pub sandbox: SandboxSettings,
+    pub storage: StorageSettings,
+    pub network: NetworkSettings,
+    pub ui: UiSettings,
+}
+
+impl Settings {
+    pub(super) fn read(reader: FieldReader<'_>) -> Settings {
+        Settings {
+            conversation: ConversationSettings::read(reader),
+            guard: GuardSettings::read(reader),
+            tools: ToolsSettings::read(reader),
+            sandbox: SandboxSettings::read(reader),
+            storage: StorageSettings::read(reader),
+            network: NetworkSettings::read(reader),
+            ui: UiSettings::read(reader),
+        }
+    }
+}
+
+impl SettingKey {
+    /// All of them, section after section.
+    pub fn all() -> impl Iterator<Item = &'static SettingKey> {
+        SECTIONS.iter().copied().flatten()
+    }
+
+    /// The key that `name` is an instance of: `providers.mine.model` is one of `providers.*.model`, and so is
+    /// `providers."llama.cpp".model`.
+    pub fn find(name: &str) -> Option<&'static SettingKey> {
+        // Nearly all names are those of the table: the others are taken apart.
+        let whole = SettingKey::all().find(|key| key.name == name && !name.contains('*'));
+        whole.or_else(|| SettingKey::find_below(name))
+    }
+
+    pub(super) fn find_below(name: &str) -> Option<&'static SettingKey> {
+        SettingKey::all().find(|key| {
+            let (mut pattern, mut named) = (key.name.split('.'), segments(name));
+            loop {
+                match (pattern.next(), named.next()) {
+                    (None, None) => return true,
+                    (Some("*"), Some(segment)) if !segment.is_empty() => {}
+                    (Some(p), Some(s)) if p == s => {}
+                    _ => return false,
+                }
+            }
+        })
+    }
+
+    /// True when `prefix` is a table that holds keys.
+    pub(super) fn is_table(prefix: &str) -> bool {
+        let depth = segments(prefix).count();
+        SettingKey::all().any(|key| {
+            let names: Vec<&str> = key.name.split('.').collect();
+            let heads = names.iter().take(depth).zip(segments(prefix)).all(|(k, p)| *k == p || *k == "*");
+            names.len() > depth && heads
+        })
+    }
+}
