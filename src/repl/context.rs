@@ -4,7 +4,7 @@ use super::Shell;
 use super::command_table::CommandFollowUp;
 use crate::agent::{ContextUsage, TurnStart};
 use crate::text::visible;
-use crate::ui::{editor, scrollback, term};
+use crate::ui::{editor, term, token_counts};
 use ratatui::text::Line;
 
 /// Cells of the bar before a share.
@@ -103,10 +103,10 @@ fn told(fill: &ContextUsage) -> Vec<String> {
         if fill.counted > 0 { "by the provider's last count" } else { "estimated; no request was sent yet" };
     let mut lines = vec![format!(
         "{} of {} tokens, {}% ({how}); {} tokens are reserved for the answer",
-        scrollback::short(used),
-        scrollback::short(fill.window),
+        token_counts::short(used),
+        token_counts::short(fill.window),
         percent(used),
-        scrollback::short(fill.answer)
+        token_counts::short(fill.answer)
     )];
     if used + fill.answer > fill.window {
         let words =
@@ -122,7 +122,7 @@ fn told(fill: &ContextUsage) -> Vec<String> {
         lines.push(format!(
             "{:wide$}  {:>7}  {:>3}%  {bar:BAR$}{hint}",
             share.name,
-            scrollback::short(share.tokens),
+            token_counts::short(share.tokens),
             percent(share.tokens)
         ));
     }

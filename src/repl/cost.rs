@@ -4,7 +4,7 @@ use super::Shell;
 use super::command_table::CommandFollowUp;
 use crate::provider::catalog::{self, Money};
 use crate::session::{CostFilter, RequestCost};
-use crate::ui::scrollback;
+use crate::ui::token_counts;
 use ratatui::text::Line;
 
 /// What was paid, where any of it is known.
@@ -64,6 +64,6 @@ fn row(name: &str, spent: &RequestCost) -> String {
         "{name:<20} {} in {} request{s}: {}",
         priced(spent),
         spent.requests,
-        scrollback::tokens(&spent.usage)
+        token_counts::tokens(&spent.usage)
     )
 }

@@ -32,6 +32,7 @@ pub mod term;
 mod text_field;
 pub mod text_screen;
 mod theme;
+pub mod token_counts;
 pub mod transcript;
 pub mod turn_pane;
 pub mod verbatim;

@@ -6,7 +6,7 @@ use super::picture;
 use super::theme::Theme;
 use super::verbatim;
 use crate::agent::TurnEnding;
-use crate::conversation::{CallOutcome, TokenUsage};
+use crate::conversation::CallOutcome;
 use crate::text::{sanitize, visible, width};
 use crate::tools::{CallSummary, ChangeOverview, DisplayDetail};
 use ratatui::style::Style;
@@ -153,20 +153,4 @@ pub fn ending(ending: &TurnEnding, theme: &Theme) -> Vec<Line<'static>> {
         clean.lines().map(|line| Line::styled(line.to_string(), theme.style("warning"))).collect();
     lines.extend(hint.map(|h| Line::styled(h, theme.style("hint"))));
     margin_mark::block(lines, theme)
-}
-
-/// `12.3k in, 1.2k out (9k cached)`.
-pub fn tokens(usage: &TokenUsage) -> String {
-    let cached =
-        if usage.cache_read > 0 { format!(" ({} cached)", short(usage.cache_read)) } else { String::new() };
-    format!("{} in{cached}, {} out", short(usage.prompt()), short(usage.output))
-}
-
-pub fn short(n: u64) -> String {
-    match n {
-        0..1_000 => n.to_string(),
-        1_000..100_000 => format!("{:.1}k", n as f64 / 1e3),
-        100_000..1_000_000 => format!("{}k", n / 1_000),
-        _ => format!("{:.1}M", n as f64 / 1e6),
-    }
 }

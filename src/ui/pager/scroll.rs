@@ -1,7 +1,8 @@
 //! The cursor and the viewport over a text.
 
-use super::layout::{PagerLayout, PagerPosition};
-use super::{PagerSearch, PagerSource};
+use super::layout::PagerLayout;
+use super::search::PagerSearch;
+use super::source::{PagerPosition, PagerSource};
 use crate::ui::keymap::Move;
 
 /// What happens to a line that is wider than the screen.

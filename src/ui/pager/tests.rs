@@ -7,7 +7,9 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
 use std::cell::Cell;
+use std::rc::Rc;
 
 /// Blocks of lines, and how many of them were ever asked for.
 struct CountingSource {
@@ -155,7 +157,7 @@ fn what_is_searched_is_edited_like_every_other_line() {
 #[test]
 fn matches_are_marked_over_the_bounds_of_spans_and_never_inside_a_letter() {
     let mut search = PagerSearch::default();
-    search.needle_for_tests("bc");
+    search.needle = "bc".into();
     let line = Line::from(vec!["ab".into(), "cd".into(), "İbc".into()]);
     let bold = ratatui::style::Style::new().add_modifier(ratatui::style::Modifier::BOLD);
     let pieces: Vec<(String, bool)> = search::marked(line, &search, bold)

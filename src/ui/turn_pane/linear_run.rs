@@ -1,7 +1,8 @@
 //! The loop around a turn without a screen: events of the turn and lines of the person, in the order in which they come.
 
 use super::linear::LinearTurn;
-use super::{TurnPaneAction, TurnPaneResult, TurnPaneSettings};
+use super::run::{TurnPaneResult, TurnPaneSettings};
+use super::status::TurnPaneAction;
 use crate::agent::{TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
 use crate::ui::input::AsyncKeyReader;

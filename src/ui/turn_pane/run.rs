@@ -1,6 +1,7 @@
 //! The loop around the pane: events of the turn, keys of the person, and time. One `select!`, top to bottom.
 
-use super::{TurnPane, TurnPaneAction, TurnPaneStatus};
+use super::pane::TurnPane;
+use super::status::{TurnPaneAction, TurnPaneStatus};
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
 use crate::session::DraftFile;

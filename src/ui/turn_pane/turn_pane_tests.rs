@@ -1,8 +1,9 @@
 use super::*;
 use crate::agent::{ApprovalReply, ApprovalRequest};
-use crate::conversation::CallOutcome;
-use crate::permission::{Grant, Taint};
+use crate::conversation::{CallOutcome, TokenUsage};
+use crate::permission::{Grant, Mode, Taint};
 use crate::tools::{CallPreview, CallSummary, DisplayDetail};
+use crate::ui::turn_pane::TurnPaneAction;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
