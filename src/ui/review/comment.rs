@@ -4,17 +4,10 @@
 //! where it stands nowhere, or at several places, the comment stays and says that it is stale.
 
 use super::file::ReviewLines;
-use super::side_text::SideText;
+use super::side_text::{DiffSide, SideText};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::PathBuf;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DiffSide {
-    Old,
-    New,
-}
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "on")]
@@ -59,14 +52,13 @@ pub(super) fn anchor(doc: &SideText, lines: &Range<usize>) -> Vec<String> {
 }
 
 /// Puts a comment where its text stands now.
-pub(super) fn settle(comment: &mut ReviewComment, file: Option<&ReviewLines>) {
+pub(super) fn move_to_text(comment: &mut ReviewComment, file: Option<&ReviewLines>) {
     let CommentTarget::Lines { side, lines, anchor, stale, .. } = &mut comment.target else { return };
     let Some(file) = file else {
         *stale = true;
         return;
     };
-    let doc = if *side == DiffSide::Old { &file.old } else { &file.new };
-    match place(doc, anchor, lines.start) {
+    match place(file.side(*side), anchor, lines.start) {
         Some(at) => {
             *lines = at..at + lines.len();
             *stale = false;
@@ -111,8 +103,8 @@ mod tests {
         ReviewComment { id: 1, target, text: "why?".into() }
     }
 
-    fn settled(mut comment: ReviewComment, now: &str) -> (Range<usize>, bool) {
-        settle(&mut comment, Some(&lines(now)));
+    fn moved(mut comment: ReviewComment, now: &str) -> (Range<usize>, bool) {
+        move_to_text(&mut comment, Some(&lines(now)));
         let CommentTarget::Lines { lines, stale, .. } = comment.target else { panic!() };
         (lines, stale)
     }
@@ -120,11 +112,11 @@ mod tests {
     #[test]
     fn a_comment_goes_with_its_lines_and_says_when_they_are_gone() {
         let comment = on("a\nb\nc\n", 1..3);
-        assert_eq!(settled(comment.clone(), "a\nb\nc\nd\n"), (1..3, false));
-        assert_eq!(settled(comment.clone(), "new\nnew\na\nb\nc\n"), (3..5, false));
-        assert_eq!(settled(comment.clone(), "a\nb\nX\n"), (1..3, true));
+        assert_eq!(moved(comment.clone(), "a\nb\nc\nd\n"), (1..3, false));
+        assert_eq!(moved(comment.clone(), "new\nnew\na\nb\nc\n"), (3..5, false));
+        assert_eq!(moved(comment.clone(), "a\nb\nX\n"), (1..3, true));
         // Twice the same text is no place, unless one of them is where it was.
-        assert_eq!(settled(comment.clone(), "x\nx\nb\nc\nb\nc\n"), (1..3, true));
-        assert_eq!(settled(comment, "x\nb\nc\nb\nc\n"), (1..3, false));
+        assert_eq!(moved(comment.clone(), "x\nx\nb\nc\nb\nc\n"), (1..3, true));
+        assert_eq!(moved(comment, "x\nb\nc\nb\nc\n"), (1..3, false));
     }
 }

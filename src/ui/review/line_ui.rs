@@ -3,27 +3,18 @@
 //! Each stop is a hunk or a whole, numbered through all files. Nothing hangs on colour or on place: a sentence says
 //! what it is, then the lines follow, each with a word in front.
 
-use super::comment::{CommentTarget, anchor};
-use super::comment::{DiffSide, ReviewComment};
-use super::decide::DecisionUnit;
-use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewHunk, ReviewLines};
-use super::side_text::{LineTerminator, SideText};
+use super::comment::{CommentTarget, ReviewComment, anchor};
+use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};
+use super::side_text::{DiffSide, LineTerminator, SideText};
 use super::state::Review;
+use super::unit::{DecisionUnit, ReviewItem};
 use crate::text::sanitize;
 use crate::text::visible::{self, LineBreaks};
-
-/// One thing to decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReviewItem {
-    pub file: usize,
-    /// 0 for a whole.
-    pub hunk: usize,
-}
 
 impl Review {
     /// Everything there is to decide, in order.
     pub fn stops(&self) -> Vec<ReviewItem> {
-        let each = |(file, of): (usize, &super::file::ReviewFile)| {
+        let each = |(file, of): (usize, &ReviewFile)| {
             let count = of.units();
             (0..count).map(move |hunk| ReviewItem { file, hunk })
         };

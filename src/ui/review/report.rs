@@ -1,9 +1,9 @@
 //! What the agent is told of a review: what was rejected, what was written again, and every comment, as data with path,
 //! side, line and the text it is about.
 
-use super::comment::{CommentTarget, DiffSide};
+use super::comment::{CommentTarget, ReviewComment};
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
-use super::side_text::LineTerminator;
+use super::side_text::{DiffSide, LineTerminator, SideText};
 use super::state::Review;
 use serde::Serialize;
 use serde_json::Value;
@@ -173,7 +173,7 @@ fn rejected(file: &ReviewFile) -> Vec<ReportedRejection> {
         .collect()
 }
 
-fn texts(doc: &super::side_text::SideText, lines: &[usize]) -> String {
+fn texts(doc: &SideText, lines: &[usize]) -> String {
     let mut out = String::new();
     for (n, line) in lines.iter().enumerate() {
         if out.len() > TEXT {
@@ -195,7 +195,7 @@ fn edited(file: &ReviewFile) -> Option<ReportedEdit> {
     Some(ReportedEdit { path: file.name.clone(), diff: crate::text::for_model(&diff.text).into_owned() })
 }
 
-fn said(review: &Review, comment: &super::comment::ReviewComment) -> ReportedComment {
+fn said(review: &Review, comment: &ReviewComment) -> ReportedComment {
     let name = |path: &std::path::Path| {
         let file = review.files.iter().find(|f| f.path == path);
         file.map_or_else(|| path.display().to_string(), |f| f.name.clone())

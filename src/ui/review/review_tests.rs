@@ -1,10 +1,9 @@
 //! The review by its keys: what each does that can be seen, whatever is pressed, and how it looks.
 
 use super::action::{ReviewAction, TABLE};
-use super::draw::DrawContext;
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange};
 use super::inline_diff::InlineDiffCache;
-use super::paint::NoAnnotations;
+use super::paint::{DrawContext, NoAnnotations};
 use super::side_text::SideText;
 use super::state::{Review, ReviewEffect, ReviewSubject};
 use crate::ui::Theme;
@@ -79,24 +78,24 @@ impl ReviewHarness {
         let keys = Keymap::usual("review", TABLE);
         let mut desk =
             ReviewHarness { review, keys, theme, inside: InlineDiffCache::default(), effects: Vec::new() };
-        desk.settle();
+        desk.scroll_to_cursor();
         desk
     }
 
-    fn settle(&mut self) {
+    fn scroll_to_cursor(&mut self) {
         let scene = DrawContext {
             theme: &self.theme,
             keys: &self.keys,
-            beside: &NoAnnotations,
-            inside: &self.inside,
+            annotations: &NoAnnotations,
+            inline: &self.inside,
         };
-        self.review.settle_view(&scene);
+        self.review.scroll_to_cursor(&scene);
     }
 
     fn event(&mut self, key: KeyEvent) {
         self.effects.extend(self.review.key(key, &self.keys));
         self.inside.forget();
-        self.settle();
+        self.scroll_to_cursor();
     }
 
     /// Letters are pressed; a name in `<>` is that key.
@@ -120,8 +119,8 @@ impl ReviewHarness {
         let scene = DrawContext {
             theme: &self.theme,
             keys: &self.keys,
-            beside: &NoAnnotations,
-            inside: &self.inside,
+            annotations: &NoAnnotations,
+            inline: &self.inside,
         };
         self.review.draw(&mut buffer, &scene);
         buffer
@@ -374,8 +373,8 @@ fn every_byte_of_a_line_taller_than_the_screen_can_be_reached() {
         let scene = DrawContext {
             theme: &desk.theme,
             keys: &desk.keys,
-            beside: &NoAnnotations,
-            inside: &desk.inside,
+            annotations: &NoAnnotations,
+            inline: &desk.inside,
         };
         if !desk.review.scroll_in_row(true, &scene) {
             break;
@@ -408,7 +407,7 @@ proptest! {
                 3 => {
                     let (columns, rows) = sizes[n % sizes.len()];
                     desk.review.resize(columns, rows);
-                    desk.settle();
+                    desk.scroll_to_cursor();
                 }
                 _ => drop(desk.press(&key)),
             }

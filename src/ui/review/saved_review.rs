@@ -171,7 +171,7 @@ impl SavedReview {
         }
         review.comments.clone_from(&self.comments);
         review.next_comment = self.next_comment.max(1);
-        review.settle_comments();
+        review.move_comments();
         told
     }
 
