@@ -29,6 +29,8 @@ pub mod scratchpads;
 pub mod scrollback;
 pub mod syntax;
 pub mod term;
+#[cfg(test)]
+mod test_screen;
 mod text_field;
 pub mod text_screen;
 mod theme;

@@ -17,14 +17,19 @@ const DIFF_LINES: usize = 60;
 /// Columns of one line of output; what is longer is cut, and said to be.
 const OUTPUT_COLUMNS: usize = 400;
 
-/// A finished call: one line that names its object, and its folded output.
-pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
-    let (mark, label) = match outcome {
+/// The sign of how a call ended, and the label of its style.
+pub(super) fn call_mark(outcome: CallOutcome) -> (&'static str, &'static str) {
+    match outcome {
         CallOutcome::Done => ("✓ ", "call.done"),
         CallOutcome::Failed => ("✗ ", "call.failed"),
         CallOutcome::Denied => ("⊘ ", "call.denied"),
         CallOutcome::Interrupted => ("■ ", "call.denied"),
-    };
+    }
+}
+
+/// A finished call: one line that names its object, and its folded output.
+pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+    let (mark, label) = call_mark(outcome);
     let head = sanitize::line(&summary.line).into_owned();
     let head = vec![Span::styled(mark, theme.style(label)), Span::styled(head, theme.style("call"))];
     let mut lines = vec![margin_mark::line(head, theme)];

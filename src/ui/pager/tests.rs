@@ -3,6 +3,7 @@
 use super::*;
 use crate::ui::Theme;
 use crate::ui::keymap::Move;
+use crate::ui::test_screen;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -48,8 +49,7 @@ fn drawn(scroll: &PagerViewport, text: &CountingSource, columns: u16, rows: u16)
     let area = Rect::new(0, 0, columns, rows);
     let mut buffer = Buffer::empty(area);
     scroll.draw(text, &Theme::plain(), &mut buffer, area);
-    let row = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string();
-    (0..rows).map(row).collect()
+    test_screen::rows(&buffer)
 }
 
 fn sized(text: &CountingSource, columns: u16, rows: u16) -> PagerViewport {
@@ -66,12 +66,12 @@ fn search(scroll: &mut PagerViewport, text: &CountingSource, words: &str) {
     scroll.begin_search();
     for c in words.chars() {
         assert_eq!(scroll.typed(text, press(c)), PagerPromptResult::Yes);
-        settled(scroll, text);
+        finish_search(scroll, text);
     }
 }
 
 /// Until the search is over: on a busy machine it takes more slices than one.
-fn settled(scroll: &mut PagerViewport, text: &CountingSource) {
+fn finish_search(scroll: &mut PagerViewport, text: &CountingSource) {
     while scroll.search.is_busy() {
         scroll.tick(text);
     }
@@ -118,12 +118,12 @@ fn a_search_goes_along_while_it_is_typed_and_comes_back_when_it_is_left() {
     scroll.typed(&text, KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
     assert_eq!(scroll.search.words(scroll.cursor()).unwrap(), "/line 77  1 of 111 lines");
     scroll.find_next(&text);
-    settled(&mut scroll, &text);
+    finish_search(&mut scroll, &text);
     assert_eq!(scroll.cursor(), PagerPosition::of(77, 0));
     scroll.find_previous(&text);
-    settled(&mut scroll, &text);
+    finish_search(&mut scroll, &text);
     scroll.find_previous(&text);
-    settled(&mut scroll, &text);
+    finish_search(&mut scroll, &text);
     assert_eq!(scroll.cursor(), PagerPosition::of(779, 9), "round the beginning");
     search(&mut scroll, &text, "line 5");
     scroll.typed(&text, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
@@ -142,13 +142,13 @@ fn what_is_searched_is_edited_like_every_other_line() {
         (KeyCode::Char('l'), KeyModifiers::NONE),
     ] {
         scroll.typed(&text, KeyEvent::new(code, modifiers));
-        settled(&mut scroll, &text);
+        finish_search(&mut scroll, &text);
     }
     assert_eq!(scroll.search.typed(80).unwrap(), ("/line 77".to_string(), 2));
     assert_eq!(scroll.cursor(), PagerPosition::of(7, 7));
     scroll.typed(&text, KeyEvent::new(KeyCode::Char('k'), KeyModifiers::CONTROL));
     scroll.pasted(&text, "ine\n78\n");
-    settled(&mut scroll, &text);
+    finish_search(&mut scroll, &text);
     assert_eq!(scroll.search.typed(80).unwrap(), ("/line 78".to_string(), 8));
     assert_eq!(scroll.cursor(), PagerPosition::of(7, 8));
     assert_eq!(scroll.search.typed(6).unwrap(), ("/ne 78".to_string().replace("/ne", "/e"), 5));

@@ -89,7 +89,7 @@ impl PagerViewport {
         (self.cursor, self.top) = (input.cursor, input.top);
         self.search.scan = None;
         self.count_anew();
-        self.settle(source);
+        self.fit(source);
     }
 
     fn retype<S: PagerSource + ?Sized>(&mut self, source: &S) {
@@ -127,7 +127,7 @@ impl PagerViewport {
         self.search.note = None;
         if self.search.needle.is_empty() {
             self.search.scan = None;
-            self.settle(source);
+            self.fit(source);
             return;
         }
         let left = source.blocks() + 1;

@@ -7,7 +7,7 @@ use super::file::ReviewLines;
 use super::side_text::{DiffSide, SideText};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "on")]
@@ -36,6 +36,12 @@ pub struct ReviewComment {
 }
 
 impl CommentTarget {
+    /// Lines of one side of a file, as they are now.
+    pub(super) fn of(path: &Path, file: &ReviewLines, side: DiffSide, lines: Range<usize>) -> CommentTarget {
+        let anchor = anchor(file.side(side), &lines);
+        CommentTarget::Lines { path: path.into(), side, lines, anchor, stale: false }
+    }
+
     pub fn path(&self) -> Option<&PathBuf> {
         match self {
             CommentTarget::Turn => None,
@@ -45,7 +51,7 @@ impl CommentTarget {
 }
 
 /// The lines a comment is made on, as they are kept with it.
-pub(super) fn anchor(doc: &SideText, lines: &Range<usize>) -> Vec<String> {
+fn anchor(doc: &SideText, lines: &Range<usize>) -> Vec<String> {
     /// What is enough to find a place again.
     const LINES: usize = 40;
     lines.clone().take(LINES).map(|n| doc.line(n).to_string()).collect()
@@ -91,15 +97,7 @@ mod tests {
     }
 
     fn on(text: &str, at: Range<usize>) -> ReviewComment {
-        let file = lines(text);
-        let anchor = anchor(&file.new, &at);
-        let target = CommentTarget::Lines {
-            path: "/w/a".into(),
-            side: DiffSide::New,
-            lines: at,
-            anchor,
-            stale: false,
-        };
+        let target = CommentTarget::of(Path::new("/w/a"), &lines(text), DiffSide::New, at);
         ReviewComment { id: 1, target, text: "why?".into() }
     }
 

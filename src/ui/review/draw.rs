@@ -324,26 +324,12 @@ impl Review {
             (hunks, files)
         };
         let s = |n: usize| if n == 1 { "" } else { "s" };
-        for (mark, word, then, label) in [
-            (
-                ReviewDecision::Accepted,
-                "accepted",
-                if pending { "is applied" } else { "goes into the patch" },
-                "accepted",
-            ),
-            (
-                ReviewDecision::Rejected,
-                "rejected",
-                if pending { "is discarded" } else { "is left out" },
-                "rejected",
-            ),
-            (
-                ReviewDecision::Open,
-                "undecided",
-                if pending { "stays pending" } else { "is left out" },
-                "text",
-            ),
+        for (mark, word, of_pending, of_patch, label) in [
+            (ReviewDecision::Accepted, "accepted", "is applied", "goes into the patch", "accepted"),
+            (ReviewDecision::Rejected, "rejected", "is discarded", "is left out", "rejected"),
+            (ReviewDecision::Open, "undecided", "stays pending", "is left out", "text"),
         ] {
+            let then = if pending { of_pending } else { of_patch };
             let (hunks, files) = count(mark);
             if hunks > 0 {
                 out.push((

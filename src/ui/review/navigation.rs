@@ -17,10 +17,10 @@ impl Review {
             ReviewAction::Move(Move::Right) => self.left = (self.left + 8).min(100_000),
             ReviewAction::Move(Move::Left) => self.left = self.left.saturating_sub(8),
             ReviewAction::Move(step) => self.cursor = step.row(at, page, last),
-            ReviewAction::NextHunk => self.go_to_hunk(|row| row > at, false),
-            ReviewAction::PrevHunk => self.go_to_hunk(|row| row < at, true),
-            ReviewAction::NextFile => self.go_to_file(|row| row > at, false),
-            ReviewAction::PrevFile => self.go_to_file(|row| row < at, true),
+            ReviewAction::NextHunk => self.jump(self.hunk_rows(), 1, "hunk"),
+            ReviewAction::PrevHunk => self.jump(self.hunk_rows(), -1, "hunk"),
+            ReviewAction::NextFile => self.jump(self.file_rows(), 1, "file"),
+            ReviewAction::PrevFile => self.jump(self.file_rows(), -1, "file"),
             ReviewAction::NextOpen => self.go_to_open(),
             ReviewAction::NextMatch => self.go_to_match(1),
             ReviewAction::PrevMatch => self.go_to_match(-1),
@@ -74,27 +74,23 @@ impl Review {
         }
     }
 
-    fn go_to_hunk(&mut self, is_there: impl Fn(usize) -> bool, back: bool) {
-        let rows = self.rows.hunks.iter().map(|(_, _, row)| *row);
-        self.jump(rows.collect(), is_there, back, "hunk");
+    fn hunk_rows(&self) -> Vec<usize> {
+        self.rows.hunks.iter().map(|(_, _, row)| *row).collect()
     }
 
-    fn go_to_file(&mut self, is_there: impl Fn(usize) -> bool, back: bool) {
-        let rows = self.rows.files.iter().map(|(_, row)| *row).collect();
-        self.jump(rows, is_there, back, "file");
+    fn file_rows(&self) -> Vec<usize> {
+        self.rows.files.iter().map(|(_, row)| *row).collect()
     }
 
-    fn jump(&mut self, rows: Vec<usize>, is_there: impl Fn(usize) -> bool, back: bool, what: &str) {
-        let found = if back {
-            rows.into_iter().rev().find(|r| is_there(*r))
-        } else {
-            rows.into_iter().find(|r| is_there(*r))
+    fn jump(&mut self, rows: Vec<usize>, direction: isize, what: &str) {
+        let at = self.cursor;
+        let (found, place) = match direction {
+            1.. => (rows.into_iter().find(|row| *row > at), "after"),
+            _ => (rows.into_iter().rev().find(|row| *row < at), "before"),
         };
         match found {
             Some(row) => self.cursor = row,
-            None => {
-                self.say(format!("no {what} {}", if back { "before this one" } else { "after this one" }))
-            }
+            None => self.say(format!("no {what} {place} this one")),
         }
     }
 

@@ -194,23 +194,9 @@ impl<'a> ReviewPane<'a> {
         }
     }
 
-    fn scene(&self) -> DrawContext<'_> {
-        DrawContext {
-            theme: &self.desk.theme,
-            keys: &self.desk.keys,
-            annotations: &self.around,
-            inline: &self.inside,
-        }
-    }
-
     /// After a key: the cursor is brought on the screen, and colours are asked for.
     fn refresh(&mut self) {
-        let scene = DrawContext {
-            theme: &self.desk.theme,
-            keys: &self.desk.keys,
-            annotations: &self.around,
-            inline: &self.inside,
-        };
+        let scene = scene(&self.desk, &self.around, &self.inside);
         self.review.scroll_to_cursor(&scene);
         self.want();
     }
@@ -272,6 +258,15 @@ impl<'a> ReviewPane<'a> {
     }
 }
 
+/// Of these parts of the pane, so that the review can change while it is used.
+fn scene<'s>(
+    desk: &'s ReviewContext<'_>,
+    annotations: &'s ReviewWorkers,
+    inline: &'s InlineDiffCache,
+) -> DrawContext<'s> {
+    DrawContext { theme: &desk.theme, keys: &desk.keys, annotations, inline }
+}
+
 enum EditorTarget {
     Workspace,
     Copy,
@@ -303,12 +298,7 @@ impl FullScreenPane for ReviewPane<'_> {
         };
         let plain = matches!(self.review.overlay, ReviewOverlay::None);
         if let Some(down) = down.filter(|_| plain) {
-            let scene = DrawContext {
-                theme: &self.desk.theme,
-                keys: &self.desk.keys,
-                annotations: &self.around,
-                inline: &self.inside,
-            };
+            let scene = scene(&self.desk, &self.around, &self.inside);
             if self.review.scroll_in_row(down, &scene) {
                 return PaneFlow::Stay;
             }
@@ -330,11 +320,11 @@ impl FullScreenPane for ReviewPane<'_> {
     }
 
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
-        self.review.draw(buffer, &self.scene())
+        self.review.draw(buffer, &scene(&self.desk, &self.around, &self.inside))
     }
 
     fn pictures(&self) -> Vec<PlacedPicture> {
-        self.review.pictures(&self.scene())
+        self.review.pictures(&scene(&self.desk, &self.around, &self.inside))
     }
 
     fn tick(&mut self) -> bool {

@@ -9,6 +9,7 @@ use super::state::{Review, ReviewEffect, ReviewSubject};
 use crate::ui::Theme;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::keymap::{KeyChord, Keymap, Move};
+use crate::ui::test_screen;
 use crossterm::event::KeyEvent;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -82,14 +83,18 @@ impl ReviewHarness {
         desk
     }
 
-    fn scroll_to_cursor(&mut self) {
-        let scene = DrawContext {
+    fn scene(&self) -> DrawContext<'_> {
+        DrawContext {
             theme: &self.theme,
             keys: &self.keys,
             annotations: &NoAnnotations,
             inline: &self.inside,
-        };
-        self.review.scroll_to_cursor(&scene);
+        }
+    }
+
+    fn scroll_to_cursor(&mut self) {
+        let ReviewHarness { review, keys, theme, inside, .. } = self;
+        review.scroll_to_cursor(&DrawContext { theme, keys, annotations: &NoAnnotations, inline: inside });
     }
 
     fn event(&mut self, key: KeyEvent) {
@@ -116,22 +121,12 @@ impl ReviewHarness {
     fn buffer(&self) -> Buffer {
         let (columns, rows) = self.review.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-        let scene = DrawContext {
-            theme: &self.theme,
-            keys: &self.keys,
-            annotations: &NoAnnotations,
-            inline: &self.inside,
-        };
-        self.review.draw(&mut buffer, &scene);
+        self.review.draw(&mut buffer, &self.scene());
         buffer
     }
 
     fn screen(&self) -> String {
-        let buffer = self.buffer();
-        let width = usize::from(buffer.area.width);
-        let rows = buffer.content.chunks(width);
-        rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string() + "\n")
-            .collect()
+        test_screen::rows(&self.buffer()).into_iter().map(|row| row + "\n").collect()
     }
 
     /// The row with the cursor.

@@ -1,6 +1,6 @@
 //! Lines that are typed: comments, searches, filters; and what becomes of them.
 
-use super::comment::{CommentTarget, ReviewComment, anchor};
+use super::comment::{CommentTarget, ReviewComment};
 use super::history::ReviewUndoItem;
 use super::overlay::{ReviewInput, ReviewOverlay};
 use super::rows::ReviewRow;
@@ -177,11 +177,8 @@ impl Review {
             }
         }
         let (side, picked) = if new.is_empty() { (DiffSide::Old, old) } else { (DiffSide::New, new) };
-        let doc = lines.side(side);
         let (first, last) = (*picked.iter().min()?, *picked.iter().max()?);
-        let range = first..last + 1;
-        let anchor = anchor(doc, &range);
-        Some(CommentTarget::Lines { path: file.path.clone(), side, lines: range, anchor, stale: false })
+        Some(CommentTarget::of(&file.path, lines, side, first..last + 1))
     }
 
     pub(super) fn delete_comment(&mut self) -> Vec<ReviewEffect> {

@@ -12,10 +12,10 @@ mod question;
 use super::question::AnyQuestion;
 use super::status::{TurnPaneAction, TurnPaneStatus};
 use crate::agent::{MessageQueue, QueuedMessage, SendTiming, TurnEnding, TurnEvent, is_command};
-use crate::conversation::CallOutcome;
 use crate::session::InputDraft;
 use crate::text::visible;
 use crate::ui::input::line_input::TypedLine;
+use crate::ui::line_ui::outcome_word;
 use crate::ui::margin_mark;
 use crate::ui::markdown_stream::MarkdownStream;
 use crate::ui::paste::PasteStore;
@@ -106,13 +106,7 @@ impl LinearTurn {
                 visible::output(&text).lines().map(|l| format!("output: {l}")).collect()
             }
             TurnEvent::CallEnded { outcome, summary, .. } => {
-                let word = match outcome {
-                    CallOutcome::Done => "done",
-                    CallOutcome::Failed => "failed",
-                    CallOutcome::Denied => "refused",
-                    CallOutcome::Interrupted => "stopped",
-                };
-                let mut out = self.labelled_lines(word, &summary.line);
+                let mut out = self.labelled_lines(outcome_word(outcome), &summary.line);
                 let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
                 out.extend(plain(&scrollback::detail(&summary.detail, &self.theme, fold)));
                 out

@@ -8,6 +8,7 @@ mod question;
 mod rows;
 mod run;
 mod status;
+mod waits;
 
 pub use linear_run::run_linear;
 pub use pane::TurnPane;

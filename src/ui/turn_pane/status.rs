@@ -14,7 +14,7 @@ pub enum TurnPaneAction {
 }
 
 /// What the pane shows of the session.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct TurnPaneStatus {
     pub model: String,
     pub window: u64,
