@@ -156,8 +156,7 @@ fn what_is_searched_is_edited_like_every_other_line() {
 
 #[test]
 fn matches_are_marked_over_the_bounds_of_spans_and_never_inside_a_letter() {
-    let mut search = PagerSearch::default();
-    search.needle = "bc".into();
+    let search = PagerSearch { needle: "bc".into(), ..PagerSearch::default() };
     let line = Line::from(vec!["ab".into(), "cd".into(), "İbc".into()]);
     let bold = ratatui::style::Style::new().add_modifier(ratatui::style::Modifier::BOLD);
     let pieces: Vec<(String, bool)> = search::marked(line, &search, bold)

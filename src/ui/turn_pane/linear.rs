@@ -23,7 +23,7 @@ use crate::ui::scrollback;
 use crate::ui::theme::Theme;
 use crate::ui::token_counts;
 use label::{foreign, label, plain};
-use question::{LineAnswer, LinearQuestion};
+use question::{LinearOutcome, LinearQuestion};
 use ratatui::text::Line;
 use std::time::Instant;
 
@@ -322,14 +322,14 @@ impl LinearTurn {
     /// What comes of a line when it answers the question; `None` when it does not.
     fn answer_to(&mut self, text: &str, now: Instant) -> Option<(Vec<String>, Option<TurnPaneAction>)> {
         match self.open.as_mut()?.answer(text, now) {
-            LineAnswer::No => None,
-            LineAnswer::TooSoon => {
+            LinearOutcome::No => None,
+            LinearOutcome::TooSoon => {
                 self.recall = Some(text.into());
                 let why = "ignored: typed before the question appeared. Type it again";
                 Some((vec![label("note", why)], None))
             }
-            LineAnswer::Open(said) => Some((said, None)),
-            LineAnswer::Given(words, choice) => {
+            LinearOutcome::Open(said) => Some((said, None)),
+            LinearOutcome::Given(words, choice) => {
                 let action = self.open.take()?.reply(choice);
                 Some((vec![label("answered", &words)], action))
             }

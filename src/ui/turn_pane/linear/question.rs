@@ -27,7 +27,7 @@ pub(super) enum LinearChoice {
 }
 
 /// What comes of a line that is typed at a question.
-pub(super) enum LineAnswer {
+pub(super) enum LinearOutcome {
     /// It is no answer.
     No,
     /// It was typed before the question could be read.
@@ -167,7 +167,7 @@ impl LinearQuestion {
     }
 
     /// What comes of a line.
-    pub(super) fn answer(&mut self, text: &str, now: Instant) -> LineAnswer {
+    pub(super) fn answer(&mut self, text: &str, now: Instant) -> LinearOutcome {
         let of_word = self.word.as_deref() == Some(text);
         let number = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
         let (words, choice) = match (of_word, number.and_then(|at| self.choices.get(at))) {
@@ -176,11 +176,11 @@ impl LinearQuestion {
             (false, None) if matches!(self.asked, AnyQuestion::Enquiry(_)) && !is_command(text) => {
                 (text.to_string(), LinearChoice::Said(UserReply::Words(text.into())))
             }
-            (false, None) => return LineAnswer::No,
+            (false, None) => return LinearOutcome::No,
         };
         let too_soon = now.saturating_duration_since(self.since) < QUIET;
         if std::mem::take(&mut self.interrupts) || too_soon {
-            return LineAnswer::TooSoon;
+            return LinearOutcome::TooSoon;
         }
         let consents = matches!(
             choice,
@@ -188,23 +188,23 @@ impl LinearQuestion {
         );
         if let (true, Some(word), false) = (consents, &self.word, of_word) {
             let words = format!("type `{word}` and Enter to allow it");
-            return LineAnswer::Open(vec![label("question", &words)]);
+            return LinearOutcome::Open(vec![label("question", &words)]);
         }
         if let (LinearChoice::Own(choice), Some(number)) = (&choice, number)
             && let Some(words) = self.second_look(choice, number)
         {
-            return LineAnswer::Open(vec![label("question", &words)]);
+            return LinearOutcome::Open(vec![label("question", &words)]);
         }
         if let LinearChoice::Reply(reply) = &choice
             && let Some(words) = self.second_look_at_call(reply, text)
         {
-            return LineAnswer::Open(vec![label("question", &words)]);
+            return LinearOutcome::Open(vec![label("question", &words)]);
         }
         if let (LinearChoice::Why, AnyQuestion::Call(question)) = (&choice, &self.asked) {
             let clean = sanitize::block(&question.why).into_owned();
-            return LineAnswer::Open(clean.lines().map(|l| label("why", l)).collect());
+            return LinearOutcome::Open(clean.lines().map(|l| label("why", l)).collect());
         }
-        LineAnswer::Given(words, choice)
+        LinearOutcome::Given(words, choice)
     }
 
     /// Sends the answer to who asked.
