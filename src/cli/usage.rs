@@ -6,7 +6,7 @@ use super::start;
 use crate::provider::catalog::Money;
 use crate::repl::priced;
 use crate::session::{CostFilter, RequestCost};
-use crate::ui::scrollback;
+use crate::ui::token_counts;
 use serde_json::json;
 
 /// Days that are shown without `--since`.
@@ -35,14 +35,14 @@ pub(super) fn run(since: Option<&str>, json: bool, options: &Options) -> Result<
             one.day,
             name(one),
             one.requests,
-            scrollback::tokens(&one.usage),
+            token_counts::tokens(&one.usage),
             priced(one)
         ));
     }
     out.push_str(&format!(
         "total: {} requests, {}, {}\n",
         total.requests,
-        scrollback::tokens(&total.usage),
+        token_counts::tokens(&total.usage),
         priced(&total)
     ));
     print(&out).map(|()| report::DONE)

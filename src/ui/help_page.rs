@@ -1,6 +1,5 @@
 //! The `?` page of the screens for reading: their keys, as a text that is scrolled like any other.
 
-use super::full_screen::PaneFlow;
 use super::keymap::{Keymap, Move};
 use super::pager::{PagerAction, PagerSource, PagerViewport, WrapMode, bar, help_page};
 use super::theme::Theme;
@@ -10,11 +9,9 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::rc::Rc;
 
-pub struct HelpPage {
-    lines: HelpLines,
-    scroll: PagerViewport,
-    theme: Theme,
-}
+/// The page while it is open.
+#[derive(Default)]
+pub struct HelpPage(Option<(HelpLines, PagerViewport)>);
 
 struct HelpLines(Rc<Vec<Line<'static>>>);
 
@@ -29,41 +26,50 @@ impl PagerSource for HelpLines {
 }
 
 impl HelpPage {
-    pub fn new(
+    pub fn open(
+        &mut self,
         sections: &[(&str, Vec<(String, &'static str)>)],
         theme: &Theme,
         (columns, rows): (u16, u16),
-    ) -> HelpPage {
+    ) {
         let lines = HelpLines(Rc::new(help_page(sections, theme)));
-        let mut help = HelpPage { lines, scroll: PagerViewport::new(WrapMode::Rows), theme: theme.clone() };
-        help.resize(columns, rows);
+        let mut scroll = PagerViewport::new(WrapMode::Rows);
+        scroll.resize(&lines, columns, rows.saturating_sub(1));
         // The cursor is not shown here: at the last row, the first step down scrolls.
         for _ in 2..rows {
-            help.scroll.go(&help.lines, Move::Down);
+            scroll.go(&lines, Move::Down);
         }
-        help
+        self.0 = Some((lines, scroll));
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.0.is_some()
     }
 
     pub fn resize(&mut self, columns: u16, rows: u16) {
-        self.scroll.resize(&self.lines, columns, rows.saturating_sub(1));
-    }
-
-    /// Moves; any other key closes the page.
-    pub fn key(&mut self, key: KeyEvent, keys: &Keymap<PagerAction>) -> PaneFlow {
-        match keys.action(key) {
-            Some(PagerAction::Move(step)) => {
-                self.scroll.go(&self.lines, step);
-                PaneFlow::Stay
-            }
-            _ => PaneFlow::Close,
+        if let Some((lines, scroll)) = &mut self.0 {
+            scroll.resize(lines, columns, rows.saturating_sub(1));
         }
     }
 
-    pub fn draw(&self, buffer: &mut Buffer) {
+    /// Takes every key while the page is open: one that moves scrolls, and any other closes the page.
+    pub fn key(&mut self, key: KeyEvent, keys: &Keymap<PagerAction>) -> bool {
+        let Some((lines, scroll)) = &mut self.0 else { return false };
+        match keys.action(key) {
+            Some(PagerAction::Move(step)) => scroll.go(lines, step),
+            _ => self.0 = None,
+        }
+        true
+    }
+
+    /// Draws the page if it is open: the screen below it is not drawn then.
+    pub fn draw(&self, buffer: &mut Buffer, theme: &Theme) -> bool {
+        let Some((lines, scroll)) = &self.0 else { return false };
         let area = buffer.area;
         let text = Rect { height: area.height.saturating_sub(1), ..area };
-        self.scroll.draw(&self.lines, &self.theme, buffer, text);
-        let words = Line::styled(" keys can be changed: `keys.SCREEN.ACTION`", self.theme.style("hint"));
-        bar(buffer, area.height.saturating_sub(1), &self.theme, &words, "j k scroll, others close ");
+        scroll.draw(lines, theme, buffer, text);
+        let words = Line::styled(" keys can be changed: `keys.SCREEN.ACTION`", theme.style("hint"));
+        bar(buffer, area.height.saturating_sub(1), theme, &words, "j k scroll, others close ");
+        true
     }
 }

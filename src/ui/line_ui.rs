@@ -4,6 +4,7 @@
 //! never chooses anything. What is said has been made safe for the terminal by who says it.
 
 use super::{input, margin_mark, term};
+use crate::conversation::CallOutcome;
 use crate::text::visible;
 use crate::workspace::LargeLoss;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,28 @@ pub fn confirm_losses(
     let word = first.word(name);
     question.push_str(&format!("type `{word}` and Enter to apply this; Enter alone keeps it pending: "));
     ask(&question).is_some_and(|answer| answer.trim() == word)
+}
+
+/// Says things with their numbers, the first of them as `from`, counted from 0.
+pub fn say_numbered(talk: &mut dyn LineUi, from: usize, things: impl IntoIterator<Item = String>) {
+    for (at, words) in (from + 1..).zip(things) {
+        talk.say(&format!("{at}: {words}"));
+    }
+}
+
+/// How a call ended.
+pub fn outcome_word(outcome: CallOutcome) -> &'static str {
+    match outcome {
+        CallOutcome::Done => "done",
+        CallOutcome::Failed => "failed",
+        CallOutcome::Denied => "refused",
+        CallOutcome::Interrupted => "stopped",
+    }
+}
+
+/// The thing with the number that was typed.
+pub fn chosen<'t, T>(things: &'t [T], word: &str) -> Option<&'t T> {
+    things.get(number(word, things.len())?)
 }
 
 /// What a number that was typed means: the place it counts from 1, if there is one.

@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 
 /// Rows of the screen that are not the list's: the title, a blank row and the row of keys.
 const OTHER_ROWS: u16 = 3;
-/// From this width on, what is selected is shown beside the list.
+/// From this width on, what is selected is shown next to the list.
 const WIDE: u16 = 100;
 
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ impl ListCursor {
     }
 }
 
-/// The places of the list and, where there is room beside it, of what is selected.
+/// The places of the list and, where there is room next to it, of what is selected.
 pub fn areas((columns, rows): (u16, u16)) -> (Rect, Option<Rect>) {
     let height = rows.saturating_sub(OTHER_ROWS);
     let list = |width| Rect::new(0, 2, width, height);
@@ -47,7 +47,7 @@ pub fn areas((columns, rows): (u16, u16)) -> (Rect, Option<Rect>) {
     }
 }
 
-/// Draws the border of what is shown beside the list; returns the place for it.
+/// Draws the border of what is shown next to the list; returns the place for it.
 pub fn draw_border(buffer: &mut Buffer, area: Rect, theme: &Theme) -> Rect {
     for y in area.y..area.bottom() {
         buffer.set_stringn(area.x, y, "│", 1, theme.style("border"));

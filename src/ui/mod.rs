@@ -29,9 +29,12 @@ pub mod scratchpads;
 pub mod scrollback;
 pub mod syntax;
 pub mod term;
+#[cfg(test)]
+mod test_screen;
 mod text_field;
 pub mod text_screen;
 mod theme;
+pub mod token_counts;
 pub mod transcript;
 pub mod turn_pane;
 pub mod verbatim;

@@ -6,7 +6,7 @@ use super::picture;
 use super::theme::Theme;
 use super::verbatim;
 use crate::agent::TurnEnding;
-use crate::conversation::{CallOutcome, TokenUsage};
+use crate::conversation::CallOutcome;
 use crate::text::{sanitize, visible, width};
 use crate::tools::{CallSummary, ChangeOverview, DisplayDetail};
 use ratatui::style::Style;
@@ -17,14 +17,19 @@ const DIFF_LINES: usize = 60;
 /// Columns of one line of output; what is longer is cut, and said to be.
 const OUTPUT_COLUMNS: usize = 400;
 
-/// A finished call: one line that names its object, and its folded output.
-pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
-    let (mark, label) = match outcome {
+/// The sign of how a call ended, and the label of its style.
+pub(super) fn call_mark(outcome: CallOutcome) -> (&'static str, &'static str) {
+    match outcome {
         CallOutcome::Done => ("✓ ", "call.done"),
         CallOutcome::Failed => ("✗ ", "call.failed"),
         CallOutcome::Denied => ("⊘ ", "call.denied"),
         CallOutcome::Interrupted => ("■ ", "call.denied"),
-    };
+    }
+}
+
+/// A finished call: one line that names its object, and its folded output.
+pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+    let (mark, label) = call_mark(outcome);
     let head = sanitize::line(&summary.line).into_owned();
     let head = vec![Span::styled(mark, theme.style(label)), Span::styled(head, theme.style("call"))];
     let mut lines = vec![margin_mark::line(head, theme)];
@@ -153,20 +158,4 @@ pub fn ending(ending: &TurnEnding, theme: &Theme) -> Vec<Line<'static>> {
         clean.lines().map(|line| Line::styled(line.to_string(), theme.style("warning"))).collect();
     lines.extend(hint.map(|h| Line::styled(h, theme.style("hint"))));
     margin_mark::block(lines, theme)
-}
-
-/// `12.3k in, 1.2k out (9k cached)`.
-pub fn tokens(usage: &TokenUsage) -> String {
-    let cached =
-        if usage.cache_read > 0 { format!(" ({} cached)", short(usage.cache_read)) } else { String::new() };
-    format!("{} in{cached}, {} out", short(usage.prompt()), short(usage.output))
-}
-
-pub fn short(n: u64) -> String {
-    match n {
-        0..1_000 => n.to_string(),
-        1_000..100_000 => format!("{:.1}k", n as f64 / 1e3),
-        100_000..1_000_000 => format!("{}k", n / 1_000),
-        _ => format!("{:.1}M", n as f64 / 1e6),
-    }
 }

@@ -17,7 +17,16 @@ pub struct TextScreen {
     pub size: (u16, u16),
     /// A sentence for the last row, until the next key.
     pub note: Option<String>,
-    help: Option<HelpPage>,
+    help: HelpPage,
+}
+
+/// What the screen is given of the world outside. `E` opens what is shown in the person's editor, or says why it cannot.
+pub struct ScreenCallbacks<'h, A: 'static, E: ?Sized> {
+    pub keys: Keymap<A>,
+    pub pager: Keymap<PagerAction>,
+    /// Copies exactly this; says what was done.
+    pub copy: Box<dyn Fn(&str) -> String + 'h>,
+    pub edit: Box<E>,
 }
 
 /// What a key asks for.
@@ -31,22 +40,19 @@ pub enum TextScreenKey<A> {
 impl TextScreen {
     pub fn new(wrap: WrapMode, theme: &Theme) -> TextScreen {
         let scroll = PagerViewport::new(wrap);
-        TextScreen { scroll, theme: theme.clone(), size: (0, 0), note: None, help: None }
+        TextScreen { scroll, theme: theme.clone(), size: (0, 0), note: None, help: HelpPage::default() }
     }
 
-    /// Does what a key does on every such screen. `own` are the screen's own keys under their title.
-    pub fn key<A: Copy + PartialEq>(
+    /// Does what a key does on every such screen. `title` stands above the screen's own keys.
+    pub fn key<A: Copy + PartialEq + 'static, E: ?Sized>(
         &mut self,
         source: &dyn PagerSource,
         key: KeyEvent,
-        (title, own): (&str, &Keymap<A>),
-        pager: &Keymap<PagerAction>,
+        title: &str,
+        ScreenCallbacks { keys: own, pager, .. }: &ScreenCallbacks<'_, A, E>,
     ) -> TextScreenKey<A> {
         self.note = None;
-        if let Some(help) = &mut self.help {
-            if help.key(key, pager) == PaneFlow::Close {
-                self.help = None;
-            }
+        if self.help.key(key, pager) {
             return TextScreenKey::Done(PaneFlow::Stay);
         }
         match (self.scroll.typed(source, key), own.action(key)) {
@@ -58,7 +64,7 @@ impl TextScreen {
         match pager.action(key).map(|act| self.scroll.act(source, act)) {
             Some(PagerRequest::Help) => {
                 let sections = [(title, own.help()), ("Moving", pager.help())];
-                self.help = Some(HelpPage::new(&sections, &self.theme, self.size));
+                self.help.open(&sections, &self.theme, self.size);
             }
             Some(PagerRequest::Close) => return TextScreenKey::Done(PaneFlow::Close),
             Some(PagerRequest::Nothing) | None => {}
@@ -71,9 +77,7 @@ impl TextScreen {
         self.size = (columns, rows);
         let text = columns.saturating_sub(source.gutter_width());
         self.scroll.resize(source, text, rows.saturating_sub(1));
-        if let Some(help) = &mut self.help {
-            help.resize(columns, rows);
-        }
+        self.help.resize(columns, rows);
     }
 
     /// Draws the text, or `empty`, and the row at the bottom: the line that is typed, or the note, or what is known of
@@ -85,8 +89,7 @@ impl TextScreen {
         empty: Line<'static>,
         (status, hint): (impl FnOnce() -> Line<'static>, &str),
     ) -> Option<(u16, u16)> {
-        if let Some(help) = &self.help {
-            help.draw(buffer);
+        if self.help.draw(buffer, &self.theme) {
             return None;
         }
         let area = buffer.area;

@@ -7,7 +7,7 @@
 
 use crate::media;
 use crate::repl::prompt::words;
-use crate::ui::scrollback;
+use crate::ui::token_counts;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -91,7 +91,7 @@ pub(crate) fn from_clipboard(
         file.keep().map_err(|e| e.error)
     });
     let (_, path) = kept.map_err(|e| format!("the picture cannot be stored: {e}"))?;
-    let told = format!("from the clipboard: {size}{} bytes", scrollback::short(bytes.len() as u64));
+    let told = format!("from the clipboard: {size}{} bytes", token_counts::short(bytes.len() as u64));
     Ok((mention(&path) + " ", told))
 }
 

@@ -3,7 +3,7 @@
 use crate::provider::catalog::{self, Money};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::session::{CostFilter, RequestCost};
-use crate::ui::scrollback;
+use crate::ui::token_counts;
 
 /// What was paid, where any of it is known.
 pub(in crate::repl) fn cost_of(spent: &RequestCost) -> Option<Money> {
@@ -63,6 +63,6 @@ fn row(name: &str, spent: &RequestCost) -> String {
         "{name:<20} {} in {} request{s}: {}",
         priced(spent),
         spent.requests,
-        scrollback::tokens(&spent.usage)
+        token_counts::tokens(&spent.usage)
     )
 }

@@ -3,7 +3,7 @@
 use crate::agent::{ContextUsage, TurnStart};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::visible;
-use crate::ui::{editor, scrollback, term};
+use crate::ui::{editor, term, token_counts};
 
 /// Cells of the bar before a share.
 const BAR: usize = 20;
@@ -88,10 +88,10 @@ fn told(fill: &ContextUsage) -> Vec<String> {
         if fill.counted > 0 { "by the provider's last count" } else { "estimated; no request was sent yet" };
     let mut lines = vec![format!(
         "{} of {} tokens, {}% ({how}); {} tokens are reserved for the answer",
-        scrollback::short(used),
-        scrollback::short(fill.window),
+        token_counts::short(used),
+        token_counts::short(fill.window),
         percent(used),
-        scrollback::short(fill.answer)
+        token_counts::short(fill.answer)
     )];
     if used + fill.answer > fill.window {
         let words =
@@ -107,7 +107,7 @@ fn told(fill: &ContextUsage) -> Vec<String> {
         lines.push(format!(
             "{:wide$}  {:>7}  {:>3}%  {bar:BAR$}{hint}",
             share.name,
-            scrollback::short(share.tokens),
+            token_counts::short(share.tokens),
             percent(share.tokens)
         ));
     }

@@ -17,19 +17,11 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use worker::{HighlightDocument, HighlightRequest, HighlightResult};
+pub use worker::HighlightDocId;
+use worker::{CHUNK, HighlightDocument, HighlightRequest, HighlightResult, LineHighlights};
 
-/// Lines worked out at once.
-const CHUNK: usize = 200;
 /// Lines whose colours are kept, of all documents together.
 const KEPT: usize = 200_000;
-
-/// A document that was added.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct HighlightDocId(u64);
-
-/// The colours of one line: ranges of its bytes; what lies between is plain.
-type LineHighlights = Box<[(Range<usize>, Style)]>;
 
 /// A chunk's lines, and when it was wanted last.
 struct HighlightedChunk {

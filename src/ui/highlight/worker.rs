@@ -1,12 +1,11 @@
 //! The thread that colours: a queue of chunks, newest first, and the parser's states along each document.
 //!
-//! It ends with the [`super::LineHighlights`] it works for, after the chunk in hand. What it cannot parse stays plain.
+//! It ends with the [`super::SyntaxHighlighter`] it works for, after the chunk in hand. What it cannot parse stays plain.
 
 use super::super::ansi::ColorDepth;
 use super::super::contrast::ContrastAdjuster;
 use super::super::syntax;
 use super::super::theme::Theme;
-use super::{CHUNK, HighlightDocId, LineHighlights};
 use crate::ui::worker::{Worker, WorkerInbox};
 use ratatui::style::Style;
 use std::cell::RefCell;
@@ -17,8 +16,10 @@ use std::time::{Duration, Instant};
 use syntect::highlighting::{HighlightIterator, HighlightState, Highlighter};
 use syntect::parsing::{ParseState, ScopeStack, SyntaxReference};
 
+/// Lines worked out at once.
+pub(super) const CHUNK: usize = 200;
 /// Chunks between two states that are kept.
-const APART: usize = 2;
+const STATE_EVERY: usize = 2;
 /// Chunks parsed through to get to a place; one further off is guessed first.
 const NEAR: usize = 10;
 /// Chunks parsed through to correct a guess.
@@ -29,6 +30,13 @@ const QUEUE: usize = 48;
 const COLUMNS: usize = 500;
 /// A document whose chunk took longer than this stays plain from there on.
 const SLOW: Duration = Duration::from_secs(4);
+
+/// A document that was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HighlightDocId(pub(super) u64);
+
+/// The colours of one line: ranges of its bytes; what lies between is plain.
+pub(super) type LineHighlights = Box<[(Range<usize>, Style)]>;
 
 pub(super) struct HighlightDocument {
     pub(super) text: Arc<str>,
@@ -233,7 +241,7 @@ impl HighlightProgress {
         if self.syntax.is_none() || chunk - from <= NEAR {
             return Some(self.chunk(chunk, painter));
         }
-        self.parse(from, from + APART, state, painter);
+        self.parse(from, from + STATE_EVERY, state, painter);
         None
     }
 
@@ -257,7 +265,7 @@ impl HighlightProgress {
         let started = Instant::now();
         let mut lines = Vec::new();
         for chunk in from..=to {
-            if chunk % APART == 0 && chunk < self.starts.len() {
+            if chunk % STATE_EVERY == 0 && chunk < self.starts.len() {
                 self.states.entry(chunk).or_insert_with(|| state.clone());
             }
             lines = self.text(chunk).lines().map(|line| painter.line(&mut state, line)).collect();

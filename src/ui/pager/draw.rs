@@ -1,8 +1,8 @@
 //! Rows of a text on the screen, the bar below them and the page of keys.
 
-use super::layout::PagerPosition;
+use super::scroll::{PagerViewport, WrapMode};
 use super::search::marked;
-use super::{PagerSource, PagerViewport, RowFocus, WrapMode};
+use super::source::{PagerPosition, PagerSource, RowFocus};
 use crate::text::width;
 use crate::ui::Theme;
 use ratatui::buffer::Buffer;

@@ -1,6 +1,7 @@
 //! The keys that every scrolling screen has: `keys.pager.ACTION`.
 
-use super::{PagerSource, PagerViewport};
+use super::scroll::PagerViewport;
+use super::source::PagerSource;
 use crate::ui::keymap::{KeyBinding, Move, row};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,23 +1,9 @@
-//! Places in a text, and the rows a line takes at a width.
+//! The rows a line takes at a width, and the way from each row to the next.
 
-use super::PagerSource;
+use super::source::{PagerPosition, PagerSource};
 use crate::text::width;
 use crate::ui::wrap::wrap;
 use ratatui::text::{Line, Span};
-
-/// A row of the text: the block, the line in it, the row of that line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PagerPosition {
-    pub block: usize,
-    pub line: usize,
-    pub row: usize,
-}
-
-impl PagerPosition {
-    pub fn of(block: usize, line: usize) -> PagerPosition {
-        PagerPosition { block, line, row: 0 }
-    }
-}
 
 /// The rows of a line, all of them as far in as the line itself is.
 fn hanging(line: &Line<'static>, columns: usize) -> Vec<Line<'static>> {

@@ -1,7 +1,8 @@
 //! The cursor and the viewport over a text.
 
-use super::layout::{PagerLayout, PagerPosition};
-use super::{PagerSearch, PagerSource};
+use super::layout::PagerLayout;
+use super::search::PagerSearch;
+use super::source::{PagerPosition, PagerSource};
 use crate::ui::keymap::Move;
 
 /// What happens to a line that is wider than the screen.
@@ -69,7 +70,7 @@ impl PagerViewport {
         // Rows mean something else at another width: the line stays.
         self.top.row = 0;
         self.cursor.row = 0;
-        self.settle(source);
+        self.fit(source);
     }
 
     pub fn go<S: PagerSource + ?Sized>(&mut self, source: &S, step: Move) {
@@ -89,7 +90,7 @@ impl PagerViewport {
             Move::Right if self.wrap == WrapMode::Cut => self.left = (self.left + STEP).min(1 << 20),
             Move::Right => {}
         }
-        self.settle(source);
+        self.fit(source);
     }
 
     fn both<S: PagerSource + ?Sized>(
@@ -109,7 +110,7 @@ impl PagerViewport {
             self.top = layout.up_by(at, self.rows / 3);
         }
         self.cursor = at;
-        self.settle(source);
+        self.fit(source);
     }
 
     /// The same with the place at the very top.
@@ -117,7 +118,7 @@ impl PagerViewport {
         let layout = self.layout(source);
         self.cursor = layout.clamp(at);
         self.top = self.cursor;
-        self.settle(source);
+        self.fit(source);
     }
 
     pub fn toggle_wrap<S: PagerSource + ?Sized>(&mut self, source: &S) {
@@ -126,11 +127,11 @@ impl PagerViewport {
             WrapMode::Cut => WrapMode::Rows,
         };
         (self.left, self.top.row, self.cursor.row) = (0, 0, 0);
-        self.settle(source);
+        self.fit(source);
     }
 
     /// Makes cursor and viewport fit to what is there: after a move, or when the text itself changed.
-    pub fn settle<S: PagerSource + ?Sized>(&mut self, source: &S) {
+    pub fn fit<S: PagerSource + ?Sized>(&mut self, source: &S) {
         let layout = self.layout(source);
         self.cursor = layout.clamp(self.cursor);
         self.top = layout.clamp(self.top);

@@ -3,11 +3,14 @@
 use super::*;
 use crate::ui::Theme;
 use crate::ui::keymap::Move;
+use crate::ui::test_screen;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::text::Line;
 use std::cell::Cell;
+use std::rc::Rc;
 
 /// Blocks of lines, and how many of them were ever asked for.
 struct CountingSource {
@@ -46,8 +49,7 @@ fn drawn(scroll: &PagerViewport, text: &CountingSource, columns: u16, rows: u16)
     let area = Rect::new(0, 0, columns, rows);
     let mut buffer = Buffer::empty(area);
     scroll.draw(text, &Theme::plain(), &mut buffer, area);
-    let row = |y| (0..columns).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string();
-    (0..rows).map(row).collect()
+    test_screen::rows(&buffer)
 }
 
 fn sized(text: &CountingSource, columns: u16, rows: u16) -> PagerViewport {
@@ -64,12 +66,12 @@ fn search(scroll: &mut PagerViewport, text: &CountingSource, words: &str) {
     scroll.begin_search();
     for c in words.chars() {
         assert_eq!(scroll.typed(text, press(c)), PagerPromptResult::Yes);
-        settled(scroll, text);
+        finish_search(scroll, text);
     }
 }
 
 /// Until the search is over: on a busy machine it takes more slices than one.
-fn settled(scroll: &mut PagerViewport, text: &CountingSource) {
+fn finish_search(scroll: &mut PagerViewport, text: &CountingSource) {
     while scroll.search.is_busy() {
         scroll.tick(text);
     }
@@ -116,12 +118,12 @@ fn a_search_goes_along_while_it_is_typed_and_comes_back_when_it_is_left() {
     scroll.typed(&text, KeyEvent::new(KeyCode::Enter, KeyModifiers::NONE));
     assert_eq!(scroll.search.words(scroll.cursor()).unwrap(), "/line 77  1 of 111 lines");
     scroll.find_next(&text);
-    settled(&mut scroll, &text);
+    finish_search(&mut scroll, &text);
     assert_eq!(scroll.cursor(), PagerPosition::of(77, 0));
     scroll.find_previous(&text);
-    settled(&mut scroll, &text);
+    finish_search(&mut scroll, &text);
     scroll.find_previous(&text);
-    settled(&mut scroll, &text);
+    finish_search(&mut scroll, &text);
     assert_eq!(scroll.cursor(), PagerPosition::of(779, 9), "round the beginning");
     search(&mut scroll, &text, "line 5");
     scroll.typed(&text, KeyEvent::new(KeyCode::Esc, KeyModifiers::NONE));
@@ -140,13 +142,13 @@ fn what_is_searched_is_edited_like_every_other_line() {
         (KeyCode::Char('l'), KeyModifiers::NONE),
     ] {
         scroll.typed(&text, KeyEvent::new(code, modifiers));
-        settled(&mut scroll, &text);
+        finish_search(&mut scroll, &text);
     }
     assert_eq!(scroll.search.typed(80).unwrap(), ("/line 77".to_string(), 2));
     assert_eq!(scroll.cursor(), PagerPosition::of(7, 7));
     scroll.typed(&text, KeyEvent::new(KeyCode::Char('k'), KeyModifiers::CONTROL));
     scroll.pasted(&text, "ine\n78\n");
-    settled(&mut scroll, &text);
+    finish_search(&mut scroll, &text);
     assert_eq!(scroll.search.typed(80).unwrap(), ("/line 78".to_string(), 8));
     assert_eq!(scroll.cursor(), PagerPosition::of(7, 8));
     assert_eq!(scroll.search.typed(6).unwrap(), ("/ne 78".to_string().replace("/ne", "/e"), 5));
@@ -154,8 +156,7 @@ fn what_is_searched_is_edited_like_every_other_line() {
 
 #[test]
 fn matches_are_marked_over_the_bounds_of_spans_and_never_inside_a_letter() {
-    let mut search = PagerSearch::default();
-    search.needle_for_tests("bc");
+    let search = PagerSearch { needle: "bc".into(), ..PagerSearch::default() };
     let line = Line::from(vec!["ab".into(), "cd".into(), "İbc".into()]);
     let bold = ratatui::style::Style::new().add_modifier(ratatui::style::Modifier::BOLD);
     let pieces: Vec<(String, bool)> = search::marked(line, &search, bold)

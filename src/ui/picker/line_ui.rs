@@ -2,16 +2,16 @@
 
 use super::{Picker, PickerItem, SelectionMode};
 use crate::text::sanitize;
-use crate::ui::line_ui::{LineUi, number};
+use crate::ui::line_ui::{LineUi, chosen, say_numbered};
 use std::time::{Duration, Instant};
 
-/// Things told at once.
+/// Things listed at once.
 const PAGE: usize = 10;
-/// A list that takes longer is told as far as it is known.
+/// A list that takes longer is listed as far as it is known.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Picker<'_> {
-    /// Tells the list and takes what is answered, until something is taken or nothing is wanted.
+    /// Lists what there is and takes what is answered, until something is taken or nothing is wanted.
     pub(super) fn converse(&mut self, talk: &mut dyn LineUi) {
         self.ask();
         let mut from = 0;
@@ -20,7 +20,7 @@ impl Picker<'_> {
             if let Some(failure) = self.failure.take() {
                 talk.say(&failure.to_string());
             }
-            self.tell_page(talk, from);
+            self.list_page(talk, from);
             let more = if from + PAGE < self.ranked.top.len() { ", `more`" } else { "" };
             let which = if self.many == SelectionMode::Several { "numbers" } else { "a number" };
             let question = format!("{which}, words to search{more}, or Enter to leave: ");
@@ -57,20 +57,17 @@ impl Picker<'_> {
         }
     }
 
-    fn tell_page(&self, talk: &mut dyn LineUi, from: usize) {
+    fn list_page(&self, talk: &mut dyn LineUi, from: usize) {
         let (matched, total) = (self.ranked.matched, self.ranked.total);
-        talk.say(&match (self.query.is_empty(), matched) {
-            (true, _) => format!("{}: {total}", self.title),
-            (false, 0) => {
-                format!("{}: none of {total} matches {}", self.title, sanitize::line(self.query.text()))
-            }
-            (false, _) => {
-                format!("{}: {matched} of {total} match {}", self.title, sanitize::line(self.query.text()))
-            }
-        });
-        for (at, item) in self.ranked.top.iter().enumerate().skip(from).take(PAGE) {
-            talk.say(&format!("{}: {}", at + 1, words(item)));
-        }
+        let wanted = sanitize::line(self.query.text());
+        let counted = match (self.query.is_empty(), matched) {
+            (true, _) => total.to_string(),
+            (false, 0) => format!("none of {total} matches {wanted}"),
+            (false, _) => format!("{matched} of {total} match {wanted}"),
+        };
+        talk.say(&format!("{}: {counted}", self.title));
+        let page = self.ranked.top.iter().skip(from).take(PAGE);
+        say_numbered(talk, from, page.map(|item| words(item)));
     }
 
     /// What an answer of numbers takes; the error is the number that there is not. `None`: it is no number.
@@ -80,10 +77,7 @@ impl Picker<'_> {
         if !all || words.len() > 1 && self.many == SelectionMode::One {
             return None;
         }
-        let item = |word: &&str| {
-            let at = number(word, self.ranked.top.len());
-            at.and_then(|at| self.ranked.top.get(at)).ok_or_else(|| (*word).to_string())
-        };
+        let item = |word: &&str| chosen(&self.ranked.top, word).ok_or_else(|| (*word).to_string());
         Some(words.iter().map(|word| item(word).map(|item| item.value().to_string())).collect())
     }
 }

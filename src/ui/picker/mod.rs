@@ -1,6 +1,6 @@
 //! A list to choose from by typing: files, sessions, models, commands, lines of the history.
 //!
-//! Matching runs beside the drawing, so no key waits for a long list. What is taken is handed back; doing something
+//! Matching runs in the background, so no key waits for a long list. What is taken is handed back; doing something
 //! with it is up to who opened the list.
 
 mod line_ui;
@@ -53,7 +53,7 @@ pub const KEYS: &[KeyBinding<PickerAction>] = &[
     row(PickerAction::Cancel, "cancel", "Esc Ctrl-C Ctrl-G", "close and take nothing"),
 ];
 
-/// What stands beside the list of the thing under the cursor.
+/// What is shown next to the list of the thing under the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PickerPreview {
     pub text: String,
@@ -365,9 +365,9 @@ impl FullScreenPane for Picker<'_> {
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
         let area = buffer.area;
         let cursor = self.draw_query(buffer);
-        let (mut list, beside) = list::areas(self.size);
-        let beside = beside.filter(|_| self.previewer.is_some());
-        if beside.is_none() {
+        let (mut list, preview) = list::areas(self.size);
+        let preview = preview.filter(|_| self.previewer.is_some());
+        if preview.is_none() {
             list.width = area.width;
         }
         let items = self.ranked.top.iter().enumerate().skip(self.cursor.top);
@@ -382,8 +382,8 @@ impl FullScreenPane for Picker<'_> {
             };
             buffer.set_stringn(0, 2, words, usize::from(area.width), self.theme.style("hint"));
         }
-        if let Some(beside) = beside {
-            self.draw_preview(buffer, beside);
+        if let Some(preview) = preview {
+            self.draw_preview(buffer, preview);
         }
         if area.height > 2 {
             let key = |act| self.keys.key(act);

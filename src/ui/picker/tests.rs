@@ -1,33 +1,24 @@
 //! The list: what matches, in which order, what is taken, and how long it takes.
 
 use super::*;
-use crate::ui::ansi::ColorDepth;
+use crate::ui::test_screen::{self, dark};
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 
-fn theme() -> Theme {
-    Theme::parse("dark", include_str!("../../../themes/dark.toml"), ColorDepth::True).unwrap()
-}
-
 fn opened(feed: PickerFeed, columns: u16, rows: u16) -> Picker<'static> {
-    sized(Picker::new("Files", feed, &theme(), Keymap::new("picker", KEYS, &[]).unwrap()), columns, rows)
+    sized(Picker::new("Files", feed, &dark(), Keymap::new("picker", KEYS, &[]).unwrap()), columns, rows)
 }
 
 fn sized(mut pane: Picker<'_>, columns: u16, rows: u16) -> Picker<'_> {
     pane.resize(columns, rows);
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     pane
 }
 
-fn settle(pane: &mut Picker<'_>) {
-    let until = Instant::now() + Duration::from_secs(60);
-    screen(pane);
-    while pane.has_background_work() {
-        pane.tick();
-        screen(pane);
-        assert!(Instant::now() < until, "it does not settle");
-    }
+fn wait_until_idle(pane: &mut Picker<'_>) {
+    let size = pane.size;
+    test_screen::wait_until_idle(pane, size);
 }
 
 fn files(names: &[&str]) -> PickerFeed {
@@ -40,23 +31,11 @@ fn key(pane: &mut Picker<'_>, code: KeyCode) -> PaneFlow {
 
 fn typed(pane: &mut Picker<'_>, text: &str) {
     text.chars().for_each(|c| assert_eq!(key(pane, KeyCode::Char(c)), PaneFlow::Stay));
-    settle(pane);
+    wait_until_idle(pane);
 }
 
 fn screen(pane: &Picker<'_>) -> String {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.size.0.max(1), pane.size.1.max(1)));
-    pane.draw(&mut buffer);
-    let row = |y| {
-        let (mut out, mut x) = (String::new(), 0);
-        while x < buffer.area.width {
-            let symbol = buffer[(x, y)].symbol();
-            out.push_str(symbol);
-            // The second cell of a wide letter is not a blank.
-            x += u16::try_from(width::of(symbol).max(1)).unwrap();
-        }
-        out.trim_end().to_string()
-    };
-    (0..buffer.area.height).map(row).collect::<Vec<_>>().join("\n")
+    test_screen::rows(&test_screen::drawn(pane, pane.size)).join("\n")
 }
 
 const NAMES: [&str; 6] =
@@ -111,13 +90,13 @@ fn what_is_looked_for_is_edited_like_every_other_line() {
         pane.key(KeyEvent::new(code, modifiers));
     }
     pane.paste("rs\n");
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     assert!(screen(&pane).starts_with(" Files ❯ tests/main.rs   "), "{}", screen(&pane));
     pane.key(KeyEvent::new(KeyCode::Char('w'), ctrl));
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     assert!(screen(&pane).starts_with(" Files ❯ tests/   "), "{}", screen(&pane));
     pane.paste("main\n.rs");
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     assert!(screen(&pane).starts_with(" Files ❯ tests/main .rs   "), "{}", screen(&pane));
     // A line that is longer than the screen shows the place where one types.
     pane.paste(&"x".repeat(100));
@@ -128,7 +107,7 @@ fn what_is_looked_for_is_edited_like_every_other_line() {
 fn a_narrow_screen_keeps_the_ends_of_paths_and_shows_a_line_break_in_a_name() {
     let long = "a/very/long/way/down/to/the/bottom/of/everything.rs";
     let mut pane = opened(files(&[long, NAMES[5], "日本/語.txt"]), 40, 12);
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     insta::assert_snapshot!(screen(&pane), @r#"
      Files ❯                         3 of 3
 
@@ -147,7 +126,7 @@ fn a_narrow_screen_keeps_the_ends_of_paths_and_shows_a_line_break_in_a_name() {
 
 #[test]
 fn several_are_taken_in_the_order_they_were_marked_and_none_by_escape() {
-    let pane = Picker::new("Files", files(&NAMES), &theme(), Keymap::usual("picker", KEYS)).several();
+    let pane = Picker::new("Files", files(&NAMES), &dark(), Keymap::usual("picker", KEYS)).several();
     let mut pane = sized(pane, 60, 10);
     key(&mut pane, KeyCode::End);
     key(&mut pane, KeyCode::Tab);
@@ -168,7 +147,7 @@ fn what_is_not_in_the_list_comes_last_and_only_when_it_is_typed() {
         "targ" => vec![PickerItem::new("target/", "ignored"), PickerItem::new("src/target.rs", "ignored")],
         _ => Vec::new(),
     };
-    let pane = Picker::new("Files", files(&["src/target.rs", "x"]), &theme(), Keymap::usual("picker", KEYS));
+    let pane = Picker::new("Files", files(&["src/target.rs", "x"]), &dark(), Keymap::usual("picker", KEYS));
     let mut pane = sized(pane.with_beyond(beyond), 60, 10);
     let texts = |pane: &Picker<'_>| pane.ranked.top.iter().map(|item| item.text.clone()).collect::<Vec<_>>();
     assert_eq!(texts(&pane), ["src/target.rs", "x"]);
@@ -177,7 +156,7 @@ fn what_is_not_in_the_list_comes_last_and_only_when_it_is_typed() {
     typed(&mut pane, "e");
     assert_eq!(texts(&pane), ["src/target.rs"]);
     key(&mut pane, KeyCode::Backspace);
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     assert_eq!(texts(&pane), ["src/target.rs", "target/"]);
 }
 
@@ -185,7 +164,7 @@ fn what_is_not_in_the_list_comes_last_and_only_when_it_is_typed() {
 fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them() {
     let feed = PickerFeed::default();
     let sender = feed.sender();
-    let pane = Picker::new("Files", feed, &theme(), Keymap::usual("picker", KEYS));
+    let pane = Picker::new("Files", feed, &dark(), Keymap::usual("picker", KEYS));
     let preview = |item: &PickerItem| PickerPreview {
         text: format!("fn in_{}() {{}}\n", item.text),
         language: "rs".into(),
@@ -197,7 +176,7 @@ fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them(
     sender.push(vec![PickerItem::new("one", "")]);
     sender.push(vec![PickerItem::new("two", "a note")]);
     drop(sender);
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     typed(&mut pane, "tw");
     let shown = screen(&pane);
     assert!(
@@ -211,7 +190,7 @@ fn things_that_come_later_are_found_too_and_a_wide_screen_shows_what_is_in_them(
 /// Before, the screen waited for the thread for ever.
 #[test]
 fn a_crash_of_the_thread_is_shown_and_not_waited_for() {
-    let pane = Picker::new("Files", files(&NAMES), &theme(), Keymap::usual("picker", KEYS));
+    let pane = Picker::new("Files", files(&NAMES), &dark(), Keymap::usual("picker", KEYS));
     let mut pane = sized(pane.with_beyond(|_| panic!("a panic that the test wants")), 80, 10);
     assert!(
         screen(&pane).contains("the thread `picker` could not be started, or it crashed"),
@@ -265,7 +244,7 @@ proptest! {
         columns in 1u16..200, rows in 1u16..60,
     ) {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let pane = Picker::new("Files", files(&names), &theme(), Keymap::usual("picker", KEYS)).several();
+        let pane = Picker::new("Files", files(&names), &dark(), Keymap::usual("picker", KEYS)).several();
         let mut pane = pane.with_preview(|item| PickerPreview { text: item.text.clone(), ..PickerPreview::default() });
         pane.resize(columns, rows);
         let codes = [
@@ -278,7 +257,7 @@ proptest! {
             screen(&pane);
         }
         pane.resize(rows, columns.min(60));
-        settle(&mut pane);
+        wait_until_idle(&mut pane);
     }
 }
 
@@ -287,14 +266,14 @@ fn without_a_screen_a_list_is_numbered_and_a_number_takes() {
     use crate::ui::line_ui::script::ScriptedLineUi;
     let names: Vec<String> = (1..=12).map(|n| format!("src/file{n:02}.rs")).collect();
     let items = || names.iter().map(|name| PickerItem::new(name.as_str(), "a \u{1b}note")).collect();
-    let told = |answers: &[&str]| {
+    let run = |answers: &[&str]| {
         let keys = Keymap::new("picker", KEYS, &[]).unwrap();
-        let mut pane = Picker::new("Files", PickerFeed::of(items()), &theme(), keys).several();
+        let mut pane = Picker::new("Files", PickerFeed::of(items()), &dark(), keys).several();
         let mut script = ScriptedLineUi::of(answers);
         pane.run_line_ui(&mut script);
         (script.transcript(), pane.taken())
     };
-    let (said, taken) = told(&["more", "99", "file1", "2"]);
+    let (said, taken) = run(&["more", "99", "file1", "2"]);
     insta::assert_snapshot!(said, @"
     Files: 12
     1: src/file01.rs, a ␛note
@@ -325,8 +304,8 @@ fn without_a_screen_a_list_is_numbered_and_a_number_takes() {
     numbers, words to search, or Enter to leave: 2
     ");
     assert_eq!(taken, ["src/file11.rs"]);
-    assert_eq!(told(&["3, 1"]).1, ["src/file03.rs", "src/file01.rs"]);
-    assert_eq!(told(&["/12", "1"]).1, ["src/file12.rs"], "a number is searched for behind a slash");
-    assert_eq!(told(&["nothing like it", ""]).1, Vec::<String>::new());
-    assert_eq!(told(&[]).1, Vec::<String>::new(), "Ctrl-C takes nothing");
+    assert_eq!(run(&["3, 1"]).1, ["src/file03.rs", "src/file01.rs"]);
+    assert_eq!(run(&["/12", "1"]).1, ["src/file12.rs"], "a number is searched for behind a slash");
+    assert_eq!(run(&["nothing like it", ""]).1, Vec::<String>::new());
+    assert_eq!(run(&[]).1, Vec::<String>::new(), "Ctrl-C takes nothing");
 }

@@ -4,7 +4,7 @@
 //! them and a picture is no larger on the wire than on the screen. A picture that is partly scrolled away is cropped
 //! here: no terminal would do it.
 
-use super::PictureProtocol;
+use super::protocol::PictureProtocol;
 use super::sixel::SixelPicture;
 use crate::media::Thumbnail;
 use base64::Engine;

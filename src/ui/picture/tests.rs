@@ -1,6 +1,8 @@
 //! Pictures by what a terminal would show: what was written is read back as a terminal reads it.
 
 use super::*;
+use crate::conversation::Image;
+use crate::ui::ansi::ColorDepth;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use image::{ImageFormat, Rgba, RgbaImage};

@@ -26,6 +26,11 @@ pub(super) enum WhitespaceMode {
     Shown,
 }
 
+/// One cell of placet's own.
+pub(super) fn cell(text: &str, style: Style) -> StyledCell {
+    StyledCell { text: text.into(), width: width::of(text).max(1), style }
+}
+
 /// The cells of placet's own words, and of what was rendered before.
 pub(super) fn cells(text: &str, style: impl Fn(usize) -> Style) -> Vec<StyledCell> {
     cells_of(

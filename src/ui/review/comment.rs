@@ -4,17 +4,10 @@
 //! where it stands nowhere, or at several places, the comment stays and says that it is stale.
 
 use super::file::ReviewLines;
-use super::side_text::SideText;
+use super::side_text::{DiffSide, SideText};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::path::PathBuf;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DiffSide {
-    Old,
-    New,
-}
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "on")]
@@ -43,6 +36,12 @@ pub struct ReviewComment {
 }
 
 impl CommentTarget {
+    /// Lines of one side of a file, as they are now.
+    pub(super) fn of(path: &Path, file: &ReviewLines, side: DiffSide, lines: Range<usize>) -> CommentTarget {
+        let anchor = anchor(file.side(side), &lines);
+        CommentTarget::Lines { path: path.into(), side, lines, anchor, stale: false }
+    }
+
     pub fn path(&self) -> Option<&PathBuf> {
         match self {
             CommentTarget::Turn => None,
@@ -52,21 +51,20 @@ impl CommentTarget {
 }
 
 /// The lines a comment is made on, as they are kept with it.
-pub(super) fn anchor(doc: &SideText, lines: &Range<usize>) -> Vec<String> {
+fn anchor(doc: &SideText, lines: &Range<usize>) -> Vec<String> {
     /// What is enough to find a place again.
     const LINES: usize = 40;
     lines.clone().take(LINES).map(|n| doc.line(n).to_string()).collect()
 }
 
 /// Puts a comment where its text stands now.
-pub(super) fn settle(comment: &mut ReviewComment, file: Option<&ReviewLines>) {
+pub(super) fn move_to_text(comment: &mut ReviewComment, file: Option<&ReviewLines>) {
     let CommentTarget::Lines { side, lines, anchor, stale, .. } = &mut comment.target else { return };
     let Some(file) = file else {
         *stale = true;
         return;
     };
-    let doc = if *side == DiffSide::Old { &file.old } else { &file.new };
-    match place(doc, anchor, lines.start) {
+    match place(file.side(*side), anchor, lines.start) {
         Some(at) => {
             *lines = at..at + lines.len();
             *stale = false;
@@ -99,20 +97,12 @@ mod tests {
     }
 
     fn on(text: &str, at: Range<usize>) -> ReviewComment {
-        let file = lines(text);
-        let anchor = anchor(&file.new, &at);
-        let target = CommentTarget::Lines {
-            path: "/w/a".into(),
-            side: DiffSide::New,
-            lines: at,
-            anchor,
-            stale: false,
-        };
+        let target = CommentTarget::of(Path::new("/w/a"), &lines(text), DiffSide::New, at);
         ReviewComment { id: 1, target, text: "why?".into() }
     }
 
-    fn settled(mut comment: ReviewComment, now: &str) -> (Range<usize>, bool) {
-        settle(&mut comment, Some(&lines(now)));
+    fn moved(mut comment: ReviewComment, now: &str) -> (Range<usize>, bool) {
+        move_to_text(&mut comment, Some(&lines(now)));
         let CommentTarget::Lines { lines, stale, .. } = comment.target else { panic!() };
         (lines, stale)
     }
@@ -120,11 +110,11 @@ mod tests {
     #[test]
     fn a_comment_goes_with_its_lines_and_says_when_they_are_gone() {
         let comment = on("a\nb\nc\n", 1..3);
-        assert_eq!(settled(comment.clone(), "a\nb\nc\nd\n"), (1..3, false));
-        assert_eq!(settled(comment.clone(), "new\nnew\na\nb\nc\n"), (3..5, false));
-        assert_eq!(settled(comment.clone(), "a\nb\nX\n"), (1..3, true));
+        assert_eq!(moved(comment.clone(), "a\nb\nc\nd\n"), (1..3, false));
+        assert_eq!(moved(comment.clone(), "new\nnew\na\nb\nc\n"), (3..5, false));
+        assert_eq!(moved(comment.clone(), "a\nb\nX\n"), (1..3, true));
         // Twice the same text is no place, unless one of them is where it was.
-        assert_eq!(settled(comment.clone(), "x\nx\nb\nc\nb\nc\n"), (1..3, true));
-        assert_eq!(settled(comment, "x\nb\nc\nb\nc\n"), (1..3, false));
+        assert_eq!(moved(comment.clone(), "x\nx\nb\nc\nb\nc\n"), (1..3, true));
+        assert_eq!(moved(comment, "x\nb\nc\nb\nc\n"), (1..3, false));
     }
 }

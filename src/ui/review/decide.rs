@@ -1,19 +1,11 @@
 //! Deciding: what a key means for the lines, hunks and files under the cursor.
 
-use super::file::{CombinedDecision, ReviewBody, ReviewDecision};
+use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, standing};
 use super::history::ReviewUndoItem;
 use super::rows::ReviewRow;
 use super::state::{Review, ReviewEffect};
+use super::unit::{DecisionUnit, words};
 use std::collections::BTreeMap;
-
-/// What is decided at once.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum DecisionUnit {
-    Whole(usize),
-    Hunk(usize, usize),
-    /// Some of a hunk's lines.
-    Lines(usize, usize, Vec<usize>),
-}
 
 impl Review {
     /// Accepts or rejects the hunk under the cursor and goes on to the next, or the lines selected. What has that mark
@@ -30,10 +22,9 @@ impl Review {
         if units.is_empty() {
             let keys =
                 if selected { "no changed line is selected" } else { "no hunk here; ] goes to the next one" };
-            self.say(keys);
-            return Vec::new();
+            return self.nothing_done(keys);
         }
-        let several = units.iter().any(|unit| file_of(unit) != units.first().map_or(0, file_of));
+        let several = units.iter().any(|unit| unit.file() != units.first().map_or(0, DecisionUnit::file));
         let opened = if several { self.set_together(units, mark) } else { self.set(&units, mark) };
         if selected {
             self.anchor = None;
@@ -67,14 +58,14 @@ impl Review {
 
     /// Several at once: what runs later is not accepted with others.
     fn set_together(&mut self, units: Vec<DecisionUnit>, mark: ReviewDecision) -> bool {
-        let later =
-            |unit: &DecisionUnit| self.files.get(file_of(unit)).is_some_and(|f| f.runs_later.is_some());
+        let later = |unit: &DecisionUnit| self.files.get(unit.file()).is_some_and(|f| f.runs_later.is_some());
         let (own, units): (Vec<DecisionUnit>, Vec<DecisionUnit>) =
             units.into_iter().partition(|unit| mark == ReviewDecision::Accepted && later(unit));
         let opened = !units.is_empty() && self.set(&units, mark);
-        let first = own.first().and_then(|unit| self.files.get(file_of(unit)));
+        let first = own.first().and_then(|unit| self.files.get(unit.file()));
         if let Some(name) = first.map(|file| file.name.clone()) {
-            let others = own.iter().map(file_of).collect::<std::collections::BTreeSet<usize>>().len() - 1;
+            let others =
+                own.iter().map(DecisionUnit::file).collect::<std::collections::BTreeSet<usize>>().len() - 1;
             let more = if others > 0 { format!(" and {others} more") } else { String::new() };
             self.say(format!("{name}{more} runs later: go to the file and accept it on its own"));
         }
@@ -90,8 +81,7 @@ impl Review {
             .filter_map(|unit| self.open_part(unit))
             .collect();
         if open.is_empty() {
-            self.say("all hunks are decided");
-            return Vec::new();
+            return self.nothing_done("all hunks are decided");
         }
         self.set_together(open, mark);
         vec![ReviewEffect::Remember]
@@ -101,7 +91,7 @@ impl Review {
     fn open_part(&self, unit: DecisionUnit) -> Option<DecisionUnit> {
         match unit {
             DecisionUnit::Hunk(f, h) => {
-                let hunk = self.files.get(f)?.lines()?.hunks.get(h)?;
+                let hunk = self.lines(f)?.hunks.get(h)?;
                 let open: Vec<usize> = hunk
                     .marks
                     .iter()
@@ -144,17 +134,10 @@ impl Review {
     fn selected(&self) -> Vec<DecisionUnit> {
         let mut lines: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
         let mut units = Vec::new();
-        let mut rows = self.rows.list.get(self.selection()).unwrap_or_default().to_vec();
-        rows.iter_mut().for_each(|row| *row = row.whole());
-        rows.dedup();
-        for row in rows {
+        for row in self.selected_rows() {
             match row {
-                ReviewRow::Line { file, hunk, n, .. } => {
-                    lines.entry((file as usize, hunk as usize)).or_default().push(n as usize);
-                }
-                ReviewRow::Pair { file, hunk, old, new, .. } => {
-                    let chosen = old.into_iter().chain(new).map(|n| n as usize);
-                    lines.entry((file as usize, hunk as usize)).or_default().extend(chosen);
+                ReviewRow::Line { file, hunk, .. } | ReviewRow::Pair { file, hunk, .. } => {
+                    lines.entry((file as usize, hunk as usize)).or_default().extend(row.changed());
                 }
                 ReviewRow::Blanks { file, hunk } => {
                     units.push(DecisionUnit::Hunk(file as usize, hunk as usize))
@@ -175,18 +158,14 @@ impl Review {
     }
 
     pub(super) fn mark_of(&self, unit: &DecisionUnit) -> CombinedDecision {
-        let hunk =
-            |f: usize, h: usize| self.files.get(f).and_then(|f| f.lines()).and_then(|l| l.hunks.get(h));
+        let hunk = |f: usize, h: usize| self.lines(f).and_then(|lines| lines.hunks.get(h));
         match unit {
             DecisionUnit::Whole(f) => {
-                self.files.get(*f).map_or(CombinedDecision::Mixed, super::file::ReviewFile::standing)
+                self.files.get(*f).map_or(CombinedDecision::Mixed, ReviewFile::standing)
             }
-            DecisionUnit::Hunk(f, h) => {
-                hunk(*f, *h).map_or(CombinedDecision::Mixed, super::file::ReviewHunk::standing)
-            }
-            DecisionUnit::Lines(f, h, ns) => hunk(*f, *h).map_or(CombinedDecision::Mixed, |hunk| {
-                super::file::standing(ns.iter().map(|n| hunk.mark(*n)))
-            }),
+            DecisionUnit::Hunk(f, h) => hunk(*f, *h).map_or(CombinedDecision::Mixed, ReviewHunk::standing),
+            DecisionUnit::Lines(f, h, ns) => hunk(*f, *h)
+                .map_or(CombinedDecision::Mixed, |hunk| standing(ns.iter().map(|n| hunk.mark(*n)))),
         }
     }
 
@@ -205,7 +184,7 @@ impl Review {
                     }
                 }
                 DecisionUnit::Hunk(file, hunk) | DecisionUnit::Lines(file, hunk, _) => {
-                    let slot = self.files.get_mut(*file).and_then(super::file::ReviewFile::lines_mut);
+                    let slot = self.lines_mut(*file);
                     let Some(slot) = slot.and_then(|lines| lines.hunks.get_mut(*hunk)) else { continue };
                     was.push(ReviewUndoItem::Hunk { file: *file, hunk: *hunk, was: slot.clone() });
                     match unit {
@@ -233,23 +212,17 @@ impl Review {
 
     /// Cuts the hunk so that the cursor's line begins a hunk of its own.
     pub(super) fn split(&mut self) -> Vec<ReviewEffect> {
-        let cut = match self.row() {
-            Some(ReviewRow::Line { file, hunk, n, .. }) => Some((file as usize, hunk as usize, n as usize)),
-            Some(ReviewRow::Pair { file, hunk, old, new, .. }) => {
-                old.or(new).map(|n| (file as usize, hunk as usize, n as usize))
-            }
-            _ => None,
-        };
-        let halves = cut.and_then(|(f, h, n)| {
-            let lines = self.files.get_mut(f)?.lines_mut()?;
+        let row = self.row();
+        let cut = row.and_then(|row| row.hunk().zip(row.changed().next()));
+        let halves = cut.and_then(|((f, h), n)| {
+            let lines = self.lines_mut(f)?;
             let (first, second) = lines.hunks.get(h)?.split(n)?;
             let was = ReviewUndoItem::Lines { file: f, was: Box::new(lines.clone()) };
             lines.hunks.splice(h..=h, [first, second]);
             Some((f, h, was))
         });
         let Some((f, h, was)) = halves else {
-            self.say("a hunk is split above one of its lines, not above its first");
-            return Vec::new();
+            return self.nothing_done("a hunk is split above one of its lines, not above its first");
         };
         self.push_undo("split a hunk", vec![was]);
         self.say("split: the cursor is on the second part");
@@ -264,7 +237,7 @@ impl Review {
     pub(super) fn review_hunk(&mut self) -> Vec<ReviewEffect> {
         match self.here() {
             Some(DecisionUnit::Hunk(f, h)) => {
-                let slot = self.files.get_mut(f).and_then(super::file::ReviewFile::lines_mut);
+                let slot = self.lines_mut(f);
                 let Some(slot) = slot.and_then(|lines| lines.hunks.get_mut(h)) else { return Vec::new() };
                 let was = ReviewUndoItem::Hunk { file: f, hunk: h, was: slot.clone() };
                 slot.reviewed = !slot.reviewed;
@@ -300,32 +273,4 @@ impl Review {
         self.push_undo("a reviewed mark", vec![was]);
         vec![ReviewEffect::Remember]
     }
-}
-
-pub(super) fn file_of(unit: &DecisionUnit) -> usize {
-    match unit {
-        DecisionUnit::Whole(file) | DecisionUnit::Hunk(file, _) | DecisionUnit::Lines(file, _, _) => *file,
-    }
-}
-
-fn words(units: &[DecisionUnit], mark: ReviewDecision) -> String {
-    let done = match mark {
-        ReviewDecision::Accepted => "accepted",
-        ReviewDecision::Rejected => "rejected",
-        ReviewDecision::Open => "open again:",
-    };
-    let lines: usize =
-        units.iter().map(|u| if let DecisionUnit::Lines(_, _, ns) = u { ns.len() } else { 0 }).sum();
-    let hunks = units.iter().filter(|u| matches!(u, DecisionUnit::Hunk(..))).count();
-    let wholes = units.iter().filter(|u| matches!(u, DecisionUnit::Whole(_))).count();
-    let counted = |n: usize, word: &str| match n {
-        0 => None,
-        1 => Some(format!("1 {word}")),
-        n => Some(format!("{n} {word}s")),
-    };
-    let parts: Vec<String> = [counted(hunks, "hunk"), counted(wholes, "file"), counted(lines, "line")]
-        .into_iter()
-        .flatten()
-        .collect();
-    format!("{done} {}", parts.join(", "))
 }

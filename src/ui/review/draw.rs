@@ -1,129 +1,23 @@
 //! The whole picture: title, files, lines, and one row at the bottom for what is typed, said or to be known.
 
 use super::action::ReviewAction;
-use super::cells::{StyledCell, cells, window};
-use super::comment::DiffSide;
-use super::file::{CombinedDecision, ReviewBody, ReviewDecision, WholeChange};
-use super::inline_diff::InlineDiffCache;
-use super::input::{ReviewInput, ReviewOverlay};
-use super::paint::{INDENT, ReviewAnnotations, ReviewPainter, picture_columns};
+use super::areas::ReviewAreas;
+use super::cells::{StyledCell, cell, cells, window};
+use super::comment::CommentTarget;
+use super::file::{CombinedDecision, ReviewBody, ReviewDecision, WholeChange, standing};
+use super::overlay::{ReviewInput, ReviewOverlay};
+use super::paint::{DrawContext, INDENT, ReviewPainter, picture_columns};
 use super::rows::ReviewRow;
+use super::side_text::DiffSide;
 use super::state::{Review, ReviewFocus, ReviewSubject};
+use super::tree::ReviewTreeNode;
 use crate::text::width;
-use crate::ui::Theme;
 use crate::ui::keymap::{Keymap, Move};
 use crate::ui::picture::PlacedPicture;
 use ratatui::buffer::Buffer;
 use ratatui::style::Style;
 
-/// What drawing needs beside the review itself.
-pub struct DrawContext<'a> {
-    pub theme: &'a Theme,
-    pub keys: &'a Keymap<ReviewAction>,
-    pub beside: &'a dyn ReviewAnnotations,
-    pub inside: &'a InlineDiffCache,
-}
-
-/// Rows kept between the cursor and the edge of the screen.
-const MARGIN: usize = 2;
-
-/// Where things are on a screen of this size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReviewAreas {
-    /// Columns of the files, their border included; 0 when they are not shown.
-    pub tree: usize,
-    pub columns: usize,
-    /// Rows of the body.
-    pub rows: usize,
-}
-
 impl Review {
-    pub fn places(&self) -> ReviewAreas {
-        let (columns, rows) = (usize::from(self.size.0), usize::from(self.size.1));
-        let rows = rows.saturating_sub(2).max(1);
-        let tree = match self.shows_tree() {
-            false => 0,
-            // Beside lines that would have no room the files have all of it.
-            true if columns < 60 => {
-                if self.focus == ReviewFocus::Tree {
-                    columns
-                } else {
-                    0
-                }
-            }
-            true => (columns / 4).clamp(22, 40),
-        };
-        ReviewAreas { tree, columns: columns.saturating_sub(tree).max(1), rows }
-    }
-
-    /// Scrolls until the cursor is on the screen. Call it after every change, before drawing.
-    pub fn settle_view(&mut self, scene: &DrawContext<'_>) {
-        let places = self.places();
-        self.clamp();
-        let review = &*self;
-        let painter = ReviewPainter::new(review, scene.theme, scene.beside, scene.inside, places.columns);
-        let height = |row: usize| painter.height(row);
-        let margin = MARGIN.min(places.rows.saturating_sub(1) / 2);
-        let mut top = review.top;
-        if review.cursor < top.0 + margin {
-            top = (review.cursor.saturating_sub(margin), 0);
-        }
-        // A hunk that fits is shown whole.
-        let hunk = review.row().and_then(|row| row.hunk());
-        let of_hunk = |row: &&super::rows::ReviewRow| hunk.is_some() && row.hunk() == hunk;
-        let rest = review.rows.list.get(review.cursor + 1..).unwrap_or_default().iter().take(places.rows);
-        let reach = match rest.take_while(of_hunk).count() {
-            long if long + 2 * margin >= places.rows => review.cursor,
-            rest => review.cursor + rest,
-        };
-        // Screen rows from the top to below the cursor; counted no further than they matter.
-        let mut used = 0usize;
-        let mut row = top.0;
-        while row <= reach && used <= places.rows * 2 + top.1 {
-            used += height(row);
-            row += 1;
-        }
-        if row <= reach || used.saturating_sub(top.1) + margin > places.rows {
-            let (mut first, mut room) = (reach, places.rows.saturating_sub(margin));
-            let mut own = height(first);
-            if own >= room {
-                // A row taller than the screen is read from its beginning; `scroll_in_row` goes on in it.
-                top = if top.0 == first { top } else { (first, 0) };
-            } else {
-                while own < room && first > 0 {
-                    room -= own;
-                    own = height(first - 1);
-                    if own > room {
-                        break;
-                    }
-                    first -= 1;
-                }
-                top = (first.min(review.cursor), 0);
-            }
-        }
-        self.top = top;
-        self.record_seen(scene);
-    }
-
-    /// Goes down or up inside a row that is taller than the screen; false when the cursor should move instead.
-    pub fn scroll_in_row(&mut self, down: bool, scene: &DrawContext<'_>) -> bool {
-        let places = self.places();
-        let painter = ReviewPainter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
-        let height = painter.height(self.cursor);
-        if height <= places.rows || self.top.0 != self.cursor {
-            return false;
-        }
-        let last = height - places.rows / 2;
-        let step = (places.rows / 2).max(1);
-        match down {
-            true if self.top.1 + places.rows < height => self.top.1 = (self.top.1 + step).min(last),
-            false if self.top.1 > 0 => self.top.1 = self.top.1.saturating_sub(step),
-            _ => return false,
-        }
-        self.record_seen(scene);
-        true
-    }
-
     pub fn draw(&self, buffer: &mut Buffer, scene: &DrawContext<'_>) -> Option<(u16, u16)> {
         let area = buffer.area;
         if area.width == 0 || area.height == 0 {
@@ -189,7 +83,7 @@ impl Review {
                 let style =
                     scene.theme.style(if self.focus == ReviewFocus::Tree { "select" } else { "strong" });
                 let used: usize = row.iter().map(|c| c.width).sum();
-                row.extend((used..width).map(|_| super::paint::cell(" ", Style::default())));
+                row.extend((used..width).map(|_| cell(" ", Style::default())));
                 row.iter_mut().for_each(|c| c.style = c.style.patch(style));
                 if let Some(first) = row.first_mut() {
                     first.text = "▌".into();
@@ -198,20 +92,15 @@ impl Review {
             put(buffer, 0, y + 1, &row);
         }
         for y in 0..places.rows {
-            put(buffer, width, y + 1, &[super::paint::cell("│", scene.theme.style("border"))]);
+            put(buffer, width, y + 1, &[cell("│", scene.theme.style("border"))]);
         }
     }
 
-    fn tree_row(
-        &self,
-        node: &super::tree::ReviewTreeNode,
-        scene: &DrawContext<'_>,
-        width: usize,
-    ) -> Vec<StyledCell> {
+    fn tree_row(&self, node: &ReviewTreeNode, scene: &DrawContext<'_>, width: usize) -> Vec<StyledCell> {
         let style = |label: &str| scene.theme.style(label);
         let files: Vec<_> = node.files.iter().filter_map(|f| self.files.get(*f)).collect();
         let (decided, all) = files.iter().fold((0, 0), |(d, n), f| (d + f.decided(), n + f.units()));
-        let sign = match super::file::standing(files.iter().map(|f| match f.standing() {
+        let sign = match standing(files.iter().map(|f| match f.standing() {
             CombinedDecision::All(mark) => mark,
             CombinedDecision::Mixed => ReviewDecision::Open,
         })) {
@@ -251,7 +140,7 @@ impl Review {
     }
 
     fn draw_lines(&self, buffer: &mut Buffer, scene: &DrawContext<'_>, places: ReviewAreas) {
-        if places.tree >= usize::from(self.size.0) {
+        if !self.shows_lines(places) {
             return;
         }
         if self.files.is_empty() || self.rows.files.is_empty() {
@@ -260,7 +149,7 @@ impl Review {
             put(buffer, places.tree + 2, 2, window(&cells, 0, places.columns.saturating_sub(2)));
             return;
         }
-        let painter = ReviewPainter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
+        let painter = ReviewPainter::new(self, scene, places.columns);
         let (mut y, mut row, mut skip) = (0, self.top.0, self.top.1);
         while y < places.rows && row < self.rows.list.len() {
             for cells in painter.rows(row).iter().skip(skip) {
@@ -278,11 +167,10 @@ impl Review {
     /// The pictures that stand over cells, as far as they are in view.
     pub fn pictures(&self, scene: &DrawContext<'_>) -> Vec<PlacedPicture> {
         let places = self.places();
-        let covered = matches!(self.overlay, ReviewOverlay::Help { .. } | ReviewOverlay::Summary { .. });
-        if covered || places.tree >= usize::from(self.size.0) {
+        if !self.shows_lines(places) {
             return Vec::new();
         }
-        let painter = ReviewPainter::new(self, scene.theme, scene.beside, scene.inside, places.columns);
+        let painter = ReviewPainter::new(self, scene, places.columns);
         let (mut out, mut y, mut row, mut skip) = (Vec::new(), 0, self.top.0, self.top.1);
         while y < places.rows && row < self.rows.list.len() {
             let file = match self.rows.list.get(row) {
@@ -297,7 +185,7 @@ impl Review {
                     None => left,
                 };
                 for (side, x) in [(DiffSide::Old, left), (DiffSide::New, right)] {
-                    let dots = scene.beside.dots(file as usize, side);
+                    let dots = scene.annotations.dots(file as usize, side);
                     let placed =
                         dots.and_then(|dots| PlacedPicture::within(&dots, (x, y + 1), skip, places.rows + 1));
                     out.extend(placed);
@@ -317,7 +205,7 @@ impl Review {
         let style = |label: &str| scene.theme.style(label);
         if let ReviewOverlay::Typing { input, field } = &self.overlay {
             let lead = match input {
-                ReviewInput::Comment(super::comment::CommentTarget::File { .. }) => "comment on the file: ",
+                ReviewInput::Comment(CommentTarget::File { .. }) => "comment on the file: ",
                 ReviewInput::Comment(_) => "comment: ",
                 ReviewInput::CommentTurn => "comment on the turn: ",
                 ReviewInput::Search => "/",
@@ -337,7 +225,7 @@ impl Review {
             row.extend(cells(message, |_| style("notice")));
             row.extend(cells("   ", |_| Style::default()));
         } else if matches!(self.overlay, ReviewOverlay::None) {
-            let painter = ReviewPainter::new(self, scene.theme, scene.beside, scene.inside, columns);
+            let painter = ReviewPainter::new(self, scene, columns);
             if let Some(about) = self.row().and_then(|row| painter.about(row)) {
                 row.extend(cells(&about, |_| style("notice")));
                 row.extend(cells("   ", |_| Style::default()));
@@ -436,26 +324,12 @@ impl Review {
             (hunks, files)
         };
         let s = |n: usize| if n == 1 { "" } else { "s" };
-        for (mark, word, then, label) in [
-            (
-                ReviewDecision::Accepted,
-                "accepted",
-                if pending { "is applied" } else { "goes into the patch" },
-                "accepted",
-            ),
-            (
-                ReviewDecision::Rejected,
-                "rejected",
-                if pending { "is discarded" } else { "is left out" },
-                "rejected",
-            ),
-            (
-                ReviewDecision::Open,
-                "undecided",
-                if pending { "stays pending" } else { "is left out" },
-                "text",
-            ),
+        for (mark, word, of_pending, of_patch, label) in [
+            (ReviewDecision::Accepted, "accepted", "is applied", "goes into the patch", "accepted"),
+            (ReviewDecision::Rejected, "rejected", "is discarded", "is left out", "rejected"),
+            (ReviewDecision::Open, "undecided", "stays pending", "is left out", "text"),
         ] {
+            let then = if pending { of_pending } else { of_patch };
             let (hunks, files) = count(mark);
             if hunks > 0 {
                 out.push((

@@ -2,10 +2,9 @@
 //! end, a line of any length is shown whole, and what was not on the screen is named.
 
 use super::action::TABLE;
-use super::draw::DrawContext;
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
 use super::inline_diff::InlineDiffCache;
-use super::paint::{NoAnnotations, ReviewPainter};
+use super::paint::{DrawContext, NoAnnotations, ReviewPainter};
 use super::side_text::SideText;
 use super::state::{Review, ReviewSubject};
 use crate::text::visible::samples;
@@ -37,15 +36,21 @@ fn review(files: Vec<ReviewFile>, columns: u16, rows: u16) -> Review {
 
 /// Every row, read to the end.
 fn drawn(review: &Review) -> String {
-    let (theme, inside) = (Theme::plain(), InlineDiffCache::default());
-    let painter = ReviewPainter::new(review, &theme, &NoAnnotations, &inside, review.places().columns);
+    let (theme, keys, inside) = (Theme::plain(), Keymap::usual("review", TABLE), InlineDiffCache::default());
+    let scene = DrawContext { theme: &theme, keys: &keys, annotations: &NoAnnotations, inline: &inside };
+    let painter = ReviewPainter::new(review, &scene, review.places().columns);
     let rows = (0..review.rows.list.len()).flat_map(|at| painter.rows(at));
     rows.map(|row| row.iter().map(|cell| cell.text.as_str()).collect::<String>() + "\n").collect()
 }
 
-fn settle(review: &mut Review) {
+fn scroll_to_cursor(review: &mut Review) {
     let (theme, keys, inside) = (Theme::plain(), Keymap::usual("review", TABLE), InlineDiffCache::default());
-    review.settle_view(&DrawContext { theme: &theme, keys: &keys, beside: &NoAnnotations, inside: &inside });
+    review.scroll_to_cursor(&DrawContext {
+        theme: &theme,
+        keys: &keys,
+        annotations: &NoAnnotations,
+        inline: &inside,
+    });
 }
 
 /// Story: a line was cut after 4,000 bytes, and what was behind it was accepted with it.
@@ -55,7 +60,7 @@ fn a_line_of_a_megabyte_is_shown_to_its_end_and_only_what_is_in_view_is_laid_out
     let mut review = review(vec![file("app.js", b"", line.as_bytes()).unwrap()], 80, 24);
     let since = Instant::now();
     for _ in 0..10 {
-        settle(&mut review);
+        scroll_to_cursor(&mut review);
     }
     assert!(since.elapsed() < Duration::from_secs(20), "every frame lays out the whole line");
     let shown = drawn(&review);
@@ -71,7 +76,7 @@ fn what_was_not_on_the_screen_is_named_when_it_is_accepted() {
     let other: String = (0..100).map(|n| format!("line {n}\n")).collect();
     let files = vec![file("a.js", b"", long.as_bytes()).unwrap(), file("b", b"", other.as_bytes()).unwrap()];
     let mut review = review(files, 80, 24);
-    settle(&mut review);
+    scroll_to_cursor(&mut review);
     review.decide_all(ReviewDecision::Accepted);
     assert_eq!(
         review.message.as_deref(),
@@ -85,10 +90,10 @@ fn what_was_not_on_the_screen_is_named_when_it_is_accepted() {
     // Read to the end, screen by screen, all of it was seen.
     for at in 0..review.rows.list.len() {
         review.cursor = at;
-        settle(&mut review);
+        scroll_to_cursor(&mut review);
         let (theme, keys, inside) =
             (Theme::plain(), Keymap::usual("review", TABLE), InlineDiffCache::default());
-        let scene = DrawContext { theme: &theme, keys: &keys, beside: &NoAnnotations, inside: &inside };
+        let scene = DrawContext { theme: &theme, keys: &keys, annotations: &NoAnnotations, inline: &inside };
         while review.scroll_in_row(true, &scene) {}
     }
     assert!(review.unseen_summary().is_empty(), "{:?}", review.unseen_summary());

@@ -3,7 +3,7 @@
 //! Decisions are by line. Accepted lines land, rejected ones are thrown away, open ones stay pending; a hunk is a run
 //! of lines with nothing unchanged in it, and decides for all of them at once.
 
-use super::side_text::SideText;
+use super::side_text::{DiffSide, SideText};
 use crate::text::hunk;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -178,6 +178,23 @@ impl ReviewLines {
         let hunks = found.into_iter().map(|h| ReviewHunk::new(h.old_lines, h.new_lines)).collect();
         let parts = vec![PartBoundary { old: 0, new: 0, old_number: 1, new_number: 1 }];
         ReviewLines { old, new, hunks, opened: Vec::new(), parts, edited: false }
+    }
+
+    pub fn side(&self, side: DiffSide) -> &SideText {
+        match side {
+            DiffSide::Old => &self.old,
+            DiffSide::New => &self.new,
+        }
+    }
+
+    /// Which line of which side the `n`th changed line of a hunk is.
+    pub(super) fn place(&self, hunk: usize, n: usize) -> Option<(DiffSide, usize)> {
+        let hunk = self.hunks.get(hunk)?;
+        match n.checked_sub(hunk.old.len()) {
+            None => Some((DiffSide::Old, hunk.old.start + n)),
+            Some(n) if n < hunk.new.len() => Some((DiffSide::New, hunk.new.start + n)),
+            Some(_) => None,
+        }
     }
 
     /// The number of an old line where the text comes from, from 1.

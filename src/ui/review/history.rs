@@ -1,12 +1,8 @@
-//! Undo inside the review: every decision, mark, comment, split and edit can be taken back, and done again.
+//! What can be undone in the review, and done again: what each changed thing was before.
 
 use super::comment::ReviewComment;
-use super::file::{ReviewBody, ReviewHunk, ReviewLines, WholeChange};
-use super::input::ReviewInput;
-use super::state::{Review, ReviewEffect};
-
-/// How many steps are kept.
-const STEPS: usize = 500;
+use super::file::{ReviewHunk, ReviewLines, WholeChange};
+use super::overlay::ReviewInput;
 
 /// What something was before it changed.
 #[derive(Clone, Debug)]
@@ -30,90 +26,17 @@ pub(super) enum ReviewUndoItem {
 
 #[derive(Clone, Debug)]
 pub(super) struct ReviewUndoStep {
-    words: String,
-    was: Vec<ReviewUndoItem>,
-    cursor: usize,
+    pub(super) words: String,
+    pub(super) was: Vec<ReviewUndoItem>,
+    pub(super) cursor: usize,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct ReviewHistory {
-    done: Vec<ReviewUndoStep>,
-    undone: Vec<ReviewUndoStep>,
+    pub(super) done: Vec<ReviewUndoStep>,
+    pub(super) undone: Vec<ReviewUndoStep>,
     /// A comment that was left before it was added, and what it was to be on.
     pub(super) draft: Option<(ReviewInput, String)>,
     /// Where the cursor was when a search began.
     pub(super) search_from: usize,
-}
-
-impl Review {
-    /// Keeps what something was before a change that is said in `words`.
-    pub(super) fn push_undo(&mut self, words: &str, was: Vec<ReviewUndoItem>) {
-        let history = &mut self.history;
-        history.undone.clear();
-        if history.done.len() >= STEPS {
-            history.done.remove(0);
-        }
-        history.done.push(ReviewUndoStep { words: words.into(), was, cursor: self.cursor });
-    }
-
-    pub(super) fn undo(&mut self) -> Vec<ReviewEffect> {
-        let Some(step) = self.history.done.pop() else {
-            self.say("nothing to undo");
-            return Vec::new();
-        };
-        self.say(format!("undone: {}", step.words));
-        let back = self.swap(step);
-        self.history.undone.push(back);
-        vec![ReviewEffect::Remember]
-    }
-
-    pub(super) fn redo(&mut self) -> Vec<ReviewEffect> {
-        let Some(step) = self.history.undone.pop() else {
-            self.say("nothing to redo");
-            return Vec::new();
-        };
-        self.say(format!("redone: {}", step.words));
-        let back = self.swap(step);
-        self.history.done.push(back);
-        vec![ReviewEffect::Remember]
-    }
-
-    /// Puts everything back, and returns the step that undoes this.
-    fn swap(&mut self, step: ReviewUndoStep) -> ReviewUndoStep {
-        let mut was = Vec::with_capacity(step.was.len());
-        for entry in step.was {
-            was.extend(self.put_back(entry));
-        }
-        // What was changed last is put back first, both ways.
-        was.reverse();
-        self.lay_out();
-        let cursor = std::mem::replace(&mut self.cursor, step.cursor);
-        self.clamp();
-        ReviewUndoStep { words: step.words, was, cursor }
-    }
-
-    fn put_back(&mut self, entry: ReviewUndoItem) -> Option<ReviewUndoItem> {
-        match entry {
-            ReviewUndoItem::Comments(comments) => {
-                Some(ReviewUndoItem::Comments(std::mem::replace(&mut self.comments, comments)))
-            }
-            ReviewUndoItem::Whole { file, was } => match &mut self.files.get_mut(file)?.body {
-                ReviewBody::Whole(whole) => {
-                    Some(ReviewUndoItem::Whole { file, was: std::mem::replace(whole, was) })
-                }
-                ReviewBody::Lines(_) => None,
-            },
-            ReviewUndoItem::Hunk { file, hunk, was } => {
-                let slot = self.files.get_mut(file)?.lines_mut()?.hunks.get_mut(hunk)?;
-                Some(ReviewUndoItem::Hunk { file, hunk, was: std::mem::replace(slot, was) })
-            }
-            ReviewUndoItem::Lines { file, was } => {
-                let lines = self.files.get_mut(file)?.lines_mut()?;
-                if !std::sync::Arc::ptr_eq(&lines.new.text(), &was.new.text()) {
-                    self.seen.forget(file);
-                }
-                Some(ReviewUndoItem::Lines { file, was: Box::new(std::mem::replace(lines, *was)) })
-            }
-        }
-    }
 }

@@ -3,27 +3,18 @@
 //! Each stop is a hunk or a whole, numbered through all files. Nothing hangs on colour or on place: a sentence says
 //! what it is, then the lines follow, each with a word in front.
 
-use super::comment::{CommentTarget, anchor};
-use super::comment::{DiffSide, ReviewComment};
-use super::decide::DecisionUnit;
-use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewHunk, ReviewLines};
-use super::side_text::{LineTerminator, SideText};
+use super::comment::{CommentTarget, ReviewComment};
+use super::file::{CombinedDecision, ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};
+use super::side_text::{DiffSide, LineTerminator, SideText};
 use super::state::Review;
+use super::unit::{DecisionUnit, ReviewItem};
 use crate::text::sanitize;
 use crate::text::visible::{self, LineBreaks};
-
-/// One thing to decide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReviewItem {
-    pub file: usize,
-    /// 0 for a whole.
-    pub hunk: usize,
-}
 
 impl Review {
     /// Everything there is to decide, in order.
     pub fn stops(&self) -> Vec<ReviewItem> {
-        let each = |(file, of): (usize, &super::file::ReviewFile)| {
+        let each = |(file, of): (usize, &ReviewFile)| {
             let count = of.units();
             (0..count).map(move |hunk| ReviewItem { file, hunk })
         };
@@ -99,17 +90,15 @@ impl Review {
     /// Comments on a stop: on its new lines, on its old ones where it has no new, on the file where it has neither.
     pub fn comment_on(&mut self, stop: ReviewItem, text: &str) {
         let Some(file) = self.files.get(stop.file) else { return };
-        let path = file.path.clone();
         let hunk = file.lines().and_then(|lines| Some((lines, lines.hunks.get(stop.hunk)?)));
         let target = match hunk {
-            None => CommentTarget::File { path },
+            None => CommentTarget::File { path: file.path.clone() },
             Some((lines, hunk)) => {
-                let (side, doc, range) = match hunk.new.is_empty() {
-                    true => (DiffSide::Old, &lines.old, hunk.old.clone()),
-                    false => (DiffSide::New, &lines.new, hunk.new.clone()),
+                let (side, range) = match hunk.new.is_empty() {
+                    true => (DiffSide::Old, hunk.old.clone()),
+                    false => (DiffSide::New, hunk.new.clone()),
                 };
-                let anchor = anchor(doc, &range);
-                CommentTarget::Lines { path, side, lines: range, anchor, stale: false }
+                CommentTarget::of(&file.path, lines, side, range)
             }
         };
         self.add_comment(target, text.to_string());

@@ -1,15 +1,17 @@
 //! The review: a change set on the whole screen, decided line by line with the keyboard.
 //!
-//! [`Review`] is a pure machine: actions in, state out, no I/O and no clock. Around it `FullScreenPane` turns keys into
-//! actions, highlights beside the drawing, and runs the person's editor.
+//! [`Review`] is a pure machine: actions in, state out, no I/O and no clock. Around it [`ReviewPane`] turns keys into
+//! actions, highlights in the background, and runs the person's editor.
 
 mod action;
+mod areas;
 mod cells;
 mod comment;
 mod decide;
 mod draw;
 mod edit;
 mod file;
+mod folds;
 mod from_patch;
 mod history;
 mod inline_diff;
@@ -18,37 +20,43 @@ mod line_ui;
 mod load;
 mod moved_lines;
 mod navigation;
+mod overlay;
 mod paint;
 mod paint_line;
 mod pane;
+mod query;
 mod renames;
 mod report;
 mod rows;
 mod saved_review;
+mod scroll;
 mod seen_rows;
 mod side_text;
 mod state;
 mod tree;
+mod typing;
+mod undo;
+mod unit;
+mod unseen;
 mod workers;
 
 pub use action::{ReviewAction, TABLE};
 pub use cells::StyledCell;
-pub use comment::{CommentTarget, DiffSide, ReviewComment};
-pub use draw::DrawContext;
+pub use comment::{CommentTarget, ReviewComment};
 pub use file::{
     AppliedPart, CombinedDecision, PartBoundary, PendingPart, PicturePair, ReviewBody, ReviewDecision,
     ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
 pub use from_patch::{accepted, binary_file, of_patch};
 pub use inline_diff::InlineDiffCache;
-pub use line_ui::ReviewItem;
 pub use load::pending;
-pub use paint::{NoAnnotations, ReviewAnnotations};
+pub use paint::{DrawContext, NoAnnotations, ReviewAnnotations};
 pub use pane::{ReviewContext, ReviewOutcome, ReviewPane};
 pub use report::{markdown, report, summary, value};
 pub use saved_review::SavedReview;
-pub use side_text::{LineTerminator, SideText};
+pub use side_text::{DiffSide, LineTerminator, SideText};
 pub use state::{Review, ReviewEffect, ReviewSubject};
+pub use unit::ReviewItem;
 pub use workers::BlameFn;
 
 #[cfg(test)]

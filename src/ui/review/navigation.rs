@@ -1,8 +1,9 @@
 //! Going: lines, screens, hunks, files, matches; and what of the picture is switched on the way.
 
 use super::action::ReviewAction;
-use super::file::ReviewFile;
+use super::query::ReviewQuery;
 use super::rows::ReviewRow;
+use super::side_text::DiffSide;
 use super::state::{Review, ReviewFocus};
 use crate::ui::keymap::Move;
 
@@ -16,10 +17,10 @@ impl Review {
             ReviewAction::Move(Move::Right) => self.left = (self.left + 8).min(100_000),
             ReviewAction::Move(Move::Left) => self.left = self.left.saturating_sub(8),
             ReviewAction::Move(step) => self.cursor = step.row(at, page, last),
-            ReviewAction::NextHunk => self.go_to_hunk(|row| row > at, false),
-            ReviewAction::PrevHunk => self.go_to_hunk(|row| row < at, true),
-            ReviewAction::NextFile => self.go_to_file(|row| row > at, false),
-            ReviewAction::PrevFile => self.go_to_file(|row| row < at, true),
+            ReviewAction::NextHunk => self.jump(self.hunk_rows(), 1, "hunk"),
+            ReviewAction::PrevHunk => self.jump(self.hunk_rows(), -1, "hunk"),
+            ReviewAction::NextFile => self.jump(self.file_rows(), 1, "file"),
+            ReviewAction::PrevFile => self.jump(self.file_rows(), -1, "file"),
             ReviewAction::NextOpen => self.go_to_open(),
             ReviewAction::NextMatch => self.go_to_match(1),
             ReviewAction::PrevMatch => self.go_to_match(-1),
@@ -64,11 +65,6 @@ impl Review {
         self.clamp();
     }
 
-    /// Whether the files are shown: as the person said, else where there is room beside the lines.
-    pub fn shows_tree(&self) -> bool {
-        self.look.tree.unwrap_or(self.size.0 >= 96)
-    }
-
     pub(super) fn go_to_next_hunk(&mut self) {
         let at = self.cursor;
         let hunk = self.row().and_then(|row| row.hunk());
@@ -78,27 +74,23 @@ impl Review {
         }
     }
 
-    fn go_to_hunk(&mut self, is_there: impl Fn(usize) -> bool, back: bool) {
-        let rows = self.rows.hunks.iter().map(|(_, _, row)| *row);
-        self.jump(rows.collect(), is_there, back, "hunk");
+    fn hunk_rows(&self) -> Vec<usize> {
+        self.rows.hunks.iter().map(|(_, _, row)| *row).collect()
     }
 
-    fn go_to_file(&mut self, is_there: impl Fn(usize) -> bool, back: bool) {
-        let rows = self.rows.files.iter().map(|(_, row)| *row).collect();
-        self.jump(rows, is_there, back, "file");
+    fn file_rows(&self) -> Vec<usize> {
+        self.rows.files.iter().map(|(_, row)| *row).collect()
     }
 
-    fn jump(&mut self, rows: Vec<usize>, is_there: impl Fn(usize) -> bool, back: bool, what: &str) {
-        let found = if back {
-            rows.into_iter().rev().find(|r| is_there(*r))
-        } else {
-            rows.into_iter().find(|r| is_there(*r))
+    fn jump(&mut self, rows: Vec<usize>, direction: isize, what: &str) {
+        let at = self.cursor;
+        let (found, place) = match direction {
+            1.. => (rows.into_iter().find(|row| *row > at), "after"),
+            _ => (rows.into_iter().rev().find(|row| *row < at), "before"),
         };
         match found {
             Some(row) => self.cursor = row,
-            None => {
-                self.say(format!("no {what} {}", if back { "before this one" } else { "after this one" }))
-            }
+            None => self.say(format!("no {what} {place} this one")),
         }
     }
 
@@ -152,110 +144,24 @@ impl Review {
 
     /// What a row says, for searching: both sides where there are two.
     fn texts(&self, row: ReviewRow) -> Vec<&str> {
-        let lines = |file: u32| self.files.get(file as usize).and_then(ReviewFile::lines);
-        let changed = |file: u32, hunk: u32, n: u32, part: u32| {
-            let lines = lines(file)?;
-            let (side, line) = super::paint::place(lines, hunk as usize, n as usize)?;
-            let doc = if side == super::comment::DiffSide::Old { &lines.old } else { &lines.new };
-            doc.line(line).get(doc.part(line, part as usize))
-        };
         match row {
             ReviewRow::File(f) => self.files.get(f as usize).map(|f| f.name.as_str()).into_iter().collect(),
-            ReviewRow::Same { file, new, part, .. } => {
-                let text = |l: &'_ super::file::ReviewLines| l.new.part(new as usize, part as usize);
-                lines(file).and_then(|l| l.new.line(new as usize).get(text(l))).into_iter().collect()
-            }
-            ReviewRow::Line { file, hunk, n, part } => changed(file, hunk, n, part).into_iter().collect(),
-            ReviewRow::Pair { file, hunk, old, new, part } => {
-                old.into_iter().chain(new).filter_map(|n| changed(file, hunk, n, part)).collect()
-            }
             ReviewRow::Note(n) => {
                 self.comments.get(n as usize).map(|c| c.text.as_str()).into_iter().collect()
+            }
+            ReviewRow::Same { file, new, part, .. } => {
+                let new_line = (DiffSide::New, new as usize);
+                self.part_of(file, new_line, part).into_iter().collect()
+            }
+            ReviewRow::Line { file, part, .. } | ReviewRow::Pair { file, part, .. } => {
+                self.changed_lines(row).into_iter().filter_map(|at| self.part_of(file, at, part)).collect()
             }
             _ => Vec::new(),
         }
     }
-}
 
-/// What is searched: without regard to case as long as it has no capital.
-pub(super) struct ReviewQuery {
-    text: String,
-    exact: bool,
-}
-
-impl ReviewQuery {
-    pub(super) fn new(text: &str) -> ReviewQuery {
-        let exact = text.chars().any(char::is_uppercase);
-        ReviewQuery { text: if exact { text.to_string() } else { text.to_lowercase() }, exact }
-    }
-
-    pub(super) fn is_in(&self, text: &str) -> bool {
-        self.exact && text.contains(&self.text) || !self.exact && !self.places(text).is_empty()
-    }
-
-    /// Where it stands in `text`.
-    pub(super) fn places(&self, text: &str) -> Vec<std::ops::Range<usize>> {
-        if self.text.is_empty() {
-            return Vec::new();
-        }
-        if self.exact || text.is_ascii() {
-            let lower;
-            let hay = if self.exact {
-                text
-            } else {
-                lower = text.to_ascii_lowercase();
-                &lower
-            };
-            return hay.match_indices(&self.text).map(|(at, m)| at..at + m.len()).collect();
-        }
-        // Lower case may be longer than what it is of: each letter is compared where it stands.
-        let mut out = Vec::new();
-        let mut from = 0;
-        for (at, _) in text.char_indices() {
-            if at >= from
-                && let Some(len) = prefix(text.get(at..).unwrap_or(""), &self.text)
-            {
-                out.push(at..at + len);
-                from = at + len;
-            }
-        }
-        out
-    }
-}
-
-/// How many bytes of `text` are `lower` in whatever case.
-fn prefix(text: &str, lower: &str) -> Option<usize> {
-    let mut wanted = lower.chars();
-    let mut len = 0;
-    for c in text.chars() {
-        let mut own = c.to_lowercase();
-        let before = wanted.clone();
-        for l in own.by_ref() {
-            match wanted.next() {
-                Some(w) if w == l => {}
-                Some(_) => return None,
-                None => return (before.count() == 0).then_some(len),
-            }
-        }
-        len += c.len_utf8();
-        if wanted.as_str().is_empty() {
-            return Some(len);
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_search_minds_case_only_when_it_has_a_capital() {
-        let places = |needle: &str, text: &str| ReviewQuery::new(needle).places(text);
-        assert_eq!(places("ab", "ab AB aB"), [0..2, 3..5, 6..8]);
-        assert_eq!(places("Ab", "ab Ab").len(), 1);
-        assert_eq!(places("Ab", "ab Ab").first(), Some(&(3..5)));
-        assert_eq!(places("größe", "Die GRÖSSE, die Größe").first(), Some(&(17..24)));
-        assert!(places("", "x").is_empty());
+    fn part_of(&self, file: u32, (side, line): (DiffSide, usize), part: u32) -> Option<&str> {
+        let doc = self.lines(file as usize)?.side(side);
+        doc.line(line).get(doc.part(line, part as usize))
     }
 }

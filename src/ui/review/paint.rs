@@ -1,23 +1,25 @@
 //! A row of the change set as rows of the screen. Pure: what it draws depends on the state, the theme and the width.
 
-use super::cells::{StyledCell, cells, window, wrap};
-use super::comment::{CommentTarget, DiffSide, ReviewComment};
+use super::action::ReviewAction;
+use super::cells::{StyledCell, cell, cells, window, wrap};
+use super::comment::{CommentTarget, ReviewComment};
 use super::file::{
-    CombinedDecision, PicturePair, ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange,
+    CombinedDecision, PicturePair, ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange, standing,
 };
 use super::inline_diff::InlineDiffCache;
-use super::navigation::ReviewQuery;
-use super::rows::{ReviewRow, only_blanks};
-use super::side_text::LineTerminator;
+use super::query::ReviewQuery;
+use super::rows::{ReviewRow, number, only_blanks};
+use super::side_text::{DiffSide, LineTerminator};
 use super::state::Review;
 use crate::text::{sanitize, width};
 use crate::ui::Theme;
+use crate::ui::keymap::Keymap;
 use crate::ui::picture::TerminalPicture;
 use ratatui::style::Style;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What is worked out beside the drawing: colours of code, who wrote what.
+/// What is worked out in the background: colours of code, who wrote what.
 pub trait ReviewAnnotations {
     /// Styles of byte ranges of a line; `None` while they are not known.
     fn colours(&self, _file: usize, _side: DiffSide, _line: usize) -> Option<Vec<(Range<usize>, Style)>> {
@@ -40,30 +42,40 @@ pub trait ReviewAnnotations {
     }
 }
 
-/// Nothing is known beside the lines.
+/// Nothing is known of the lines but their text.
 pub struct NoAnnotations;
 
 impl ReviewAnnotations for NoAnnotations {}
+
+/// What drawing needs in addition to the review itself.
+pub struct DrawContext<'a> {
+    pub theme: &'a Theme,
+    pub keys: &'a Keymap<ReviewAction>,
+    pub annotations: &'a dyn ReviewAnnotations,
+    pub inline: &'a InlineDiffCache,
+}
 
 /// How a row is drawn: everything that holds for all of them.
 pub(super) struct ReviewPainter<'a> {
     pub review: &'a Review,
     pub theme: &'a Theme,
-    pub beside: &'a dyn ReviewAnnotations,
-    pub inside: &'a InlineDiffCache,
+    pub annotations: &'a dyn ReviewAnnotations,
+    pub inline: &'a InlineDiffCache,
     pub columns: usize,
     pub(super) needle: ReviewQuery,
 }
 
 impl<'a> ReviewPainter<'a> {
-    pub(super) fn new(
-        review: &'a Review,
-        theme: &'a Theme,
-        beside: &'a dyn ReviewAnnotations,
-        inside: &'a InlineDiffCache,
-        columns: usize,
-    ) -> ReviewPainter<'a> {
-        ReviewPainter { review, theme, beside, inside, columns, needle: ReviewQuery::new(&review.search) }
+    pub(super) fn new(review: &'a Review, scene: &DrawContext<'a>, columns: usize) -> ReviewPainter<'a> {
+        let DrawContext { theme, annotations, inline, .. } = *scene;
+        ReviewPainter {
+            review,
+            theme,
+            annotations,
+            inline,
+            columns,
+            needle: ReviewQuery::new(&review.search),
+        }
     }
 
     /// The screen rows of the `at`th row.
@@ -92,8 +104,8 @@ impl<'a> ReviewPainter<'a> {
                 self.is_short(file, DiffSide::New, new as usize)
             }
             ReviewRow::Line { file, hunk, n, .. } => {
-                let lines = self.file(file).and_then(ReviewFile::lines);
-                let place = lines.and_then(|lines| place(lines, hunk as usize, n as usize));
+                let lines = self.lines(file);
+                let place = lines.and_then(|lines| lines.place(hunk as usize, n as usize));
                 place.is_some_and(|(side, line)| self.is_short(file, side, line))
             }
             _ => false,
@@ -105,8 +117,8 @@ impl<'a> ReviewPainter<'a> {
     fn is_short(&self, file: u32, side: DiffSide, line: usize) -> bool {
         /// More than any gutter.
         const GUTTER: usize = 52;
-        let Some(lines) = self.file(file).and_then(ReviewFile::lines) else { return false };
-        let doc = if side == DiffSide::Old { &lines.old } else { &lines.new };
+        let Some(lines) = self.lines(file) else { return false };
+        let doc = lines.side(side);
         let text = doc.line(line);
         // A `<` may be written out, and is wider then.
         let plain = || text.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'<');
@@ -139,22 +151,21 @@ impl<'a> ReviewPainter<'a> {
             CombinedDecision::All(ReviewDecision::Open) => (" ", Style::default()),
             CombinedDecision::Mixed => ("~", self.theme.style("question")),
         };
-        let lines = |file: u32| self.file(file).and_then(ReviewFile::lines);
         match row {
             ReviewRow::File(file) => self.file(file).map_or((" ", Style::default()), |f| sign(f.standing())),
             ReviewRow::Line { file, hunk, n, .. } => {
-                let mark = lines(file).and_then(|l| Some(l.hunks.get(hunk as usize)?.mark(n as usize)));
+                let mark = self.lines(file).and_then(|l| Some(l.hunks.get(hunk as usize)?.mark(n as usize)));
                 sign(CombinedDecision::All(mark.unwrap_or_default()))
             }
             ReviewRow::Pair { file, hunk, old, new, .. } => {
-                let hunk = lines(file).and_then(|l| l.hunks.get(hunk as usize));
+                let hunk = self.lines(file).and_then(|l| l.hunks.get(hunk as usize));
                 hunk.map_or((" ", Style::default()), |hunk| {
                     let marks = old.into_iter().chain(new).map(|n| hunk.mark(n as usize));
-                    sign(super::file::standing(marks))
+                    sign(standing(marks))
                 })
             }
             ReviewRow::Blanks { file, hunk } => {
-                let hunk = lines(file).and_then(|l| l.hunks.get(hunk as usize));
+                let hunk = self.lines(file).and_then(|l| l.hunks.get(hunk as usize));
                 hunk.map_or((" ", Style::default()), |hunk| sign(hunk.standing()))
             }
             _ => (" ", Style::default()),
@@ -163,6 +174,10 @@ impl<'a> ReviewPainter<'a> {
 
     pub(super) fn file(&self, file: u32) -> Option<&'a ReviewFile> {
         self.review.files.get(file as usize)
+    }
+
+    pub(super) fn lines(&self, file: u32) -> Option<&'a ReviewLines> {
+        self.file(file)?.lines()
     }
 
     /// Columns for what is behind cursor and mark.
@@ -180,7 +195,7 @@ impl<'a> ReviewPainter<'a> {
             ReviewRow::Picture(f) => self.picture(f as usize),
             ReviewRow::Gap { file, from, to, known } => vec![self.gap(file, from, to, known)],
             ReviewRow::Blanks { file, hunk } => {
-                let lines = self.file(file).and_then(ReviewFile::lines);
+                let lines = self.lines(file);
                 let hunk = lines.and_then(|l| l.hunks.get(hunk as usize));
                 let count = hunk.map_or(0, |h| h.marks.len());
                 let text = format!("    {count} lines change only blanks; w shows them");
@@ -274,7 +289,7 @@ impl<'a> ReviewPainter<'a> {
             return Vec::new();
         };
         let half = picture_columns(self.columns, pictures);
-        let side = |side| self.beside.picture(f, side);
+        let side = |side| self.annotations.picture(f, side);
         let (before, after) = (side(DiffSide::Old), side(DiffSide::New));
         let rows = before.as_ref().map_or(0, Vec::len).max(after.as_ref().map_or(0, Vec::len));
         let blank = Vec::new();
@@ -297,7 +312,7 @@ impl<'a> ReviewPainter<'a> {
     }
 
     fn gap(&self, file: u32, from: u32, to: u32, known: bool) -> Vec<StyledCell> {
-        let lines = self.file(file).and_then(ReviewFile::lines);
+        let lines = self.lines(file);
         let text = match (known, lines) {
             (true, _) => format!("    {} unchanged lines; Enter shows them", to - from),
             (false, Some(lines)) => {
@@ -336,12 +351,12 @@ impl<'a> ReviewPainter<'a> {
     pub(super) fn about(&self, row: ReviewRow) -> Option<String> {
         let ReviewRow::Line { file, hunk, n, .. } = row else { return None };
         let lines = self.file(file)?.lines()?;
-        let (side, line) = place(lines, hunk as usize, n as usize)?;
+        let (side, line) = lines.place(hunk as usize, n as usize)?;
         let (moved, words) = match side {
             DiffSide::Old => (&self.review.moves.gone, "moved to"),
             DiffSide::New => (&self.review.moves.come, "moved from"),
         };
-        if let Some((other, at)) = moved.get(file as usize)?.get(&super::rows::number(line)) {
+        if let Some((other, at)) = moved.get(file as usize)?.get(&number(line)) {
             let other = self.file(*other)?;
             let at = other.lines().map_or(0, |l| match side {
                 DiffSide::Old => l.new_number(*at as usize),
@@ -353,8 +368,8 @@ impl<'a> ReviewPainter<'a> {
         if only_blanks(lines, whole.old.clone(), whole.new.clone()) {
             return Some("only blanks or line ends change here".into());
         }
-        let partner = self.inside.partner(file as usize, hunk as usize, n as usize, lines)?;
-        let (_, other) = place(lines, hunk as usize, partner)?;
+        let partner = self.inline.partner(file as usize, hunk as usize, n as usize, lines)?;
+        let (_, other) = lines.place(hunk as usize, partner)?;
         Some(match side {
             DiffSide::Old => format!("becomes line {}", lines.new_number(other)),
             DiffSide::New => format!("was line {}", lines.old_number(other)),
@@ -365,25 +380,11 @@ impl<'a> ReviewPainter<'a> {
 /// Columns before a picture, and between two of them.
 pub(super) const INDENT: usize = 2;
 
-/// Columns of each picture: one of two beside each other, or one alone.
+/// Columns of each picture: one of two side by side, or one alone.
 pub(super) fn picture_columns(columns: usize, pictures: &PicturePair) -> usize {
     let room = columns.saturating_sub(2);
     match pictures.before.is_some() && pictures.after.is_some() {
         true => (room / 2).saturating_sub(INDENT).clamp(4, 60),
         false => room.saturating_sub(INDENT).clamp(4, 80),
     }
-}
-
-/// Which line of which side the `n`th changed line of a hunk is.
-pub(super) fn place(lines: &ReviewLines, hunk: usize, n: usize) -> Option<(DiffSide, usize)> {
-    let hunk = lines.hunks.get(hunk)?;
-    match n.checked_sub(hunk.old.len()) {
-        None => Some((DiffSide::Old, hunk.old.start + n)),
-        Some(n) if n < hunk.new.len() => Some((DiffSide::New, hunk.new.start + n)),
-        Some(_) => None,
-    }
-}
-
-pub(super) fn cell(text: &str, style: Style) -> StyledCell {
-    StyledCell { text: text.into(), width: width::of(text).max(1), style }
 }

@@ -1,12 +1,11 @@
 //! Lines of text as rows of the screen: one below the other, or two sides beside each other, with what stands in front
 //! of them. What changed in a line, and what colours it has, is known elsewhere.
 
-use super::cells::{self, StyledCell, WhitespaceMode, cells, shorten, window, wrap};
-use super::comment::DiffSide;
-use super::file::{ReviewFile, ReviewLines};
-use super::paint::{ReviewPainter, cell, place};
-use super::rows::ReviewRow;
-use super::side_text::{LineTerminator, SideText};
+use super::cells::{self, StyledCell, WhitespaceMode, cell, cells, shorten, window, wrap};
+use super::file::ReviewLines;
+use super::paint::ReviewPainter;
+use super::rows::{ReviewRow, number};
+use super::side_text::{DiffSide, LineTerminator, SideText};
 use crate::text::visible::CONTINUED;
 use crate::text::{sanitize, width};
 use ratatui::style::Style;
@@ -27,32 +26,13 @@ struct StyledSegment<'a> {
     part: usize,
     look: Style,
     /// What its other version does not have, in bytes of the whole line.
-    changes: &'a [Range<usize>],
+    changes: Option<Rc<Vec<Range<usize>>>>,
     /// A theme without colours draws changed lines as it draws the others.
     is_changed: bool,
 }
 
-/// A part of a changed line.
-struct ChangedSegment<'a> {
-    file: u32,
-    side: DiffSide,
-    lines: &'a ReviewLines,
-    line: usize,
-    part: usize,
-    look: Style,
-    changes: Option<Rc<Vec<Range<usize>>>>,
-}
-
-/// Number, sign and rows of one side, where both stand beside each other.
+/// Number, sign and rows of one side, where both stand side by side.
 type SideRows = (Option<usize>, &'static str, Vec<Vec<StyledCell>>);
-
-impl ChangedSegment<'_> {
-    fn as_shown(&self) -> StyledSegment<'_> {
-        let ChangedSegment { file, side, lines, line, part, look, .. } = *self;
-        let changes = self.changes.as_deref().map_or(&[][..], Vec::as_slice);
-        StyledSegment { file, side, lines, line, part, look, changes, is_changed: true }
-    }
-}
 
 /// Whether `at` is in one of these rising ranges.
 fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
@@ -67,8 +47,9 @@ fn inside(range: &Range<usize>, of: &Range<usize>) -> Option<Range<usize>> {
 
 impl ReviewPainter<'_> {
     pub(super) fn same(&self, file: u32, old: usize, new: usize, part: usize) -> Vec<Vec<StyledCell>> {
-        let Some(lines) = self.file(file).and_then(ReviewFile::lines) else { return Vec::new() };
+        let Some(lines) = self.lines(file) else { return Vec::new() };
         let look = self.theme.style("text");
+        let (changes, is_changed) = (None, false);
         let one = |side, line| StyledSegment {
             file,
             side,
@@ -76,8 +57,8 @@ impl ReviewPainter<'_> {
             line,
             part,
             look,
-            changes: &[],
-            is_changed: false,
+            changes: changes.clone(),
+            is_changed,
         };
         let first = part == 0;
         let (a, b) = (Some(lines.old_number(old)), Some(lines.new_number(new)));
@@ -87,7 +68,7 @@ impl ReviewPainter<'_> {
             let room = self.half() - self.side_gutter(lines);
             let left = self.content(&one(DiffSide::Old, old), room);
             let right = self.content(&one(DiffSide::New, new), room);
-            return self.beside_each_other(lines, (a, sign, left), (b, sign, right), look);
+            return self.columns_of(lines, ((a, sign, left), look), ((b, sign, right), look));
         }
         let gutter = self.gutter(file, lines, a, b, Some(new).filter(|_| first), sign, look);
         let used = cells::width_of(&gutter);
@@ -97,7 +78,7 @@ impl ReviewPainter<'_> {
 
     pub(super) fn line(&self, file: u32, h: usize, n: usize, part: usize) -> Vec<Vec<StyledCell>> {
         let Some(changed) = self.changed(file, h, n, part) else { return Vec::new() };
-        let ChangedSegment { side, lines, line, look, .. } = changed;
+        let StyledSegment { side, lines, line, look, .. } = changed;
         let (old, new, sign) = match side {
             DiffSide::Old => (Some(lines.old_number(line)), None, "-"),
             DiffSide::New => (None, Some(lines.new_number(line)), "+"),
@@ -108,7 +89,7 @@ impl ReviewPainter<'_> {
             _ => self.gutter(file, lines, None, None, None, CONTINUED_SIGN, look),
         };
         let used = cells::width_of(&gutter);
-        let text = self.content(&changed.as_shown(), self.room().saturating_sub(used));
+        let text = self.content(&changed, self.room().saturating_sub(used));
         self.with_gutter(&gutter, text, look)
     }
 
@@ -120,7 +101,7 @@ impl ReviewPainter<'_> {
         new: Option<usize>,
         part: usize,
     ) -> Vec<Vec<StyledCell>> {
-        let Some(lines) = self.file(file).and_then(ReviewFile::lines) else { return Vec::new() };
+        let Some(lines) = self.lines(file) else { return Vec::new() };
         let room = self.half() - self.side_gutter(lines);
         let one = |n: Option<usize>| {
             let changed = self.changed(file, h, n?, part)?;
@@ -128,7 +109,7 @@ impl ReviewPainter<'_> {
                 DiffSide::Old => (&lines.old, lines.old_number(changed.line), "-"),
                 DiffSide::New => (&lines.new, lines.new_number(changed.line), "+"),
             };
-            let text = self.content(&changed.as_shown(), room);
+            let text = self.content(&changed, room);
             Some(match part {
                 0 => ((Some(number), sign, text), changed.look),
                 _ if part < doc.parts(changed.line) => ((None, CONTINUED_SIGN, text), changed.look),
@@ -147,16 +128,6 @@ impl ReviewPainter<'_> {
 
     fn side_gutter(&self, lines: &ReviewLines) -> usize {
         (digits(lines) + 3).min(self.half() - 2)
-    }
-
-    fn beside_each_other(
-        &self,
-        lines: &ReviewLines,
-        left: SideRows,
-        right: SideRows,
-        style: Style,
-    ) -> Vec<Vec<StyledCell>> {
-        self.columns_of(lines, (left, style), (right, style))
     }
 
     fn columns_of(
@@ -209,7 +180,7 @@ impl ReviewPainter<'_> {
         let style = self.theme.style("gutter").patch(back(look));
         let mut out = Vec::new();
         if self.review.look.blame && self.columns >= 60 {
-            let who = blamed.and_then(|line| self.beside.blame(file as usize, line)).unwrap_or_default();
+            let who = blamed.and_then(|line| self.annotations.blame(file as usize, line)).unwrap_or_default();
             let wide = if self.columns >= 90 { 26 } else { 18 };
             let who = width::cut(&sanitize::line(&who), wide);
             out.extend(cells(&format!("{who:<wide$} "), |_| style));
@@ -257,7 +228,7 @@ impl ReviewPainter<'_> {
             DiffSide::Old => &self.review.moves.gone,
             DiffSide::New => &self.review.moves.come,
         };
-        let moved = moved.get(file as usize).is_some_and(|m| m.contains_key(&super::rows::number(line)));
+        let moved = moved.get(file as usize).is_some_and(|m| m.contains_key(&number(line)));
         let (text, back) = match side {
             DiffSide::Old => ("diff.remove", "diff.remove.line"),
             DiffSide::New => ("diff.add", "diff.add.line"),
@@ -295,18 +266,19 @@ impl ReviewPainter<'_> {
     /// All cells of a part of a line.
     fn cells_of(&self, shown: &StyledSegment<'_>) -> Vec<StyledCell> {
         let StyledSegment { file, side, line, part, look, .. } = *shown;
-        let doc = if side == DiffSide::Old { &shown.lines.old } else { &shown.lines.new };
+        let doc = shown.lines.side(side);
         if part >= doc.parts(line) {
             return Vec::new();
         }
         let own = doc.part(line, part);
         let text = doc.line(line).get(own.clone()).unwrap_or("");
-        let changes: Vec<Range<usize>> = shown.changes.iter().filter_map(|r| inside(r, &own)).collect();
+        let of_line = shown.changes.as_deref().map_or(&[][..], Vec::as_slice);
+        let changes: Vec<Range<usize>> = of_line.iter().filter_map(|r| inside(r, &own)).collect();
         let changed = shown.is_changed;
         // Colours of code only where the background says what changed; else the line's own colour has to.
         let colours = match changed && look.bg.is_none() {
             true => None,
-            false => self.beside.colours(file as usize, side, line),
+            false => self.annotations.colours(file as usize, side, line),
         };
         let base = if colours.is_some() { Style { fg: None, ..look } } else { look };
         let colours: Vec<(Range<usize>, Style)> = colours
@@ -368,7 +340,7 @@ impl ReviewPainter<'_> {
             let words = format!("{CONTINUED} {bytes} unchanged bytes {CONTINUED}");
             out.extend(cells(&words, |_| hint));
         };
-        let shortens = self.review.look.wrap && !shown.changes.is_empty();
+        let shortens = self.review.look.wrap && !of_line.is_empty();
         match shorten(text, &changes, LONG).filter(|_| shortens) {
             Some(kept) => {
                 let mut at = 0;
@@ -393,25 +365,17 @@ impl ReviewPainter<'_> {
 
     /// Columns that the changed part of a row takes where lines are not wrapped.
     pub(super) fn extent(&self, row: ReviewRow) -> usize {
-        let wide = |file: u32, h: u32, n: u32, part: u32| {
-            let shown = self.changed(file, h as usize, n as usize, part as usize);
-            shown.map_or(0, |shown| cells::width_of(&self.cells_of(&shown.as_shown())))
+        let (ReviewRow::Line { file, hunk, part, .. } | ReviewRow::Pair { file, hunk, part, .. }) = row
+        else {
+            return 0;
         };
-        match row {
-            ReviewRow::Line { file, hunk, n, part } => wide(file, hunk, n, part),
-            ReviewRow::Pair { file, hunk, old, new, part } => {
-                old.into_iter().chain(new).map(|n| wide(file, hunk, n, part)).max().unwrap_or(0)
-            }
-            _ => 0,
-        }
+        let shown = row.changed().filter_map(|n| self.changed(file, hunk as usize, n, part as usize));
+        shown.map(|shown| cells::width_of(&self.cells_of(&shown))).max().unwrap_or(0)
     }
 
     /// Columns for the text of a changed line.
     pub(super) fn text_columns(&self, row: ReviewRow) -> usize {
-        let Some(lines) = row.file().and_then(|f| self.review.files.get(f)).and_then(ReviewFile::lines)
-        else {
-            return 0;
-        };
+        let Some(lines) = row.file().and_then(|f| self.review.lines(f)) else { return 0 };
         match (self.review.layout.side, row) {
             (true, _) => self.half() - self.side_gutter(lines),
             (false, ReviewRow::Line { file, .. }) => {
@@ -423,12 +387,12 @@ impl ReviewPainter<'_> {
     }
 
     /// What is shown of a changed line.
-    fn changed(&self, file: u32, h: usize, n: usize, part: usize) -> Option<ChangedSegment<'_>> {
-        let lines = self.file(file).and_then(ReviewFile::lines)?;
-        let (side, line) = place(lines, h, n)?;
+    fn changed(&self, file: u32, h: usize, n: usize, part: usize) -> Option<StyledSegment<'_>> {
+        let lines = self.lines(file)?;
+        let (side, line) = lines.place(h, n)?;
         let look = self.look(file, side, line);
-        let changes = self.inside.changes(file as usize, h, n, lines);
-        Some(ChangedSegment { file, side, lines, line, part, look, changes })
+        let changes = self.inline.changes(file as usize, h, n, lines);
+        Some(StyledSegment { file, side, lines, line, part, look, changes, is_changed: true })
     }
 
     /// What can be said of a line's end: shown with the other invisibles, and where it is all that changed.

@@ -2,15 +2,15 @@
 //! drawing, the person's editor, the clipboard, and remembering after every change.
 
 use super::action::ReviewAction;
-use super::comment::DiffSide;
-use super::draw::DrawContext;
 use super::edit;
-use super::file::{ReviewBody, ReviewFile, WholeChange};
+use super::file::{ReviewBody, ReviewFile, ReviewLines, WholeChange};
 use super::history::ReviewUndoItem;
 use super::inline_diff::InlineDiffCache;
-use super::paint::picture_columns;
+use super::overlay::ReviewOverlay;
+use super::paint::{DrawContext, picture_columns};
 use super::rows::ReviewRow;
 use super::saved_review::SavedReview;
+use super::side_text::DiffSide;
 use super::state::{Review, ReviewEffect};
 use super::workers::{BlameFn, ReviewUpdate, ReviewWorkers};
 use crate::text::sanitize;
@@ -69,9 +69,9 @@ impl<'a> ReviewPane<'a> {
     /// The pane over `review`, with what was remembered put on it.
     pub fn new(mut review: Review, desk: ReviewContext<'a>) -> ReviewPane<'a> {
         if let Some(memory) = &desk.memory {
-            let told = SavedReview::load(memory).restore_into(&mut review);
-            if !told.is_empty() {
-                review.say(told.join("; "));
+            let notes = SavedReview::load(memory).restore_into(&mut review);
+            if !notes.is_empty() {
+                review.say(notes.join("; "));
             }
         }
         if let Some((_, _, row)) = review.rows.hunks.first() {
@@ -172,33 +172,21 @@ impl<'a> ReviewPane<'a> {
             *range = range.start.min(line)..range.end.max(line + 1);
         };
         for row in rows {
-            let Some((file, lines)) = row.file().and_then(|f| Some((f, self.review.files.get(f)?.lines()?)))
-            else {
-                continue;
-            };
-            let mut changed = |hunk: u32, n: u32| {
-                if let Some((side, line)) = super::paint::place(lines, hunk as usize, n as usize) {
-                    want(file, side, line);
+            let Some(file) = row.file() else { continue };
+            if let ReviewRow::Same { old, new, .. } = row {
+                want(file, DiffSide::New, new as usize);
+                if self.review.layout.side {
+                    want(file, DiffSide::Old, old as usize);
                 }
-            };
-            match row {
-                ReviewRow::Same { old, new, .. } => {
-                    want(file, DiffSide::New, new as usize);
-                    if self.review.layout.side {
-                        want(file, DiffSide::Old, old as usize);
-                    }
-                }
-                ReviewRow::Line { hunk, n, .. } => changed(hunk, n),
-                ReviewRow::Pair { hunk, old, new, .. } => {
-                    old.into_iter().chain(new).for_each(|n| changed(hunk, n))
-                }
-                _ => {}
+            }
+            for (side, line) in self.review.changed_lines(row) {
+                want(file, side, line);
             }
         }
         for ((file, side), range) in wanted {
             let Some(of) = self.review.files.get(file) else { continue };
             let Some(lines) = of.lines() else { continue };
-            let doc = if side == DiffSide::Old { &lines.old } else { &lines.new };
+            let doc = lines.side(side);
             let around = &mut self.around;
             let id =
                 *around.docs.entry((file, side)).or_insert_with(|| around.tint.add(doc.text(), &of.name));
@@ -207,14 +195,9 @@ impl<'a> ReviewPane<'a> {
     }
 
     /// After a key: the cursor is brought on the screen, and colours are asked for.
-    fn settle(&mut self) {
-        let scene = DrawContext {
-            theme: &self.desk.theme,
-            keys: &self.desk.keys,
-            beside: &self.around,
-            inside: &self.inside,
-        };
-        self.review.settle_view(&scene);
+    fn refresh(&mut self) {
+        let scene = scene(&self.desk, &self.around, &self.inside);
+        self.review.scroll_to_cursor(&scene);
         self.want();
     }
 
@@ -247,7 +230,7 @@ impl<'a> ReviewPane<'a> {
         }
     }
 
-    fn take_edit(&mut self, file: usize, lines: super::file::ReviewLines) {
+    fn take_edit(&mut self, file: usize, lines: ReviewLines) {
         let Some(ReviewBody::Lines(slot)) = self.review.files.get_mut(file).map(|f| &mut f.body) else {
             return;
         };
@@ -273,6 +256,15 @@ impl<'a> ReviewPane<'a> {
         };
         self.review.say(said);
     }
+}
+
+/// Of these parts of the pane, so that the review can change while it is used.
+fn scene<'s>(
+    desk: &'s ReviewContext<'_>,
+    annotations: &'s ReviewWorkers,
+    inline: &'s InlineDiffCache,
+) -> DrawContext<'s> {
+    DrawContext { theme: &desk.theme, keys: &desk.keys, annotations, inline }
 }
 
 enum EditorTarget {
@@ -304,52 +296,35 @@ impl FullScreenPane for ReviewPane<'_> {
             Some(ReviewAction::Move(Move::Up | Move::HalfUp | Move::PageUp)) => Some(false),
             _ => None,
         };
-        let plain = matches!(self.review.overlay, super::input::ReviewOverlay::None);
+        let plain = matches!(self.review.overlay, ReviewOverlay::None);
         if let Some(down) = down.filter(|_| plain) {
-            let scene = DrawContext {
-                theme: &self.desk.theme,
-                keys: &self.desk.keys,
-                beside: &self.around,
-                inside: &self.inside,
-            };
+            let scene = scene(&self.desk, &self.around, &self.inside);
             if self.review.scroll_in_row(down, &scene) {
                 return PaneFlow::Stay;
             }
         }
         let effects = self.review.key(key, &self.desk.keys);
         let flow = self.perform(effects);
-        self.settle();
+        self.refresh();
         flow
     }
 
     fn paste(&mut self, text: &str) {
         self.review.paste(text);
-        self.settle();
+        self.refresh();
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {
         self.review.resize(columns, rows);
-        self.settle();
+        self.refresh();
     }
 
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
-        let scene = DrawContext {
-            theme: &self.desk.theme,
-            keys: &self.desk.keys,
-            beside: &self.around,
-            inside: &self.inside,
-        };
-        self.review.draw(buffer, &scene)
+        self.review.draw(buffer, &scene(&self.desk, &self.around, &self.inside))
     }
 
     fn pictures(&self) -> Vec<PlacedPicture> {
-        let scene = DrawContext {
-            theme: &self.desk.theme,
-            keys: &self.desk.keys,
-            beside: &self.around,
-            inside: &self.inside,
-        };
-        self.review.pictures(&scene)
+        self.review.pictures(&scene(&self.desk, &self.around, &self.inside))
     }
 
     fn tick(&mut self) -> bool {
@@ -360,7 +335,7 @@ impl FullScreenPane for ReviewPane<'_> {
             ReviewUpdate::Said(words) => self.review.say(words),
         }
         // A picture that came may have more rows than its words had.
-        self.settle();
+        self.refresh();
         true
     }
 

@@ -1,9 +1,9 @@
 //! What the agent is told of a review: what was rejected, what was written again, and every comment, as data with path,
 //! side, line and the text it is about.
 
-use super::comment::{CommentTarget, DiffSide};
+use super::comment::{CommentTarget, ReviewComment};
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
-use super::side_text::LineTerminator;
+use super::side_text::{DiffSide, LineTerminator, SideText};
 use super::state::Review;
 use serde::Serialize;
 use serde_json::Value;
@@ -25,7 +25,7 @@ struct ReviewReport {
     undecided: Vec<String>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct ReportedRejection {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +47,7 @@ struct ReportedEdit {
     diff: String,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct ReportedComment {
     #[serde(skip_serializing_if = "String::is_empty")]
     path: String,
@@ -140,14 +140,7 @@ fn rejected(file: &ReviewFile) -> Vec<ReportedRejection> {
     let lines = match &file.body {
         ReviewBody::Whole(whole) if whole.mark == ReviewDecision::Rejected => {
             let what = whole.words.first().cloned().unwrap_or_default();
-            return vec![ReportedRejection {
-                path: file.name.clone(),
-                old_line: None,
-                new_line: None,
-                removed: String::new(),
-                added: String::new(),
-                what,
-            }];
+            return vec![ReportedRejection { path: file.name.clone(), what, ..ReportedRejection::default() }];
         }
         ReviewBody::Whole(_) => return Vec::new(),
         ReviewBody::Lines(lines) => lines,
@@ -173,7 +166,7 @@ fn rejected(file: &ReviewFile) -> Vec<ReportedRejection> {
         .collect()
 }
 
-fn texts(doc: &super::side_text::SideText, lines: &[usize]) -> String {
+fn texts(doc: &SideText, lines: &[usize]) -> String {
     let mut out = String::new();
     for (n, line) in lines.iter().enumerate() {
         if out.len() > TEXT {
@@ -195,20 +188,12 @@ fn edited(file: &ReviewFile) -> Option<ReportedEdit> {
     Some(ReportedEdit { path: file.name.clone(), diff: crate::text::for_model(&diff.text).into_owned() })
 }
 
-fn said(review: &Review, comment: &super::comment::ReviewComment) -> ReportedComment {
+fn said(review: &Review, comment: &ReviewComment) -> ReportedComment {
     let name = |path: &std::path::Path| {
         let file = review.files.iter().find(|f| f.path == path);
         file.map_or_else(|| path.display().to_string(), |f| f.name.clone())
     };
-    let mut out = ReportedComment {
-        path: String::new(),
-        side: None,
-        line: None,
-        last_line: None,
-        on: Vec::new(),
-        stale: false,
-        comment: comment.text.clone(),
-    };
+    let mut out = ReportedComment { comment: comment.text.clone(), ..ReportedComment::default() };
     match &comment.target {
         CommentTarget::Turn => {}
         CommentTarget::File { path } => out.path = name(path),

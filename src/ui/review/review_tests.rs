@@ -1,15 +1,15 @@
 //! The review by its keys: what each does that can be seen, whatever is pressed, and how it looks.
 
 use super::action::{ReviewAction, TABLE};
-use super::draw::DrawContext;
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange};
 use super::inline_diff::InlineDiffCache;
-use super::paint::NoAnnotations;
+use super::paint::{DrawContext, NoAnnotations};
 use super::side_text::SideText;
 use super::state::{Review, ReviewEffect, ReviewSubject};
 use crate::ui::Theme;
 use crate::ui::ansi::ColorDepth;
 use crate::ui::keymap::{KeyChord, Keymap, Move};
+use crate::ui::test_screen;
 use crossterm::event::KeyEvent;
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
@@ -79,24 +79,28 @@ impl ReviewHarness {
         let keys = Keymap::usual("review", TABLE);
         let mut desk =
             ReviewHarness { review, keys, theme, inside: InlineDiffCache::default(), effects: Vec::new() };
-        desk.settle();
+        desk.scroll_to_cursor();
         desk
     }
 
-    fn settle(&mut self) {
-        let scene = DrawContext {
+    fn scene(&self) -> DrawContext<'_> {
+        DrawContext {
             theme: &self.theme,
             keys: &self.keys,
-            beside: &NoAnnotations,
-            inside: &self.inside,
-        };
-        self.review.settle_view(&scene);
+            annotations: &NoAnnotations,
+            inline: &self.inside,
+        }
+    }
+
+    fn scroll_to_cursor(&mut self) {
+        let ReviewHarness { review, keys, theme, inside, .. } = self;
+        review.scroll_to_cursor(&DrawContext { theme, keys, annotations: &NoAnnotations, inline: inside });
     }
 
     fn event(&mut self, key: KeyEvent) {
         self.effects.extend(self.review.key(key, &self.keys));
         self.inside.forget();
-        self.settle();
+        self.scroll_to_cursor();
     }
 
     /// Letters are pressed; a name in `<>` is that key.
@@ -117,22 +121,12 @@ impl ReviewHarness {
     fn buffer(&self) -> Buffer {
         let (columns, rows) = self.review.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
-        let scene = DrawContext {
-            theme: &self.theme,
-            keys: &self.keys,
-            beside: &NoAnnotations,
-            inside: &self.inside,
-        };
-        self.review.draw(&mut buffer, &scene);
+        self.review.draw(&mut buffer, &self.scene());
         buffer
     }
 
     fn screen(&self) -> String {
-        let buffer = self.buffer();
-        let width = usize::from(buffer.area.width);
-        let rows = buffer.content.chunks(width);
-        rows.map(|row| row.iter().map(|c| c.symbol()).collect::<String>().trim_end().to_string() + "\n")
-            .collect()
+        test_screen::rows(&self.buffer()).into_iter().map(|row| row + "\n").collect()
     }
 
     /// The row with the cursor.
@@ -374,8 +368,8 @@ fn every_byte_of_a_line_taller_than_the_screen_can_be_reached() {
         let scene = DrawContext {
             theme: &desk.theme,
             keys: &desk.keys,
-            beside: &NoAnnotations,
-            inside: &desk.inside,
+            annotations: &NoAnnotations,
+            inline: &desk.inside,
         };
         if !desk.review.scroll_in_row(true, &scene) {
             break;
@@ -408,7 +402,7 @@ proptest! {
                 3 => {
                     let (columns, rows) = sizes[n % sizes.len()];
                     desk.review.resize(columns, rows);
-                    desk.settle();
+                    desk.scroll_to_cursor();
                 }
                 _ => drop(desk.press(&key)),
             }

@@ -3,8 +3,9 @@
 //! A row names what it shows and holds no text, so that a list of 50,000 rows is made in a millisecond and wrapping is
 //! worked out for the rows on the screen only.
 
-use super::comment::{CommentTarget, DiffSide, ReviewComment};
+use super::comment::{CommentTarget, ReviewComment};
 use super::file::{ReviewBody, ReviewFile, ReviewLines};
+use super::side_text::{DiffSide, SideText};
 use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 
@@ -88,6 +89,16 @@ impl ReviewRow {
             | ReviewRow::Blanks { file, hunk } => Some((file as usize, hunk as usize)),
             _ => None,
         }
+    }
+
+    /// The changed lines that it shows, by their numbers in the hunk.
+    pub(super) fn changed(&self) -> impl Iterator<Item = usize> + use<> {
+        let found = match *self {
+            ReviewRow::Line { n, .. } => [Some(n), None],
+            ReviewRow::Pair { old, new, .. } => [old, new],
+            _ => [None, None],
+        };
+        found.into_iter().flatten().map(|n| n as usize)
     }
 }
 
@@ -286,7 +297,7 @@ fn shown(lines: &ReviewLines) -> Vec<Range<usize>> {
 /// True when both sides are the same but for blanks and line ends.
 pub(super) fn only_blanks(lines: &ReviewLines, old: Range<usize>, new: Range<usize>) -> bool {
     let solid = |text: &str| text.chars().filter(|c| !c.is_whitespace()).collect::<String>();
-    let side = |doc: &super::side_text::SideText, range: Range<usize>| {
+    let side = |doc: &SideText, range: Range<usize>| {
         range.map(|n| solid(doc.line(n))).filter(|l| !l.is_empty()).collect::<Vec<_>>()
     };
     side(&lines.old, old) == side(&lines.new, new)

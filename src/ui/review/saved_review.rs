@@ -152,7 +152,7 @@ impl SavedReview {
 
     /// Puts what is remembered on what is there now. Returns what did not fit any more, in words.
     pub fn restore_into(&self, review: &mut Review) -> Vec<String> {
-        let mut told = Vec::new();
+        let mut notes = Vec::new();
         for file in &mut review.files {
             if let Some(edit) = self.edits.get(&file.path) {
                 let content = STANDARD.decode(&edit.content).ok().and_then(SideText::new);
@@ -161,7 +161,7 @@ impl SavedReview {
                     (Some(new), Some(lines)) if same => {
                         *lines = ReviewLines { edited: true, ..ReviewLines::new(lines.old.clone(), new) };
                     }
-                    _ => told.push(format!(
+                    _ => notes.push(format!(
                         "{}: the hunk changed since you edited it; your edit was dropped",
                         file.name
                     )),
@@ -171,8 +171,8 @@ impl SavedReview {
         }
         review.comments.clone_from(&self.comments);
         review.next_comment = self.next_comment.max(1);
-        review.settle_comments();
-        told
+        review.move_comments();
+        notes
     }
 
     fn put_marks(&self, file: &mut ReviewFile) {

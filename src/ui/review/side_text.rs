@@ -4,8 +4,17 @@
 //! A content whose encoding puts more than one byte into a line feed is none of these; it is decided as a whole.
 
 use crate::text::{DetectedEncoding, TextEncoding};
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::Arc;
+
+/// Which side of a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiffSide {
+    Old,
+    New,
+}
 
 #[derive(Clone, Debug)]
 pub struct SideText {

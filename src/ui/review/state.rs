@@ -1,15 +1,17 @@
-//! The review as a machine: actions in, state and a few effects out. No I/O, no clock, no terminal.
+//! The review as it is: files, rows, cursor, and what lies over them. No I/O, no clock, no terminal.
+//!
+//! What is built on it, in this order: [`super::undo`] and [`super::unseen`]; [`super::folds`], [`super::navigation`],
+//! [`super::decide`] and [`super::typing`]; [`super::input`], which takes keys and actions; and [`super::draw`].
 
-use super::action::ReviewAction;
-use super::comment::{ReviewComment, settle};
-use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewHunk, ReviewLines};
+use super::comment::{ReviewComment, move_to_text};
+use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};
 use super::history::ReviewHistory;
-use super::input::{ReviewInput, ReviewOverlay};
 use super::moved_lines::MovedLines;
+use super::overlay::ReviewOverlay;
 use super::rows::{ReviewLayout, ReviewRow, ReviewRows};
 use super::seen_rows::SeenRows;
+use super::side_text::DiffSide;
 use super::tree::ReviewTree;
-use std::collections::BTreeSet;
 
 /// What the review asks of the world around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,7 +41,7 @@ pub enum ReviewEffect {
     },
 }
 
-/// What is being reviewed: it settles what Enter offers.
+/// What is being reviewed: it decides what Enter offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewSubject {
     /// Pending changes: decisions are carried out.
@@ -171,6 +173,14 @@ impl Review {
         anchor.min(self.cursor)..=anchor.max(self.cursor)
     }
 
+    /// The same rows, each once where a line has several.
+    pub(super) fn selected_rows(&self) -> Vec<ReviewRow> {
+        let rows = self.rows.list.get(self.selection()).unwrap_or_default();
+        let mut rows: Vec<ReviewRow> = rows.iter().map(ReviewRow::whole).collect();
+        rows.dedup();
+        rows
+    }
+
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.size = (columns.max(1), rows.max(1));
     }
@@ -199,110 +209,15 @@ impl Review {
     }
 
     /// Comments go to where their lines stand now.
-    pub fn settle_comments(&mut self) {
+    pub fn move_comments(&mut self) {
         for comment in &mut self.comments {
             let file = comment.target.path().and_then(|path| self.files.iter().find(|f| f.path == *path));
             if file.is_none() && self.partial {
                 continue;
             }
-            settle(comment, file.and_then(ReviewFile::lines));
+            move_to_text(comment, file.and_then(ReviewFile::lines));
         }
         self.lay_out();
-    }
-
-    /// One action. What it changed is in the state; what it wants done is returned.
-    pub fn handle(&mut self, action: ReviewAction) -> Vec<ReviewEffect> {
-        self.message = None;
-        if self.focus == ReviewFocus::Tree
-            && let Some(effects) = self.in_tree(action)
-        {
-            return effects;
-        }
-        match action {
-            ReviewAction::Accept => self.decide(ReviewDecision::Accepted),
-            ReviewAction::Reject => self.decide(ReviewDecision::Rejected),
-            ReviewAction::AcceptFile => self.decide_file(ReviewDecision::Accepted),
-            ReviewAction::RejectFile => self.decide_file(ReviewDecision::Rejected),
-            ReviewAction::AcceptAll => self.decide_all(ReviewDecision::Accepted),
-            ReviewAction::RejectAll => self.decide_all(ReviewDecision::Rejected),
-            ReviewAction::Split => self.split(),
-            ReviewAction::Edit => self.edit(),
-            ReviewAction::Comment => self.begin_comment(),
-            ReviewAction::CommentFile => self.begin_file_comment(),
-            ReviewAction::CommentTurn => self.begin(ReviewInput::CommentTurn),
-            ReviewAction::DeleteComment => self.delete_comment(),
-            ReviewAction::Reviewed => self.review_hunk(),
-            ReviewAction::ReviewedFile => self.review_file(),
-            ReviewAction::Undo => self.undo(),
-            ReviewAction::Redo => self.redo(),
-            ReviewAction::Search => self.begin(ReviewInput::Search),
-            ReviewAction::Filter => self.begin(ReviewInput::Filter),
-            ReviewAction::Open => self.open(),
-            ReviewAction::Yank => self.yank(),
-            ReviewAction::Enter => self.enter(),
-            ReviewAction::Help => {
-                self.overlay = ReviewOverlay::Help { top: 0 };
-                Vec::new()
-            }
-            ReviewAction::Close => vec![ReviewEffect::Close],
-            ReviewAction::Escape => self.escape(),
-            ReviewAction::Blame => {
-                self.look.blame = !self.look.blame;
-                match self.file_here() {
-                    Some(file) if self.look.blame => vec![ReviewEffect::Blame { file }],
-                    _ => Vec::new(),
-                }
-            }
-            _ => {
-                let before = self.file_here();
-                self.go(action);
-                let after = self.file_here();
-                match after {
-                    Some(file) if self.look.blame && after != before => vec![ReviewEffect::Blame { file }],
-                    _ => Vec::new(),
-                }
-            }
-        }
-    }
-
-    fn escape(&mut self) -> Vec<ReviewEffect> {
-        if self.anchor.take().is_some() {
-            return Vec::new();
-        }
-        if !std::mem::take(&mut self.search).is_empty() {
-            return Vec::new();
-        }
-        if !std::mem::take(&mut self.filter).is_empty() {
-            self.layout.only = None;
-            self.lay_out();
-            return Vec::new();
-        }
-        vec![ReviewEffect::Close]
-    }
-
-    /// Enter: opens what is folded under the cursor, and else asks whether to carry out what was decided.
-    fn enter(&mut self) -> Vec<ReviewEffect> {
-        match self.row() {
-            Some(ReviewRow::Gap { file, from, to, known: true }) => {
-                self.open_gap(file as usize, from as usize..to as usize)
-            }
-            Some(ReviewRow::File(file)) if self.layout.folded.remove(&(file as usize)) => self.lay_out(),
-            Some(ReviewRow::Blanks { .. }) => {
-                self.layout.hide_blanks = false;
-                self.lay_out();
-            }
-            _ => {
-                let (accepted, rejected) = self.tally();
-                let nothing =
-                    accepted + rejected == 0 && self.visible_comments().next().is_none() && !self.any_edit();
-                if nothing {
-                    self.say("no decisions yet");
-                } else {
-                    self.overlay = ReviewOverlay::Summary { top: 0 };
-                }
-            }
-        }
-        Vec::new()
     }
 
     /// True for a comment on one of these files, or on the turn; a review of some paths keeps those on others as well.
@@ -311,7 +226,7 @@ impl Review {
         !self.partial || comment.target.path().is_none_or(among)
     }
 
-    /// The comments that are shown, and told.
+    /// The comments that are shown, and reported.
     pub fn visible_comments(&self) -> impl Iterator<Item = &ReviewComment> {
         self.comments.iter().filter(|c| self.is_here(c))
     }
@@ -328,94 +243,37 @@ impl Review {
         }
     }
 
+    /// There is something to report to the agent.
+    pub fn has_news(&self) -> bool {
+        self.visible_comments().next().is_some() || self.tally().1 > 0 || self.any_edit()
+    }
+
+    pub(super) fn lines(&self, file: usize) -> Option<&ReviewLines> {
+        self.files.get(file)?.lines()
+    }
+
+    pub(super) fn lines_mut(&mut self, file: usize) -> Option<&mut ReviewLines> {
+        self.files.get_mut(file)?.lines_mut()
+    }
+
+    /// The changed lines that a row shows, as lines of their sides.
+    pub(super) fn changed_lines(&self, row: ReviewRow) -> Vec<(DiffSide, usize)> {
+        let Some((file, hunk)) = row.hunk() else { return Vec::new() };
+        let Some(lines) = self.lines(file) else { return Vec::new() };
+        row.changed().filter_map(|n| lines.place(hunk, n)).collect()
+    }
+
     pub(super) fn any_edit(&self) -> bool {
         self.files.iter().filter_map(ReviewFile::lines).any(|lines| lines.edited)
-    }
-
-    fn open_gap(&mut self, file: usize, gap: std::ops::Range<usize>) {
-        /// Opened at once; a longer fold is opened from both of its ends.
-        const STEP: usize = 20;
-        let Some(lines) = self.files.get_mut(file).and_then(ReviewFile::lines_mut) else { return };
-        if gap.len() <= 2 * STEP {
-            lines.opened.push(gap);
-        } else {
-            lines.opened.push(gap.start..gap.start + STEP);
-            lines.opened.push(gap.end - STEP..gap.end);
-        }
-        let row = self.cursor;
-        self.lay_out();
-        self.cursor = row;
-        self.clamp();
-    }
-
-    /// The unchanged lines around the hunk under the cursor: more of them, or only the usual ones.
-    pub(super) fn context(&mut self, more: isize) {
-        const STEP: usize = 10;
-        let here = self.row().and_then(|row| row.hunk());
-        let near = || {
-            let file = self.file_here()?;
-            self.rows
-                .hunks
-                .iter()
-                .filter(|(f, _, _)| *f == file)
-                .min_by_key(|(_, _, r)| r.abs_diff(self.cursor))
-        };
-        let Some((f, h)) = here.or_else(|| near().map(|(f, h, _)| (*f, *h))) else { return };
-        let Some(lines) = self.files.get_mut(f).and_then(ReviewFile::lines_mut) else { return };
-        let Some(ReviewHunk { old, .. }) = lines.hunks.get(h).cloned() else { return };
-        if more < 0 {
-            let last = lines.hunks.get(h.wrapping_sub(1)).map_or(0, |before| before.old.end);
-            let next = lines.hunks.get(h + 1).map_or(lines.old.len(), |after| after.old.start);
-            lines.opened.retain(|r| r.end <= last || r.start >= next);
-        } else {
-            let grown =
-                |lines: &ReviewLines, at: usize| lines.opened.iter().find(|r| r.contains(&at)).cloned();
-            let above = old
-                .start
-                .checked_sub(4)
-                .and_then(|at| grown(lines, at))
-                .map_or(old.start.saturating_sub(3), |r| r.start);
-            let below = grown(lines, old.end + 3).map_or(old.end + 3, |r| r.end);
-            lines.opened.push(above.saturating_sub(STEP)..above);
-            lines.opened.push(below.min(lines.old.len())..(below + STEP).min(lines.old.len()));
-            lines.opened.retain(|r| !r.is_empty());
-            join(&mut lines.opened);
-        }
-        self.lay_out();
     }
 
     pub(super) fn say(&mut self, text: impl Into<String>) {
         self.message = Some(text.into());
     }
 
-    pub(super) fn fold(&mut self) {
-        if let Some(file) = self.file_here() {
-            if !self.layout.folded.remove(&file) {
-                self.layout.folded.insert(file);
-            }
-            self.lay_out();
-            if let Some(row) = self.rows.of_file(file) {
-                self.cursor = row;
-            }
-        }
+    /// Says why an action did nothing.
+    pub(super) fn nothing_done(&mut self, why: &str) -> Vec<ReviewEffect> {
+        self.say(why);
+        Vec::new()
     }
-
-    /// Files whose names match, best first in their own order.
-    pub(super) fn apply_filter(&mut self) {
-        let found: BTreeSet<usize> = super::tree::matching(&self.files, &self.filter);
-        self.layout.only = (!self.filter.is_empty()).then(|| found.into_iter().collect());
-        self.lay_out();
-    }
-}
-
-fn join(ranges: &mut Vec<std::ops::Range<usize>>) {
-    ranges.sort_by_key(|r| r.start);
-    let mut merged: Vec<std::ops::Range<usize>> = Vec::new();
-    for range in ranges.drain(..) {
-        match merged.last_mut() {
-            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
-            _ => merged.push(range),
-        }
-    }
-    *ranges = merged;
 }

@@ -1,9 +1,6 @@
 //! The files on the left: directories, files, how far each of them is decided.
 
-use super::action::ReviewAction;
-use super::file::{ReviewDecision, ReviewFile};
-use super::state::{Review, ReviewEffect, ReviewFocus};
-use crate::ui::keymap::Move;
+use super::file::ReviewFile;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 use std::collections::BTreeSet;
@@ -81,46 +78,6 @@ pub(super) fn matching(files: &[ReviewFile], filter: &str) -> BTreeSet<usize> {
     let mut buffer = Vec::new();
     let mut is_match = |name: &str| pattern.score(Utf32Str::new(name, &mut buffer), &mut matcher).is_some();
     files.iter().enumerate().filter(|(_, file)| is_match(&file.name)).map(|(f, _)| f).collect()
-}
-
-impl Review {
-    /// Keys while the files have the focus; `None` for those that mean the same everywhere.
-    pub(super) fn in_tree(&mut self, action: ReviewAction) -> Option<Vec<ReviewEffect>> {
-        let page = usize::from(self.size.1.saturating_sub(4).max(1));
-        let last = self.tree.nodes.len().saturating_sub(1);
-        let at = self.tree.cursor;
-        let to = match action {
-            ReviewAction::Accept => return Some(self.decide_node(ReviewDecision::Accepted)),
-            ReviewAction::Reject => return Some(self.decide_node(ReviewDecision::Rejected)),
-            ReviewAction::Enter
-            | ReviewAction::Move(Move::Right)
-            | ReviewAction::Focus
-            | ReviewAction::Escape => {
-                self.focus = ReviewFocus::Diff;
-                return Some(Vec::new());
-            }
-            ReviewAction::Move(Move::Left) => return None,
-            ReviewAction::Move(step) => step.row(at, page, last),
-            _ => return None,
-        };
-        self.tree.cursor = to;
-        self.follow_tree();
-        Some(Vec::new())
-    }
-
-    /// The diff goes to the file under the tree's cursor.
-    fn follow_tree(&mut self) {
-        let file = self.tree.nodes.get(self.tree.cursor).and_then(|node| node.files.first());
-        if let Some(row) = file.and_then(|f| self.rows.of_file(*f)) {
-            self.cursor = row;
-            self.top = (row, 0);
-        }
-    }
-
-    fn decide_node(&mut self, mark: ReviewDecision) -> Vec<ReviewEffect> {
-        let files = self.tree.nodes.get(self.tree.cursor).map(|node| node.files.clone()).unwrap_or_default();
-        self.decide_unopened(&files, mark)
-    }
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 //! Pictures and blame have a thread each, and every answer is taken in between two frames; until then the screen says that
 //! it is coming, and every key works.
 
-use super::cells::{StyledCell, cells};
-use super::comment::DiffSide;
+use super::cells::{StyledCell, cell, cells};
 use super::file::PicturePair;
-use super::paint::{ReviewAnnotations, cell};
+use super::paint::ReviewAnnotations;
+use super::side_text::DiffSide;
 use crate::ui::Theme;
 use crate::ui::highlight::{HighlightDocId, SyntaxHighlighter};
 use crate::ui::picture::{PictureDisplay, RenderedPicture, TerminalPicture};

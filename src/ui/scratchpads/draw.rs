@@ -18,7 +18,7 @@ impl ScratchpadBrowser {
             Span::styled(format!(" {count}"), self.theme.style("status")),
         ]);
         buffer.set_line(0, 0, &title, area.width);
-        let (list, beside) = list::areas((area.width, area.height));
+        let (list, preview) = list::areas((area.width, area.height));
         for (row, (at, pad)) in list.rows().zip(self.pads.iter().enumerate().skip(self.cursor.top)) {
             self.draw_pad(buffer, row, pad, at == self.cursor.selected);
         }
@@ -26,8 +26,8 @@ impl ScratchpadBrowser {
             let words = "  no scratchpads";
             buffer.set_stringn(0, 2, words, usize::from(area.width), self.theme.style("hint"));
         }
-        if let Some(beside) = beside {
-            self.draw_head(buffer, beside);
+        if let Some(preview) = preview {
+            self.draw_head(buffer, preview);
         }
         if area.height > 2 { self.draw_foot(buffer) } else { None }
     }

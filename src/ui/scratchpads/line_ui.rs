@@ -2,7 +2,7 @@
 
 use super::{ScratchpadBrowser, ScratchpadItem, ScratchpadItemKind, ScratchpadRequest};
 use crate::text::sanitize;
-use crate::ui::line_ui::{LineUi, number};
+use crate::ui::line_ui::{LineUi, chosen, say_numbered};
 
 const WORDS: &str =
     "a number shows one, `diff N M`, `edit N`, `file N PATH`, `attach N`, `delete N`, Enter leaves: ";
@@ -20,14 +20,7 @@ impl ScratchpadBrowser {
                 return;
             }
             match self.wished(answer.trim()) {
-                Ok(ScratchpadRequest::Delete(name)) => {
-                    let question = format!("type `yes` to delete {}: ", sanitize::name(&name));
-                    if talk.ask(&question).is_some_and(|word| word.trim() == "yes") {
-                        self.wish = Some(ScratchpadRequest::Delete(name));
-                        return;
-                    }
-                    talk.say("not deleted");
-                }
+                Ok(ScratchpadRequest::Delete(name)) if !is_sure(talk, &name) => talk.say("not deleted"),
                 Ok(wish) => {
                     self.wish = Some(wish);
                     return;
@@ -39,17 +32,16 @@ impl ScratchpadBrowser {
 
     fn list(&self, talk: &mut dyn LineUi) {
         talk.say(&format!("scratchpads: {}", self.pads.len()));
-        for (at, pad) in self.pads.iter().enumerate() {
+        let words = |pad: &ScratchpadItem| {
             let kind = if pad.kind == ScratchpadItemKind::Picture { ", a picture" } else { "" };
-            talk.say(&format!("{}: {}{kind}, {} bytes", at + 1, sanitize::name(&pad.name), pad.bytes));
-        }
+            format!("{}{kind}, {} bytes", sanitize::name(&pad.name), pad.bytes)
+        };
+        say_numbered(talk, 0, self.pads.iter().map(words));
     }
 
     fn named(&self, word: &str) -> Result<&ScratchpadItem, String> {
-        let found = number(word, self.pads.len()).and_then(|at| self.pads.get(at));
-        found
-            .or_else(|| self.pads.iter().find(|pad| pad.name == word))
-            .ok_or(format!("no scratchpad `{word}`"))
+        let by_name = || self.pads.iter().find(|pad| pad.name == word);
+        chosen(&self.pads, word).or_else(by_name).ok_or(format!("no scratchpad `{word}`"))
     }
 
     /// What an answer asks for, or what is wrong with it.
@@ -75,4 +67,9 @@ impl ScratchpadBrowser {
             _ => ScratchpadRequest::View(self.named(answer)?.name.clone()),
         })
     }
+}
+
+fn is_sure(talk: &mut dyn LineUi, name: &str) -> bool {
+    let question = format!("type `yes` to delete {}: ", sanitize::name(name));
+    talk.ask(&question).is_some_and(|word| word.trim() == "yes")
 }

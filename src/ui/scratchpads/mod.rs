@@ -98,7 +98,7 @@ pub struct ScratchpadBrowser {
     focus: ScratchpadBrowserFocus,
     wish: Option<ScratchpadRequest>,
     note: Option<String>,
-    help: Option<HelpPage>,
+    help: HelpPage,
     keys: Keymap<ScratchpadBrowserAction>,
     /// Those of the help page.
     pager: Keymap<pager::PagerAction>,
@@ -120,7 +120,7 @@ impl ScratchpadBrowser {
             focus: ScratchpadBrowserFocus::List,
             wish: None,
             note: None,
-            help: None,
+            help: HelpPage::default(),
             keys,
             pager,
             theme: theme.clone(),
@@ -151,7 +151,7 @@ impl ScratchpadBrowser {
             ScratchpadBrowserAction::Mark => self.mark(),
             ScratchpadBrowserAction::Help => {
                 let sections = [("Scratchpads", self.keys.help())];
-                self.help = Some(HelpPage::new(&sections, &self.theme, self.size));
+                self.help.open(&sections, &self.theme, self.size);
             }
             ScratchpadBrowserAction::Close => return PaneFlow::Close,
             ScratchpadBrowserAction::Diff => return self.diff(),
@@ -256,10 +256,7 @@ impl ScratchpadBrowser {
 impl FullScreenPane for ScratchpadBrowser {
     fn key(&mut self, key: KeyEvent) -> PaneFlow {
         self.note = None;
-        if let Some(help) = &mut self.help {
-            if help.key(key, &self.pager) == PaneFlow::Close {
-                self.help = None;
-            }
+        if self.help.key(key, &self.pager) {
             return PaneFlow::Stay;
         }
         match self.focus {
@@ -283,18 +280,10 @@ impl FullScreenPane for ScratchpadBrowser {
     fn resize(&mut self, columns: u16, rows: u16) {
         self.size = (columns, rows);
         self.cursor.resize(rows, self.pads.len());
-        if let Some(help) = &mut self.help {
-            help.resize(columns, rows);
-        }
+        self.help.resize(columns, rows);
     }
 
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
-        match &self.help {
-            Some(help) => {
-                help.draw(buffer);
-                None
-            }
-            None => self.draw_list(buffer),
-        }
+        if self.help.draw(buffer, &self.theme) { None } else { self.draw_list(buffer) }
     }
 }

@@ -1,7 +1,7 @@
 //! The screen of scratchpads: what each key asks for, and that nothing is asked for by accident.
 
 use super::*;
-use ratatui::layout::Rect;
+use crate::ui::test_screen;
 
 fn pad(name: &str, kind: ScratchpadItemKind) -> ScratchpadItem {
     ScratchpadItem { name: name.into(), bytes: name.len(), head: format!("{name} begins\nso"), kind }
@@ -19,22 +19,13 @@ fn opened(columns: u16, rows: u16) -> ScratchpadBrowser {
     pane
 }
 
-/// Types letters and `⇥`, `⏎`, `⎋`; what the last of them did.
+/// Presses these keys; what the last of them did.
 fn press(pane: &mut ScratchpadBrowser, keys: &str) -> PaneFlow {
-    let code = |c| match c {
-        '⇥' => KeyCode::Tab,
-        '⏎' => KeyCode::Enter,
-        '⎋' => KeyCode::Esc,
-        c => KeyCode::Char(c),
-    };
-    keys.chars().map(|c| pane.key(KeyEvent::new(code(c), KeyModifiers::NONE))).last().unwrap()
+    keys.chars().map(|key| test_screen::press(pane, key)).last().unwrap()
 }
 
 fn screen(pane: &ScratchpadBrowser) -> String {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.size.0, pane.size.1));
-    pane.draw(&mut buffer);
-    let row = |y| (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
-    (0..buffer.area.height).map(|y| row(y).trim_end().to_string()).collect::<Vec<_>>().join("\n")
+    test_screen::rows(&test_screen::drawn(pane, pane.size)).join("\n")
 }
 
 #[test]

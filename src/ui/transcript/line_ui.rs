@@ -1,13 +1,13 @@
-//! The conversation without a screen: its entries numbered, ten at a time, each told as a whole when it is asked for.
+//! The conversation without a screen: its entries numbered, ten at a time, each shown as a whole when it is asked for.
 
 use super::TranscriptView;
 use super::entry::{TranscriptContent, TranscriptEntry};
 use super::render::{self, HighlightStatus};
 use crate::text::{sanitize, width};
-use crate::ui::line_ui::{LineUi, number};
+use crate::ui::line_ui::{LineUi, chosen, number, outcome_word, say_numbered};
 use std::ops::Range;
 
-/// Entries told at once.
+/// Entries listed at once.
 const PAGE: usize = 10;
 /// Columns of the first words of an entry.
 const WORDS: usize = 100;
@@ -39,18 +39,16 @@ impl TranscriptView<'_> {
                     shown = from..(from + PAGE).min(count);
                     self.list(talk, shown.clone());
                 }
-                ("copy", word) => match number(word, count).and_then(|at| self.entries.all.get(at)) {
+                ("copy", word) => match chosen(&self.entries.all, word) {
                     Some(entry) => talk.say(&sanitize::line(&(self.hands.copy)(&entry.text()))),
                     None => talk.say(&none(word)),
                 },
-                ("view", word) => match number(word, count).and_then(|at| self.entries.all.get(at)) {
-                    Some(entry) => match entry.path() {
-                        Some(path) => {
-                            self.view = Some(path.into());
-                            return;
-                        }
-                        None => talk.say("this entry is not a call with a path"),
-                    },
+                ("view", word) => match chosen(&self.entries.all, word).map(TranscriptEntry::path) {
+                    Some(Some(path)) => {
+                        self.view = Some(path.into());
+                        return;
+                    }
+                    Some(None) => talk.say("this entry is not a call with a path"),
                     None => talk.say(&none(word)),
                 },
                 _ => match (answer.strip_prefix('/'), number(answer, count)) {
@@ -63,21 +61,18 @@ impl TranscriptView<'_> {
     }
 
     fn list(&self, talk: &mut dyn LineUi, shown: Range<usize>) {
-        for at in shown {
-            if let Some(entry) = self.entries.all.get(at) {
-                talk.say(&format!("{}: {}", at + 1, words(entry)));
-            }
-        }
+        let from = shown.start;
+        say_numbered(talk, from, self.entries.all.get(shown).unwrap_or_default().iter().map(words));
     }
 
     fn search(&self, talk: &mut dyn LineUi, wanted: &str) {
         let wanted = wanted.to_lowercase();
-        let holds = |entry: &TranscriptEntry<'_>| {
+        let contains = |entry: &TranscriptEntry<'_>| {
             let input = entry.input().unwrap_or_default();
             [entry.head(), entry.text(), input].iter().any(|text| text.to_lowercase().contains(&wanted))
         };
         let found: Vec<usize> =
-            self.entries.all.iter().enumerate().filter(|(_, e)| holds(e)).map(|(at, _)| at).collect();
+            self.entries.all.iter().enumerate().filter(|(_, e)| contains(e)).map(|(at, _)| at).collect();
         let ies = if found.len() == 1 { "y has" } else { "ies have" };
         talk.say(&format!("{} entr{ies} {}", found.len(), sanitize::line(&wanted)));
         // The newest are what is mostly looked for.
@@ -117,12 +112,7 @@ fn words(entry: &TranscriptEntry<'_>) -> String {
         TranscriptContent::Thinking(_) => format!("thinking: {first}"),
         TranscriptContent::Attached(_) => head,
         TranscriptContent::Call(..) => {
-            let outcome = match entry.outcome() {
-                Some(crate::conversation::CallOutcome::Done) => "done",
-                Some(crate::conversation::CallOutcome::Failed) => "failed",
-                Some(crate::conversation::CallOutcome::Denied) => "refused",
-                _ => "stopped",
-            };
+            let outcome = entry.outcome().map_or("stopped", outcome_word);
             format!("call {head}, {outcome}")
         }
     };

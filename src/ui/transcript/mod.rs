@@ -16,9 +16,9 @@ use super::line_ui::LineUi;
 use super::margin_mark;
 use crate::conversation::Message;
 use crate::ui::Theme;
-use crate::ui::keymap::{KeyBinding, Keymap, Move, row};
+use crate::ui::keymap::{KeyBinding, Move, row};
 use crate::ui::pager::{self, PagerPosition, PagerSource, WrapMode};
-use crate::ui::text_screen::{TextScreen, TextScreenKey};
+use crate::ui::text_screen::{ScreenCallbacks, TextScreen, TextScreenKey};
 use crossterm::event::KeyEvent;
 use entries::TranscriptEntries;
 use entry::{TranscriptContent, TranscriptEntry};
@@ -52,18 +52,9 @@ pub const KEYS: &[KeyBinding<TranscriptAction>] = &[
     row(TranscriptAction::View, "view", "v", "view the file that the call is about"),
 ];
 
-/// Opens a text for the person, or says why it cannot.
-pub type EditorFn<'h> = Box<dyn Fn(&str) -> Result<(), String> + 'h>;
-
-/// What the screen is given of the world outside.
-pub struct TranscriptCallbacks<'h> {
-    pub keys: Keymap<TranscriptAction>,
-    pub pager: Keymap<pager::PagerAction>,
-    /// Copies exactly this; says what was done.
-    pub copy: Box<dyn Fn(&str) -> String + 'h>,
-    /// Opens this in the person's editor.
-    pub edit: EditorFn<'h>,
-}
+/// The editor opens the text of an entry.
+pub type TranscriptCallbacks<'h> =
+    ScreenCallbacks<'h, TranscriptAction, dyn Fn(&str) -> Result<(), String> + 'h>;
 
 pub struct TranscriptView<'m> {
     entries: TranscriptEntries<'m>,
@@ -182,8 +173,7 @@ enum TranscriptDirection {
 
 impl FullScreenPane for TranscriptView<'_> {
     fn key(&mut self, key: KeyEvent) -> PaneFlow {
-        let own = ("Transcript", &self.hands.keys);
-        let flow = match self.screen.key(&self.entries, key, own, &self.hands.pager) {
+        let flow = match self.screen.key(&self.entries, key, "Transcript", &self.hands) {
             TextScreenKey::Own(act) => self.act(act),
             TextScreenKey::Goto(turn) => {
                 self.go_to_turn(turn);

@@ -74,12 +74,7 @@ fn head(entry: &TranscriptEntry<'_>, fold: FoldState, theme: &Theme) -> Line<'st
         TranscriptContent::Thinking(_) => spans.push(Span::styled(words, theme.style("thinking"))),
         TranscriptContent::Attached(_) => spans.push(Span::styled(words, theme.style("notice"))),
         TranscriptContent::Call(..) => {
-            let (mark, label) = match entry.outcome() {
-                Some(CallOutcome::Done) => ("✓ ", "call.done"),
-                Some(CallOutcome::Failed) => ("✗ ", "call.failed"),
-                Some(CallOutcome::Denied) => ("⊘ ", "call.denied"),
-                _ => ("■ ", "call.denied"),
-            };
+            let (mark, label) = scrollback::call_mark(entry.outcome().unwrap_or(CallOutcome::Interrupted));
             spans.push(Span::styled(mark, theme.style(label)));
             spans.push(Span::styled(words, theme.style("call")));
         }

@@ -5,9 +5,10 @@ use crate::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, StopReason, ThinkingBlock,
     ToolCall,
 };
+use crate::ui::keymap::Keymap;
+use crate::ui::test_screen;
 use crossterm::event::{KeyCode, KeyModifiers};
 use proptest::prelude::*;
-use ratatui::layout::Rect;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -81,13 +82,8 @@ fn opened<'m>(messages: &'m [Message], columns: u16, rows: u16) -> (TranscriptVi
 }
 
 fn press(pane: &mut TranscriptView<'_>, keys: &str) {
-    for c in keys.chars() {
-        let code = match c {
-            '\n' => KeyCode::Enter,
-            '\u{1b}' => KeyCode::Esc,
-            c => KeyCode::Char(c),
-        };
-        pane.key(KeyEvent::new(code, KeyModifiers::NONE));
+    for key in keys.chars() {
+        test_screen::press(pane, key);
         while pane.screen.scroll.search.is_busy() {
             pane.tick();
         }
@@ -95,12 +91,7 @@ fn press(pane: &mut TranscriptView<'_>, keys: &str) {
 }
 
 fn screen(pane: &TranscriptView<'_>) -> String {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.screen.size.0, pane.screen.size.1));
-    pane.draw(&mut buffer);
-    let row = |y| {
-        (0..pane.screen.size.0).map(|x| buffer[(x, y)].symbol()).collect::<String>().trim_end().to_string()
-    };
-    (0..pane.screen.size.1).map(row).collect::<Vec<_>>().join("\n")
+    test_screen::rows(&test_screen::drawn(pane, pane.screen.size)).join("\n")
 }
 
 #[test]
@@ -215,14 +206,7 @@ fn five_thousand_messages_open_at_once() {
 
 #[test]
 fn keys_contradict_neither_each_other_nor_those_of_the_pager() {
-    let pager = Keymap::new("pager", pager::KEYS, &[]).unwrap();
-    let own = Keymap::new("transcript", KEYS, &[]).unwrap();
-    for (keys, help) in own.help() {
-        for word in keys.split(' ') {
-            let taken = pager.help().into_iter().find(|(all, _)| all.split(' ').any(|key| key == word));
-            assert_eq!(taken, None, "{word}: {help}");
-        }
-    }
+    test_screen::assert_no_key_of_the_pager("transcript", KEYS);
 }
 
 proptest! {

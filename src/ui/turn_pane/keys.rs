@@ -5,8 +5,9 @@
 //!
 //! [`KeyGuard`]: crate::ui::input::guard::KeyGuard
 
+use super::pane::TurnPane;
 use super::question::{PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome};
-use super::{TurnPane, TurnPaneAction};
+use super::status::TurnPaneAction;
 use crate::agent::{SendTiming, is_command};
 use crate::ui::scrollback;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};

@@ -6,22 +6,24 @@
 //!
 //! A line with placet's mark is placet's; a label without one is in front of somebody else's words.
 
+mod label;
 mod question;
 
 use super::question::AnyQuestion;
-use super::{TurnPaneAction, TurnPaneStatus};
+use super::status::{TurnPaneAction, TurnPaneStatus};
 use crate::agent::{MessageQueue, QueuedMessage, SendTiming, TurnEnding, TurnEvent, is_command};
-use crate::conversation::CallOutcome;
 use crate::session::InputDraft;
-use crate::text::{sanitize, visible};
-use crate::ui::input::guard::QUIET;
+use crate::text::visible;
 use crate::ui::input::line_input::TypedLine;
+use crate::ui::line_ui::outcome_word;
 use crate::ui::margin_mark;
 use crate::ui::markdown_stream::MarkdownStream;
 use crate::ui::paste::PasteStore;
 use crate::ui::scrollback;
 use crate::ui::theme::Theme;
-use question::{LinearQuestion, cancel};
+use crate::ui::token_counts;
+use label::{foreign, label, plain};
+use question::{LinearOutcome, LinearQuestion};
 use ratatui::text::Line;
 use std::time::Instant;
 
@@ -104,13 +106,7 @@ impl LinearTurn {
                 visible::output(&text).lines().map(|l| format!("output: {l}")).collect()
             }
             TurnEvent::CallEnded { outcome, summary, .. } => {
-                let word = match outcome {
-                    CallOutcome::Done => "done",
-                    CallOutcome::Failed => "failed",
-                    CallOutcome::Denied => "refused",
-                    CallOutcome::Interrupted => "stopped",
-                };
-                let mut out = self.labelled_lines(word, &summary.line);
+                let mut out = self.labelled_lines(outcome_word(outcome), &summary.line);
                 let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
                 out.extend(plain(&scrollback::detail(&summary.detail, &self.theme, fold)));
                 out
@@ -154,6 +150,14 @@ impl LinearTurn {
         }
     }
 
+    fn ask(&mut self, asked: AnyQuestion, now: Instant) -> Vec<String> {
+        let mut out = self.ended_parts();
+        let (open, said) = LinearQuestion::new(asked, &self.theme, now, !self.begun.is_empty());
+        self.open = Some(open);
+        out.extend(said);
+        out
+    }
+
     fn labelled_lines(&mut self, word: &str, text: &str) -> Vec<String> {
         let mut out = self.ended_parts();
         out.push(label(word, text));
@@ -194,12 +198,12 @@ impl LinearTurn {
 
     fn end(&mut self, ending: &TurnEnding, now: Instant) -> Vec<String> {
         if let Some(open) = self.open.take() {
-            cancel(open.asked);
+            open.asked.cancel();
         }
         let seconds = now.saturating_duration_since(self.started).as_secs();
         let tokens = match self.facts.usage.prompt() + self.facts.usage.output {
             0 => String::new(),
-            _ => format!(", {}", scrollback::tokens(&self.facts.usage)),
+            _ => format!(", {}", token_counts::tokens(&self.facts.usage)),
         };
         match ending.words() {
             None => self.labelled_lines("done", &format!("the turn, after {seconds} s{tokens}")),
@@ -217,7 +221,7 @@ impl LinearTurn {
             TypedLine::Begun(text) => {
                 // What was begun before a question is no answer to it.
                 if let Some(open) = &mut self.open {
-                    open.interrupts |= now.saturating_duration_since(open.since) < QUIET;
+                    open.begun(now);
                 }
                 self.begun = text;
                 (Vec::new(), None)
@@ -269,7 +273,7 @@ impl LinearTurn {
 
     fn stop(&mut self) -> Option<TurnPaneAction> {
         if let Some(open) = self.open.take() {
-            cancel(open.asked);
+            open.asked.cancel();
         }
         Some(TurnPaneAction::Stop)
     }
@@ -315,6 +319,29 @@ impl LinearTurn {
         }
     }
 
+    /// What comes of a line when it answers the question; `None` when it does not.
+    fn answer_to(&mut self, text: &str, now: Instant) -> Option<(Vec<String>, Option<TurnPaneAction>)> {
+        match self.open.as_mut()?.answer(text, now) {
+            LinearOutcome::No => None,
+            LinearOutcome::TooSoon => {
+                self.recall = Some(text.into());
+                let why = "ignored: typed before the question appeared. Type it again";
+                Some((vec![label("note", why)], None))
+            }
+            LinearOutcome::Open(said) => Some((said, None)),
+            LinearOutcome::Given(words, choice) => {
+                let action = self.open.take()?.reply(choice);
+                Some((vec![label("answered", &words)], action))
+            }
+        }
+    }
+
+    /// What was typed is no answer: the line comes back with the history.
+    fn remind(&mut self, text: &str) -> Vec<String> {
+        self.recall = Some(text.into());
+        self.open.as_mut().map_or_else(Vec::new, LinearQuestion::remind)
+    }
+
     fn queue_paste(&self, text: &str) -> String {
         let text = text.trim_end_matches(['\n', '\r']);
         match self.pastes.collapse_always(text) {
@@ -336,37 +363,6 @@ impl LinearTurn {
         let open = if self.open.is_some() { "; the question is still open" } else { "" };
         label("queued", &format!("{} {when}, /back removes it{open}: {text}", self.queue.lines().len()))
     }
-}
-
-/// What placet says itself: a label, and its words.
-fn label(word: &str, text: &str) -> String {
-    margin_mark::marked(&foreign(word, text))
-}
-
-/// A label for somebody else's words. It has no mark: placet says none of what follows it.
-fn foreign(word: &str, text: &str) -> String {
-    format!("{word}: {}", sanitize::line(text))
-}
-
-/// What is approved: sign by sign, also drawn boxes.
-fn exactly(lines: &[Line<'_>]) -> Vec<String> {
-    lines.iter().map(ToString::to_string).collect()
-}
-
-fn plain(lines: &[Line<'_>]) -> Vec<String> {
-    lines.iter().map(|line| without_box_drawing(&line.to_string())).collect()
-}
-
-/// Without drawn boxes, which would be read out sign by sign.
-fn without_box_drawing(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '│' | '┃' => ':',
-            '─' | '━' => '-',
-            '\u{2500}'..='\u{257f}' => '+',
-            c => c,
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,18 +1,19 @@
 //! The loop around a turn without a screen: events of the turn and lines of the person, in the order in which they come.
 
 use super::linear::LinearTurn;
-use super::{TurnPaneAction, TurnPaneResult, TurnPaneSettings};
+use super::run::{TurnPaneResult, TurnPaneSettings};
+use super::status::TurnPaneAction;
+use super::waits::{is_idle, typed, until};
 use crate::agent::{TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
 use crate::ui::input::AsyncKeyReader;
-use crate::ui::input::decode::TerminalInput;
 use crate::ui::input::line_input::{LineInput, TypedLine};
 use crate::ui::{margin_mark, term};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio_util::sync::CancellationToken;
 
-/// Tells a turn until it ends, line by line. `stop` is cancelled when the person stops it.
+/// Reports a turn until it ends, line by line. `stop` is cancelled when the person stops it.
 pub async fn run_linear(
     settings: TurnPaneSettings,
     mut events: UnboundedReceiver<TurnEvent>,
@@ -26,13 +27,13 @@ pub async fn run_linear(
     let ending = loop {
         tokio::select! {
             biased;
-            input = input(&mut keys) => match input {
+            input = typed(&mut keys) => match input {
                 Some((input, at)) => {
                     quiet_since = Instant::now();
-                    let settled = line.take_due_line(at);
+                    let before = line.take_due_line(at);
                     let (echo, typed) = line.take(&input, at);
                     term::write_all(echo.as_bytes());
-                    for typed in settled.into_iter().chain(typed) {
+                    for typed in before.into_iter().chain(typed) {
                         act(&mut linear, typed, at, &mode, &modes, &stop);
                     }
                 }
@@ -43,8 +44,8 @@ pub async fn run_linear(
                     stop.cancel();
                 }
             },
-            () = ended(line.due()) => {
-                if keys.as_ref().is_none_or(AsyncKeyReader::is_idle) {
+            () = until(line.due()) => {
+                if is_idle(&keys) {
                     let now = Instant::now();
                     if let Some(typed) = line.take_due_line(now) {
                         act(&mut linear, typed, now, &mode, &modes, &stop);
@@ -108,20 +109,5 @@ fn act(
         }
         Some(TurnPaneAction::Suspend) => term::suspend(),
         None => {}
-    }
-}
-
-async fn input(keys: &mut Option<AsyncKeyReader>) -> Option<(TerminalInput, Instant)> {
-    match keys {
-        Some(keys) => keys.next().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Until an Enter has been alone for long enough.
-async fn ended(due: Option<Instant>) {
-    match due {
-        Some(due) => tokio::time::sleep_until(due.into()).await,
-        None => std::future::pending().await,
     }
 }

@@ -1,25 +1,12 @@
 use super::*;
-use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion};
-use crate::conversation::{CallId, TokenUsage};
-use crate::permission::Taint;
+use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, QuestionChoice};
+use crate::conversation::{CallId, CallOutcome};
 use crate::tools::{CallPreview, CallSummary, ChangeOverview, DisplayDetail, FileDiff};
 use std::time::Duration;
 use tokio::sync::oneshot;
 
 fn linear() -> (LinearTurn, Instant) {
-    let facts = TurnPaneStatus {
-        model: "m".into(),
-        window: 0,
-        usage: TokenUsage::default(),
-        prompt_tokens: 0,
-        fold: 2,
-        motion: false,
-        expanded: false,
-        grants: 0,
-        taint: Taint::default(),
-        todos: Vec::new(),
-        cost: None,
-    };
+    let facts = TurnPaneStatus { model: "m".into(), fold: 2, ..TurnPaneStatus::default() };
     let now = Instant::now();
     (
         LinearTurn::new(
@@ -34,25 +21,49 @@ fn linear() -> (LinearTurn, Instant) {
     )
 }
 
-fn ask(
-    l: &mut LinearTurn,
-    now: Instant,
-    typed: Option<&str>,
-) -> (Vec<String>, oneshot::Receiver<ApprovalReply>) {
+fn request(title: &str, detail: DisplayDetail) -> (ApprovalRequest, oneshot::Receiver<ApprovalReply>) {
     let (reply, answer) = oneshot::channel();
     let question = ApprovalRequest {
         id: CallId::new("q"),
         tool: "run_command".into(),
         reason: "ask mode".into(),
-        preview: CallPreview { line: "run make".into(), detail: DisplayDetail::Text("make\nall".into()) },
+        preview: CallPreview { line: title.into(), detail },
         always: None,
         pattern: None,
-        typed: typed.map(String::from),
+        typed: None,
         why: "no rule".into(),
         flag: None,
         reply,
     };
+    (question, answer)
+}
+
+fn ask(
+    l: &mut LinearTurn,
+    now: Instant,
+    typed: Option<&str>,
+) -> (Vec<String>, oneshot::Receiver<ApprovalReply>) {
+    let (question, answer) = request("run make", DisplayDetail::Text("make\nall".into()));
+    let question = ApprovalRequest { typed: typed.map(String::from), ..question };
     (l.event(TurnEvent::Question(question), now), answer)
+}
+
+fn choose(
+    l: &mut LinearTurn,
+    now: Instant,
+    (title, detail): (&str, DisplayDetail),
+    choices: Vec<QuestionChoice>,
+) -> (Vec<String>, oneshot::Receiver<char>) {
+    let (reply, answer) = oneshot::channel();
+    let question = ChoiceQuestion {
+        subject: ChoiceSubject::Hook,
+        title: title.into(),
+        reason: "ask".into(),
+        detail,
+        choices,
+        reply,
+    };
+    (l.event(TurnEvent::Choice(question), now), answer)
 }
 
 fn line(text: &str) -> TypedLine {
@@ -60,7 +71,7 @@ fn line(text: &str) -> TypedLine {
 }
 
 #[test]
-fn a_turn_is_told_in_labelled_lines() {
+fn a_turn_is_reported_in_labelled_lines() {
     let (mut l, now) = linear();
     let mut said = Vec::new();
     for event in [
@@ -196,20 +207,9 @@ fn ctrl_c_clears_a_line_first_and_then_stops() {
 #[test]
 fn choices_of_other_questions_are_numbered_too() {
     let (mut l, now) = linear();
-    let (reply, mut answer) = oneshot::channel();
-    let choices = vec![
-        crate::agent::QuestionChoice::consent('a', "apply"),
-        crate::agent::QuestionChoice::plain('k', "keep"),
-    ];
-    let question = ChoiceQuestion {
-        subject: crate::agent::ChoiceSubject::Hook,
-        title: "1 change".into(),
-        reason: "ask".into(),
-        detail: DisplayDetail::Diff("-a\n+b\n".into()),
-        choices,
-        reply,
-    };
-    let said = l.event(TurnEvent::Choice(question), now);
+    let choices = vec![QuestionChoice::consent('a', "apply"), QuestionChoice::plain('k', "keep")];
+    let detail = DisplayDetail::Diff("-a\n+b\n".into());
+    let (said, mut answer) = choose(&mut l, now, ("1 change", detail), choices);
     assert!(said.ends_with(&[
         "◆ 1: apply".into(),
         "◆ 2: keep".into(),
@@ -233,22 +233,12 @@ fn ctrl_z_suspends_and_keeps_what_was_begun_for_the_next_prompt() {
 #[test]
 fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
     let (mut l, now) = linear();
-    let (reply, mut answer) = oneshot::channel();
     let file = |name: &str, left_out| FileDiff { name: name.into(), patch: b"+x\n".to_vec(), left_out };
     let files = vec![file("all.rs", 0), file("big.bin", 70_000)];
-    let choices = vec![
-        crate::agent::QuestionChoice::consent('a', "apply all"),
-        crate::agent::QuestionChoice::for_good('d', "discard all"),
-    ];
-    let question = ChoiceQuestion {
-        subject: crate::agent::ChoiceSubject::Hook,
-        title: "2 changes".into(),
-        reason: "ask".into(),
-        detail: DisplayDetail::Changes(Box::new(ChangeOverview { list: Vec::new(), files })),
-        choices,
-        reply,
-    };
-    let said = l.event(TurnEvent::Choice(question), now);
+    let choices =
+        vec![QuestionChoice::consent('a', "apply all"), QuestionChoice::for_good('d', "discard all")];
+    let detail = DisplayDetail::Changes(Box::new(ChangeOverview { list: Vec::new(), files }));
+    let (said, mut answer) = choose(&mut l, now, ("2 changes", detail), choices);
     assert!(said.contains(&"◆ not shown: big.bin (70000 bytes)".to_string()), "{said:?}");
     let later = now + Duration::from_secs(1);
     let wants = |said: &[String], words: &str| assert!(said[0].starts_with(words), "{said:?}");
@@ -272,20 +262,9 @@ fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
 #[test]
 fn a_call_of_which_changed_lines_are_not_shown_is_allowed_only_when_it_is_said_twice() {
     let (mut l, now) = linear();
-    let (reply, mut answer) = oneshot::channel();
     let detail = DisplayDetail::Diff(crate::tools::DiffText { text: "-a\n+b\n".into(), left_out: 7 });
-    let question = ApprovalRequest {
-        id: CallId::new("q"),
-        tool: "write_file".into(),
-        reason: "ask mode".into(),
-        preview: CallPreview { line: "write a.txt".into(), detail },
-        always: None,
-        pattern: None,
-        typed: None,
-        why: String::new(),
-        flag: None,
-        reply,
-    };
+    let (question, mut answer) = request("write a.txt", detail);
+    let question = ApprovalRequest { why: String::new(), ..question };
     let said = l.event(TurnEvent::Question(question), now);
     assert!(said.contains(&"◆ not shown: 7 changed lines".to_string()), "{said:?}");
     let later = now + Duration::from_secs(1);

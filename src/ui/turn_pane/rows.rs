@@ -2,15 +2,16 @@
 //!
 //! Everything is laid out again for each frame from the state in [`TurnPane`]; the painter writes what differs.
 
-use super::super::wrap::wrap;
+use super::pane::{RunningCall, TurnPane};
 use super::question::{PaneQuestion, QuestionFocus};
-use super::{RunningCall, TurnPane, mode_label};
+use super::status::mode_label;
 use crate::agent::{QueuedMessage, SendTiming, is_command};
 use crate::permission::{ClassificationLevel, Mode, PlanModeState};
 use crate::text::{sanitize, visible, width};
 use crate::tools::{TodoItem, TodoStatus, todo_lines};
 use crate::ui::margin_mark;
-use crate::ui::scrollback;
+use crate::ui::token_counts;
+use crate::ui::wrap::wrap;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
@@ -28,7 +29,7 @@ pub struct TurnPaneFrame {
     rows: Vec<Line<'static>>,
     column: usize,
     /// The rows of the question's body, and how many of them are in the frame.
-    pub(super) asked: Option<(usize, usize)>,
+    asked: Option<(usize, usize)>,
 }
 
 impl TurnPaneFrame {
@@ -49,6 +50,14 @@ impl TurnPaneFrame {
 }
 
 impl TurnPane {
+    /// `picture` stands on the screen since `now`.
+    pub fn shown(&mut self, picture: &TurnPaneFrame, now: Instant) {
+        if let (Some(open), Some((total, fits))) = (&mut self.question, picture.asked) {
+            open.drawn(total, fits);
+            self.guard.drawn(now);
+        }
+    }
+
     /// The pane as it looks at `now` in at most `room` rows.
     pub fn picture(&self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
         let room = usize::from(room.max(1));
@@ -168,7 +177,7 @@ impl TurnPane {
         if let Some((name, bytes)) = &self.coming {
             let name = sanitize::line(name);
             let size = if *bytes > 999 {
-                format!(" ({} bytes)", scrollback::short(*bytes as u64))
+                format!(" ({} bytes)", token_counts::short(*bytes as u64))
             } else {
                 String::new()
             };
@@ -221,7 +230,7 @@ impl TurnPane {
         let elapsed = clock(self.clock_at(now).saturating_duration_since(self.started));
         let mut rest = vec![self.state_words(now), elapsed, self.facts.model.clone()];
         if self.facts.usage.prompt() + self.facts.usage.output > 0 {
-            rest.push(scrollback::tokens(&self.facts.usage));
+            rest.push(token_counts::tokens(&self.facts.usage));
         }
         rest.extend(self.facts.cost.map(|cost| cost.to_string()));
         if self.facts.window > 0 && self.facts.prompt_tokens > 0 {

@@ -1,6 +1,8 @@
 //! The loop around the pane: events of the turn, keys of the person, and time. One `select!`, top to bottom.
 
-use super::{TurnPane, TurnPaneAction, TurnPaneStatus};
+use super::pane::TurnPane;
+use super::status::{TurnPaneAction, TurnPaneStatus};
+use super::waits::{is_idle, typed, until};
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::permission::{Mode, ModeCell};
 use crate::session::DraftFile;
@@ -126,7 +128,7 @@ pub async fn run(
                 }
             },
             // Input is taken first: what was read before then is known.
-            () = answers(live.due()) => {
+            () = until(live.due()) => {
                 if is_idle(&keys) {
                     if live.answer_due_key(Instant::now()) == Some(TurnPaneAction::Stop) {
                         stop.cancel();
@@ -180,7 +182,7 @@ pub async fn run(
     TurnPaneResult { ending, draft, cleared, expanded: live.is_expanded() }
 }
 
-/// A paste is to arrive whole, and the window's focus is to be told.
+/// A paste is to arrive whole, and the window's focus is to be reported.
 fn listen(notifier: &Notifier) {
     term::write_all(if notifier.is_on() { b"\x1b[?2004h\x1b[?1004h" } else { b"\x1b[?2004h" });
 }
@@ -244,31 +246,12 @@ fn take_input(live: &mut TurnPane, input: TerminalInput, at: Instant) -> Option<
     }
 }
 
-/// Until a key that may answer has been alone for long enough.
-async fn answers(due: Option<Instant>) {
-    match due {
-        Some(due) => tokio::time::sleep_until(due.into()).await,
-        None => std::future::pending().await,
-    }
-}
-
-fn is_idle(keys: &Option<AsyncKeyReader>) -> bool {
-    keys.as_ref().is_none_or(AsyncKeyReader::is_idle)
-}
-
-async fn typed(keys: &mut Option<AsyncKeyReader>) -> Option<(TerminalInput, Instant)> {
-    match keys {
-        Some(keys) => keys.next().await,
-        None => std::future::pending().await,
-    }
-}
-
 async fn resized(resizes: &mut Option<tokio::signal::unix::Signal>) {
-    let told = match resizes {
+    let signal = match resizes {
         Some(resizes) => resizes.recv().await,
         None => None,
     };
-    if told.is_none() {
+    if signal.is_none() {
         std::future::pending().await
     }
 }

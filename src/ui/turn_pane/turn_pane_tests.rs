@@ -1,8 +1,9 @@
 use super::*;
 use crate::agent::{ApprovalReply, ApprovalRequest};
-use crate::conversation::CallOutcome;
-use crate::permission::{Grant, Taint};
+use crate::conversation::{CallOutcome, TokenUsage};
+use crate::permission::{Grant, Mode};
 use crate::tools::{CallPreview, CallSummary, DisplayDetail};
+use crate::ui::turn_pane::TurnPaneAction;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -29,15 +30,9 @@ fn bench_of(width: u16, height: u16) -> TurnPaneHarness {
     let facts = TurnPaneStatus {
         model: "test-model".into(),
         window: 200_000,
-        usage: TokenUsage::default(),
-        prompt_tokens: 0,
         fold: 3,
         motion: true,
-        expanded: false,
-        grants: 0,
-        taint: Taint::default(),
-        todos: Vec::new(),
-        cost: None,
+        ..TurnPaneStatus::default()
     };
     let live = TurnPane::new(
         Theme::plain(),

@@ -6,7 +6,7 @@ use crate::text::sanitize;
 use crate::ui::line_ui::{LineUi, number};
 use std::time::{Duration, Instant};
 
-/// Lines told at once.
+/// Lines read out at once.
 const PAGE: usize = 20;
 /// Lines of a large file are counted meanwhile; what is asked for is waited for no longer than this.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -24,8 +24,8 @@ impl Viewer<'_> {
         loop {
             let to = (from + PAGE).min(count);
             for line in from..to {
-                let told = line.checked_sub(1).filter(|above| *above >= from);
-                talk.say(&self.sentence(line, told));
+                let above = line.checked_sub(1).filter(|above| *above >= from);
+                talk.say(&self.sentence(line, above));
             }
             let next = if to < count { "Enter continues, " } else { "end of file; " };
             let Some(answer) =
@@ -67,13 +67,13 @@ impl Viewer<'_> {
         failure
     }
 
-    /// `12, seen in turn 3: text`. That it was seen, or was not, is said where that changes below the line `told`.
-    fn sentence(&self, line: usize, told: Option<usize>) -> String {
+    /// `12, seen in turn 3: text`. That it was seen, or was not, is said where that changes below the line `above`.
+    fn sentence(&self, line: usize, above: Option<usize>) -> String {
         let seen = |line: usize| {
             let is_seen = self.lines.seen.lines.covers(&(line..line + 1));
             is_seen.then(|| self.lines.seen.turns.of(line))
         };
-        let words = match (seen(line), told.map(seen)) {
+        let words = match (seen(line), above.map(seen)) {
             (now, Some(before)) if now == before => String::new(),
             (Some(Some(turn)), _) => format!(", seen in turn {turn}"),
             (Some(None), _) => ", seen by the model".into(),

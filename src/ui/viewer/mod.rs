@@ -20,9 +20,9 @@ use super::full_screen::{FullScreenPane, PaneFlow};
 use super::line_ui::LineUi;
 use crate::text::{RangeSet, width};
 use crate::ui::Theme;
-use crate::ui::keymap::{KeyBinding, Keymap, row};
+use crate::ui::keymap::{KeyBinding, row};
 use crate::ui::pager::{self, PagerSource, WrapMode};
-use crate::ui::text_screen::{TextScreen, TextScreenKey};
+use crate::ui::text_screen::{ScreenCallbacks, TextScreen, TextScreenKey};
 use crate::workspace::{SeenLines, SeenWindow};
 use crossterm::event::KeyEvent;
 use provenance::ProvenanceState;
@@ -49,14 +49,8 @@ pub const KEYS: &[KeyBinding<ViewerAction>] = &[
 /// The most that is read of a file to see whether a window still holds.
 const WINDOW: usize = 8 << 20;
 
-/// What the screen is given of the world outside.
-pub struct ViewerCallbacks<'h> {
-    pub keys: Keymap<ViewerAction>,
-    pub pager: Keymap<pager::PagerAction>,
-    pub copy: Box<dyn Fn(&str) -> String + 'h>,
-    /// Opens the file in the person's editor at a line, counted from 1.
-    pub edit: Box<dyn Fn(usize) -> Result<(), String> + 'h>,
-}
+/// The editor opens the file at a line, counted from 1.
+pub type ViewerCallbacks<'h> = ScreenCallbacks<'h, ViewerAction, dyn Fn(usize) -> Result<(), String> + 'h>;
 
 pub struct Viewer<'h> {
     lines: ViewerLines,
@@ -209,8 +203,7 @@ impl<'h> Viewer<'h> {
 
 impl FullScreenPane for Viewer<'_> {
     fn key(&mut self, key: KeyEvent) -> PaneFlow {
-        let own = ("Viewer", &self.hands.keys);
-        match self.screen.key(&self.lines, key, own, &self.hands.pager) {
+        match self.screen.key(&self.lines, key, "Viewer", &self.hands) {
             TextScreenKey::Own(act) => self.act(act),
             TextScreenKey::Goto(line) => {
                 self.go_to(line.saturating_sub(1));

@@ -26,7 +26,7 @@ pub struct PictureViewer {
     /// As it is shown at this size; `None` while it is decoded.
     drawn: Option<RenderedPicture>,
     decoder: Worker<(u16, u16), SizedPicture>,
-    help: Option<HelpPage>,
+    help: HelpPage,
 }
 
 /// A picture for a size of the screen.
@@ -58,7 +58,7 @@ impl PictureViewer {
             size: (0, 0),
             drawn: None,
             decoder,
-            help: None,
+            help: HelpPage::default(),
         }
     }
 
@@ -83,10 +83,7 @@ impl PictureViewer {
 
 impl FullScreenPane for PictureViewer {
     fn key(&mut self, key: KeyEvent) -> PaneFlow {
-        if let Some(help) = &mut self.help {
-            if help.key(key, &self.keys) == PaneFlow::Close {
-                self.help = None;
-            }
+        if self.help.key(key, &self.keys) {
             return PaneFlow::Stay;
         }
         match self.keys.action(key) {
@@ -94,7 +91,7 @@ impl FullScreenPane for PictureViewer {
             Some(PagerAction::Help) => {
                 let all = self.keys.help();
                 let own = all.into_iter().rev().take(2).rev().collect();
-                self.help = Some(HelpPage::new(&[("Picture", own)], &self.theme, self.size));
+                self.help.open(&[("Picture", own)], &self.theme, self.size);
             }
             _ => {}
         }
@@ -102,9 +99,7 @@ impl FullScreenPane for PictureViewer {
     }
 
     fn resize(&mut self, columns: u16, rows: u16) {
-        if let Some(help) = &mut self.help {
-            help.resize(columns, rows);
-        }
+        self.help.resize(columns, rows);
         if self.size == (columns, rows) {
             return;
         }
@@ -114,8 +109,7 @@ impl FullScreenPane for PictureViewer {
     }
 
     fn draw(&self, buffer: &mut Buffer) -> Option<(u16, u16)> {
-        if let Some(help) = &self.help {
-            help.draw(buffer);
+        if self.help.draw(buffer, &self.theme) {
             return None;
         }
         let area = buffer.area;
@@ -149,7 +143,7 @@ impl FullScreenPane for PictureViewer {
     }
 
     fn pictures(&self) -> Vec<PlacedPicture> {
-        let Some(RenderedPicture::Dots(dots)) = self.drawn.as_ref().filter(|_| self.help.is_none()) else {
+        let Some(RenderedPicture::Dots(dots)) = self.drawn.as_ref().filter(|_| !self.help.is_open()) else {
             return Vec::new();
         };
         let (x, y) = self.middle(dots.columns, dots.rows);

@@ -2,15 +2,13 @@
 
 use super::*;
 use crate::text::TextEncoding;
-use crate::ui::ansi::ColorDepth;
-use crossterm::event::{KeyCode, KeyModifiers};
+use crate::ui::keymap::Keymap;
+use crate::ui::test_screen::{self, dark};
 use proptest::prelude::*;
-use ratatui::layout::Rect;
 use std::cell::RefCell;
 use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 fn hands() -> (ViewerCallbacks<'static>, Rc<RefCell<Vec<String>>>) {
     let done: Rc<RefCell<Vec<String>>> = Rc::default();
@@ -30,57 +28,25 @@ fn hands() -> (ViewerCallbacks<'static>, Rc<RefCell<Vec<String>>>) {
     (hands, done)
 }
 
-fn theme() -> Theme {
-    Theme::parse("dark", include_str!("../../../themes/dark.toml"), ColorDepth::True).unwrap()
-}
-
 fn opened(text: &str, line: Option<usize>, columns: u16, rows: u16) -> Viewer<'static> {
-    let mut pane = Viewer::new(ViewerText::in_memory(text.into()), "src/a.rs", line, &theme(), hands().0);
+    let mut pane = Viewer::new(ViewerText::in_memory(text.into()), "src/a.rs", line, &dark(), hands().0);
     pane.resize(columns, rows);
     pane
 }
 
-/// Until nothing is worked out beside it.
-fn settle(pane: &mut Viewer<'_>) {
-    let until = Instant::now() + Duration::from_secs(60);
-    screen(pane);
-    while pane.has_background_work() {
-        pane.tick();
-        screen(pane);
-        assert!(Instant::now() < until, "it does not settle");
-    }
+fn wait_until_idle(pane: &mut Viewer<'_>) {
+    let size = pane.screen.size;
+    test_screen::wait_until_idle(pane, size);
 }
 
 fn press(pane: &mut Viewer<'_>, keys: &str) {
-    for c in keys.chars() {
-        let code = match c {
-            '\n' => KeyCode::Enter,
-            '\u{1b}' => KeyCode::Esc,
-            c => KeyCode::Char(c),
-        };
-        pane.key(KeyEvent::new(code, KeyModifiers::NONE));
+    for key in keys.chars() {
+        test_screen::press(pane, key);
     }
 }
 
-fn buffer(pane: &Viewer<'_>) -> Buffer {
-    let mut buffer = Buffer::empty(Rect::new(0, 0, pane.screen.size.0, pane.screen.size.1));
-    pane.draw(&mut buffer);
-    buffer
-}
-
 fn screen(pane: &Viewer<'_>) -> String {
-    let buffer = buffer(pane);
-    let row = |y| {
-        let (mut out, mut x) = (String::new(), 0);
-        while x < pane.screen.size.0 {
-            let symbol = buffer[(x, y)].symbol();
-            out.push_str(symbol);
-            // The second cell of a wide letter is not a blank.
-            x += u16::try_from(width::of(symbol).max(1)).unwrap();
-        }
-        out.trim_end().to_string()
-    };
-    (0..pane.screen.size.1).map(row).collect::<Vec<_>>().join("\n")
+    test_screen::rows(&test_screen::drawn(pane, pane.screen.size)).join("\n")
 }
 
 /// Lines with the turn in which they were seen; 0 where that is not known.
@@ -109,7 +75,7 @@ fn a_file_has_numbers_marks_and_nothing_that_a_terminal_would_act_on() {
             let _ = gate.recv();
             vec![String::new(), String::new(), "turn 2".into()]
         }));
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     insta::assert_snapshot!(screen(&pane), @r#"
           1  //! A tail.
           2
@@ -141,19 +107,20 @@ fn a_file_has_numbers_marks_and_nothing_that_a_terminal_would_act_on() {
     assert!(screen(&pane).contains("❯     5 working out…"), "keys work meanwhile:\n{}", screen(&pane));
     press(&mut pane, "k");
     drop(open);
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     assert!(screen(&pane).contains("3 turn 2"), "{}", screen(&pane));
     assert!(!screen(&pane).contains("working out"), "{}", screen(&pane));
     press(&mut pane, "b");
     assert_eq!(screen(&pane), plain);
-    let colours: std::collections::HashSet<_> = buffer(&pane).content.iter().map(|cell| cell.fg).collect();
+    let colours: std::collections::HashSet<_> =
+        test_screen::drawn(&pane, pane.screen.size).content.iter().map(|cell| cell.fg).collect();
     assert!(colours.len() > 5, "{colours:?}");
 }
 
 #[test]
 fn a_narrow_screen_cuts_lines_or_wraps_them() {
     let mut pane = opened(CODE, None, 40, 12);
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     press(&mut pane, "jjjw");
     insta::assert_snapshot!(screen(&pane), @r#"
         1  //! A tail.
@@ -175,12 +142,12 @@ fn a_narrow_screen_cuts_lines_or_wraps_them() {
 fn a_line_is_gone_to_found_copied_and_edited() {
     let text: String = (1..=5000).map(|n| format!("\tnumber {n}\n")).collect();
     let (hands, done) = hands();
-    let mut pane = Viewer::new(ViewerText::in_memory(text.into()), "n.txt", Some(4321), &theme(), hands);
+    let mut pane = Viewer::new(ViewerText::in_memory(text.into()), "n.txt", Some(4321), &dark(), hands);
     pane.resize(60, 10);
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     assert!(screen(&pane).contains("❯ 4321"), "{}", screen(&pane));
     press(&mut pane, "y:17\ny/number 44\n");
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     press(&mut pane, "ye");
     pane.run_released();
     assert_eq!(*done.borrow(), ["\tnumber 4321", "\tnumber 17", "\tnumber 44", "edit 44"]);
@@ -199,18 +166,13 @@ fn a_gigabyte_opens_before_it_is_read_and_its_end_is_found() {
     file.seek(SeekFrom::Start(1 << 30)).unwrap();
     file.write_all(b"\nthe last line\n").unwrap();
     let size = file.metadata().unwrap().len();
-    let mut pane = Viewer::new(
-        ViewerText::on_disk(file, size, TextEncoding::Utf8),
-        "big.log",
-        None,
-        &theme(),
-        hands().0,
-    );
+    let mut pane =
+        Viewer::new(ViewerText::on_disk(file, size, TextEncoding::Utf8), "big.log", None, &dark(), hands().0);
     pane.resize(80, 24);
     let first = screen(&pane);
     assert!(first.contains("1  a line of some words"), "{first}");
     press(&mut pane, ":100002\n");
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     assert!(screen(&pane).contains("100002  the last line"), "{}", screen(&pane));
 }
 
@@ -222,9 +184,9 @@ fn a_window_that_was_shown_is_marked_only_while_it_is_the_same() {
     file.write_all(text.as_bytes()).unwrap();
     let text = ViewerText::on_disk(file, text.len() as u64, TextEncoding::Utf8);
     let windows = vec![window(250..260, lines(250..260).as_bytes()), window(600..610, b"other")];
-    let mut pane = Viewer::new(text, "x.log", None, &theme(), hands().0).with_windows(windows);
+    let mut pane = Viewer::new(text, "x.log", None, &dark(), hands().0).with_windows(windows);
     pane.resize(40, 8);
-    settle(&mut pane);
+    wait_until_idle(&mut pane);
     assert_eq!(pane.lines.seen, seen(&[(250..260, 7)]));
     press(&mut pane, "s");
     assert!(screen(&pane).contains("\n❯7▎251  line 250\n"), "{}", screen(&pane));
@@ -234,7 +196,7 @@ fn a_window_that_was_shown_is_marked_only_while_it_is_the_same() {
 fn without_a_screen_lines_are_told_with_the_turn_in_which_they_were_seen() {
     use crate::ui::line_ui::script::ScriptedLineUi;
     let text: String = (1..=45).map(|n| format!("line {n}\t\u{1b}[2J\n")).collect();
-    let pane = Viewer::new(ViewerText::in_memory(text.into()), "src/a.rs", Some(18), &theme(), hands().0);
+    let pane = Viewer::new(ViewerText::in_memory(text.into()), "src/a.rs", Some(18), &dark(), hands().0);
     let mut pane = pane.with_seen(seen(&[(18..20, 3), (20..21, 0)]));
     let mut script = ScriptedLineUi::of(&["", "/LINE 2\t", "99", "/nowhere", "44", "", "more"]);
     pane.run_line_ui(&mut script);
@@ -255,14 +217,7 @@ fn without_a_screen_lines_are_told_with_the_turn_in_which_they_were_seen() {
 
 #[test]
 fn keys_contradict_neither_each_other_nor_those_of_the_pager() {
-    let pager = Keymap::new("pager", pager::KEYS, &[]).unwrap();
-    let own = Keymap::new("viewer", KEYS, &[]).unwrap();
-    for (keys, help) in own.help() {
-        for word in keys.split(' ') {
-            let taken = pager.help().into_iter().find(|(all, _)| all.split(' ').any(|key| key == word));
-            assert_eq!(taken, None, "{word}: {help}");
-        }
-    }
+    test_screen::assert_no_key_of_the_pager("viewer", KEYS);
 }
 
 proptest! {
@@ -324,7 +279,7 @@ fn read_from_disk(bytes: &[u8]) -> String {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(bytes).unwrap();
     let text = ViewerText::on_disk(file, bytes.len() as u64, TextEncoding::Utf8);
-    let pane = Viewer::new(text, "a.txt", None, &theme(), hands().0);
+    let pane = Viewer::new(text, "a.txt", None, &dark(), hands().0);
     drawn(&pane.lines)
 }
 

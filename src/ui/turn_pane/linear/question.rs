@@ -1,6 +1,6 @@
 //! Questions without a screen: what is asked line by line, and the lines that answer.
 
-use super::{LinearTurn, exactly, label};
+use super::label::{exactly, label};
 use crate::agent::{ApprovalReply, QuestionChoice as Answer, is_command};
 use crate::text::sanitize;
 use crate::tools::{DisplayDetail, UserReply};
@@ -9,6 +9,7 @@ use crate::ui::margin_mark;
 use crate::ui::picture;
 use crate::ui::scrollback;
 use crate::ui::theme::Theme;
+use crate::ui::token_counts;
 use crate::ui::turn_pane::TurnPaneAction;
 use crate::ui::turn_pane::question::{AnyQuestion, is_given_twice, left_out, second_words};
 use crate::ui::verbatim;
@@ -17,7 +18,7 @@ use std::time::Instant;
 
 /// An answer to a question, and what it is called.
 #[derive(Clone, Debug)]
-enum LinearChoice {
+pub(super) enum LinearChoice {
     Reply(ApprovalReply),
     Loop(bool),
     Own(Answer),
@@ -25,12 +26,23 @@ enum LinearChoice {
     Why,
 }
 
+/// What comes of a line that is typed at a question.
+pub(super) enum LinearOutcome {
+    /// It is no answer.
+    No,
+    /// It was typed before the question could be read.
+    TooSoon,
+    /// The question stays open, and this is said.
+    Open(Vec<String>),
+    Given(String, LinearChoice),
+}
+
 pub(super) struct LinearQuestion {
     pub(super) asked: AnyQuestion,
     choices: Vec<(String, LinearChoice)>,
-    pub(super) since: Instant,
+    since: Instant,
     /// Something was being typed when it came up: that line is no answer.
-    pub(super) interrupts: bool,
+    interrupts: bool,
     /// This word allows it, and nothing shorter.
     word: Option<String>,
     /// The answer that was given once and has to be given again.
@@ -65,17 +77,21 @@ impl LinearQuestion {
         }
         Some(format!("{unseen} not shown: type {given} and Enter again to allow it unseen"))
     }
-}
 
-impl LinearTurn {
-    pub(super) fn ask(&mut self, asked: AnyQuestion, now: Instant) -> Vec<String> {
+    /// The question, and what is said of it.
+    pub(super) fn new(
+        asked: AnyQuestion,
+        theme: &Theme,
+        now: Instant,
+        interrupts: bool,
+    ) -> (LinearQuestion, Vec<String>) {
         let (mut out, mut choices, mut word) = (Vec::new(), Vec::new(), None);
         let mut choice = |words: &str, choice: LinearChoice| choices.push((words.to_string(), choice));
         match &asked {
             AnyQuestion::Call(question) => {
                 out.push(label("question", &format!("allow? {}", question.preview.line)));
                 out.push(label("because", &question.reason));
-                out.extend(body(&question.preview.detail, &self.theme));
+                out.extend(body(&question.preview.detail, theme));
                 let unseen = left_out(&question.preview.detail);
                 if !unseen.is_empty() {
                     out.push(label("not shown", &unseen));
@@ -102,7 +118,7 @@ impl LinearTurn {
                     question.tool, question.times
                 );
                 out.push(label("question", &text));
-                let spent = format!("this turn has cost {} so far", scrollback::tokens(&question.spent));
+                let spent = format!("this turn has cost {} so far", token_counts::tokens(&question.spent));
                 out.push(label("note", &spent));
                 choice("go on", LinearChoice::Loop(true));
                 choice("stop", LinearChoice::Loop(false));
@@ -118,7 +134,7 @@ impl LinearTurn {
             AnyQuestion::Choice(question) => {
                 out.push(label("question", &question.title));
                 out.push(label("because", &question.reason));
-                out.extend(body(&question.detail, &self.theme));
+                out.extend(body(&question.detail, theme));
                 let unseen = left_out(&question.detail);
                 if !unseen.is_empty() {
                     out.push(label("not shown", &unseen));
@@ -128,100 +144,86 @@ impl LinearTurn {
                 }
             }
         }
-        let mut said = self.ended_parts();
-        said.extend(out);
-        said.extend(numbered(&choices));
+        out.extend(numbered(&choices));
         let how = match (&asked, &word) {
             (AnyQuestion::Enquiry(_), _) => "type a number, or the answer itself, and Enter".to_string(),
             (_, Some(word)) => format!("type `{word}` and Enter to allow it, or a number and Enter"),
             _ => "type a number and Enter".to_string(),
         };
-        said.push(label("answer", &how));
-        let interrupts = !self.begun.is_empty();
-        self.open = Some(LinearQuestion { asked, choices, since: now, interrupts, word, confirmed: None });
-        said
+        out.push(label("answer", &how));
+        (LinearQuestion { asked, choices, since: now, interrupts, word, confirmed: None }, out)
     }
 
-    /// What was typed is no answer: says which answers there are. The line comes back with the history.
-    pub(super) fn remind(&mut self, text: &str) -> Vec<String> {
-        self.recall = Some(text.into());
-        let open = self.open.as_mut();
-        let choices = open.map_or_else(Vec::new, |open| {
-            open.confirmed = None;
-            numbered(&open.choices)
-        });
+    /// A line is begun: one that is begun before the question could be read is no answer.
+    pub(super) fn begun(&mut self, now: Instant) {
+        self.interrupts |= now.saturating_duration_since(self.since) < QUIET;
+    }
+
+    /// What was typed is no answer: says which answers there are.
+    pub(super) fn remind(&mut self) -> Vec<String> {
+        self.confirmed = None;
         let why = "not an answer, and not sent: type one of these numbers and Enter";
-        std::iter::once(label("note", why)).chain(choices).collect()
+        std::iter::once(label("note", why)).chain(numbered(&self.choices)).collect()
     }
 
-    /// What comes of a line when it answers the question; `None` when it does not.
-    pub(super) fn answer_to(
-        &mut self,
-        text: &str,
-        now: Instant,
-    ) -> Option<(Vec<String>, Option<TurnPaneAction>)> {
-        let open = self.open.as_mut()?;
-        let of_word = open.word.as_deref() == Some(text);
+    /// What comes of a line.
+    pub(super) fn answer(&mut self, text: &str, now: Instant) -> LinearOutcome {
+        let of_word = self.word.as_deref() == Some(text);
         let number = text.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
-        let (words, choice) = match (of_word, number.and_then(|at| open.choices.get(at))) {
+        let (words, choice) = match (of_word, number.and_then(|at| self.choices.get(at))) {
             (true, _) => ("yes".to_string(), LinearChoice::Reply(ApprovalReply::Yes)),
             (false, Some(choice)) => choice.clone(),
-            (false, None) if matches!(open.asked, AnyQuestion::Enquiry(_)) && !is_command(text) => {
+            (false, None) if matches!(self.asked, AnyQuestion::Enquiry(_)) && !is_command(text) => {
                 (text.to_string(), LinearChoice::Said(UserReply::Words(text.into())))
             }
-            (false, None) => return None,
+            (false, None) => return LinearOutcome::No,
         };
-        let too_soon = now.saturating_duration_since(open.since) < QUIET;
-        if std::mem::take(&mut open.interrupts) || too_soon {
-            self.recall = Some(text.into());
-            let why = "ignored: typed before the question appeared. Type it again";
-            return Some((vec![label("note", why)], None));
+        let too_soon = now.saturating_duration_since(self.since) < QUIET;
+        if std::mem::take(&mut self.interrupts) || too_soon {
+            return LinearOutcome::TooSoon;
         }
         let consents = matches!(
             choice,
             LinearChoice::Reply(ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern)
         );
-        if let (true, Some(word), false) = (consents, &open.word, of_word) {
-            return Some((vec![label("question", &format!("type `{word}` and Enter to allow it"))], None));
+        if let (true, Some(word), false) = (consents, &self.word, of_word) {
+            let words = format!("type `{word}` and Enter to allow it");
+            return LinearOutcome::Open(vec![label("question", &words)]);
         }
         if let (LinearChoice::Own(choice), Some(number)) = (&choice, number)
-            && let Some(words) = open.second_look(choice, number)
+            && let Some(words) = self.second_look(choice, number)
         {
-            return Some((vec![label("question", &words)], None));
+            return LinearOutcome::Open(vec![label("question", &words)]);
         }
         if let LinearChoice::Reply(reply) = &choice
-            && let Some(words) = open.second_look_at_call(reply, text)
+            && let Some(words) = self.second_look_at_call(reply, text)
         {
-            return Some((vec![label("question", &words)], None));
+            return LinearOutcome::Open(vec![label("question", &words)]);
         }
-        if let (LinearChoice::Why, AnyQuestion::Call(question)) = (&choice, &open.asked) {
+        if let (LinearChoice::Why, AnyQuestion::Call(question)) = (&choice, &self.asked) {
             let clean = sanitize::block(&question.why).into_owned();
-            return Some((clean.lines().map(|l| label("why", l)).collect(), None));
+            return LinearOutcome::Open(clean.lines().map(|l| label("why", l)).collect());
         }
+        LinearOutcome::Given(words, choice)
+    }
+
+    /// Sends the answer to who asked.
+    pub(super) fn reply(self, choice: LinearChoice) -> Option<TurnPaneAction> {
         let cancels = matches!(choice, LinearChoice::Reply(ApprovalReply::Cancel));
-        let asked = self.open.take()?.asked;
-        match (asked, choice) {
+        match (self.asked, choice) {
             (AnyQuestion::Call(question), LinearChoice::Reply(reply)) => drop(question.reply.send(reply)),
             (AnyQuestion::Loop(question), LinearChoice::Loop(on)) => drop(question.reply.send(on)),
             (AnyQuestion::Choice(asked), LinearChoice::Own(own)) => drop(asked.reply.send(own.key)),
             (AnyQuestion::Enquiry(question), LinearChoice::Said(said)) => drop(question.reply.send(said)),
             _ => {}
         }
-        Some((vec![label("answered", &words)], cancels.then_some(TurnPaneAction::Stop)))
+        cancels.then_some(TurnPaneAction::Stop)
     }
 }
 
 /// The answers with their numbers.
 fn numbered(choices: &[(String, LinearChoice)]) -> Vec<String> {
     choices.iter().enumerate().map(|(at, (words, _))| label(&(at + 1).to_string(), words)).collect()
-}
-
-pub(super) fn cancel(asked: AnyQuestion) {
-    match asked {
-        AnyQuestion::Call(question) => drop(question.reply.send(ApprovalReply::Cancel)),
-        AnyQuestion::Loop(question) => drop(question.reply.send(false)),
-        AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => {}
-    }
 }
 
 fn body(detail: &DisplayDetail, theme: &Theme) -> Vec<String> {

@@ -1,21 +1,15 @@
 //! Keys at a question: which of them may answer, and what each of them answers.
 //!
-//! Apart from what the question looks like, so that the rules for keys can be read and tested by themselves.
+//! Separate from what the question looks like, so that the rules for keys can be read and tested by themselves.
 
+use super::any_question::AnyQuestion;
 use super::confirmation::is_given_twice;
-use super::{AnyQuestion, PaneQuestion};
+use super::pane_question::PaneQuestion;
 use crate::agent::{ApprovalReply, QuestionChoice, UserPrompt};
 use crate::tools::UserReply;
 use crate::ui::input::guard::{KeyRole, is_plain};
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-
-/// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::ui::turn_pane) enum QuestionFocus {
-    Question,
-    Draft,
-}
 
 /// What a key is to the question, before it is known whether it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +47,7 @@ impl PaneQuestion {
                 false => QuestionKeyKind::Text,
             };
         }
-        if holds(key) {
+        if has_modifier(key) {
             return QuestionKeyKind::Nothing;
         }
         let is_letter = matches!(key.code, KeyCode::Char(_));
@@ -101,18 +95,7 @@ impl PaneQuestion {
 
     /// Scrolling is always possible; answering is for the caller to allow.
     pub(in crate::ui::turn_pane) fn scroll_key(&mut self, key: KeyEvent) -> bool {
-        // The end of a call is in view from the start: a page is what is above it.
-        let page = self.fits.saturating_sub(1 + super::body::TAIL).max(1);
-        let most = self.rows.saturating_sub(self.fits);
-        self.scroll = match key.code {
-            KeyCode::Down => self.scroll + 1,
-            KeyCode::Up => self.scroll.saturating_sub(1),
-            KeyCode::PageDown => self.scroll + page,
-            KeyCode::PageUp => self.scroll.saturating_sub(page),
-            _ => return false,
-        }
-        .min(most);
-        true
+        self.body.scroll_key(key)
     }
 
     pub(in crate::ui::turn_pane) fn answer_key(
@@ -124,15 +107,14 @@ impl PaneQuestion {
             open.reminds = false;
             return PaneQuestion::type_key(slot, key);
         }
-        if holds(key) {
+        if has_modifier(key) {
             return QuestionOutcome::Not;
         }
         open.reminds = false;
         if let (KeyCode::Char('w'), AnyQuestion::Call(q)) = (key.code, &open.asked)
             && !q.why.is_empty()
         {
-            open.shows_why = !open.shows_why;
-            open.scroll = 0;
+            open.body.toggle_why();
             return QuestionOutcome::Open;
         }
         if let AnyQuestion::Enquiry(question) = &open.asked {
@@ -154,7 +136,7 @@ impl PaneQuestion {
         };
         let consents = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
         let pressed = if let KeyCode::Char(c) = key.code { Some(c) } else { None };
-        if consents && !open.seen_end && open.confirmed != pressed {
+        if consents && !open.body.seen_end && open.confirmed != pressed {
             open.confirmed = pressed;
             return QuestionOutcome::Open;
         }
@@ -173,7 +155,9 @@ impl PaneQuestion {
     ) -> QuestionOutcome {
         let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
         match chosen {
-            Some(choice) if is_given_twice(&choice, open.seen_end) && open.confirmed != Some(choice.key) => {
+            Some(choice)
+                if is_given_twice(&choice, open.body.seen_end) && open.confirmed != Some(choice.key) =>
+            {
                 open.confirmed = Some(choice.key);
                 QuestionOutcome::Open
             }
@@ -259,8 +243,8 @@ impl PaneQuestion {
     }
 }
 
-/// Something is held with the key that makes it another key than the letter alone.
-fn holds(key: KeyEvent) -> bool {
+/// A modifier makes it another key than the letter alone.
+fn has_modifier(key: KeyEvent) -> bool {
     !(key.modifiers - KeyModifiers::SHIFT).is_empty()
 }
 

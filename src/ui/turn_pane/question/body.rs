@@ -2,13 +2,14 @@
 //!
 //! A row counts as seen when it was drawn, and what was cut off never does.
 
+use super::any_question::AnyQuestion;
 use super::confirmation::not_shown;
-use super::{AnyQuestion, PaneQuestion};
 use crate::agent::UserPrompt;
 use crate::text::{RangeSet, visible};
 use crate::tools::{ChangeOverview, DisplayDetail};
 use crate::ui::theme::Theme;
 use crate::ui::{margin_mark, picture, verbatim};
+use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use std::cell::RefCell;
@@ -16,7 +17,7 @@ use std::ops::Range;
 use std::rc::Rc;
 
 /// Rows of the end of a call that are in view from the start.
-pub(super) const TAIL: usize = 2;
+const TAIL: usize = 2;
 
 /// The body at one width.
 #[derive(Default)]
@@ -26,15 +27,22 @@ pub(super) struct QuestionRows {
     files: Vec<(usize, usize)>,
 }
 
-/// The body as last laid out: at so many columns, and whether it is the reasons.
+/// What a question is about, and how far it was looked at.
 #[derive(Default)]
-pub(super) struct QuestionRowsCache(RefCell<Option<(usize, bool, Rc<QuestionRows>)>>);
-
-/// The rows that were drawn, at one width.
-#[derive(Default)]
-pub(super) struct SeenQuestionRows {
-    rows: RangeSet,
-    of: usize,
+pub(super) struct QuestionBody {
+    scroll: usize,
+    /// The rows and how many of them fit, as last drawn.
+    rows: usize,
+    fits: usize,
+    /// The rows that were drawn, at the width that has so many of them.
+    seen: RangeSet,
+    seen_of: usize,
+    /// All of it was on the screen at some time.
+    pub(super) seen_end: bool,
+    /// The rows are how the call was judged, and not the call.
+    pub(super) shows_why: bool,
+    /// As last laid out: at so many columns, and whether it is the reasons.
+    laid_out: RefCell<Option<(usize, bool, Rc<QuestionRows>)>>,
 }
 
 /// What of the body is on the screen.
@@ -43,82 +51,85 @@ pub(super) struct QuestionWindow {
     pub(super) tail: Range<usize>,
 }
 
-impl PaneQuestion {
+impl QuestionBody {
+    /// Scrolling is always possible; answering is for the caller to allow.
+    pub(super) fn scroll_key(&mut self, key: KeyEvent) -> bool {
+        // The end of a call is in view from the start: a page is what is above it.
+        let page = self.fits.saturating_sub(1 + TAIL).max(1);
+        let most = self.rows.saturating_sub(self.fits);
+        self.scroll = match key.code {
+            KeyCode::Down => self.scroll + 1,
+            KeyCode::Up => self.scroll.saturating_sub(1),
+            KeyCode::PageDown => self.scroll + page,
+            KeyCode::PageUp => self.scroll.saturating_sub(page),
+            _ => return false,
+        }
+        .min(most);
+        true
+    }
+
+    /// Shows how the call was judged, or the call again.
+    pub(super) fn toggle_why(&mut self) {
+        self.shows_why = !self.shows_why;
+        self.scroll = 0;
+    }
+
+    /// `fits` of `rows` rows are on the screen now.
+    pub(super) fn drawn(&mut self, asked: &AnyQuestion, rows: usize, fits: usize) {
+        (self.rows, self.fits) = (rows, fits);
+        self.scroll = self.scroll.min(rows.saturating_sub(fits));
+        if self.shows_why {
+            return;
+        }
+        // Laid out at another width, rows are other rows. What was wholly seen stays seen.
+        if self.seen_of != rows && !self.seen_end {
+            (self.seen, self.seen_of) = (RangeSet::new(), rows);
+        }
+        let QuestionWindow { head, tail } = self.window(asked, rows, fits);
+        self.seen.insert(head);
+        self.seen.insert(tail);
+        self.seen_end |= !asked.is_cut() && self.seen.covers(&(0..rows));
+    }
+
     /// What of `total` rows is shown where `fits` of them fit.
-    pub(super) fn window(&self, total: usize, fits: usize) -> QuestionWindow {
+    pub(super) fn window(&self, asked: &AnyQuestion, total: usize, fits: usize) -> QuestionWindow {
         let scroll = self.scroll.min(total.saturating_sub(fits));
-        let is_call = matches!(self.asked, AnyQuestion::Call(_));
+        let is_call = matches!(asked, AnyQuestion::Call(_));
         if is_call && scroll == 0 && total > fits && fits > 2 * TAIL {
             return QuestionWindow { head: 0..fits - TAIL, tail: total - TAIL..total };
         }
         QuestionWindow { head: scroll..scroll + fits.min(total), tail: total..total }
     }
 
-    /// Takes down what is on the screen.
-    pub(super) fn record_seen(&mut self, total: usize, fits: usize) {
-        if self.shows_why {
-            return;
-        }
-        // Laid out at another width, rows are other rows. What was wholly seen stays seen.
-        if self.seen.of != total && !self.seen_end {
-            self.seen = SeenQuestionRows { rows: RangeSet::new(), of: total };
-        }
-        let QuestionWindow { head, tail } = self.window(total, fits);
-        self.seen.rows.insert(head);
-        self.seen.rows.insert(tail);
-        let cut = self.is_cut();
-        self.seen_end |= !cut && self.seen.rows.covers(&(0..total));
-    }
-
-    /// Something of it is not here to be seen.
-    fn is_cut(&self) -> bool {
-        match &self.asked {
-            AnyQuestion::Call(question) => {
-                matches!(&question.preview.detail, DisplayDetail::Diff(diff) if diff.left_out > 0)
-            }
-            _ => self.overview().is_some_and(|overview| overview.files.iter().any(|f| f.left_out > 0)),
-        }
-    }
-
-    fn overview(&self) -> Option<&ChangeOverview> {
-        match &self.asked {
-            AnyQuestion::Choice(question) => match &question.detail {
-                DisplayDetail::Changes(overview) => Some(overview),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
     /// What was not shown, by file: `src/a.rs (12 rows), b.bin (70000 bytes)`; empty where that is not known.
-    pub(super) fn unseen(&self) -> String {
-        let (Some(overview), Some((_, _, body))) = (self.overview(), &*self.body.0.borrow()) else {
+    pub(super) fn unseen(&self, asked: &AnyQuestion) -> String {
+        let (Some(overview), Some((_, _, body))) = (asked.overview(), &*self.laid_out.borrow()) else {
             return String::new();
         };
         let rows = |file: usize| {
             let Some(at) = body.files.iter().position(|(_, number)| *number == file) else { return 0 };
             let from = body.files.get(at).map_or(0, |part| part.0);
             let end = body.files.get(at + 1).map_or(body.rows.len(), |next| next.0);
-            RangeSet::of(from..end).without(&self.seen.rows).len()
+            RangeSet::of(from..end).without(&self.seen).len()
         };
         not_shown(overview, rows)
     }
 
     /// Everything that is asked about, wrapped to rows.
-    pub(super) fn body(&self, theme: &Theme, columns: usize) -> Rc<QuestionRows> {
-        if let Some((at, why, rows)) = &*self.body.0.borrow()
+    pub(super) fn laid_out(&self, asked: &AnyQuestion, theme: &Theme, columns: usize) -> Rc<QuestionRows> {
+        if let Some((at, why, rows)) = &*self.laid_out.borrow()
             && (*at, *why) == (columns, self.shows_why)
         {
             return Rc::clone(rows);
         }
-        let rows = Rc::new(self.laid_out(theme, columns));
-        *self.body.0.borrow_mut() = Some((columns, self.shows_why, Rc::clone(&rows)));
+        let rows = Rc::new(self.lay_out(asked, theme, columns));
+        *self.laid_out.borrow_mut() = Some((columns, self.shows_why, Rc::clone(&rows)));
         rows
     }
 
-    fn laid_out(&self, theme: &Theme, columns: usize) -> QuestionRows {
+    fn lay_out(&self, asked: &AnyQuestion, theme: &Theme, columns: usize) -> QuestionRows {
         let text = Style::default();
-        let lines = match &self.asked {
+        let lines = match asked {
             AnyQuestion::Call(question) if self.shows_why => {
                 verbatim::lines(question.why.trim_end_matches('\n'), text, theme)
             }

@@ -1,7 +1,8 @@
 //! The row of keys below a question.
 
+use super::any_question::AnyQuestion;
 use super::confirmation::second_words;
-use super::{AnyQuestion, PaneQuestion, QuestionFocus};
+use super::pane_question::{PaneQuestion, QuestionFocus};
 use crate::agent::UserPrompt;
 use crate::text::sanitize;
 use crate::ui::theme::Theme;
@@ -64,7 +65,7 @@ impl PaneQuestion {
         Some(match &self.asked {
             AnyQuestion::Choice(q) => {
                 let choice = q.choices.iter().find(|choice| choice.key == key)?;
-                second_words(choice, &self.unseen(), &format!("press {key}"), "key")
+                second_words(choice, &self.body.unseen(&self.asked), &format!("press {key}"), "key")
             }
             _ => format!("not all of it was shown: press {key} again to allow it unseen"),
         })
@@ -95,7 +96,7 @@ impl PaneQuestion {
             }
             spans.extend([key("v"), Span::raw(" never  ")]);
             if !question.why.is_empty() {
-                let what = if self.shows_why { " the call  " } else { " why  " };
+                let what = if self.body.shows_why { " the call  " } else { " why  " };
                 spans.extend([key("w"), Span::raw(what)]);
             }
         }

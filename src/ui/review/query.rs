@@ -1,0 +1,84 @@
+//! What is searched in the review, and where it stands in a text.
+
+/// What is searched: without regard to case as long as it has no capital.
+pub(super) struct ReviewQuery {
+    text: String,
+    exact: bool,
+}
+
+impl ReviewQuery {
+    pub(super) fn new(text: &str) -> ReviewQuery {
+        let exact = text.chars().any(char::is_uppercase);
+        ReviewQuery { text: if exact { text.to_string() } else { text.to_lowercase() }, exact }
+    }
+
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        self.exact && text.contains(&self.text) || !self.exact && !self.places(text).is_empty()
+    }
+
+    /// Where it stands in `text`.
+    pub(super) fn places(&self, text: &str) -> Vec<std::ops::Range<usize>> {
+        if self.text.is_empty() {
+            return Vec::new();
+        }
+        if self.exact || text.is_ascii() {
+            let lower;
+            let hay = if self.exact {
+                text
+            } else {
+                lower = text.to_ascii_lowercase();
+                &lower
+            };
+            return hay.match_indices(&self.text).map(|(at, m)| at..at + m.len()).collect();
+        }
+        // Lower case may be longer than what it is of: each letter is compared where it stands.
+        let mut out = Vec::new();
+        let mut from = 0;
+        for (at, _) in text.char_indices() {
+            if at >= from
+                && let Some(len) = prefix(text.get(at..).unwrap_or(""), &self.text)
+            {
+                out.push(at..at + len);
+                from = at + len;
+            }
+        }
+        out
+    }
+}
+
+/// How many bytes of `text` are `lower` in whatever case.
+fn prefix(text: &str, lower: &str) -> Option<usize> {
+    let mut wanted = lower.chars();
+    let mut len = 0;
+    for c in text.chars() {
+        let mut own = c.to_lowercase();
+        let before = wanted.clone();
+        for l in own.by_ref() {
+            match wanted.next() {
+                Some(w) if w == l => {}
+                Some(_) => return None,
+                None => return (before.count() == 0).then_some(len),
+            }
+        }
+        len += c.len_utf8();
+        if wanted.as_str().is_empty() {
+            return Some(len);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_minds_case_only_when_it_has_a_capital() {
+        let places = |needle: &str, text: &str| ReviewQuery::new(needle).places(text);
+        assert_eq!(places("ab", "ab AB aB"), [0..2, 3..5, 6..8]);
+        assert_eq!(places("Ab", "ab Ab").len(), 1);
+        assert_eq!(places("Ab", "ab Ab").first(), Some(&(3..5)));
+        assert_eq!(places("größe", "Die GRÖSSE, die Größe").first(), Some(&(17..24)));
+        assert!(places("", "x").is_empty());
+    }
+}

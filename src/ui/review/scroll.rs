@@ -1,0 +1,109 @@
+//! The rows that are in view: they follow the cursor, and those that were drawn count as seen.
+
+use super::paint::{DrawContext, ReviewPainter};
+use super::rows::ReviewRow;
+use super::state::Review;
+use std::ops::Range;
+
+/// Rows kept between the cursor and the edge of the screen.
+const MARGIN: usize = 2;
+
+impl Review {
+    /// Scrolls until the cursor is on the screen. Call it after every change, before drawing.
+    pub fn scroll_to_cursor(&mut self, scene: &DrawContext<'_>) {
+        let places = self.places();
+        self.clamp();
+        let review = &*self;
+        let painter = ReviewPainter::new(review, scene, places.columns);
+        let height = |row: usize| painter.height(row);
+        let margin = MARGIN.min(places.rows.saturating_sub(1) / 2);
+        let mut top = review.top;
+        if review.cursor < top.0 + margin {
+            top = (review.cursor.saturating_sub(margin), 0);
+        }
+        // A hunk that fits is shown whole.
+        let hunk = review.row().and_then(|row| row.hunk());
+        let of_hunk = |row: &&ReviewRow| hunk.is_some() && row.hunk() == hunk;
+        let rest = review.rows.list.get(review.cursor + 1..).unwrap_or_default().iter().take(places.rows);
+        let reach = match rest.take_while(of_hunk).count() {
+            long if long + 2 * margin >= places.rows => review.cursor,
+            rest => review.cursor + rest,
+        };
+        // Screen rows from the top to below the cursor; counted no further than they matter.
+        let mut used = 0usize;
+        let mut row = top.0;
+        while row <= reach && used <= places.rows * 2 + top.1 {
+            used += height(row);
+            row += 1;
+        }
+        if row <= reach || used.saturating_sub(top.1) + margin > places.rows {
+            let (mut first, mut room) = (reach, places.rows.saturating_sub(margin));
+            let mut own = height(first);
+            if own >= room {
+                // A row taller than the screen is read from its beginning; `scroll_in_row` goes on in it.
+                top = if top.0 == first { top } else { (first, 0) };
+            } else {
+                while own < room && first > 0 {
+                    room -= own;
+                    own = height(first - 1);
+                    if own > room {
+                        break;
+                    }
+                    first -= 1;
+                }
+                top = (first.min(review.cursor), 0);
+            }
+        }
+        self.top = top;
+        self.record_seen(scene);
+    }
+
+    /// Goes down or up inside a row that is taller than the screen; false when the cursor should move instead.
+    pub fn scroll_in_row(&mut self, down: bool, scene: &DrawContext<'_>) -> bool {
+        let places = self.places();
+        let painter = ReviewPainter::new(self, scene, places.columns);
+        let height = painter.height(self.cursor);
+        if height <= places.rows || self.top.0 != self.cursor {
+            return false;
+        }
+        let last = height - places.rows / 2;
+        let step = (places.rows / 2).max(1);
+        match down {
+            true if self.top.1 + places.rows < height => self.top.1 = (self.top.1 + step).min(last),
+            false if self.top.1 > 0 => self.top.1 = self.top.1.saturating_sub(step),
+            _ => return false,
+        }
+        self.record_seen(scene);
+        true
+    }
+
+    /// Takes down what the screen shows, as it is about to be drawn.
+    fn record_seen(&mut self, scene: &DrawContext<'_>) {
+        let places = self.places();
+        if !self.shows_lines(places) {
+            return;
+        }
+        let painter = ReviewPainter::new(self, scene, places.columns);
+        let mut drawn: Vec<(ReviewRow, usize, Range<usize>)> = Vec::new();
+        let (mut y, mut at, mut skip) = (0, self.top.0, self.top.1);
+        while let Some(row) = self.rows.list.get(at).copied().filter(|_| y < places.rows) {
+            let height = painter.height(at);
+            let end = height.min(skip + places.rows - y).max(skip);
+            y += end - skip;
+            if self.look.wrap || !matches!(row, ReviewRow::Line { .. } | ReviewRow::Pair { .. }) {
+                drawn.push((row, height, skip..end));
+            } else {
+                let (wide, room) = (painter.extent(row), painter.text_columns(row));
+                // The last column says that the line goes on.
+                let right = if wide > self.left + room { self.left + room.saturating_sub(1) } else { wide };
+                drawn.push((row, wide, self.left.min(right)..right));
+            }
+            (at, skip) = (at + 1, 0);
+        }
+        for (row, of, range) in drawn {
+            for unit in self.units_in(row) {
+                self.seen.take(unit, of, &range);
+            }
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! The pane as it is: what is arriving, what is running, a question if there is one, and a line to type in.
+//!
+//! State changes here with the events of the turn, and in [`super::keys`] with keys; [`super::rows`] draws it. None of
+//! them does any I/O.
+
+use super::question::{AnyQuestion, PaneQuestion, QuestionFocus};
+use super::status::TurnPaneStatus;
+use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
+use crate::conversation::{CallId, CallOutcome};
+use crate::permission::PlanModeState;
+use crate::session::InputDraft;
+use crate::text::visible;
+use crate::tools::CallSummary;
+use crate::ui::input::guard::KeyGuard;
+use crate::ui::margin_mark;
+use crate::ui::markdown_stream::MarkdownStream;
+use crate::ui::paste::PasteStore;
+use crate::ui::scrollback;
+use crate::ui::text_field::{TextField, TextFieldKind};
+use crate::ui::theme::Theme;
+use ratatui::text::Line;
+use std::time::Instant;
+
+/// What is kept of a running command's output.
+const TAIL_BYTES: usize = 8_000;
+
+pub(super) struct RunningCall {
+    pub(super) id: CallId,
+    pub(super) title: String,
+    pub(super) since: Option<Instant>,
+    pub(super) tail: String,
+    /// What the command wrote of a line that has no end yet.
+    pub(super) open: String,
+}
+
+/// A retry that is due at `at`.
+pub(super) struct RetryCountdown {
+    pub(super) attempt: u32,
+    pub(super) of: u32,
+    pub(super) at: Instant,
+}
+
+pub struct TurnPane {
+    pub(super) theme: Theme,
+    pub(super) columns: usize,
+    pub(super) facts: TurnPaneStatus,
+    pub(super) started: Instant,
+    pub(super) stream: MarkdownStream,
+    pub(super) thinking: Option<(Instant, String)>,
+    pub(super) coming: Option<(String, usize)>,
+    pub(super) calls: Vec<RunningCall>,
+    pub(super) question: Option<PaneQuestion>,
+    /// Where keys go while a question is open: to the draft, where that was there first.
+    pub(super) focus: QuestionFocus,
+    pub(super) guard: KeyGuard,
+    pub(super) composer: TextField,
+    pub(super) queue: MessageQueue,
+    pub(super) pastes: PasteStore,
+    pub(super) recall: Option<String>,
+    pub(super) state: String,
+    pub(super) retry: Option<RetryCountdown>,
+    pub(super) stopping: bool,
+    /// Text of the answer stands above, and a call since the last text.
+    pub(super) spoke: bool,
+    pub(super) worked: bool,
+    pub(super) planning: PlanModeState,
+    /// When anything last happened.
+    pub(super) news_at: Instant,
+}
+
+impl TurnPane {
+    pub fn new(
+        theme: Theme,
+        columns: usize,
+        facts: TurnPaneStatus,
+        queue: MessageQueue,
+        pastes: PasteStore,
+        now: Instant,
+    ) -> TurnPane {
+        TurnPane {
+            theme,
+            columns,
+            facts,
+            started: now,
+            stream: MarkdownStream::default(),
+            thinking: None,
+            coming: None,
+            calls: Vec::new(),
+            question: None,
+            focus: QuestionFocus::Question,
+            guard: KeyGuard::default(),
+            composer: TextField::new(TextFieldKind::Lines),
+            queue,
+            pastes,
+            recall: None,
+            state: "waiting for the model".into(),
+            retry: None,
+            stopping: false,
+            spoke: false,
+            worked: false,
+            planning: PlanModeState::No,
+            news_at: now,
+        }
+    }
+
+    pub fn resized(&mut self, columns: usize) {
+        self.columns = columns;
+    }
+
+    /// The draft, for the prompt; and one that was cleared.
+    pub fn take_drafts(&mut self) -> (String, Option<String>) {
+        (self.composer.take(), self.recall.take())
+    }
+
+    /// What would be lost if this process ended now.
+    pub fn draft(&self) -> InputDraft {
+        let whole = |line: &str| self.pastes.expanded(line).into_owned();
+        let queued = self.queue.lines().into_iter().map(|line| whole(&line.text)).collect();
+        InputDraft { queued, typed: whole(self.composer.text()) }
+    }
+
+    /// What was typed before the turn, and not sent.
+    pub fn type_in(&mut self, text: &str) {
+        self.composer.insert(text);
+    }
+
+    /// Takes an event; returns the lines that are finished and go to the scrollback. None of their rows begins with what
+    /// looks like placet's mark.
+    pub fn event(&mut self, event: TurnEvent, now: Instant) -> Vec<Line<'static>> {
+        self.news_at = now;
+        let lines = self.finished(event, now);
+        lines.into_iter().map(|line| margin_mark::clear_margin(line, self.columns)).collect()
+    }
+
+    fn finished(&mut self, event: TurnEvent, now: Instant) -> Vec<Line<'static>> {
+        match event {
+            TurnEvent::Requested => {
+                self.retry = None;
+                self.state = "waiting for the model".into();
+                Vec::new()
+            }
+            TurnEvent::Text(text) => {
+                let mut lines = self.end_thinking(now);
+                self.state = "answering".into();
+                if !std::mem::replace(&mut self.spoke, true) && std::mem::take(&mut self.worked) {
+                    lines.push(Line::default());
+                }
+                lines.extend(self.stream.push(&text, &self.theme, self.columns));
+                lines
+            }
+            TurnEvent::Thinking(text) => {
+                let clean = visible::prose(&text).into_owned();
+                self.thinking.get_or_insert((now, String::new())).1.push_str(&clean);
+                self.state = "thinking".into();
+                Vec::new()
+            }
+            TurnEvent::CallComing { name, .. } => {
+                self.coming = Some((name, 0));
+                let mut lines = self.end_thinking(now);
+                lines.extend(self.end_text());
+                lines
+            }
+            TurnEvent::CallArguments { bytes } => {
+                if let Some((_, total)) = &mut self.coming {
+                    *total += bytes;
+                }
+                Vec::new()
+            }
+            TurnEvent::CallPlanned { id, title, .. } => {
+                self.coming = None;
+                let lines = self.end_text();
+                self.calls.push(RunningCall {
+                    id,
+                    title,
+                    since: None,
+                    tail: String::new(),
+                    open: String::new(),
+                });
+                self.state = "working".into();
+                lines
+            }
+            TurnEvent::CallRunning { id } => {
+                if let Some(call) = self.calls.iter_mut().find(|c| c.id == id) {
+                    call.since = Some(now);
+                }
+                Vec::new()
+            }
+            TurnEvent::CallOutput { id, text } => {
+                if let Some(call) = self.calls.iter_mut().find(|c| c.id == id) {
+                    call.open.clear();
+                    call.tail.push_str(&text);
+                    let excess = call.tail.len().saturating_sub(TAIL_BYTES);
+                    call.tail.drain(..call.tail.ceil_char_boundary(excess));
+                }
+                Vec::new()
+            }
+            TurnEvent::CallLine { id, text } => {
+                if let Some(call) = self.calls.iter_mut().find(|c| c.id == id) {
+                    call.open = text;
+                }
+                Vec::new()
+            }
+            TurnEvent::CallEnded { id, name, outcome, mut summary } => {
+                let call = self.calls.iter().position(|c| c.id == id).map(|at| self.calls.remove(at));
+                if let (Some(call), true) = (&call, outcome != CallOutcome::Done) {
+                    name_object(&mut summary, &name, &call.title);
+                }
+                self.worked = true;
+                self.coming = None;
+                let mut lines = self.end_text();
+                let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
+                lines.extend(scrollback::call(outcome, &summary, &self.theme, fold));
+                lines
+            }
+            TurnEvent::Question(question) => self.ask(AnyQuestion::Call(Box::new(question))),
+            TurnEvent::LoopQuestion(question) => self.ask(AnyQuestion::Loop(question)),
+            TurnEvent::Choice(question) => self.ask(AnyQuestion::Choice(question)),
+            TurnEvent::Enquiry(question) => self.ask(AnyQuestion::Enquiry(question)),
+            TurnEvent::Todos(items) => {
+                self.facts.todos = items;
+                Vec::new()
+            }
+            TurnEvent::Retrying { attempt, of, wait, error } => {
+                self.retry = Some(RetryCountdown { attempt, of, at: now + wait });
+                let text = format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64());
+                scrollback::notice(&text, &self.theme)
+            }
+            TurnEvent::Silent { since } => {
+                let seconds = since.as_secs();
+                self.state = match seconds {
+                    0..30 => format!("no data for {seconds} s"),
+                    _ => format!("no data for {seconds} s: Esc, then /retry, sends it again"),
+                };
+                Vec::new()
+            }
+            TurnEvent::Usage { total, prompt, window, cost } => {
+                self.facts.cost = cost.or(self.facts.cost);
+                self.facts.usage = total;
+                self.facts.prompt_tokens = prompt;
+                self.facts.window = window;
+                Vec::new()
+            }
+            TurnEvent::Steered(text) => {
+                let mut lines = self.end_thinking(now);
+                lines.extend(self.end_text());
+                lines.extend(scrollback::said(&text, &self.theme));
+                lines
+            }
+            TurnEvent::Notice(text) => {
+                let mut lines = self.end_text();
+                lines.extend(scrollback::notice(&text, &self.theme));
+                lines
+            }
+            TurnEvent::Ended(ending) => self.end(&ending, now),
+        }
+    }
+
+    fn ask(&mut self, asked: AnyQuestion) -> Vec<Line<'static>> {
+        self.question = Some(PaneQuestion::new(asked, self.pastes.clone()));
+        self.state = "waiting for you".into();
+        self.focus = if self.composer.is_empty() { QuestionFocus::Question } else { QuestionFocus::Draft };
+        self.guard.reset();
+        self.end_text()
+    }
+
+    fn end_text(&mut self) -> Vec<Line<'static>> {
+        let had_text = self.spoke;
+        self.spoke = false;
+        let mut lines = self.stream.finish(&self.theme, self.columns);
+        if had_text {
+            lines.push(Line::default());
+        }
+        lines
+    }
+
+    fn end_thinking(&mut self, now: Instant) -> Vec<Line<'static>> {
+        let Some((since, text)) = self.thinking.take() else { return Vec::new() };
+        let words = text.split_whitespace().count();
+        let seconds = now.saturating_duration_since(since).as_secs();
+        let style = self.theme.style("thinking");
+        let mut lines = Vec::new();
+        if self.facts.expanded {
+            lines.extend(text.trim().lines().map(|line| Line::styled(line.to_string(), style)));
+        }
+        let thought = Line::styled(format!("thought for {seconds} s ({words} words)"), style);
+        lines.push(margin_mark::line(thought, &self.theme));
+        lines
+    }
+
+    fn end(&mut self, ending: &TurnEnding, now: Instant) -> Vec<Line<'static>> {
+        let mut lines = self.end_thinking(now);
+        lines.extend(self.end_text());
+        lines.extend(scrollback::ending(ending, &self.theme));
+        self.calls.clear();
+        self.coming = None;
+        if let Some(open) = self.question.take() {
+            open.cancel();
+        }
+        lines
+    }
+
+    /// True when time alone changes what is shown. Without motion that is only when keys begin to count.
+    pub fn ticks(&self, now: Instant) -> bool {
+        self.facts.motion || (self.question.is_some() && !self.guard.is_ready(now))
+    }
+
+    pub fn is_expanded(&self) -> bool {
+        self.facts.expanded
+    }
+
+    /// Whether a plan has to be approved first.
+    pub fn plans(&mut self, planning: PlanModeState) {
+        self.planning = planning;
+    }
+
+    /// The time that is shown: without motion, that of the last news.
+    pub(super) fn clock_at(&self, now: Instant) -> Instant {
+        if self.facts.motion { now } else { self.news_at }
+    }
+}
+
+/// A call that did not go through names what it was about, and not only the tool.
+fn name_object(summary: &mut CallSummary, tool: &str, title: &str) {
+    if summary.line.contains(title) {
+        return;
+    }
+    let why = summary.line.strip_prefix(tool).and_then(|rest| rest.strip_prefix(": "));
+    summary.line = format!("{title}: {}", why.unwrap_or(&summary.line));
+}
+
+#[cfg(test)]
+#[path = "turn_pane_tests.rs"]
+mod tests;

@@ -1,0 +1,43 @@
+//! Everything that a person is asked while a turn runs.
+
+use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, LoopQuestion, UserPrompt};
+use crate::tools::{ChangeOverview, DisplayDetail};
+
+pub(in crate::ui::turn_pane) enum AnyQuestion {
+    Call(Box<ApprovalRequest>),
+    Loop(LoopQuestion),
+    Choice(ChoiceQuestion),
+    Enquiry(UserPrompt),
+}
+
+impl AnyQuestion {
+    /// The turn is over before an answer was given.
+    pub(in crate::ui::turn_pane) fn cancel(self) {
+        match self {
+            AnyQuestion::Call(question) => drop(question.reply.send(ApprovalReply::Cancel)),
+            AnyQuestion::Loop(question) => drop(question.reply.send(false)),
+            AnyQuestion::Choice(_) | AnyQuestion::Enquiry(_) => {}
+        }
+    }
+
+    /// Something of it is not here to be seen.
+    pub(super) fn is_cut(&self) -> bool {
+        match self {
+            AnyQuestion::Call(question) => {
+                matches!(&question.preview.detail, DisplayDetail::Diff(diff) if diff.left_out > 0)
+            }
+            _ => self.overview().is_some_and(|overview| overview.files.iter().any(|f| f.left_out > 0)),
+        }
+    }
+
+    /// The changes that are to be applied.
+    pub(super) fn overview(&self) -> Option<&ChangeOverview> {
+        match self {
+            AnyQuestion::Choice(question) => match &question.detail {
+                DisplayDetail::Changes(overview) => Some(overview),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}

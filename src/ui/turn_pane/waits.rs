@@ -1,0 +1,25 @@
+//! What both loops around a turn wait for: keys, and the moment at which one of them counts.
+
+use crate::ui::input::AsyncKeyReader;
+use crate::ui::input::decode::TerminalInput;
+use std::time::Instant;
+
+/// What is typed next; nothing more where there is no reader.
+pub(super) async fn typed(keys: &mut Option<AsyncKeyReader>) -> Option<(TerminalInput, Instant)> {
+    match keys {
+        Some(keys) => keys.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Until a key has been alone for long enough.
+pub(super) async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => tokio::time::sleep_until(due.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
+pub(super) fn is_idle(keys: &Option<AsyncKeyReader>) -> bool {
+    keys.as_ref().is_none_or(AsyncKeyReader::is_idle)
+}
