@@ -105,7 +105,7 @@ pub(super) fn changes(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
     };
     let shown = |path: &Path| workspace.shortened(path);
     if only.is_empty() {
-        let list = set.listing(view.objects(), &view.classify(&set), shown);
+        let list = view.listing(&set, &view.classify(&set), shown);
         shell.say_lines(list.into_iter().map(ratatui::text::Line::raw));
         shell.hint("/changes PATH shows the diff; /apply and /discard accept paths, too");
         return None;

@@ -204,6 +204,14 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
             file.facts.insert(0, words.into());
         }
     }
+    for repository in view.git_events(&set) {
+        let Some(outermost) = set.repositories.of(&repository.path) else { continue };
+        let name = |path: &Path| visible::path_name(&workspace.shortened(path));
+        if let Some(file) = files.iter_mut().find(|file| file.path == outermost) {
+            file.facts
+                .extend(repository.lines(outermost, &name).iter().map(|line| line.trim_start().to_string()));
+        }
+    }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.partial = !only.is_empty();
     Ok(Some(review))
