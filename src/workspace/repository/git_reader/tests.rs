@@ -115,7 +115,14 @@ fn files_below(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
                 true => todo.push(entry.path()),
                 false => {
                     let name = entry.path().strip_prefix(dir).unwrap().to_path_buf();
-                    found.insert(name, fs::read(entry.path()).unwrap_or_default());
+                    // A pipe would be waited for, and a device has no end.
+                    let is_file = entry.file_type().unwrap().is_file();
+                    let content = if is_file {
+                        fs::read(entry.path()).unwrap_or_default()
+                    } else {
+                        b"special".to_vec()
+                    };
+                    found.insert(name, content);
                 }
             }
         }
