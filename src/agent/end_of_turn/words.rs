@@ -56,7 +56,7 @@ pub(super) fn reason(view: &View) -> String {
 
 /// The list of what changes, and then how. Of a very large set some is left out, and counted.
 pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
-    let list = set.listing(view.objects(), &view.classify(set), |path| workspace.shortened(path));
+    let list = view.listing(set, &view.classify(set), |path| workspace.shortened(path));
     let mut room = DIFF;
     let file = |(path, mut patch): (PathBuf, Vec<u8>)| {
         let left_out = patch.len().saturating_sub(room);
