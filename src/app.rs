@@ -3,7 +3,8 @@
 mod error;
 mod view_name;
 use crate::agent::{
-    Agent, AgentConfig, CallInterceptors, CostBudget, SelectedModel, SubagentPool, TurnLimits, TurnStart,
+    ActiveModel, Agent, AgentConfig, AgentLimits, CallInterceptors, CostBudget, SelectedModel, SubagentPool,
+    TurnLimits, TurnStart,
 };
 use crate::config::{
     AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsSources, TrustStore,
@@ -183,18 +184,22 @@ impl App {
         let bound =
             |key: &str, or: u64| u32::try_from(self.config.number(key).unwrap_or(or)).unwrap_or(u32::MAX);
         Ok(Agent::new(AgentConfig {
-            provider: answerer.provider,
-            model: answerer.model,
-            max_output: answerer.max_output,
+            model: ActiveModel {
+                provider: answerer.provider,
+                spec: answerer.model,
+                max_output: answerer.max_output,
+            },
             system: self.system_prompt(),
             registry: Arc::clone(&self.registry),
             env: Arc::new(self.env_with(self.jobs.clone(), scratchpads, &name)),
             policy: Arc::clone(&self.policy),
-            bounds: TurnLimits { rounds: bound("max_turns", 200), repeats: bound("max_repeats", 5) },
-            budget: self.budget()?,
-            sum_up_at: self.config.number("compact_percent").unwrap_or(85).min(100) as f64 / 100.0,
-            gate: Arc::clone(&self.gate),
-            family: SubagentPool::new(
+            limits: AgentLimits {
+                turn: TurnLimits { rounds: bound("max_turns", 200), repeats: bound("max_repeats", 5) },
+                compact_at: self.config.number("compact_percent").unwrap_or(85).min(100) as f64 / 100.0,
+                budget: self.budget()?,
+            },
+            interceptors: Arc::clone(&self.gate),
+            subagents: SubagentPool::new(
                 usize::try_from(self.config.number("agents.at_once").unwrap_or(4)).unwrap_or(4),
             ),
             session,

@@ -71,7 +71,7 @@ impl Shell<'_> {
         );
         let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
         let model = agent.model().name.clone();
-        let visit = agent.visit();
+        let visit = agent.call_origin();
         // A picture that they named is dropped or pasted from anywhere; what is denied stays denied. Text from outside is not
         // taken on a word that may have come with a short paste.
         let reply = if is_picture(&file) { ApprovalReply::Yes } else { ApprovalReply::Nobody };

@@ -27,7 +27,7 @@ pub(super) fn context(shell: &mut Shell<'_>, rest: &str) -> CommandFollowUp {
         shell.note("no messages yet");
         return None;
     };
-    shell.say_lines(told(&agent.fill()).into_iter().map(Line::raw));
+    shell.say_lines(told(&agent.context_usage()).into_iter().map(Line::raw));
     None
 }
 

@@ -93,7 +93,7 @@ impl Shell<'_> {
             registry,
             env,
             policy,
-            agent.visit(),
+            agent.call_origin(),
             call,
             ApprovalReply::Nobody,
             CancellationToken::new(),
