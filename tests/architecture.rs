@@ -200,7 +200,7 @@ fn placets_sentences_are_written_in_one_file_and_read_nowhere() {
 
 /// Files that import each other in a ring cannot be read one after the other. The rooms that still have rings, and how
 /// many files of theirs are in one: a figure may only fall, and a room that is not here has none.
-const IN_RINGS: [(&str, usize); 5] = [("media", 4), ("repl", 21), ("text", 12), ("tools", 32), ("ui", 26)];
+const IN_RINGS: [(&str, usize); 4] = [("media", 4), ("text", 12), ("tools", 32), ("ui", 26)];
 
 #[test]
 fn no_more_files_import_each_other_in_a_ring() {
@@ -216,11 +216,15 @@ fn no_more_files_import_each_other_in_a_ring() {
 
 /// Where the methods of the big types are: in one file or one folder below `src/`, so that what such a type does is read
 /// in one place.
-const METHODS: [(&str, &str); 5] = [
+const METHODS: [(&str, &str); 9] = [
     ("Agent", "agent/agent"),
+    ("App", "app"),
     ("ApplyQuestion", "agent/end_of_turn"),
+    ("CommandContext", "repl/context"),
     ("Conversation", "agent/conversation"),
     ("ModelClient", "agent/request"),
+    ("Shell", "repl/shell"),
+    ("ShellConversation", "repl/conversation"),
     ("TurnDriver", "agent/turn_driver"),
 ];
 

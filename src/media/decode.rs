@@ -213,5 +213,11 @@ fn huge(kind: PictureFormat, bytes: &[u8]) -> MediaError {
     if width > MOST_SIDE || height > MOST_SIDE {
         return MediaError::LongSide { width, height, most: MOST_SIDE };
     }
+    // Eight bytes a pixel, three times: no decoder takes more for the pixels alone, so something else is large.
+    if u64::from(width) * u64::from(height) * 24 < MOST_BYTES {
+        let what = if kind == PictureFormat::Gif { "a frame" } else { "text or other data" };
+        let form = format!("with {what} that takes more than {} MB", MOST_BYTES >> 20);
+        return MediaError::Lacks { kind, form };
+    }
     MediaError::Huge { width, height, most: MOST_BYTES >> 20 }
 }

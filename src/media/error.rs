@@ -41,9 +41,19 @@ impl MediaError {
             MediaError::Unsupported(PictureFormat::Heic) => {
                 "convert it with a command: `heif-convert FILE out.png`, or `magick FILE out.png`"
             }
-            MediaError::Unsupported(_) => {
+            MediaError::Unsupported(PictureFormat::Avif) => {
                 "convert it with a command: `avifdec FILE out.png`, or `magick FILE out.png`"
             }
+            MediaError::Unsupported(PictureFormat::Jpeg2000) => {
+                "convert it with a command: `opj_decompress -i FILE -o out.png`, or `magick FILE out.png`"
+            }
+            MediaError::Unsupported(PictureFormat::Icns) => {
+                "convert it with a command: `icns2png -x FILE`, or `magick FILE out.png`"
+            }
+            MediaError::Unsupported(PictureFormat::Photoshop) => {
+                "convert it with a command: `magick FILE[0] out.png`"
+            }
+            MediaError::Unsupported(_) => "convert it with a command: `magick FILE out.png`",
             MediaError::Lacks { kind: PictureFormat::Jpeg, .. } => {
                 "convert it with a command: `djpeg FILE > out.ppm`, or `magick FILE out.png`"
             }

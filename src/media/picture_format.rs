@@ -22,6 +22,13 @@ pub enum PictureFormat {
     Jxl,
     Heic,
     Avif,
+    Jpeg2000,
+    Icns,
+    Pcx,
+    Sgi,
+    Pfm,
+    Photoshop,
+    Gimp,
 }
 
 impl PictureFormat {
@@ -53,7 +60,16 @@ impl PictureFormat {
             PictureFormat::Qoi => ImageFormat::Qoi,
             PictureFormat::Dds => ImageFormat::Dds,
             PictureFormat::Farbfeld => ImageFormat::Farbfeld,
-            PictureFormat::Jxl | PictureFormat::Heic | PictureFormat::Avif => return None,
+            PictureFormat::Jxl
+            | PictureFormat::Heic
+            | PictureFormat::Avif
+            | PictureFormat::Jpeg2000
+            | PictureFormat::Icns
+            | PictureFormat::Pcx
+            | PictureFormat::Sgi
+            | PictureFormat::Pfm
+            | PictureFormat::Photoshop
+            | PictureFormat::Gimp => return None,
         })
     }
 }
@@ -78,6 +94,13 @@ impl fmt::Display for PictureFormat {
             PictureFormat::Jxl => "JPEG XL",
             PictureFormat::Heic => "HEIC",
             PictureFormat::Avif => "AVIF",
+            PictureFormat::Jpeg2000 => "JPEG 2000",
+            PictureFormat::Icns => "ICNS",
+            PictureFormat::Pcx => "PCX",
+            PictureFormat::Sgi => "SGI",
+            PictureFormat::Pfm => "PFM",
+            PictureFormat::Photoshop => "Photoshop",
+            PictureFormat::Gimp => "GIMP",
         })
     }
 }
@@ -90,7 +113,7 @@ pub fn sniff(head: &[u8], name: &str) -> Option<PictureFormat> {
     let kind = match head {
         [0x89, b'P', b'N', b'G', 0x0D, 0x0A, 0x1A, 0x0A, ..] => PictureFormat::Png,
         [0xFF, 0xD8, 0xFF, ..] => PictureFormat::Jpeg,
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => PictureFormat::Gif,
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', rest @ ..] if !is_text(rest) => PictureFormat::Gif,
         [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => PictureFormat::WebP,
         [b'B', b'M', ..] if matches!(u32_at(14), 12 | 16 | 40 | 52 | 56 | 64 | 108 | 124) => {
             PictureFormat::Bmp
@@ -109,6 +132,14 @@ pub fn sniff(head: &[u8], name: &str) -> Option<PictureFormat> {
         [b'D', b'D', b'S', b' ', 124, 0, 0, 0, ..] => PictureFormat::Dds,
         _ if head.starts_with(b"farbfeld") => PictureFormat::Farbfeld,
         [0xFF, 0x0A, ..] | [0, 0, 0, 0x0C, b'J', b'X', b'L', b' ', ..] => PictureFormat::Jxl,
+        // In a container, or the code stream alone.
+        [0, 0, 0, 0x0C, b'j', b'P', b' ', b' ', ..] | [0xFF, 0x4F, 0xFF, 0x51, ..] => PictureFormat::Jpeg2000,
+        [b'i', b'c', b'n', b's', 0, ..] => PictureFormat::Icns,
+        [0x0A, 0 | 2..=5, 1, 1 | 2 | 4 | 8, ..] => PictureFormat::Pcx,
+        [0x01, 0xDA, 0 | 1, 1 | 2, 0, 1..=3, ..] => PictureFormat::Sgi,
+        [b'P', b'F' | b'f', b'\n', b'0'..=b'9', ..] if pnm_header(head) => PictureFormat::Pfm,
+        [b'8', b'B', b'P', b'S', 0, 1 | 2, ..] => PictureFormat::Photoshop,
+        _ if head.starts_with(b"gimp xcf ") => PictureFormat::Gimp,
         _ if at(4, 4) == b"ftyp" => match at(8, 4) {
             b"avif" | b"avis" => PictureFormat::Avif,
             b"heic" | b"heix" | b"hevc" | b"heim" | b"heis" | b"mif1" | b"msf1" => PictureFormat::Heic,
@@ -124,6 +155,12 @@ pub fn sniff(head: &[u8], name: &str) -> Option<PictureFormat> {
 pub fn is_pdf(head: &[u8]) -> bool {
     // The mark is long enough, but a text about the format may begin with it; the version follows in a real one.
     matches!(head, [b'%', b'P', b'D', b'F', b'-', b'1'..=b'2', b'.', b'0'..=b'9', ..])
+}
+
+/// Text about the format may begin with its signature; the header of a picture has bytes that no text has.
+fn is_text(rest: &[u8]) -> bool {
+    rest.iter().all(|byte| !byte.is_ascii_control() || byte.is_ascii_whitespace())
+        && std::str::from_utf8(rest).map_or_else(|e| e.error_len().is_none(), |_| true)
 }
 
 /// Width and height as numbers, after any comments.
@@ -152,6 +189,8 @@ mod tests {
             "P1 is the first",
             "P3 1x",
             "GIF89 is old",
+            "GIF89a is a format",
+            "GIF87a\n",
             "DDS is a format",
             "qoif what",
             "RIFF ok",
@@ -161,6 +200,19 @@ mod tests {
         assert!(is_pdf(b"%PDF-1.7\n%\xE2\xE3") && !is_pdf(b"%PDF- is how they begin"));
         assert_eq!(sniff(b"P3\n# made by hand\n2 2\n255\n", ""), Some(PictureFormat::Pnm));
         assert_eq!(sniff(b"\0\0\0\x1CftypheicABCD", "x.png"), Some(PictureFormat::Heic));
+        assert_eq!(sniff(b"GIF89a\x01\0\x01\0\x80\0\0", ""), Some(PictureFormat::Gif));
+        for (head, kind) in [
+            (&b"\0\0\0\x0CjP  \r\n\x87\n"[..], PictureFormat::Jpeg2000),
+            (b"\xFF\x4F\xFF\x51\0", PictureFormat::Jpeg2000),
+            (b"icns\0\0\x12\0", PictureFormat::Icns),
+            (b"\x0A\x05\x01\x08\0\0", PictureFormat::Pcx),
+            (b"\x01\xDA\x01\x01\0\x03", PictureFormat::Sgi),
+            (b"PF\n640 480\n-1.0\n", PictureFormat::Pfm),
+            (b"8BPS\0\x01\0\0", PictureFormat::Photoshop),
+            (b"gimp xcf v011\0", PictureFormat::Gimp),
+        ] {
+            assert_eq!(sniff(head, "a.bin"), Some(kind));
+        }
         let tga = [0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 24, 0];
         assert_eq!(sniff(&tga, "a.TGA"), Some(PictureFormat::Tga));
         assert_eq!(sniff(&tga, "a.bin"), None);

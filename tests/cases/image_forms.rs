@@ -236,6 +236,15 @@ fn files(format: &str, form: &str) -> Vec<Vec<u8>> {
         ("JPEG XL", "") => vec![b"\xFF\x0A\xFA\x1F".to_vec()],
         ("HEIC", "") => vec![b"\0\0\0\x18ftypheic\0\0\0\0mif1heic".to_vec()],
         ("AVIF", "") => vec![b"\0\0\0\x18ftypavif\0\0\0\0mif1avif".to_vec()],
+        ("JPEG 2000", "") => {
+            vec![b"\0\0\0\x0CjP  \r\n\x87\n\0".to_vec(), b"\xFF\x4F\xFF\x51\0\x2F".to_vec()]
+        }
+        ("ICNS", "") => vec![b"icns\0\0\0\x10ic07\0\0\0\x08".to_vec()],
+        ("PCX", "") => vec![b"\x0A\x05\x01\x08\0\0\0\0\x01\0\x01\0".to_vec()],
+        ("SGI", "") => vec![b"\x01\xDA\x01\x01\0\x03\0\x02\0\x02\0\x03".to_vec()],
+        ("PFM", "") => vec![b"Pf\n1 1\n-1.0\n\0\0\0\0".to_vec()],
+        ("Photoshop", "") => vec![b"8BPS\0\x01\0\0\0\0\0\0\0\x03".to_vec()],
+        ("GIMP", "") => vec![b"gimp xcf v011\0\0\0\0\x01".to_vec()],
         other => panic!("no file for the row {other:?}"),
     }
 }
@@ -415,4 +424,15 @@ fn a_refused_picture_is_refused_in_the_same_words_wherever_it_comes_in() {
             placet::ui::picture::half_blocks(&bytes, "a.bin", (9, 9), placet::ui::ansi::ColorDepth::True);
         assert_eq!(cells.unwrap_err(), words);
     }
+}
+
+/// Story: the error said that a picture of 1x1 pixels had to be scaled down.
+#[test]
+fn what_is_large_in_a_small_picture_is_named() {
+    let mut gif = encoded(&small(), ImageFormat::Gif);
+    // The image descriptor: a comma, left, top, width, height (GIF89a, section 20).
+    let at = gif.iter().position(|byte| *byte == b',').unwrap();
+    gif[at + 5..at + 9].copy_from_slice(&[0xFF; 4]);
+    let error = media::check(PictureFormat::Gif, &gif).unwrap_err().to_string();
+    assert_eq!(error, "GIF with a frame that takes more than 400 MB is not supported");
 }

@@ -67,7 +67,7 @@ impl UserReport {
     /// The first line says that something went wrong afterwards, and the next ones what.
     fn but(mut self, shortfalls: &[String]) -> UserReport {
         if let (false, Some(first)) = (shortfalls.is_empty(), self.lines.first_mut()) {
-            first.push_str(", but the record of it is incomplete:");
+            first.push_str(", but not everything worked:");
             self.lines.extend(shortfalls.iter().map(|line| sanitize::line(line).into_owned()));
             self.incomplete = true;
         }

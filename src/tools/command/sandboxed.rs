@@ -413,7 +413,7 @@ fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) 
         }
         EffectsOutcome::Applied => ("applied".into(), "applied".into()),
         EffectsOutcome::AppliedBut(why) => {
-            let words = format!("applied, but the record of it is incomplete: {why}");
+            let words = format!("applied, but not everything worked: {why}");
             (words.clone(), words)
         }
         EffectsOutcome::Real => {

@@ -112,6 +112,19 @@ fn line_ends_and_encodings_are_shown() {
     }
 }
 
+/// Story: both halves of a surrogate pair were decoded as U+FFFD, so two contents looked the same.
+#[test]
+fn half_a_surrogate_pair_is_no_text() {
+    let utf16 = |units: &[u16]| -> Vec<u8> {
+        [0xFEFF].iter().chain(units).flat_map(|unit| unit.to_le_bytes()).collect()
+    };
+    let (whole, high, low) =
+        (utf16(&[0x61, 0xD83D, 0xDE00, 10]), utf16(&[0x61, 0xD83D, 10]), utf16(&[0x61, 0xDE00, 10]));
+    let (words, left_out) = super::load::wide_text(b"", &whole).unwrap();
+    assert!(left_out == 0 && words.iter().any(|line| line.contains("a😀")), "{words:?}");
+    assert!(super::load::wide_text(b"", &high).is_none() && super::load::wide_text(&low, &whole).is_none());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]

@@ -291,7 +291,7 @@ fn text(change: &FileChange, before: Vec<u8>, after: Vec<u8>, facts: &mut Vec<St
         return ReviewBody::Whole(WholeChange { words: vec![words], pictures, ..WholeChange::default() });
     }
     let (Some(old), Some(new)) = (SideText::new(before.clone()), SideText::new(after.clone())) else {
-        let (words, left_out) = wide_text(change, &before, &after);
+        let (words, left_out) = wide_text(&before, &after).unwrap_or_else(|| (vec![sizes(change)], 0));
         return ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() });
     };
     facts.extend(encodings(&before, &after));
@@ -319,19 +319,20 @@ pub(super) fn encodings(before: &[u8], after: &[u8]) -> Option<String> {
     }
 }
 
-/// What is text, but not by bytes, is shown as a difference and decided as a whole; what is none, by its size. Lines that
-/// are not shown are counted.
-fn wide_text(change: &FileChange, before: &[u8], after: &[u8]) -> (Vec<String>, usize) {
+/// Text in UTF-16 as a difference, which is decided as a whole, and how many of its lines are not shown. `None` where a
+/// side is not text, or where the text does not show all of its bytes: such a file is shown by its size and hash.
+pub(super) fn wide_text(before: &[u8], after: &[u8]) -> Option<(Vec<String>, usize)> {
     let decoded = |bytes: &[u8]| match bytes {
         [] => Some((String::new(), String::new())),
-        _ => DetectedEncoding::of(bytes).ok().map(|d| {
+        _ => DetectedEncoding::of(bytes).ok().and_then(|d| {
             let body = bytes.get(d.mark..).unwrap_or_default();
-            (d.encoding.decode(body).into_owned(), d.encoding.to_string())
+            let text = d.encoding.decode(body).into_owned();
+            // Half a surrogate pair is decoded as U+FFFD, whichever half it is: two contents would look the same.
+            let same = d.encoding.encode(&text).is_ok_and(|bytes| *bytes == *body);
+            same.then(|| (text, d.encoding.to_string()))
         }),
     };
-    let (Some((old, _)), Some((new, encoding))) = (decoded(before), decoded(after)) else {
-        return (vec![sizes(change)], 0);
-    };
+    let ((old, _), (new, encoding)) = (decoded(before)?, decoded(after)?);
     let diff = LineDiff::new(&old, &new).unified(3, 1 << 20);
     let mut words = vec![format!("text in {encoding}, decided as a whole")];
     let all = sanitize::block(&diff.text);
@@ -340,7 +341,7 @@ fn wide_text(change: &FileChange, before: &[u8], after: &[u8]) -> (Vec<String>, 
     if left_out > 0 {
         words.push(format!("{left_out} more lines are not shown"));
     }
-    (words, left_out)
+    Some((words, left_out))
 }
 
 fn sizes(change: &FileChange) -> String {

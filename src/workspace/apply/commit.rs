@@ -93,7 +93,9 @@ pub(super) fn acts_of(change: &AppliedChange) -> Vec<CommitAction> {
     acts
 }
 
-pub(super) fn all(entry: &JournalEntry) -> Result<(), CommitFailure> {
+/// Changes all paths. Where the disk did not confirm that the new names are stored, gives its error: the change is done, and
+/// a power failure may lose it.
+pub(super) fn all(entry: &JournalEntry) -> Result<Option<io::Error>, CommitFailure> {
     let mut done = Vec::new();
     let mut dirs = OpenDirs::default();
     for (index, act) in acts(entry) {
@@ -114,9 +116,9 @@ pub(super) fn all(entry: &JournalEntry) -> Result<(), CommitFailure> {
         done.push((index, act));
         crash_point();
     }
-    sync(entry);
+    let unconfirmed = sync(entry).err();
     match late_write(entry) {
-        None => Ok(()),
+        None => Ok(unconfirmed),
         Some(path) => Err(CommitFailure { path, error: raced(), raced: true, done, begun: None }),
     }
 }
@@ -299,19 +301,17 @@ pub(super) fn dress(spot: &CommitTarget<'_>, after: &PathState) -> io::Result<()
     Ok(attrs.give(&file)?)
 }
 
-fn sync(entry: &JournalEntry) {
+fn sync(entry: &JournalEntry) -> io::Result<()> {
+    super::fault("sync")?;
+    let directory = |change: &AppliedChange| change.path.parent().and_then(|path| dir_anyway(path).ok());
     if entry.changes.len() > super::SYNC_EACH {
-        if let Some(dir) =
-            entry.changes.first().and_then(|c| c.path.parent()).and_then(|p| dir_anyway(p).ok())
-        {
-            super::sync_file_system(&File::from(dir));
-        }
-        return;
+        return match entry.changes.first().and_then(directory) {
+            Some(dir) => super::sync_file_system(&File::from(dir)),
+            None => Ok(()),
+        };
     }
-    for change in &entry.changes {
-        if let Some(dir) = change.path.parent().and_then(|p| dir_anyway(p).ok()) {
-            // A directory that cannot be synced is as safe as the file system makes it.
-            let _ = rustix::fs::fsync(&dir);
-        }
+    for dir in entry.changes.iter().filter_map(directory) {
+        super::confirm(rustix::fs::fsync(&dir))?;
     }
+    Ok(())
 }

@@ -18,7 +18,7 @@ mod sync;
 pub(super) use step::{ApplyStep, ContentSource};
 use step::{MERGEABLE, SYNC_EACH, anchor, states_of, temp_name};
 
-pub(super) use sync::{crash_point, sync_file_system};
+pub(super) use sync::{confirm, crash_point, sync_file_system};
 
 #[cfg(test)]
 pub(super) use failpoints::fail_at;
@@ -146,22 +146,29 @@ pub(super) fn commit_steps(
         return Err(ApplyError::Journal(e));
     }
     crash_point();
-    if let Err(trouble) = commit::all(&entry) {
-        let back = rollback::take_back(objects, &entry, &trouble);
-        if back.is_err() {
-            return Err(ApplyError::Half { path: trouble.path, error: trouble.error });
+    let unconfirmed = match commit::all(&entry) {
+        Ok(unconfirmed) => unconfirmed,
+        Err(trouble) => {
+            let back = rollback::take_back(objects, &entry, &trouble);
+            if back.is_err() {
+                return Err(ApplyError::Half { path: trouble.path, error: trouble.error });
+            }
+            abandon(journal, &mut entry, made)?;
+            return Err(match trouble.raced {
+                true => ApplyError::Changed(vec![trouble.path]),
+                false => ApplyError::Failed { path: trouble.path, error: trouble.error },
+            });
         }
-        abandon(journal, &mut entry, made)?;
-        return Err(match trouble.raced {
-            true => ApplyError::Changed(vec![trouble.path]),
-            false => ApplyError::Failed { path: trouble.path, error: trouble.error },
-        });
-    }
+    };
     crash_point();
     let left = old_contents::keep_displaced(objects, &entry, true);
     crash_point();
     entry.repositories = states_of(&entry);
     close(journal, &mut entry, left);
+    if let Some(e) = unconfirmed {
+        let words = "the disk did not confirm that the files are stored, so a power failure may lose them";
+        entry.shortfalls.push(format!("{words}: {e}"));
+    }
     crash_point();
     Ok(entry)
 }

@@ -90,10 +90,11 @@ pub(super) fn all(
             last = Some(dir);
         }
     }
-    objects.sync();
-    if let (false, Some(dir)) = (each, last) {
-        sync_file_system(&File::from(dir.try_clone().map_err(|e| (PathBuf::new(), e))?));
-    }
+    let synced = objects.sync().and_then(|()| match (each, last) {
+        (false, Some(dir)) => sync_file_system(&File::from(dir.try_clone()?)),
+        _ => Ok(()),
+    });
+    synced.map_err(|e| (PathBuf::new(), e))?;
     Ok(())
 }
 

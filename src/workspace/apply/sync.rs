@@ -1,13 +1,25 @@
 //! What makes sure that content is on the disk, and where tests let an apply crash.
 
+use rustix::io::Errno;
 use std::fs::File;
+use std::io;
 
-/// Makes everything on the file system of `at` last.
-pub(in crate::workspace) fn sync_file_system(at: &File) {
+/// Stores everything on the file system of `at` durably.
+pub(in crate::workspace) fn sync_file_system(at: &File) -> io::Result<()> {
     #[cfg(target_os = "linux")]
-    let _ = rustix::fs::syncfs(at);
+    let synced = rustix::fs::syncfs(at);
     #[cfg(not(target_os = "linux"))]
-    drop(at.sync_all());
+    let synced = rustix::fs::fsync(at);
+    confirm(synced)
+}
+
+/// The result of a sync: an error only where the disk lost something. A directory that cannot be synced at all, as on some
+/// network file systems, is as safe as the file system makes it.
+pub(in crate::workspace) fn confirm(synced: rustix::io::Result<()>) -> io::Result<()> {
+    match synced {
+        Err(e @ (Errno::IO | Errno::NOSPC | Errno::DQUOT)) => Err(e.into()),
+        _ => Ok(()),
+    }
 }
 
 /// In a debug build the process ends here at the N-th time when `PLACET_CRASH_AT=N`: tests go through all of them.

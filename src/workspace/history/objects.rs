@@ -254,9 +254,12 @@ impl ObjectStore {
     }
 
     /// Makes everything stored so far last.
-    pub fn sync(&self) {
-        if let Ok(dir) = File::open(&self.dir) {
-            crate::workspace::apply::sync_file_system(&dir);
+    pub fn sync(&self) -> io::Result<()> {
+        match File::open(&self.dir) {
+            Ok(dir) => crate::workspace::apply::sync_file_system(&dir),
+            // Nothing was stored.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(e) => Err(e),
         }
     }
 }

@@ -100,7 +100,7 @@ fn landed(entry: &JournalEntry, undo: Option<&str>, name: &dyn Fn(&Path) -> Stri
     let changes = entry.changes.len();
     let mut first = format!("applied {}", count::of(changes, "change"));
     if !entry.shortfalls.is_empty() {
-        first.push_str(", but the record of it is incomplete:");
+        first.push_str(", but not everything worked:");
     } else if let Some(undo) = undo {
         let them = if changes == 1 { "it" } else { "them" };
         first.push_str(&format!("; {undo} reverts {them}"));

@@ -75,6 +75,21 @@ fn what_fails_after_the_commit_does_not_make_an_apply_look_undone() {
 }
 
 #[test]
+fn a_disk_that_does_not_confirm_the_new_names_is_reported_and_the_apply_can_be_undone() {
+    let b = waiting();
+    let old = tree(&b.root);
+    fail_at("sync", Other);
+    let ApplyOutcome::Landed(entry) = b.view.apply(&b.all(), label("t")).unwrap() else { panic!() };
+    let [shortfall] = entry.shortfalls.as_slice() else { panic!("{:?}", entry.shortfalls) };
+    assert!(shortfall.starts_with("the disk did not confirm that the files are stored"), "{shortfall}");
+    assert_eq!(fs::read(b.root.join("a.txt")).unwrap(), b"two\n");
+    assert!(b.view.journal().open_entries().unwrap().is_empty());
+    let plan = b.view.plan_undo(&b.view.journal().to_undo(), None, label("u")).unwrap();
+    b.view.execute_plan(plan).unwrap().unwrap();
+    assert_eq!(tree(&b.root), old);
+}
+
+#[test]
 fn an_apply_whose_old_contents_cannot_be_stored_is_refused_before_it_changes_anything() {
     let b = waiting();
     let old = tree(&b.root);

@@ -56,7 +56,7 @@ impl View {
                 }
             }
         }
-        self.objects().sync();
+        self.objects().sync()?;
         Ok(snapshot)
     }
 

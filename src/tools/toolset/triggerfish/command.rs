@@ -91,11 +91,38 @@ impl TriggerfishState {
             return injected("embedded newline");
         }
         let plain = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        match self.denied.iter().find(|denied| holds(&plain, denied)) {
+        let usual = usual_form(&plain);
+        match self.denied.iter().find(|denied| holds(&plain, denied) || holds(&usual, denied)) {
             Some(_) => Err(ToolError::worded(format!("Command denied by policy: \"{line}\""))),
             None => Ok(()),
         }
     }
+}
+
+/// The line with each `rm` as the list writes it: the options in one word as `-rf`, the target without a slash or star at
+/// its end. `rm -r --force ~/` becomes `rm -rf ~`.
+fn usual_form(line: &str) -> String {
+    let mut out: Vec<&str> = Vec::new();
+    let mut words = line.split(' ').peekable();
+    while let Some(word) = words.next() {
+        out.push(word);
+        if word.rsplit('/').next() != Some("rm") {
+            continue;
+        }
+        let (mut recursive, mut force) = (false, false);
+        while let Some(option) = words.next_if(|word| word.starts_with('-')) {
+            let short = !option.starts_with("--");
+            recursive |= option == "--recursive" || short && option.contains(['r', 'R']);
+            force |= option == "--force" || short && option.contains('f');
+        }
+        if recursive && force {
+            out.push("-rf");
+        }
+        let Some(target) = words.next() else { continue };
+        let bare = target.trim_end_matches(['/', '*']);
+        out.push(if bare.is_empty() && target.starts_with('/') { "/" } else { bare });
+    }
+    out.join(" ")
 }
 
 /// True when `line` holds `denied` as words of their own: `sudo` is not in `pseudocode`, `rm -rf /` not in
@@ -130,6 +157,12 @@ mod tests {
         for line in [
             "rm -rf /",
             "rm  -rf   / ",
+            "rm -fr /",
+            "rm -r -f /",
+            "/bin/rm --recursive --force --no-preserve-root /",
+            "rm -Rfv //*",
+            "rm -rf ~/",
+            "cd x && rm -fr ~",
             "sudo ls",
             "ls; sudo ls",
             "/usr/bin/sudo ls",
@@ -140,7 +173,15 @@ mod tests {
             let message = surface.permitted(line).unwrap_err().message;
             assert_eq!(message, format!("Command denied by policy: \"{line}\""));
         }
-        for line in ["rm -rf /tmp/x", "cat pseudocode.md", "echo sudoku", "rebooted"] {
+        for line in [
+            "rm -rf /tmp/x",
+            "rm -fr ~/x/",
+            "rm -r /",
+            "rm -rf *",
+            "cat pseudocode.md",
+            "echo sudoku",
+            "rebooted",
+        ] {
             assert!(surface.permitted(line).is_ok(), "{line}");
         }
         assert!(surface.permitted("a\nb").unwrap_err().message.contains("embedded newline in command"));
