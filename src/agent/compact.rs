@@ -310,7 +310,7 @@ fn known_facts(conversation: &Conversation, services: &SharedServices) -> String
     push_list(&mut out, "Scratchpads", &pads);
     let workspace = &services.env.workspace;
     let shown = |path: &Path| name(&workspace.shown(path)).into_owned();
-    let seen: Vec<String> = services.ledger().paths().map(|path| shown(path)).collect();
+    let seen: Vec<String> = services.ledger().paths().map(shown).collect();
     push_list(
         &mut out,
         "Files read or written so far (read a file again before you edit it: you no longer see its content)",
