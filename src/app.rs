@@ -71,7 +71,7 @@ impl App {
         let keys = withheld(&config);
         let gate = interceptors::gate(&mut config, &paths, keys)?;
         config.problems.extend(own_models(&paths.models_file()));
-        let dialect = config.text("tools.dialect").and_then(ToolSet::parse).unwrap_or_default();
+        let dialect = ToolSet::parse(&config.settings().tools.dialect).unwrap_or_default();
         let registry = ToolRegistry::of_dialect(dialect, &tool_sets::settings(&config));
         let (mounts, pads) = mounts::read(&mut config, &paths)?;
         let aliases = mounts.iter().map(|m| (m.prefix.clone(), m.dir().to_path_buf())).collect();
@@ -84,7 +84,7 @@ impl App {
         workspace.set_hidden(&hidden)?;
         workspace.protect(interceptors::protected(&mut config));
         config.restrict_mode();
-        let mode = config.text("mode").and_then(Mode::parse).unwrap_or(Mode::Read);
+        let mode = Mode::parse(&config.settings().conversation.mode).unwrap_or(Mode::Read);
         let permitted = modes::permitted(&mut config);
         if !permitted.contains(&mode) {
             return Err(AppError::Mode { mode, permitted });
@@ -135,15 +135,15 @@ impl App {
 
     fn env_with(&self, jobs: JobRegistry, scratchpads: Arc<Scratchpads>, name: &str) -> ToolContext {
         let view = self.view(name);
-        let number = |key: &str, or: u64| self.config.number(key).unwrap_or(or);
+        let settings = &self.config.settings().tools;
         let limits = ToolLimits {
-            inline_bytes: usize::try_from(number("tools.inline_bytes", 30_000)).unwrap_or(30_000),
-            search_time: Duration::from_secs(number("tools.search_seconds", 60).max(1)),
+            inline_bytes: settings.inline_bytes,
+            search_time: Duration::from_secs(settings.search_seconds.max(1)),
             ..ToolLimits::default()
         };
         let commands = CommandSettings {
             supervisor: std::env::current_exe().unwrap_or_else(|_| PathBuf::from("placet")),
-            timeout: Duration::from_millis(number("tools.command_timeout_ms", 120_000)),
+            timeout: Duration::from_millis(settings.command_timeout_ms),
             withheld: withheld(&self.config),
             confining: Some(Arc::new(self.confining(&view))),
             brake: self.brake(),
@@ -156,13 +156,17 @@ impl App {
     }
 
     fn budget(&self) -> Result<CostBudget, AppError> {
-        let limit = |key: &'static str| match self.config.text(key) {
-            None | Some("") => Ok(None),
+        let settings = &self.config.settings().conversation;
+        let limit = |key: &'static str, text: Option<&String>| match text {
+            None => Ok(None),
             Some(text) => {
-                dollars(text).map(Some).ok_or_else(|| AppError::Dollars { key, value: text.into() })
+                dollars(text).map(Some).ok_or_else(|| AppError::Dollars { key, value: text.clone() })
             }
         };
-        Ok(CostBudget { session: limit("budget.session")?, day: limit("budget.day")? })
+        Ok(CostBudget {
+            session: limit("budget.session", settings.budget_session.as_ref())?,
+            day: limit("budget.day", settings.budget_day.as_ref())?,
+        })
     }
 
     /// A conversation kept in `session`, or only in memory.
@@ -172,8 +176,7 @@ impl App {
             None => Arc::new(Scratchpads::in_memory()),
         };
         let name = session.as_ref().map_or_else(views::fresh_name, |s| s.id().to_string());
-        let bound =
-            |key: &str, or: u64| u32::try_from(self.config.number(key).unwrap_or(or)).unwrap_or(u32::MAX);
+        let settings = &self.config.settings().conversation;
         Ok(Agent::new(AgentConfig {
             model: ActiveModel {
                 provider: answerer.provider,
@@ -185,14 +188,12 @@ impl App {
             env: Arc::new(self.env_with(self.jobs.clone(), scratchpads, &name)),
             policy: Arc::clone(&self.policy),
             limits: AgentLimits {
-                turn: TurnLimits { rounds: bound("max_turns", 200), repeats: bound("max_repeats", 5) },
-                compact_at: self.config.number("compact_percent").unwrap_or(85).min(100) as f64 / 100.0,
+                turn: TurnLimits { rounds: settings.max_turns, repeats: settings.max_repeats },
+                compact_at: settings.compact_percent.min(100) as f64 / 100.0,
                 budget: self.budget()?,
             },
             interceptors: Arc::clone(&self.gate),
-            subagents: SubagentPool::new(
-                usize::try_from(self.config.number("agents.at_once").unwrap_or(4)).unwrap_or(4),
-            ),
+            subagents: SubagentPool::new(settings.agents_at_once),
             session,
         }))
     }
@@ -213,7 +214,7 @@ impl App {
         for mount in self.mounts.iter() {
             out.push_str(&format!("Mounted: {}, in commands {}.\n", mount.prefix, mount.dir().display()));
         }
-        if let Some(more) = self.config.text("append_system_prompt") {
+        if let Some(more) = &self.config.settings().conversation.append_system_prompt {
             out.push_str(&format!("\n{more}\n"));
         }
         out
@@ -282,10 +283,8 @@ fn own_models(path: &Path) -> Vec<ConfigProblem> {
 
 /// Keys that no command sees.
 fn withheld(config: &Config) -> Vec<String> {
-    let own = config.names_below("providers").into_iter();
-    let own = own.filter_map(|name| {
-        config.text(&crate::config::name_of("providers", &name, "key_env")).map(String::from)
-    });
+    let own = config.provider_names().into_iter();
+    let own = own.filter_map(|name| config.provider(&name).key_env);
     ProviderPreset::all().iter().map(|p| p.key_variable.clone()).chain(own).collect()
 }
 
@@ -344,12 +343,13 @@ fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::SettingsLay
 fn rules(config: &mut Config, registry: &ToolRegistry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {
     let tools: Vec<String> = registry.specs().into_iter().map(|s| s.name).collect();
     let mut out = Vec::new();
-    for (key, verdict) in [
-        ("permission.deny", RuleVerdict::Deny),
-        ("permission.ask", RuleVerdict::Ask),
-        ("permission.allow", RuleVerdict::Allow),
+    let guard = &config.settings().guard;
+    for (rules, verdict) in [
+        (guard.permission_deny.clone(), RuleVerdict::Deny),
+        (guard.permission_ask.clone(), RuleVerdict::Ask),
+        (guard.permission_allow.clone(), RuleVerdict::Allow),
     ] {
-        for (text, origin) in config.rules(key).to_vec() {
+        for (text, origin) in rules {
             match Rule::parse(&text.rule, verdict, &origin.to_string(), &tools) {
                 Ok(rule) => {
                     // A rule that does not do what its examples say may be meant to forbid more than it does.

@@ -249,6 +249,32 @@ fn methods_of_a_big_type_are_in_its_own_file_or_folder() {
     }
 }
 
+/// A setting has one default, in the table of its section. A look-up by name had it a second time at the call.
+#[test]
+fn settings_are_read_as_typed_fields_and_not_by_name() {
+    let mut wrong = Vec::new();
+    for (module, path) in sources() {
+        if module == "config" {
+            continue;
+        }
+        // A call may go over several lines; one with more arguments than the name sets a value.
+        let text = fs::read_to_string(&path).unwrap();
+        for getter in [".flag(", ".number(", ".text(", ".list(", ".rules(", ".origin(", ".names_below("] {
+            for (at, _) in text.match_indices(getter) {
+                let argument = text[at + getter.len()..].trim_start();
+                let Some(literal) = argument.strip_prefix('"') else { continue };
+                let Some((name, after)) = literal.split_once('"') else { continue };
+                let is_key = name.starts_with(|c: char| c.is_ascii_lowercase());
+                if is_key && after.trim_start().trim_start_matches(',').trim_start().starts_with(')') {
+                    let line = text[..at].matches('\n').count() + 1;
+                    wrong.push(format!("{}:{line}: `{name}`", path.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "use the fields of `config::Settings`:\n{}", wrong.join("\n"));
+}
+
 /// A type name says what it is without its module, so no two types have the same.
 #[test]
 fn type_names_are_unique() {

@@ -2,7 +2,7 @@
 //! and opens no connection.
 
 use super::AppError;
-use crate::config::{Config, name_of};
+use crate::config::{Config, ProviderSettings};
 use crate::provider::{
     AfterToolResults, CallIdFormat, EmptyContent, OutputLimitField, ProviderPreset, ServerQuirks, SystemRole,
     ToolImagePlacement, WireFormatKind, catalog,
@@ -26,9 +26,9 @@ impl ConfiguredProvider {
 
 /// The server of this name; one that is neither built in nor set speaks Chat Completions to nowhere.
 pub fn of(config: &Config, name: &str) -> Result<ConfiguredProvider, AppError> {
-    let text = |key: &str| config.text(&name_of("providers", name, key));
-    let wire = text("dialect").and_then(WireFormatKind::parse);
-    let like = match (text("preset"), ProviderPreset::of(name), wire) {
+    let own = config.provider(name);
+    let wire = own.dialect.as_deref().and_then(WireFormatKind::parse);
+    let like = match (own.preset.as_deref(), ProviderPreset::of(name), wire) {
         (Some(named), ..) => {
             let near = || crate::text::nearest(named, ProviderPreset::all().iter().map(|p| p.name.as_str()));
             ProviderPreset::of(named)
@@ -43,22 +43,25 @@ pub fn of(config: &Config, name: &str) -> Result<ConfiguredProvider, AppError> {
     if let Some(wire) = wire {
         preset.wire = wire;
     }
-    if let Some(url) = text("base_url") {
-        preset.base_url = url.into();
+    if let Some(url) = &own.base_url {
+        preset.base_url = url.clone();
     }
-    for (key, field) in [
-        ("path", &mut preset.path),
-        ("auth_header", &mut preset.auth_header),
-        ("model", &mut preset.default_model),
+    for (set, field) in [
+        (&own.path, &mut preset.path),
+        (&own.auth_header, &mut preset.auth_header),
+        (&own.model, &mut preset.default_model),
     ] {
-        if let Some(text) = text(key) {
-            *field = Some(text.into());
+        if set.is_some() {
+            field.clone_from(set);
         }
     }
-    if let Some(version) = text("api_version") {
-        preset.query.insert("api-version".into(), version.into());
+    if let Some(version) = &own.api_version {
+        preset.query.insert("api-version".into(), version.clone());
     }
-    preset.quirks = quirks(config, name, preset.quirks);
+    preset.quirks = ServerQuirks {
+        stream: config.settings().conversation.stream.unwrap_or(preset.quirks.stream),
+        ..quirks(own, preset.quirks)
+    };
     Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
 }
 
@@ -72,54 +75,50 @@ fn usual(wire: WireFormatKind) -> Option<&'static ProviderPreset> {
     })
 }
 
-fn quirks(config: &Config, name: &str, preset: ServerQuirks) -> ServerQuirks {
-    let key = |quirk: &str| name_of("providers", name, &format!("quirks.{quirk}"));
-    let text = |quirk: &str| config.text(&key(quirk)).map(String::from);
-    let flag = |quirk: &str| config.flag(&key(quirk));
-    let fields: Vec<String> =
-        config.list(&key("reasoning_fields")).iter().map(|(field, _)| field.clone()).collect();
+fn quirks(own: ProviderSettings, preset: ServerQuirks) -> ServerQuirks {
+    let fields = own.quirks_reasoning_fields.to_vec();
     ServerQuirks {
-        stream: config.flag("stream").unwrap_or(preset.stream),
-        output_limit: match text("output_limit").as_deref() {
+        stream: preset.stream,
+        output_limit: match own.quirks_output_limit.as_deref() {
             Some("max_completion_tokens") => OutputLimitField::MaxCompletionTokens,
             Some("max_tokens") => OutputLimitField::MaxTokens,
             Some("unsaid") => OutputLimitField::Unsaid,
             _ => preset.output_limit,
         },
-        system_role: match text("system_role").as_deref() {
+        system_role: match own.quirks_system_role.as_deref() {
             Some("system") => SystemRole::System,
             Some("developer") => SystemRole::Developer,
             _ => preset.system_role,
         },
-        stream_options: flag("stream_options").unwrap_or(preset.stream_options),
+        stream_options: own.quirks_stream_options.unwrap_or(preset.stream_options),
         reasoning_fields: if fields.is_empty() { preset.reasoning_fields } else { fields },
-        reasoning_back: text("reasoning_back").or(preset.reasoning_back),
-        reasoning_blocks: text("reasoning_blocks").or(preset.reasoning_blocks),
-        tool_images: match text("tool_images").as_deref() {
+        reasoning_back: own.quirks_reasoning_back.or(preset.reasoning_back),
+        reasoning_blocks: own.quirks_reasoning_blocks.or(preset.reasoning_blocks),
+        tool_images: match own.quirks_tool_images.as_deref() {
             Some("beside") => ToolImagePlacement::Beside,
             Some("inside") => ToolImagePlacement::Inside,
             _ => preset.tool_images,
         },
-        parallel_tool_calls: flag("parallel_tool_calls").or(preset.parallel_tool_calls),
-        after_results: match text("after_results").as_deref() {
+        parallel_tool_calls: own.quirks_parallel_tool_calls.or(preset.parallel_tool_calls),
+        after_results: match own.quirks_after_results.as_deref() {
             Some("anybody") => AfterToolResults::Anybody,
             Some("assistant") => AfterToolResults::Assistant,
             _ => preset.after_results,
         },
-        empty_content: match text("empty_content").as_deref() {
+        empty_content: match own.quirks_empty_content.as_deref() {
             Some("null") => EmptyContent::Null,
             Some("empty") => EmptyContent::Empty,
             Some("omitted") => EmptyContent::Omitted,
             _ => preset.empty_content,
         },
-        call_ids: match text("call_ids").as_deref() {
+        call_ids: match own.quirks_call_ids.as_deref() {
             Some("any") => CallIdFormat::Any,
             Some("nine") => CallIdFormat::Nine,
             _ => preset.call_ids,
         },
-        cache_key: flag("cache_key").unwrap_or(preset.cache_key),
-        eager_calls: flag("eager_calls").unwrap_or(preset.eager_calls),
-        reasoning_summary: text("reasoning_summary").or(preset.reasoning_summary),
-        unsigned_call: text("unsigned_call").or(preset.unsigned_call),
+        cache_key: own.quirks_cache_key.unwrap_or(preset.cache_key),
+        eager_calls: own.quirks_eager_calls.unwrap_or(preset.eager_calls),
+        reasoning_summary: own.quirks_reasoning_summary.or(preset.reasoning_summary),
+        unsigned_call: own.quirks_unsigned_call.or(preset.unsigned_call),
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn gate(
 ) -> Result<CallInterceptors, AppError> {
     let keys = withheld.clone();
     let mut hooks = Vec::new();
-    for (number, (text, origin, standing)) in config.hooks().to_vec().into_iter().enumerate() {
+    for (number, (text, origin, standing)) in config.settings().guard.hooks.clone().into_iter().enumerate() {
         match Hook::parse(spec(text, number, standing)) {
             Ok(hook) => hooks.push(hook),
             Err(e) if matches!(origin, SettingOrigin::Flag(_)) => return Err(AppError::Hook(e)),
@@ -42,12 +42,13 @@ pub(super) fn gate(
     }
     let programs =
         HookEnvironment { supervisor: std::env::current_exe().unwrap_or_else(|_| "placet".into()), withheld };
-    let on = |key: &str| config.flag(key).unwrap_or(true);
+    let secrets = secrets(config, paths, &keys)?;
+    let settings = config.settings();
     Ok(CallInterceptors {
         hooks: HookSet::new(hooks, programs),
-        audit: on("audit.enabled").then(|| audit::AuditLog::at(audit_places(paths))),
-        metrics: on("metrics.enabled").then(|| metrics(paths)),
-        secrets: secrets(config, paths, &keys)?,
+        audit: settings.guard.audit_enabled.then(|| audit::AuditLog::at(audit_places(paths))),
+        metrics: settings.network.metrics_enabled.then(|| metrics(paths)),
+        secrets,
     })
 }
 
@@ -59,21 +60,21 @@ fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<
     let stored: toml::Table = stored.parse().unwrap_or_default();
     known.extend(stored.values().filter_map(|value| value.as_str().map(String::from)));
     let mut shown = GlobSetBuilder::new();
-    for (glob, origin) in config.list("secrets.shown").to_vec() {
+    for (glob, origin) in config.settings().guard.secrets_shown.clone().with_origins() {
         let anywhere = if glob.starts_with('/') { glob.clone() } else { format!("**/{glob}") };
         match Glob::new(&anywhere) {
             Ok(built) => {
                 shown.add(built);
             }
             Err(e) => config.add_permission_problem(ConfigProblem::of_value(
-                &origin,
+                origin,
                 format!("invalid pattern `{glob}`: {}", e.kind()),
             )),
         }
     }
     // Without the set no file is exempt, which is the safe side.
     let shown = shown.build().unwrap_or_default();
-    Ok(SecretFilter { on: config.flag("secrets.redact").unwrap_or(true), known, shown })
+    Ok(SecretFilter { on: config.settings().guard.secrets_redact, known, shown })
 }
 
 fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> HookSpec {
@@ -102,14 +103,17 @@ fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> HookSpec {
 
 /// The protected paths: the built-in list, what the settings add to it, and the directories of `PATH`.
 pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
-    let own: Vec<String> =
-        config.list("permission.protected").iter().map(|(pattern, _)| pattern.clone()).collect();
+    let listed = config.settings().guard.permission_protected.clone();
+    let own = listed.to_vec();
     let programs = || ProgramDirs::from_variable(std::env::var_os("PATH").as_deref());
     match ProtectedPaths::with(&own, programs()) {
         Ok(protected) => protected,
         Err(e) => {
-            let listed = config.list("permission.protected");
-            let origin = listed.iter().find(|(pattern, _)| *pattern == e.pattern).map(|(_, o)| o.clone());
+            let origin = listed
+                .with_origins()
+                .iter()
+                .find(|(pattern, _)| *pattern == e.pattern)
+                .map(|(_, o)| o.clone());
             config.add_permission_problem(ConfigProblem::of_value(
                 &origin.unwrap_or(SettingOrigin::Default),
                 e.to_string(),
@@ -124,23 +128,20 @@ pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
 
 /// What the settings classify. What cannot be read leaves placet in doubt, and everything RESTRICTED.
 pub(super) fn labels(config: &mut Config) -> ClassificationRules {
-    let texts =
-        |key: &str| -> Vec<String> { config.list(key).iter().map(|(text, _)| text.clone()).collect() };
-    let level = |key: &str, or: ClassificationLevel| {
-        config.text(key).and_then(ClassificationLevel::parse).unwrap_or(or)
-    };
+    let guard = &config.settings().guard;
+    // The settings admit only words that are levels; should the two lists ever differ, the strict side holds.
+    let level = |word: &str, strict: ClassificationLevel| ClassificationLevel::parse(word).unwrap_or(strict);
     let levels = [
-        level("classification.default", ClassificationLevel::Public),
-        level("classification.network_ceiling", ClassificationLevel::Public),
-        level("classification.provider_ceiling", ClassificationLevel::Confidential),
+        level(&guard.classification_default, ClassificationLevel::Restricted),
+        level(&guard.classification_network_ceiling, ClassificationLevel::Public),
+        level(&guard.classification_provider_ceiling, ClassificationLevel::Public),
     ];
-    match ClassificationRules::new(&texts("classification.paths"), &texts("classification.hosts"), levels) {
+    let (paths, hosts) = (&guard.classification_paths, &guard.classification_hosts);
+    match ClassificationRules::new(&paths.to_vec(), &hosts.to_vec(), levels) {
         Ok(labels) => labels,
         Err(e) => {
-            let origin = config
-                .list("classification.paths")
-                .first()
-                .map_or(SettingOrigin::Default, |(_, o)| o.clone());
+            let first = paths.with_origins().first();
+            let origin = first.map_or(SettingOrigin::Default, |(_, o)| o.clone());
             config.add_permission_problem(ConfigProblem::of_value(&origin, e.to_string()));
             let [_, network, provider] = levels;
             ClassificationRules::new(&[], &[], [ClassificationLevel::Restricted, network, provider])

@@ -3,7 +3,7 @@
 use super::configured_provider::ConfiguredProvider;
 use super::{App, AppError, keys};
 use crate::agent::SelectedModel;
-use crate::config::{Config, SettingOrigin, name_of};
+use crate::config::Config;
 use crate::http::HttpClientSettings;
 use crate::provider::{
     AnswerLimits, ApiKeyRequirement, ApiKeySource, FallbackEntry, FallbackProvider, HttpProvider,
@@ -13,9 +13,6 @@ use crate::provider::{
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// How long connecting may take where the settings do not say.
-const CONNECT: Duration = Duration::from_secs(15);
 
 impl App {
     /// The provider that the settings name, or the first whose key is in the environment or was stored, or the offline
@@ -49,16 +46,17 @@ impl App {
 
     /// Who answers where nobody is named for the occasion; `None` is the offline provider.
     pub fn chosen(&self) -> Option<String> {
-        let named = self.config.text("provider").map(String::from);
+        let named = self.config.settings().conversation.provider.clone();
         named.or_else(keys::first_in_environment).or_else(|| keys::first_in_file(&self.paths.keys_file()))
     }
 
     /// Where the key of a server is found, as words.
     pub fn key_standing(&self, server: &ConfiguredProvider) -> (KeyStatus, String) {
-        let own = |key: &str| self.config.text(&name_of("providers", &server.name, key));
+        let own = self.config.provider(&server.name);
         let builtin = ProviderPreset::of(&server.name).map(|preset| preset.key_variable.as_str());
-        let variable = own("key_env").or(builtin);
-        let command = own("api_key_command").or_else(|| self.config.text("api_key_command"));
+        let variable = own.key_env.as_deref().or(builtin);
+        let command =
+            own.api_key_command.as_ref().or(self.config.settings().conversation.api_key_command.as_ref());
         match self.key(server) {
             Err(e) => (KeyStatus::Missing, e.to_string()),
             Ok(ApiKeySource::Command { .. }) if command.is_some() => {
@@ -89,7 +87,7 @@ impl App {
         let server = self.server(name)?;
         let preset = &server.preset;
         let model = model
-            .or_else(|| self.config.text("model"))
+            .or(self.config.settings().conversation.model.as_deref())
             .or(preset.default_model.as_deref())
             .ok_or_else(|| AppError::Model(name.into()))?
             .to_string();
@@ -112,48 +110,39 @@ impl App {
         let mut settings =
             HttpProviderSettings { silence_limit: preset.silence_limit(), ..HttpProviderSettings::default() };
         // Only where the person set it: the preset's own limit is longer for a local server.
-        if self.config.origin("network.silence_seconds") != Some(&SettingOrigin::Default) {
-            settings.silence_limit =
-                Duration::from_secs(self.config.number("network.silence_seconds").unwrap_or(180).max(1));
+        let network = &self.config.settings().network;
+        if let Some(silence) = network.silence_seconds {
+            settings.silence_limit = seconds(silence);
         }
-        if let Some(attempts) = self.config.number("network.attempts") {
-            settings.retry.attempts = u32::try_from(attempts.clamp(1, 20)).unwrap_or(5);
-        }
+        settings.retry.attempts = network.attempts.clamp(1, 20);
         settings.limits = self.answer_limits();
-        let hosts = self.config.list("network.plain_http_hosts");
-        settings.plain_http_hosts = hosts.iter().map(|(host, _)| host.to_string()).collect();
-        settings.first_byte_limit = self.seconds("network.first_byte_seconds");
+        settings.plain_http_hosts = network.plain_http_hosts.to_vec();
+        settings.first_byte_limit = network.first_byte_seconds.map(seconds);
         settings.client = self.client();
         Ok(HttpProvider::new(server.name.clone(), preset.dialect(), preset.endpoint(), key, settings))
     }
 
     /// What one answer may be at most.
     fn answer_limits(&self) -> AnswerLimits {
-        let default = AnswerLimits::default();
-        let number = |key: &str| self.config.number(key).and_then(|n| usize::try_from(n.max(1)).ok());
-        let bytes = |key: &str, least: usize| {
-            number(key).map_or(least, |megabytes| megabytes.saturating_mul(1024 * 1024))
-        };
+        let network = &self.config.settings().network;
+        let bytes = |megabytes: usize| megabytes.max(1).saturating_mul(1024 * 1024);
         AnswerLimits {
-            answer_bytes: bytes("network.answer_mb", default.answer_bytes),
-            argument_bytes: bytes("network.arguments_mb", default.argument_bytes),
-            event_bytes: bytes("network.event_mb", default.event_bytes),
-            calls: number("network.answer_calls").unwrap_or(default.calls),
-            time: self.seconds("network.answer_seconds").unwrap_or(default.time),
+            answer_bytes: bytes(network.answer_mb),
+            argument_bytes: bytes(network.arguments_mb),
+            event_bytes: bytes(network.event_mb),
+            calls: network.answer_calls.max(1),
+            time: seconds(network.answer_seconds),
         }
     }
 
     /// How every connection is made that placet itself opens.
     pub fn client(&self) -> HttpClientSettings {
+        let network = &self.config.settings().network;
         HttpClientSettings {
-            connect_timeout: self.seconds("network.connect_seconds").unwrap_or(CONNECT),
-            ca_file: self.config.text("network.ca_file").map(|path| self.below_home(path)),
+            connect_timeout: seconds(network.connect_seconds),
+            ca_file: network.ca_file.as_deref().map(|path| self.below_home(path)),
             ..HttpClientSettings::default()
         }
-    }
-
-    fn seconds(&self, key: &str) -> Option<Duration> {
-        self.config.number(key).map(|n| Duration::from_secs(n.max(1)))
     }
 
     fn below_home(&self, path: &str) -> PathBuf {
@@ -166,8 +155,8 @@ impl App {
     /// Those that stand in for the provider, where the settings name any.
     fn fallback(&self, first: Arc<dyn Provider>) -> Result<Arc<dyn Provider>, AppError> {
         let mut links = Vec::new();
-        for (entry, _) in self.config.list("network.fallback") {
-            let (name, model) = entry.split_once('/').unwrap_or((entry.as_str(), ""));
+        for entry in self.config.settings().network.fallback.iter() {
+            let (name, model) = entry.split_once('/').unwrap_or((entry, ""));
             let server = self.settled(name)?;
             let model = Some(model).filter(|m| !m.is_empty()).or(server.preset.default_model.as_deref());
             let model = model.ok_or_else(|| AppError::Model(name.into()))?.to_string();
@@ -186,13 +175,14 @@ impl App {
     /// The model as a request depends on it.
     pub fn model(&self, server: &ConfiguredProvider, model: &str) -> ModelSpec {
         let mut figures = self.known(server, model);
-        figures.window = self.config.number("context_window").unwrap_or(figures.window);
-        figures.vision = self.config.flag("vision").unwrap_or(figures.vision);
+        let settings = &self.config.settings().conversation;
+        figures.window = settings.context_window.unwrap_or(figures.window);
+        figures.vision = settings.vision.unwrap_or(figures.vision);
         let entry = server.entry(model);
         let mut model = figures.model(model);
         let wire = server.preset.wire;
         // Chat Completions has no place for one that its servers agree on.
-        let pdf = self.config.flag("pdf").or(entry.and_then(|e| e.pdf)).unwrap_or(false);
+        let pdf = settings.pdf.or(entry.and_then(|e| e.pdf)).unwrap_or(false);
         model.capabilities.pdf = pdf && wire != WireFormatKind::OpenaiChat;
         if wire == WireFormatKind::Gemini {
             // Its requests may have 20 MB.
@@ -205,7 +195,8 @@ impl App {
 
     /// What is assumed of a model that nobody described.
     fn unknown(&self, server: &ConfiguredProvider, model: &str) -> Option<String> {
-        let described = server.entry(model).is_some() || self.config.number("context_window").is_some();
+        let described =
+            server.entry(model).is_some() || self.config.settings().conversation.context_window.is_some();
         let ModelLimits { window, max_output, .. } = ModelLimits::UNKNOWN;
         (!described).then(|| {
             format!(
@@ -217,7 +208,7 @@ impl App {
     /// The most tokens of one answer.
     fn room(&self, server: &ConfiguredProvider, model: &str) -> u64 {
         let known = self.known(server, model).max_output.min(32_000);
-        self.config.number("max_output_tokens").unwrap_or(known)
+        self.config.settings().conversation.max_output_tokens.unwrap_or(known)
     }
 
     fn known(&self, server: &ConfiguredProvider, model: &str) -> ModelLimits {
@@ -230,27 +221,27 @@ impl App {
 
     pub fn key(&self, server: &ConfiguredProvider) -> Result<ApiKeySource, AppError> {
         let name = &server.name;
-        let own = |key: &str| self.config.text(&name_of("providers", name, key));
-        if let Some(command) = own("api_key_command") {
+        let own = self.config.provider(name);
+        if let Some(command) = &own.api_key_command {
             return Ok(ApiKeySource::command(command));
         }
-        if let Some(entry) = own("keyring") {
-            return Ok(ApiKeySource::Keyring(entry.into()));
+        if let Some(entry) = own.keyring {
+            return Ok(ApiKeySource::Keyring(entry));
         }
-        if let Some(command) = self.config.text("api_key_command") {
+        if let Some(command) = &self.config.settings().conversation.api_key_command {
             return Ok(ApiKeySource::command(command));
         }
         // A key belongs to its server: one of the person's own never gets that of the preset it is modelled on.
         let builtin = ProviderPreset::of(name).map(|preset| preset.key_variable.as_str());
-        let variable = own("key_env").or(builtin);
+        let variable = own.key_env.as_deref().or(builtin);
         if let Some(key) = variable.and_then(keys::from_environment) {
             return Ok(key);
         }
         if let Some(key) = keys::from_file(&self.paths.keys_file(), name)? {
             return Ok(key);
         }
-        let asked_for = own("key_env").is_some();
-        let like_one_with_a_key = own("preset").is_some() && server.preset.key == ApiKeyRequirement::Required;
+        let asked_for = own.key_env.is_some();
+        let like_one_with_a_key = own.preset.is_some() && server.preset.key == ApiKeyRequirement::Required;
         Ok(match variable {
             None if like_one_with_a_key => {
                 ApiKeySource::Missing { variable: format!("the one that [providers.{name}] key_env names") }
@@ -266,8 +257,8 @@ impl App {
     pub fn server(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
         let mut server = self.settled(name)?;
         // The address of the command line is meant for the provider that answers.
-        if let Some(url) = self.config.text("base_url") {
-            server.preset.base_url = url.to_string();
+        if let Some(url) = &self.config.settings().conversation.base_url {
+            server.preset.base_url = url.clone();
         }
         Ok(server)
     }
@@ -281,7 +272,7 @@ impl App {
     }
 
     fn own_provider(&self, name: &str) -> bool {
-        self.config.names_below("providers").iter().any(|n| n == name)
+        self.config.provider_names().iter().any(|n| n == name)
     }
 }
 
@@ -293,8 +284,13 @@ pub enum KeyStatus {
     Unneeded,
 }
 
+/// At least one: no time at all is no limit that anybody means.
+fn seconds(number: u64) -> Duration {
+    Duration::from_secs(number.max(1))
+}
+
 fn unknown_provider(name: &str, config: &Config) -> AppError {
-    let own = config.names_below("providers");
+    let own = config.provider_names();
     let known = ProviderPreset::all()
         .iter()
         .map(|p| p.name.as_str())

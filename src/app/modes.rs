@@ -1,23 +1,23 @@
 //! The modes that the settings permit, and those that Shift+Tab goes through.
 
-use crate::config::{Config, ConfigProblem};
+use crate::config::{Config, ConfigProblem, SettingTexts};
 use crate::permission::Mode;
 
-/// The modes of a list. A name that is no mode is a doubt about a permission only where the list is one.
-fn read(config: &mut Config, key: &str, is_permission: bool) -> Vec<Mode> {
+/// The modes of the list at `key`. A name that is no mode is a doubt about a permission only where the list is one.
+fn read(config: &mut Config, key: &str, listed: &SettingTexts, is_permission: bool) -> Vec<Mode> {
     let mut modes = Vec::new();
-    for (name, origin) in config.list(key).to_vec() {
-        match Mode::parse(&name) {
+    for (name, origin) in listed.with_origins() {
+        match Mode::parse(name) {
             Some(mode) => modes.push(mode),
             None if is_permission => {
                 config.add_permission_problem(ConfigProblem::of_value(
-                    &origin,
+                    origin,
                     format!("`{key}`: unknown mode `{name}`"),
                 ));
             }
             None => {
                 let words = format!("`{key}`: unknown mode `{name}`");
-                let problem = ConfigProblem::of_value(&origin, words);
+                let problem = ConfigProblem::of_value(origin, words);
                 config.problems.push(ConfigProblem { hint: None, permission: false, ..problem });
             }
         }
@@ -27,8 +27,9 @@ fn read(config: &mut Config, key: &str, is_permission: bool) -> Vec<Mode> {
 
 /// Without the setting, all of them. A list without one mode that is known permits reading and no more.
 pub(super) fn permitted(config: &mut Config) -> Vec<Mode> {
-    let is_set = !config.list("permission.modes").is_empty();
-    match read(config, "permission.modes", true) {
+    let listed = config.settings().guard.permission_modes.clone();
+    let is_set = !listed.is_empty();
+    match read(config, "permission.modes", &listed, true) {
         modes if !is_set => Mode::ALL.into_iter().chain(modes).collect(),
         modes if modes.is_empty() => vec![Mode::None, Mode::Read],
         modes => modes,
@@ -36,5 +37,6 @@ pub(super) fn permitted(config: &mut Config) -> Vec<Mode> {
 }
 
 pub(super) fn cycle(config: &mut Config) -> Vec<Mode> {
-    read(config, "modes", false)
+    let listed = config.settings().conversation.modes.clone();
+    read(config, "modes", &listed, false)
 }

@@ -1,7 +1,7 @@
 //! The settings' mounts, made real. Nothing is opened or asked for before a path of theirs is used.
 
 use super::AppError;
-use crate::config::{AppDirs, Config, ConfigProblem};
+use crate::config::{AppDirs, Config, ConfigProblem, MountSettings};
 use crate::session::{ScratchpadEntry, ScratchpadError, Scratchpads};
 use crate::storage::{
     FileStore, MemoryStore, SqliteStore, StoreError, StoreFileMeta, StoreMirror, StoreMount, StoreMounts,
@@ -17,14 +17,13 @@ pub(super) fn read(
     paths: &AppDirs,
 ) -> Result<(StoreMounts, Arc<ScratchpadMount>), AppError> {
     let (mut mounts, pads) = (Vec::new(), Arc::new(ScratchpadMount::default()));
-    for name in config.names_below("mounts") {
-        let text = |key: &str| config.text(&format!("mounts.{name}.{key}")).map(String::from);
-        let (Some(prefix), Some(address)) = (text("path"), text("store")) else {
+    for (name, settings) in config.mounts() {
+        let (Some(prefix), Some(address)) = (&settings.path, &settings.store) else {
             let message = format!("mounts.{name} needs both `path` and `store`; it is ignored");
             config.problems.push(ConfigProblem { place: None, message, hint: None, permission: false });
             continue;
         };
-        let made = make((&name, &prefix, &address), &text, paths, &pads);
+        let made = make((&name, prefix, address), &settings, paths, &pads);
         mounts.push(made.map_err(|error| AppError::Mount { name: name.clone(), error })?);
     }
     Ok((StoreMounts::new(mounts), pads))
@@ -32,7 +31,7 @@ pub(super) fn read(
 
 fn make(
     (name, prefix, address): (&str, &str, &str),
-    text: &dyn Fn(&str) -> Option<String>,
+    settings: &MountSettings,
     paths: &AppDirs,
     pads: &Arc<ScratchpadMount>,
 ) -> Result<StoreMount, StoreError> {
@@ -48,7 +47,7 @@ fn make(
         Some(("sqlite", store)) if !store.is_empty() => {
             mirrored(Arc::new(SqliteStore::open(&paths.data.join("stores.db"), store)?))
         }
-        Some(("s3" | "fs", _)) => mirrored(object(address, text)?),
+        Some(("s3" | "fs", _)) => mirrored(object(address, settings)?),
         None if address == "memory" => {
             // What an earlier process left is not remembered by this store.
             drop(std::fs::remove_dir_all(&dir));
@@ -135,26 +134,25 @@ impl FileStore for ScratchpadMount {
 }
 
 #[cfg(not(feature = "object-storage"))]
-fn object(_: &str, _: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn FileStore>, StoreError> {
+fn object(_: &str, _: &MountSettings) -> Result<Arc<dyn FileStore>, StoreError> {
     Err(StoreError::NotBuilt)
 }
 
 #[cfg(feature = "object-storage")]
-fn object(address: &str, text: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn FileStore>, StoreError> {
+fn object(address: &str, settings: &MountSettings) -> Result<Arc<dyn FileStore>, StoreError> {
     use crate::storage::{ObjectStoreSettings, OpendalStore};
     if let Some(dir) = address.strip_prefix("fs:") {
         return Ok(Arc::new(OpendalStore::fs(dir)?));
     }
     let place = address.strip_prefix("s3://").ok_or_else(|| StoreError::Address(address.into()))?;
     let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
-    let key = |name: &str, usual: &str| std::env::var(text(name).unwrap_or_else(|| usual.into())).ok();
     let settings = ObjectStoreSettings {
         bucket: bucket.into(),
         prefix: prefix.into(),
-        endpoint: text("endpoint"),
-        region: text("region"),
-        access_key: key("access_key_env", "AWS_ACCESS_KEY_ID"),
-        secret_key: key("secret_key_env", "AWS_SECRET_ACCESS_KEY"),
+        endpoint: settings.endpoint.clone(),
+        region: Some(settings.region.clone()),
+        access_key: std::env::var(&settings.access_key_env).ok(),
+        secret_key: std::env::var(&settings.secret_key_env).ok(),
     };
     Ok(Arc::new(OpendalStore::s3(&settings)?))
 }

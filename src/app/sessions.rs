@@ -11,11 +11,12 @@ const DAY: Duration = Duration::from_secs(24 * 3600);
 
 impl App {
     fn retention(&self) -> RetentionPolicy {
-        let set = |key: &str| self.config.number(key).filter(|n| *n > 0);
+        let settings = &self.config.settings().storage;
+        let set = |number: u64| Some(number).filter(|n| *n > 0);
         RetentionPolicy {
-            age: set("sessions.keep_days")
+            age: set(settings.sessions_keep_days)
                 .map(|days| DAY.saturating_mul(u32::try_from(days).unwrap_or(u32::MAX))),
-            bytes: set("sessions.keep_bytes"),
+            bytes: set(settings.sessions_keep_bytes),
         }
     }
 

@@ -5,20 +5,18 @@ use crate::tools::{DeepagentsVersion, ToolSetSettings, TypestackBases};
 use std::path::PathBuf;
 
 pub(super) fn settings(config: &Config) -> ToolSetSettings {
-    let path = |key: &str| config.text(key).map(PathBuf::from);
+    let settings = &config.settings().tools;
     let bases = TypestackBases {
-        app: path("dialects.typestack.app").unwrap_or_else(|| PathBuf::from(".")),
-        web: path("dialects.typestack.web"),
-        core: path("dialects.typestack.core"),
+        app: PathBuf::from(&settings.typestack_app),
+        web: settings.typestack_web.as_ref().map(PathBuf::from),
+        core: settings.typestack_core.as_ref().map(PathBuf::from),
     };
-    let version = config.text("dialects.deepagents.version").and_then(DeepagentsVersion::parse);
-    let deepagents = version.unwrap_or_default();
-    let overwrite = config.flag("dialects.deepagents.overwrite");
+    let deepagents = DeepagentsVersion::parse(&settings.deepagents_version).unwrap_or_default();
     ToolSetSettings {
-        virtual_paths: config.flag("dialects.deepagents.virtual_paths").unwrap_or(true),
-        overwrite: overwrite.unwrap_or(deepagents == DeepagentsVersion::V07),
+        virtual_paths: settings.deepagents_virtual_paths,
+        overwrite: settings.deepagents_overwrite.unwrap_or(deepagents == DeepagentsVersion::V07),
         deepagents,
         bases,
-        denied: config.list("dialects.triggerfish.denied").iter().map(|(text, _)| text.clone()).collect(),
+        denied: settings.triggerfish_denied.to_vec(),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::App;
 pub(super) use super::view_name::fresh_name;
+use crate::config::BackendSetting;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe};
 use crate::tools::{CommandSandbox, WithheldReport};
 use crate::workspace::{
@@ -145,21 +146,16 @@ impl App {
     }
 
     pub(super) fn brake(&self) -> LossLimit {
-        let usual = LossLimit::default();
-        let number = |key: &str| self.config.number(key);
-        LossLimit {
-            files: number("brake.files").and_then(|n| usize::try_from(n).ok()).unwrap_or(usual.files),
-            bytes: number("brake.bytes").unwrap_or(usual.bytes),
-        }
+        let guard = &self.config.settings().guard;
+        LossLimit { files: guard.brake_files, bytes: guard.brake_bytes }
     }
 
     /// How much of what was applied is stored for undo.
     pub fn keep(&self) -> PruneLimits {
-        let usual = PruneLimits::default();
-        let days = self.config.number("journal.max_days").map(|d| Duration::from_secs(d * 24 * 3600));
+        let settings = &self.config.settings().storage;
         PruneLimits {
-            max_bytes: self.config.number("journal.max_mb").map_or(usual.max_bytes, |mb| mb << 20),
-            max_age: days.unwrap_or(usual.max_age),
+            max_bytes: settings.journal_max_mb << 20,
+            max_age: Duration::from_secs(settings.journal_max_days * 24 * 3600),
         }
     }
 
@@ -189,22 +185,19 @@ impl App {
     }
 
     pub(super) fn confining(&self, view: &View) -> CommandSandbox {
-        let texts = |key: &str| -> Vec<String> {
-            self.config.list(key).iter().map(|(text, _)| text.clone()).collect()
-        };
-        let below_cwd = |text: String| self.cwd().join(text);
-        let number = |key: &str| self.config.number(key).filter(|n| *n > 0);
+        let settings = &self.config.settings().sandbox;
+        let set = |number: u64| Some(number).filter(|n| *n > 0);
         let limits = ResourceLimits {
-            memory: number("sandbox.memory_mb").map(|mb| mb << 20),
-            processes: number("sandbox.processes"),
+            memory: set(settings.memory_mb).map(|mb| mb << 20),
+            processes: set(settings.processes),
             ..ResourceLimits::default()
         };
         let home = self.workspace.home().and_then(|home| std::fs::canonicalize(home).ok());
-        let mut masked: Vec<PathBuf> = texts("sandbox.mask").into_iter().map(|t| self.expanded(&t)).collect();
+        let mut masked: Vec<PathBuf> = settings.mask.iter().map(|text| self.expanded(text)).collect();
         masked.extend(self.credential_files(home.as_deref()));
         masked.extend([self.paths.keys_file(), self.paths.state.clone(), self.paths.config.clone()]);
         let (view, sweep) = (view.clone(), self.sweep());
-        let snapshot = self.config.text("sandbox.backend") == Some("snapshot");
+        let snapshot = settings.backend == BackendSetting::Snapshot;
         CommandSandbox {
             backend: Box::new(move || {
                 // Before the first command, once: what nobody needs any more goes.
@@ -220,11 +213,11 @@ impl App {
             }),
             home,
             masked,
-            writable: texts("sandbox.passthrough").into_iter().map(below_cwd).collect(),
+            writable: settings.passthrough.iter().map(|text| self.cwd().join(text)).collect(),
             limits,
-            keep_env: texts("sandbox.keep_env"),
+            keep_env: settings.keep_env.to_vec(),
             withheld: WithheldReport::default(),
-            hosts: texts("sandbox.hosts"),
+            hosts: settings.hosts.to_vec(),
         }
     }
 
@@ -232,7 +225,7 @@ impl App {
     /// directory in which somebody works is not hidden from the work.
     fn credential_files(&self, home: Option<&Path>) -> Vec<PathBuf> {
         let kept: Vec<PathBuf> =
-            self.config.list("sandbox.keep_files").iter().map(|(text, _)| self.expanded(text)).collect();
+            self.config.settings().sandbox.keep_files.iter().map(|text| self.expanded(text)).collect();
         let roots = self.workspace.roots();
         let mut files = crate::text::secret::credential_files(home, &|name| std::env::var_os(name));
         files.retain(|file| !roots.iter().any(|root| root.starts_with(file)) && !kept.contains(file));

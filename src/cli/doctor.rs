@@ -5,6 +5,7 @@ use super::file_modes;
 use super::report::{self, CliError, print_foreign};
 use super::start;
 use crate::app::App;
+use crate::config::ColorSetting;
 use crate::provider::{ApiKeySource, ProviderPreset};
 use crate::sandbox::SandboxBackend;
 use crate::session::SessionStore;
@@ -76,7 +77,7 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
     }
     keys(&mut out, &paths);
     wrong += sessions(&mut out, &paths.state);
-    let depth = ColorDepth::detect("auto", |name| std::env::var(name).ok());
+    let depth = ColorDepth::detect(ColorSetting::Auto, |name| std::env::var(name).ok());
     let term = std::env::var("TERM").unwrap_or_default();
     let _ = writeln!(
         out,
@@ -153,10 +154,10 @@ fn network(out: &mut String, app: &App) {
     if let Some(file) = variable {
         let _ = writeln!(out, "  trusted     {file} (SSL_CERT_FILE), instead of the system's certificates");
     }
-    if let Some(file) = app.config.text("network.ca_file") {
+    if let Some(file) = &app.config.settings().network.ca_file {
         let _ = writeln!(out, "  trusted     {file} (network.ca_file), as well");
     }
-    for (entry, _) in app.config.list("network.fallback") {
+    for entry in app.config.settings().network.fallback.iter() {
         let _ = writeln!(out, "  fallback    {entry}, when the provider does not answer");
     }
 }

@@ -44,7 +44,7 @@ fn push(metrics: &metrics::MetricsFile, options: &Options) -> Result<u8, CliErro
     use crate::http::HttpClient;
     use std::time::{Duration, SystemTime, UNIX_EPOCH};
     let app = start::app(options)?;
-    let endpoint = app.config.text("metrics.otlp_endpoint").ok_or_else(|| {
+    let endpoint = app.config.settings().network.metrics_otlp_endpoint.as_ref().ok_or_else(|| {
         CliError::usage("no collector is configured")
             .hint("set metrics.otlp_endpoint, such as http://localhost:4318")
     })?;

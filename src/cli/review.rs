@@ -101,7 +101,8 @@ fn shown(
     memory: PathBuf,
     blame: crate::ui::review::BlameFn,
 ) -> Result<Option<(Review, ReviewOutcome)>, CliError> {
-    let linear = args.linear || app.config.flag("ui.linear").unwrap_or(false);
+    let settings = app.config.settings();
+    let linear = args.linear || settings.ui.linear;
     let base = if linear { None } else { term::BaseMode::enter_any().ok() };
     let Some(base) = base else {
         if args.output.is_some() || args.json {
@@ -114,16 +115,15 @@ fn shown(
         return Ok(None);
     };
     let variable = |name: &str| std::env::var(name).ok();
-    let depth = ColorDepth::detect(app.config.text("ui.color").unwrap_or("auto"), variable);
-    let theme = app.config.text("ui.theme").unwrap_or("auto");
-    let theme = Theme::load(theme, &start::paths().config, depth, variable).map_err(CliError::new)?;
+    let depth = ColorDepth::detect(settings.ui.color, variable);
+    let theme =
+        Theme::load(&settings.ui.theme, &start::paths().config, depth, variable).map_err(CliError::new)?;
     let keys = keymap(&app.config, "review", TABLE).map_err(CliError::usage)?;
-    let pictures = app.config.text("ui.pictures").unwrap_or("auto");
-    let display = PictureDisplay::of(pictures, depth, variable);
+    let display = PictureDisplay::of(settings.ui.pictures, depth, variable);
     let desk = ReviewContext {
         theme,
         keys,
-        editor: app.config.text("editor").map(String::from),
+        editor: settings.conversation.editor.clone(),
         outbox: crate::ui::review::SavedReview::load(&memory).outbox,
         memory: Some(memory),
         blame,

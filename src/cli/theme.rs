@@ -3,6 +3,7 @@
 use super::args::{Options, ThemeCommand};
 use super::report::{self, CliError, print, print_styled, warn};
 use super::start;
+use crate::config::ColorSetting;
 use crate::text::{sanitize, width};
 use crate::ui::ansi::{self, ColorDepth};
 use crate::ui::{Theme, sample, term};
@@ -20,7 +21,7 @@ pub(super) fn run(command: ThemeCommand, options: &Options) -> Result<u8, CliErr
 
 fn list(options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
-    let chosen = app.config.text("ui.theme").unwrap_or("auto");
+    let chosen = &app.config.settings().ui.theme;
     let all = Theme::all(&start::paths().config);
     let wide = all.iter().map(|listed| width::of(&listed.name)).max().unwrap_or(0);
     let mut out = String::new();
@@ -28,7 +29,7 @@ fn list(options: &Options) -> Result<u8, CliError> {
         let name = sanitize::name(&listed.name).into_owned();
         let pad = " ".repeat(wide.saturating_sub(width::of(&name)) + 2);
         let about = listed.broken.map_or(listed.about, |e| e.to_string());
-        let sign = if listed.name == chosen { "*" } else { " " };
+        let sign = if listed.name == *chosen { "*" } else { " " };
         out.push_str(&format!("{sign} {name}{pad}{}\n", sanitize::line(&about)));
     }
     print(&out).map(|()| report::DONE)
@@ -36,12 +37,12 @@ fn list(options: &Options) -> Result<u8, CliError> {
 
 fn preview(name: Option<&str>, options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
-    let setting = app.config.text("ui.color").unwrap_or("auto");
+    let settings = &app.config.settings().ui;
     let variable = |name: &str| std::env::var(name).ok();
     let is_screen = std::io::stdout().is_terminal();
-    let coloured = is_screen || setting == "always";
-    let depth = if coloured { ColorDepth::detect(setting, variable) } else { ColorDepth::True };
-    let name = name.or_else(|| app.config.text("ui.theme")).unwrap_or("auto");
+    let coloured = is_screen || settings.color == ColorSetting::Always;
+    let depth = if coloured { ColorDepth::detect(settings.color, variable) } else { ColorDepth::True };
+    let name = name.unwrap_or(&settings.theme);
     let theme = Theme::load(name, &start::paths().config, depth, variable)
         .map_err(|e| CliError::usage(e).hint("`placet theme list` lists the themes"))?;
     if depth == ColorDepth::None && name != theme.name {

@@ -1,6 +1,6 @@
 //! A hook as it stands in a file: a table of texts. What it means is not known here.
 
-use super::layer::{found, found_value};
+use super::toml_value::{found, found_value};
 use std::fmt;
 use toml_edit::{Item, TableLike, Value};
 

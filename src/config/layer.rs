@@ -1,49 +1,15 @@
 //! One layer: a file, the environment or the flags, as checked values with their places.
 
 use super::hook_settings::HookSettings;
-use super::key::{SettingKey, SettingKind};
-pub use super::origin::SettingOrigin;
+use super::origin::SettingOrigin;
 use super::problem::ConfigProblem;
 use super::rule_settings::RuleSettings;
-pub(super) use super::toml_value::{found, found_value};
+use super::settings::{SettingKey, SettingKind, segment};
+use super::toml_value::found;
+use super::value::SettingValue;
 use crate::text::nearest;
-use std::fmt;
 use std::path::Path;
-use toml_edit::{Document, Item, TableLike, Value};
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum SettingValue {
-    Text(String),
-    Number(u64),
-    Flag(bool),
-    Texts(Vec<String>),
-    Rules(Vec<RuleSettings>),
-    Hooks(Vec<HookSettings>),
-}
-
-impl fmt::Display for SettingValue {
-    /// As it would stand in a file.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SettingValue::Text(text) => write!(f, "{}", Value::from(text.as_str()).to_string().trim()),
-            SettingValue::Number(n) => write!(f, "{n}"),
-            SettingValue::Flag(b) => write!(f, "{b}"),
-            SettingValue::Texts(list) => {
-                let quoted: Vec<String> =
-                    list.iter().map(|t| Value::from(t.as_str()).to_string().trim().to_string()).collect();
-                write!(f, "[{}]", quoted.join(", "))
-            }
-            SettingValue::Rules(list) => {
-                let shown: Vec<String> = list.iter().map(ToString::to_string).collect();
-                write!(f, "[{}]", shown.join(", "))
-            }
-            SettingValue::Hooks(list) => {
-                let shown: Vec<String> = list.iter().map(ToString::to_string).collect();
-                write!(f, "[{}]", shown.join(", "))
-            }
-        }
-    }
-}
+use toml_edit::{Document, Item, TableLike};
 
 /// Checked values of one source, in the order in which they stand.
 #[derive(Clone, Debug, Default)]
@@ -92,8 +58,7 @@ impl SettingsLayer {
     pub fn environment(variables: impl IntoIterator<Item = (String, String)>) -> SettingsLayer {
         let mut layer = SettingsLayer::default();
         for (name, text) in variables.into_iter().filter(|(name, _)| name.starts_with("PLACET_")) {
-            let Some(key) =
-                super::key::SettingKey::all().find(|k| !k.name.contains('*') && variable(k.name) == name)
+            let Some(key) = SettingKey::all().find(|k| !k.name.contains('*') && variable(k.name) == name)
             else {
                 continue;
             };
@@ -193,7 +158,7 @@ fn is_permission(name: &str) -> bool {
 }
 
 fn unknown(name: &str) -> (String, Option<String>) {
-    let names = super::key::SettingKey::all().map(|k| k.name);
+    let names = SettingKey::all().map(|k| k.name);
     let hint = nearest(name, names).map(|near| format!("did you mean `{near}`?"));
     (
         format!("unknown setting `{name}`"),
@@ -218,7 +183,7 @@ struct SettingsReader<'a> {
 impl SettingsReader<'_> {
     fn table(&self, table: &dyn TableLike, prefix: &str, layer: &mut SettingsLayer) {
         for (name, item) in table.iter() {
-            let segment = super::key::segment(name);
+            let segment = segment(name);
             let full = if prefix.is_empty() { segment.into_owned() } else { format!("{prefix}.{segment}") };
             let span = table.get_key_value(name).and_then(|(key, _)| key.span()).or_else(|| item.span());
             let place = line_column(self.text, span.map_or(0, |s| s.start));

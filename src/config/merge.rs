@@ -1,12 +1,15 @@
 //! All layers together: the effective value of each key, and where it came from.
 
 use super::hook_settings::HookSettings;
-use super::key::{SettingKey, SettingKind, TrustRequirement};
-use super::layer::{SettingOrigin, SettingValue, SettingsLayer};
+use super::layer::SettingsLayer;
+use super::origin::SettingOrigin;
 use super::problem::ConfigProblem;
-use super::rule_settings::RuleSettings;
+use super::settings::{
+    FieldReader, MountSettings, ProviderSettings, SettingKey, SettingKind, Settings, TrustRequirement,
+};
 use super::trust::ProjectSettings;
-use std::collections::BTreeMap;
+use super::value::SettingValue;
+use super::values::MergedSettings;
 
 /// The layers, weakest first.
 #[derive(Debug, Default)]
@@ -17,13 +20,11 @@ pub struct SettingsSources {
     pub flags: SettingsLayer,
 }
 
-/// Effective settings. Lists are joined over all layers; of everything else the strongest layer's word counts.
-#[derive(Debug, Default)]
+/// Effective settings: by name for whoever shows them, and as typed values for the program.
+#[derive(Debug)]
 pub struct Config {
-    values: BTreeMap<String, (SettingValue, SettingOrigin)>,
-    lists: BTreeMap<String, Vec<(String, SettingOrigin)>>,
-    rules: BTreeMap<String, Vec<(RuleSettings, SettingOrigin)>>,
-    hooks: Vec<(HookSettings, SettingOrigin, AuthorTrust)>,
+    merged: MergedSettings,
+    settings: Settings,
     pub problems: Vec<ConfigProblem>,
     /// Settings of an untrusted project that were left out, as `key = value`.
     pub untrusted: Vec<String>,
@@ -31,26 +32,65 @@ pub struct Config {
     strict: bool,
 }
 
-/// Whether who wrote a setting has the person's trust.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AuthorTrust {
-    Trusted,
-    Untrusted,
-}
-
 impl Config {
     pub fn merge(sources: SettingsSources) -> Config {
-        let mut config = Config::default();
-        for key in SettingKey::all().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
-            config.take_default(key);
-        }
+        let merged = defaults();
+        let mut config = Config {
+            settings: Settings::read(FieldReader::of(&merged)),
+            merged,
+            problems: Vec::new(),
+            untrusted: Vec::new(),
+            strict: false,
+        };
         config.take_layer(sources.user);
         if let Some(project) = sources.project {
             config.take_project(project);
         }
         config.take_layer(sources.environment);
         config.take_layer(sources.flags);
+        config.settings = Settings::read(FieldReader::of(&config.merged));
         config
+    }
+
+    /// The typed values.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The names of all `[providers.NAME]`.
+    pub fn provider_names(&self) -> Vec<String> {
+        self.merged.names_below("providers")
+    }
+
+    /// What `[providers.NAME]` says: nothing where there is none.
+    pub fn provider(&self, name: &str) -> ProviderSettings {
+        ProviderSettings::read(FieldReader::named(&self.merged, name))
+    }
+
+    /// Every `[mounts.NAME]`.
+    pub fn mounts(&self) -> Vec<(String, MountSettings)> {
+        let names = self.merged.names_below("mounts").into_iter();
+        names
+            .map(|name| {
+                let mount = MountSettings::read(FieldReader::named(&self.merged, &name));
+                (name, mount)
+            })
+            .collect()
+    }
+
+    /// The actions of a screen that have other keys, and these keys.
+    pub fn screen_keys(&self, screen: &str) -> Vec<(String, String)> {
+        let table = format!("keys.{screen}");
+        let keys = |name: String| {
+            let keys = self.merged.text(&format!("{table}.{name}"))?.to_string();
+            Some((name, keys))
+        };
+        self.merged.names_below(&table).into_iter().filter_map(keys).collect()
+    }
+
+    /// Every effective value by name, with its origin: for the person, not for the program.
+    pub fn all(&self) -> Vec<(String, String, String)> {
+        self.merged.all()
     }
 
     /// True when some permission setting could not be understood: then nothing is allowed beyond reading, every call
@@ -64,97 +104,19 @@ impl Config {
         self.take_problems(vec![problem]);
     }
 
-    /// In doubt about permissions the mode is at most `read`, and is shown to be.
+    /// In doubt about permissions the mode is at most `read`, and is shown to be. This is the only value that changes
+    /// after the layers are merged.
     pub fn restrict_mode(&mut self) {
-        let mode = self.text("mode").unwrap_or_default();
-        if self.strict && !matches!(mode, "none" | "read") {
-            self.values.insert("mode".into(), (SettingValue::Text("read".into()), SettingOrigin::Doubt));
-        }
-    }
-
-    pub fn text(&self, name: &str) -> Option<&str> {
-        match self.values.get(name) {
-            Some((SettingValue::Text(text), _)) if !text.is_empty() => Some(text),
-            _ => None,
-        }
-    }
-
-    pub fn number(&self, name: &str) -> Option<u64> {
-        match self.values.get(name) {
-            Some((SettingValue::Number(n), _)) => Some(*n),
-            _ => None,
-        }
-    }
-
-    pub fn flag(&self, name: &str) -> Option<bool> {
-        match self.values.get(name) {
-            Some((SettingValue::Flag(b), _)) => Some(*b),
-            _ => None,
-        }
-    }
-
-    /// The items of a joined list, each with its origin.
-    pub fn list(&self, name: &str) -> &[(String, SettingOrigin)] {
-        self.lists.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// The rules of a joined list, each with its origin.
-    pub fn rules(&self, name: &str) -> &[(RuleSettings, SettingOrigin)] {
-        self.rules.get(name).map_or(&[], Vec::as_slice)
-    }
-
-    /// The hooks of all layers, each with its origin.
-    pub fn hooks(&self) -> &[(HookSettings, SettingOrigin, AuthorTrust)] {
-        &self.hooks
-    }
-
-    pub fn origin(&self, name: &str) -> Option<&SettingOrigin> {
-        self.values.get(name).map(|(_, origin)| origin)
-    }
-
-    /// The middle segments of keys like `providers.NAME.model`.
-    pub fn names_below(&self, table: &str) -> Vec<String> {
-        let prefix = format!("{table}.");
-        let mut names: Vec<String> = self
-            .values
-            .keys()
-            .filter_map(|key| super::key::first(key.strip_prefix(&prefix)?).map(String::from))
-            .collect();
-        names.dedup();
-        names
-    }
-
-    /// Every effective value, by name.
-    pub fn all(&self) -> Vec<(String, String, String)> {
-        let mut rows: Vec<(String, String, String)> =
-            self.values.iter().map(|(k, (v, o))| (k.clone(), v.to_string(), o.to_string())).collect();
-        for (name, items) in &self.lists {
-            let texts = SettingValue::Texts(items.iter().map(|(t, _)| t.clone()).collect());
-            rows.push((name.clone(), texts.to_string(), joined(items.iter().map(|(_, o)| o))));
-        }
-        for (name, items) in &self.rules {
-            let rules = SettingValue::Rules(items.iter().map(|(r, _)| r.clone()).collect());
-            rows.push((name.clone(), rules.to_string(), joined(items.iter().map(|(_, o)| o))));
-        }
-        let hooks = SettingValue::Hooks(self.hooks.iter().map(|(h, ..)| h.clone()).collect());
-        rows.push(("hooks".into(), hooks.to_string(), joined(self.hooks.iter().map(|(_, o, _)| o))));
-        rows.sort();
-        rows
-    }
-
-    fn take_default(&mut self, key: &SettingKey) {
-        if let Some(setting) = plain_default(key) {
-            return self.put(key.name.into(), setting, SettingOrigin::Default);
-        }
-        for (name, setting, _) in written_default(key).values {
-            self.put(name, setting, SettingOrigin::Default);
+        if self.strict && !matches!(self.settings.conversation.mode.as_str(), "none" | "read") {
+            self.merged.put("mode".into(), SettingValue::Text("read".into()), SettingOrigin::Doubt);
+            self.settings = Settings::read(FieldReader::of(&self.merged));
         }
     }
 
     fn take_layer(&mut self, layer: SettingsLayer) {
         self.take_problems(layer.problems);
         for (name, setting, origin) in layer.values {
-            self.put(name, setting, origin);
+            self.merged.put(name, setting, origin);
         }
     }
 
@@ -164,7 +126,7 @@ impl Config {
             if let (SettingValue::Hooks(hooks), false) = (&setting, project.trusted) {
                 self.take_foreign(hooks, &origin);
             } else if project.trusted || self.only_tightens(&name, &setting) {
-                self.put(name, setting, origin);
+                self.merged.put(name, setting, origin);
             } else {
                 self.untrusted.push(format!("{name} = {setting}"));
             }
@@ -175,7 +137,7 @@ impl Config {
     fn take_foreign(&mut self, hooks: &[HookSettings], origin: &SettingOrigin) {
         for hook in hooks {
             if hook.only_tightens() {
-                self.hooks.push((hook.clone(), origin.at_line(hook.line), AuthorTrust::Untrusted));
+                self.merged.put_foreign(hook.clone(), origin);
             } else {
                 self.untrusted.push(format!("hooks = [{hook}]"));
             }
@@ -190,7 +152,7 @@ impl Config {
     fn only_tightens(&self, name: &str, setting: &SettingValue) -> bool {
         match SettingKey::find(name).map(|k| k.trust) {
             Some(TrustRequirement::Harmless) => true,
-            Some(TrustRequirement::Tightens) => match (setting, self.values.get(name).map(|(s, _)| s)) {
+            Some(TrustRequirement::Tightens) => match (setting, self.merged.value(name)) {
                 (SettingValue::Number(new), Some(SettingValue::Number(old))) => {
                     *new != 0 && (*old == 0 || new < old)
                 }
@@ -206,44 +168,21 @@ impl Config {
             Some(TrustRequirement::Needed) | None => false,
         }
     }
-
-    fn put(&mut self, name: String, setting: SettingValue, origin: SettingOrigin) {
-        match setting {
-            // A list that is a choice of its own replaces the default; rules add up over all layers.
-            SettingValue::Texts(items) => {
-                let items = items.into_iter().map(|item| (item, origin.clone()));
-                // No layer takes away what another one protects.
-                if name == "permission.protected" {
-                    self.lists.entry(name).or_default().extend(items);
-                } else {
-                    self.lists.insert(name, items.collect());
-                }
-            }
-            SettingValue::Rules(items) => {
-                let list = self.rules.entry(name).or_default();
-                list.extend(items.into_iter().map(|rule| {
-                    let origin = origin.at_line(rule.line);
-                    (rule, origin)
-                }));
-            }
-            SettingValue::Hooks(items) => {
-                self.hooks.extend(items.into_iter().map(|hook| {
-                    let origin = origin.at_line(hook.line);
-                    (hook, origin, AuthorTrust::Trusted)
-                }));
-            }
-            setting => {
-                self.values.insert(name, (setting, origin));
-            }
-        }
-    }
 }
 
-/// Where the items of a list came from.
-fn joined<'a>(origins: impl Iterator<Item = &'a SettingOrigin>) -> String {
-    let mut told: Vec<String> = origins.map(ToString::to_string).collect();
-    told.dedup();
-    if told.is_empty() { SettingOrigin::Default.to_string() } else { told.join("; ") }
+/// The values that hold where no layer says anything. Tables that repeat have none before they are there.
+fn defaults() -> MergedSettings {
+    let mut merged = MergedSettings::default();
+    for key in SettingKey::all().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
+        if let Some(setting) = plain_default(key) {
+            merged.put(key.name.into(), setting, SettingOrigin::Default);
+            continue;
+        }
+        for (name, setting, _) in written_default(key).values {
+            merged.put(name, setting, SettingOrigin::Default);
+        }
+    }
+    merged
 }
 
 /// A default as it would be read from a file.

@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::ColorSetting;
 use std::path::Path;
 
 fn user(text: &str) -> SettingsLayer {
@@ -12,6 +13,11 @@ fn project(text: &str, trusted: bool) -> Option<ProjectSettings> {
         trusted,
         ..ProjectSettings::none(path)
     })
+}
+
+/// As `config show --origin` has it.
+fn origin(config: &Config, name: &str) -> String {
+    config.all().into_iter().find(|(key, ..)| key == name).map(|(_, _, origin)| origin).unwrap()
 }
 
 #[test]
@@ -30,13 +36,13 @@ fn the_strongest_layer_wins_and_each_value_knows_its_origin() {
         ..SettingsSources::default()
     });
     assert!(config.problems.is_empty(), "{:?}", config.problems);
-    assert_eq!(config.text("model"), Some("from-env"));
-    assert_eq!(config.text("mode"), Some("ask"));
-    assert_eq!(config.text("ui.theme"), Some("mono"));
-    assert_eq!(config.number("max_turns"), Some(7));
-    assert_eq!(config.origin("mode").unwrap().to_string(), "user file /u/config.toml, line 2");
-    assert_eq!(config.origin("model").unwrap().to_string(), "environment PLACET_MODEL");
-    assert_eq!(config.origin("ui.color"), Some(&SettingOrigin::Default));
+    assert_eq!(config.merged.text("model"), Some("from-env"));
+    assert_eq!(config.merged.text("mode"), Some("ask"));
+    assert_eq!(config.merged.text("ui.theme"), Some("mono"));
+    assert_eq!(config.merged.number("max_turns"), Some(7));
+    assert_eq!(origin(&config, "mode"), "user file /u/config.toml, line 2");
+    assert_eq!(origin(&config, "model"), "environment PLACET_MODEL");
+    assert_eq!(origin(&config, "ui.color"), "default");
 }
 
 #[test]
@@ -57,8 +63,8 @@ fn mistakes_are_told_with_their_place_and_the_rest_applies() {
             "/u/config.toml:6:3: `ui.color` must be one of auto, always, never, not \"sometimes\"",
         ]
     );
-    assert_eq!(config.text("model"), Some("m"));
-    assert_eq!(config.number("max_turns"), Some(200));
+    assert_eq!(config.merged.text("model"), Some("m"));
+    assert_eq!(config.merged.number("max_turns"), Some(200));
     assert!(!config.strict());
 }
 
@@ -88,24 +94,24 @@ fn an_untrusted_project_may_only_tighten() {
                 [permission]\nallow = [\"run_command\"]\ndeny = [\"read(.env)\"]\n[ui]\ntheme = \"light\"\n";
     let config =
         Config::merge(SettingsSources { project: project(text, false), ..SettingsSources::default() });
-    assert_eq!(config.text("mode"), Some("read"));
-    assert_eq!(config.number("max_turns"), Some(200));
-    assert_eq!(config.text("model"), None);
-    assert!(config.rules("permission.allow").is_empty());
-    assert_eq!(config.rules("permission.deny").len(), 1);
-    assert_eq!(config.text("ui.theme"), Some("light"));
+    assert_eq!(config.merged.text("mode"), Some("read"));
+    assert_eq!(config.merged.number("max_turns"), Some(200));
+    assert_eq!(config.merged.text("model"), None);
+    assert!(config.merged.rules("permission.allow").is_empty());
+    assert_eq!(config.merged.rules("permission.deny").len(), 1);
+    assert_eq!(config.merged.text("ui.theme"), Some("light"));
     assert_eq!(config.untrusted.len(), 5, "{:?}", config.untrusted);
 
     let config =
         Config::merge(SettingsSources { project: project(text, true), ..SettingsSources::default() });
-    assert_eq!(config.text("mode"), Some("write"));
+    assert_eq!(config.merged.text("mode"), Some("write"));
     assert!(config.untrusted.is_empty());
 
     let stricter = "mode = \"none\"\nmax_turns = 3\n";
     let config =
         Config::merge(SettingsSources { project: project(stricter, false), ..SettingsSources::default() });
-    assert_eq!(config.text("mode"), Some("none"));
-    assert_eq!(config.number("max_turns"), Some(3));
+    assert_eq!(config.merged.text("mode"), Some("none"));
+    assert_eq!(config.merged.number("max_turns"), Some(3));
 }
 
 #[test]
@@ -128,8 +134,12 @@ fn a_rule_may_be_a_table_and_knows_its_line() {
     flags.flag_list("permission.allow", &["run(a, b)".to_string()], "--allow");
     let config = Config::merge(SettingsSources { user: user(&text), flags, ..SettingsSources::default() });
     assert!(config.problems.is_empty(), "{:?}", config.problems);
-    let told: Vec<String> =
-        config.rules("permission.allow").iter().map(|(rule, origin)| format!("{rule} ({origin})")).collect();
+    let told: Vec<String> = config
+        .merged
+        .rules("permission.allow")
+        .iter()
+        .map(|(rule, origin)| format!("{rule} ({origin})"))
+        .collect();
     assert_eq!(
         told,
         [
@@ -138,7 +148,7 @@ fn a_rule_may_be_a_table_and_knows_its_line() {
             "\"run(a, b)\" (flag --allow)",
         ]
     );
-    assert_eq!(config.rules("permission.deny").len(), 1);
+    assert_eq!(config.merged.rules("permission.deny").len(), 1);
 }
 
 #[test]
@@ -164,16 +174,19 @@ fn an_untrusted_project_may_deny_and_ask_with_tables_and_never_allow() {
                 ask = [{ rule = \"run(make *)\", reason = \"r\" }]\n[[permission.deny]]\nrule = \"read(.env)\"\n";
     let config =
         Config::merge(SettingsSources { project: project(text, false), ..SettingsSources::default() });
-    assert!(config.problems.is_empty() && config.rules("permission.allow").is_empty());
-    assert_eq!((config.rules("permission.ask").len(), config.rules("permission.deny").len()), (1, 1));
+    assert!(config.problems.is_empty() && config.merged.rules("permission.allow").is_empty());
+    assert_eq!(
+        (config.merged.rules("permission.ask").len(), config.merged.rules("permission.deny").len()),
+        (1, 1)
+    );
     assert_eq!(config.untrusted, ["permission.allow = [{ rule = \"run_command\", match = [\"x\"] }]"]);
     let tables = "[[permission.allow]]\nrule = \"run_command\"\n";
     let config =
         Config::merge(SettingsSources { project: project(tables, false), ..SettingsSources::default() });
-    assert!(config.rules("permission.allow").is_empty() && config.untrusted.len() == 1);
+    assert!(config.merged.rules("permission.allow").is_empty() && config.untrusted.len() == 1);
     let config =
         Config::merge(SettingsSources { project: project(text, true), ..SettingsSources::default() });
-    assert_eq!(config.rules("permission.allow").len(), 1);
+    assert_eq!(config.merged.rules("permission.allow").len(), 1);
 }
 
 #[test]
@@ -195,4 +208,45 @@ fn a_default_that_is_read_the_short_way_is_the_one_that_would_be_read_from_a_fil
         }
     }
     assert!(plain > 40, "{plain}");
+}
+
+#[test]
+fn a_field_without_a_value_has_the_default_of_its_row() {
+    let filled = Config::merge(SettingsSources::default());
+    let mut bare = Settings::read(FieldReader::of(&MergedSettings::default()));
+    // The one list that has a default.
+    bare.conversation.modes = filled.settings().conversation.modes.clone();
+    assert_eq!(*filled.settings(), bare);
+    assert_eq!(filled.settings().conversation.modes.to_vec(), ["read", "ask", "write"]);
+    assert_eq!(filled.settings().network.silence_seconds, None, "a default that is only shown");
+    let mount = MountSettings::read(FieldReader::named(&MergedSettings::default(), "mine"));
+    assert_eq!((mount.path, mount.region.as_str()), (None, "us-east-1"));
+}
+
+#[test]
+fn the_typed_values_are_those_of_the_layers_and_follow_a_doubt() {
+    let mut flags = SettingsLayer::default();
+    ["ui.linear=true", "ui.color=never", "ui.theme=", "ui.fold_lines=9", "network.silence_seconds=180"]
+        .iter()
+        .for_each(|assignment| flags.set(assignment));
+    let text = "mode = \"write\"\n[providers.\"llama.cpp\"]\nmodel = \"m\"\n[mounts.a]\npath = \"/m/\"\n\
+                [keys.review]\naccept = \"y\"\nquit = \"\"\n";
+    let mut config = Config::merge(SettingsSources { user: user(text), flags, ..SettingsSources::default() });
+    assert!(config.problems.is_empty(), "{:?}", config.problems);
+    let ui = &config.settings().ui;
+    assert_eq!((ui.linear, ui.color, ui.fold_lines), (true, ColorSetting::Never, 9));
+    assert_eq!(ui.theme, "auto", "an empty text is one that nobody set");
+    assert_eq!(config.settings().network.silence_seconds, Some(180));
+    assert_eq!(config.provider_names(), ["llama.cpp"]);
+    assert_eq!(config.provider("llama.cpp").model.as_deref(), Some("m"));
+    assert_eq!(config.provider("llama.cpp").dialect, None);
+    let mounts = config.mounts();
+    let (name, mount) = mounts.first().unwrap();
+    assert_eq!((mounts.len(), name.as_str(), mount.path.as_deref()), (1, "a", Some("/m/")));
+    assert_eq!(config.screen_keys("review"), [("accept".to_string(), "y".to_string())]);
+    assert_eq!(config.settings().conversation.mode, "write");
+    config.add_permission_problem(ConfigProblem::of_value(&SettingOrigin::Default, "x".into()));
+    config.restrict_mode();
+    assert_eq!(config.settings().conversation.mode, "read");
+    assert_eq!(origin(&config, "mode"), "restricted: a permission setting cannot be read");
 }

@@ -6,20 +6,29 @@
 
 mod dirs;
 mod hook_settings;
-mod key;
 mod layer;
 mod merge;
 mod origin;
 mod problem;
 mod rule_settings;
+mod settings;
 mod toml_value;
 mod trust;
+mod value;
+mod values;
 
 pub use dirs::AppDirs;
 pub use hook_settings::HookSettings;
-pub use key::{SettingKey, SettingKind, TrustRequirement, name_of};
-pub use layer::{SettingOrigin, SettingValue, SettingsLayer};
-pub use merge::{AuthorTrust, Config, SettingsSources};
+pub use layer::SettingsLayer;
+pub use merge::{Config, SettingsSources};
+pub use origin::{AuthorTrust, SettingOrigin};
 pub use problem::ConfigProblem;
 pub use rule_settings::RuleSettings;
+pub use settings::{
+    BackendSetting, ColorSetting, ConversationSettings, EditModeSetting, GuardSettings, HookList,
+    LinksSetting, MotionSetting, MountSettings, NetworkSettings, PictureSetting, ProviderSettings, RuleList,
+    SandboxSettings, SettingKey, SettingKind, SettingTexts, Settings, StorageSettings, ToolsSettings,
+    TrustRequirement, UiSettings,
+};
 pub use trust::{ProjectSettings, TrustStore};
+pub use value::SettingValue;

@@ -21,6 +21,13 @@ pub enum SettingOrigin {
     Doubt,
 }
 
+/// Whether who wrote a setting has the person's trust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuthorTrust {
+    Trusted,
+    Untrusted,
+}
+
 impl SettingOrigin {
     /// The same place, but another line of it.
     pub(super) fn at_line(&self, other: Option<usize>) -> SettingOrigin {

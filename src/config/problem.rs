@@ -1,6 +1,6 @@
 //! A mistake in the settings: what, where, and what was meant.
 
-use super::layer::SettingOrigin;
+use super::origin::SettingOrigin;
 use std::fmt;
 use std::path::PathBuf;
 

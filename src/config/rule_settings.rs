@@ -2,7 +2,7 @@
 //!
 //! What the rule means is not known here; the examples are compared where rules are read.
 
-use super::layer::{found, found_value};
+use super::toml_value::{found, found_value};
 use std::fmt;
 use toml_edit::{Item, TableLike, Value};
 

@@ -32,20 +32,12 @@ pub fn keymap<A: Copy + PartialEq>(
     screen: &str,
     table: &'static [KeyBinding<A>],
 ) -> Result<Keymap<A>, String> {
-    let own: Vec<(String, String)> = config
-        .names_below(&format!("keys.{screen}"))
-        .into_iter()
-        .filter_map(|name| {
-            let keys = config.text(&format!("keys.{screen}.{name}"))?.to_string();
-            Some((name, keys))
-        })
-        .collect();
-    Keymap::new(screen, table, &own).map_err(|e| e.to_string())
+    Keymap::new(screen, table, &config.screen_keys(screen)).map_err(|e| e.to_string())
 }
 
 impl<'r> ShellOutput<'r> {
     pub(super) fn new(config: &'r Config, theme: Theme) -> ShellOutput<'r> {
-        let linear = config.flag("ui.linear").unwrap_or(false);
+        let linear = config.settings().ui.linear;
         ShellOutput { config, theme, linear }
     }
 
@@ -192,12 +184,12 @@ impl<'r> ShellOutput<'r> {
 
     /// The person's own editor.
     pub(super) fn editor(&self) -> String {
-        editor::program(self.config.text("editor"))
+        editor::program(self.config.settings().conversation.editor.as_deref())
     }
 
     /// What pictures are drawn with here.
     pub(super) fn display(&self) -> PictureDisplay {
-        let setting = self.config.text("ui.pictures").unwrap_or("auto");
+        let setting = self.config.settings().ui.pictures;
         PictureDisplay::of(setting, self.theme.depth, |name| std::env::var(name).ok())
     }
 }

@@ -71,9 +71,8 @@ struct Shell<'r> {
 /// Runs the shell until the person leaves; returns the exit code.
 pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> Result<u8, ReplError> {
     let variable = |name: &str| std::env::var(name).ok();
-    let depth = ColorDepth::detect(app.config.text("ui.color").unwrap_or("auto"), variable);
-    let theme =
-        Theme::load(app.config.text("ui.theme").unwrap_or("auto"), &app.dirs.config, depth, variable)?;
+    let depth = ColorDepth::detect(app.config.settings().ui.color, variable);
+    let theme = Theme::load(&app.config.settings().ui.theme, &app.dirs.config, depth, variable)?;
     let answerer = app.builder.answerer(None, None)?;
     let base = term::BaseMode::enter()?;
     let mut notes: Vec<String> = answerer.note.clone().into_iter().collect();
@@ -93,13 +92,13 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let mut prompter = PromptEditor::new(app, &theme, store.as_ref(), &unsent)?;
     let output = ShellOutput::new(app.config, theme);
     // rustyline itself does not understand the sequences that these keys send.
-    if prompter.knows_keys() && !output.is_linear() && app.config.flag("ui.extended_keys").unwrap_or(true) {
+    if prompter.knows_keys() && !output.is_linear() && app.config.settings().ui.extended_keys {
         term::request_extended_keys(&variable("TERM").unwrap_or_default());
     }
     if signals.marks() {
         prompter.mark();
     }
-    let expanded = app.config.flag("ui.expanded").unwrap_or(false);
+    let expanded = app.config.settings().ui.expanded;
     let conversation = ShellConversation::new(app, answerer, store);
     let context = CommandContext { app, runtime, output, conversation, commands: COMMANDS };
     let mut shell = Shell { context, prompter, unsent, signals, on_turn: opening.on_turn, expanded };
@@ -257,7 +256,7 @@ impl Shell<'_> {
 
     /// Keeps a connection to the provider open while somebody may be typing, where that is wanted.
     fn prewarm_connection(&self) -> Option<JoinHandle<()>> {
-        if self.context.app.config.flag("network.warm") != Some(true) {
+        if !self.context.app.config.settings().network.warm {
             return None;
         }
         let conversation = &self.context.conversation;

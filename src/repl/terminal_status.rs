@@ -5,6 +5,7 @@
 use super::titles::{first_words, title_of};
 use super::user_context::UserContext;
 use crate::agent::{TurnEnding, TurnStart};
+use crate::config::LinksSetting;
 use crate::ui::{LinkFinder, Notifier, NotifyMethod, Theme, links_are_supported, term};
 
 /// Before the prompt, after it, when a line is sent, and after what came of it.
@@ -28,21 +29,21 @@ impl TerminalStatus {
         theme: &Theme,
         variable: impl Fn(&str) -> Option<String>,
     ) -> (TerminalStatus, Option<String>) {
-        let (config, flag) = (app.config, |name: &str| app.config.flag(name).unwrap_or(true));
-        let way = NotifyMethod::parse(config.text("ui.notify").unwrap_or("bell"));
+        let settings = &app.config.settings().ui;
+        let way = NotifyMethod::parse(&settings.notify);
         let wrong = way.as_ref().err().cloned();
         let tmux = variable("TMUX").is_some_and(|value| !value.is_empty());
         let notifier = Notifier::new(way.unwrap_or(NotifyMethod::Bell), tmux);
-        let links = config.text("ui.links") != Some("never") && links_are_supported(&variable);
+        let links = settings.links != LinksSetting::Never && links_are_supported(&variable);
         let links = if links { LinkFinder::new(app.cwd(), theme) } else { LinkFinder::none() };
         // A screen reader is not to read them, and these terminals might show them.
-        let plain = matches!(variable("TERM").as_deref(), None | Some("" | "dumb" | "linux"))
-            || config.flag("ui.linear").unwrap_or(false);
+        let plain =
+            matches!(variable("TERM").as_deref(), None | Some("" | "dumb" | "linux")) || settings.linear;
         let signals = TerminalStatus {
             notifier,
             links,
-            titles: !plain && flag("ui.title"),
-            marks: !plain && flag("ui.marks"),
+            titles: !plain && settings.title,
+            marks: !plain && settings.marks,
             code: None,
         };
         (signals, wrong)

@@ -5,6 +5,7 @@ use super::context::CommandContext;
 use super::error::ReplError;
 use super::user_context::UserContext;
 use crate::agent::{Agent, TurnDecision, TurnEnding, TurnEvent, TurnStart};
+use crate::config::MotionSetting;
 use crate::permission::Taint;
 use crate::tools::todos_in;
 use crate::ui::turn_pane::{self, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
@@ -25,8 +26,8 @@ pub(super) fn status(app: &UserContext<'_>, agent: &Agent, expanded: bool) -> Tu
         window: agent.model().window,
         usage,
         prompt_tokens,
-        fold: usize::try_from(config.number("ui.fold_lines").unwrap_or(6)).unwrap_or(6),
-        motion: config.text("ui.motion") != Some("none"),
+        fold: config.settings().ui.fold_lines,
+        motion: config.settings().ui.motion != MotionSetting::None,
         grants,
         taint,
         expanded,

@@ -1,5 +1,6 @@
 //! Styles as escape sequences, at the depth of colour the terminal has.
 
+use crate::config::ColorSetting;
 use crate::text::visible;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
@@ -17,10 +18,11 @@ pub enum ColorDepth {
 
 impl ColorDepth {
     /// From `ui.color` (`auto`, `always`, `never`) and the environment. A terminal that says nothing gets 16 colours.
-    pub fn detect(setting: &str, variable: impl Fn(&str) -> Option<String>) -> ColorDepth {
+    pub fn detect(setting: ColorSetting, variable: impl Fn(&str) -> Option<String>) -> ColorDepth {
         let set = |name: &str| variable(name).filter(|v| !v.is_empty());
         let term = set("TERM").unwrap_or_default();
-        if setting == "never" || setting == "auto" && (set("NO_COLOR").is_some() || term == "dumb") {
+        let unwanted = set("NO_COLOR").is_some() || term == "dumb";
+        if setting == ColorSetting::Never || setting == ColorSetting::Auto && unwanted {
             return ColorDepth::None;
         }
         match set("COLORTERM").as_deref() {
@@ -280,7 +282,7 @@ fn distance(a: (u8, u8, u8), b: (u8, u8, u8)) -> u32 {
 mod tests {
     use super::*;
 
-    fn detect(setting: &str, variables: &[(&str, &str)]) -> ColorDepth {
+    fn detect(setting: ColorSetting, variables: &[(&str, &str)]) -> ColorDepth {
         ColorDepth::detect(setting, |name| {
             variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_string())
         })
@@ -288,13 +290,22 @@ mod tests {
 
     #[test]
     fn colour_follows_the_terminal_and_no_color() {
-        assert_eq!(detect("auto", &[("TERM", "xterm-256color")]), ColorDepth::Indexed);
-        assert_eq!(detect("auto", &[("TERM", "xterm"), ("COLORTERM", "truecolor")]), ColorDepth::True);
-        assert_eq!(detect("auto", &[("TERM", "xterm"), ("NO_COLOR", "1")]), ColorDepth::None);
-        assert_eq!(detect("auto", &[("TERM", "xterm"), ("NO_COLOR", "")]), ColorDepth::Sixteen);
-        assert_eq!(detect("always", &[("TERM", "xterm"), ("NO_COLOR", "1")]), ColorDepth::Sixteen);
-        assert_eq!(detect("auto", &[("TERM", "dumb"), ("COLORTERM", "truecolor")]), ColorDepth::None);
-        assert_eq!(detect("never", &[("COLORTERM", "truecolor")]), ColorDepth::None);
+        assert_eq!(detect(ColorSetting::Auto, &[("TERM", "xterm-256color")]), ColorDepth::Indexed);
+        assert_eq!(
+            detect(ColorSetting::Auto, &[("TERM", "xterm"), ("COLORTERM", "truecolor")]),
+            ColorDepth::True
+        );
+        assert_eq!(detect(ColorSetting::Auto, &[("TERM", "xterm"), ("NO_COLOR", "1")]), ColorDepth::None);
+        assert_eq!(detect(ColorSetting::Auto, &[("TERM", "xterm"), ("NO_COLOR", "")]), ColorDepth::Sixteen);
+        assert_eq!(
+            detect(ColorSetting::Always, &[("TERM", "xterm"), ("NO_COLOR", "1")]),
+            ColorDepth::Sixteen
+        );
+        assert_eq!(
+            detect(ColorSetting::Auto, &[("TERM", "dumb"), ("COLORTERM", "truecolor")]),
+            ColorDepth::None
+        );
+        assert_eq!(detect(ColorSetting::Never, &[("COLORTERM", "truecolor")]), ColorDepth::None);
     }
 
     #[test]

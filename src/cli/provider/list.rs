@@ -69,7 +69,7 @@ pub(super) fn run(
 }
 
 fn rows(app: &App) -> Result<Vec<ProviderRow>, CliError> {
-    let own = app.config.names_below("providers");
+    let own = app.config.provider_names();
     let builtin = ProviderPreset::all().iter().map(|p| p.name.clone()).filter(|name| !own.contains(name));
     let names: Vec<(String, bool)> =
         own.iter().map(|n| (n.clone(), true)).chain(builtin.map(|n| (n, false))).collect();

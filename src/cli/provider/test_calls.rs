@@ -20,7 +20,7 @@ pub(super) fn test(
 ) -> Result<u8, CliError> {
     let app = super::load(options)?;
     let server = super::named(&app, name)?;
-    let model = options.model.clone().or_else(|| app.config.text("model").map(String::from));
+    let model = options.model.clone().or_else(|| app.config.settings().conversation.model.clone());
     let model = model
         .or_else(|| server.preset.default_model.clone())
         .ok_or_else(|| CliError::from(crate::app::AppError::Model(server.name.clone())))?;
@@ -28,7 +28,7 @@ pub(super) fn test(
     let mut model = app.model(&server, &model);
     // A model of which nobody knows whether it sees is asked.
     let blind = server.entry(&model.name).and_then(|entry| entry.vision) == Some(false);
-    model.capabilities.vision = app.config.flag("vision").unwrap_or(!blind);
+    model.capabilities.vision = app.config.settings().conversation.vision.unwrap_or(!blind);
     let steps = start::runtime()?.block_on(probe(&live, &model, red()?));
     let failed = steps.iter().any(|step| matches!(step.found, ProbeOutcome::Fails(_)));
     match form {

@@ -51,9 +51,8 @@ fn switch_to(context: &mut CommandContext<'_>, provider: &str, model: Option<&st
 /// A provider and a model that are known by name; who answers now is first.
 fn pick(context: &mut CommandContext<'_>) -> SlashCommandResult {
     let config = context.app.config;
-    let own = config.names_below("providers");
-    let own_model =
-        |name: &str| config.text(&crate::config::name_of("providers", name, "model")).map(String::from);
+    let own = config.provider_names();
+    let own_model = |name: &str| config.provider(name).model;
     let mut pairs: Vec<(String, Option<String>, &str)> =
         own.iter().map(|name| (name.clone(), own_model(name), "from your settings")).collect();
     for preset in ProviderPreset::all().iter().filter(|preset| !own.contains(&preset.name)) {

@@ -5,6 +5,7 @@ use super::input::{PromptScreen, UnfinishedLine};
 use super::key_handlers::{KeyHandlerContext, KeyHandlerOutcome, PromptPrinter, bind, lock, print_above};
 use super::mode_prompt::ModePrompt;
 use super::unsent::UnsentInput;
+use crate::config::EditModeSetting;
 use crate::permission::ClassificationLevel;
 use crate::repl::attach::dropped;
 use crate::repl::error::ReplError;
@@ -48,8 +49,8 @@ impl PromptEditor {
         store: Option<&SessionStore>,
         unsent: &UnsentInput,
     ) -> Result<PromptEditor, ReplError> {
-        let vi = app.config.text("ui.edit_mode") == Some("vi");
-        let lines = usize::try_from(app.config.number("ui.history_lines").unwrap_or(1000)).unwrap_or(1000);
+        let vi = app.config.settings().ui.edit_mode == EditModeSetting::Vi;
+        let lines = app.config.settings().ui.history_lines;
         let config = Config::builder()
             .edit_mode(if vi { EditMode::Vi } else { EditMode::Emacs })
             .completion_type(CompletionType::List)

@@ -63,7 +63,7 @@ pub(super) fn bind(
         conditional(Box::new(RecallLineHandler(cleared))),
     );
     editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(SuspendHandler(pump.clone()))));
-    let own = app.config.text("editor").map(String::from);
+    let own = app.config.settings().conversation.editor.clone();
     let edit = || {
         let (program, left) = (editor::program(own.as_deref()), Arc::clone(left));
         Box::new(EditLineHandler { program, left, pump: pump.clone(), pastes: pastes.clone() })

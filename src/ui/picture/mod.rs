@@ -13,6 +13,7 @@ pub use terminal_picture::{PlacedPicture, TerminalPicture};
 
 use super::ansi::ColorDepth;
 use super::term;
+use crate::config::PictureSetting;
 use crate::conversation::Image;
 use crate::media::{sniff, thumb};
 use crate::text::sanitize;
@@ -34,9 +35,9 @@ pub enum PictureProtocol {
 }
 
 impl PictureProtocol {
-    /// By the setting `ui.pictures`, or by the environment. Inside a multiplexer half blocks are what surely arrives.
+    /// By the setting, or by the environment. Inside a multiplexer half blocks are what surely arrives.
     pub fn detect(
-        setting: &str,
+        setting: PictureSetting,
         depth: ColorDepth,
         variable: impl Fn(&str) -> Option<String>,
     ) -> PictureProtocol {
@@ -45,13 +46,13 @@ impl PictureProtocol {
         let cells =
             if depth >= ColorDepth::Indexed { PictureProtocol::HalfBlocks } else { PictureProtocol::Words };
         match setting {
-            "off" => PictureProtocol::Words,
-            "blocks" if depth > ColorDepth::None => PictureProtocol::HalfBlocks,
+            PictureSetting::Off => PictureProtocol::Words,
+            PictureSetting::HalfBlocks if depth > ColorDepth::None => PictureProtocol::HalfBlocks,
             // These two are lost or misplaced in a multiplexer; sixel is drawn by those that know it.
-            "kitty" if !inside => PictureProtocol::Kitty,
-            "iterm2" if !inside => PictureProtocol::Iterm,
-            "sixel" => PictureProtocol::Sixel,
-            "auto" if !inside && depth > ColorDepth::None => own(&set).unwrap_or(cells),
+            PictureSetting::Kitty if !inside => PictureProtocol::Kitty,
+            PictureSetting::Iterm if !inside => PictureProtocol::Iterm,
+            PictureSetting::Sixel => PictureProtocol::Sixel,
+            PictureSetting::Auto if !inside && depth > ColorDepth::None => own(&set).unwrap_or(cells),
             _ => cells,
         }
     }
@@ -101,7 +102,11 @@ pub struct PictureDisplay {
 
 impl PictureDisplay {
     /// Of this terminal.
-    pub fn of(setting: &str, depth: ColorDepth, variable: impl Fn(&str) -> Option<String>) -> PictureDisplay {
+    pub fn of(
+        setting: PictureSetting,
+        depth: ColorDepth,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> PictureDisplay {
         PictureDisplay {
             protocol: PictureProtocol::detect(setting, depth, variable),
             depth,

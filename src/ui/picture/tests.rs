@@ -51,33 +51,38 @@ fn a_picture_is_rows_of_half_blocks_in_its_colours() {
 #[test]
 fn the_protocol_follows_the_setting_and_the_environment_and_never_a_question() {
     use PictureProtocol::{HalfBlocks, Iterm, Kitty, Sixel, Words};
-    type ProtocolCase<'c> = (&'c str, ColorDepth, &'c [(&'c str, &'c str)], PictureProtocol);
+    type ProtocolCase<'c> = (PictureSetting, ColorDepth, &'c [(&'c str, &'c str)], PictureProtocol);
     let rows: &[ProtocolCase<'_>] = &[
-        ("auto", ColorDepth::True, &[("TERM", "xterm-kitty")], Kitty),
-        ("auto", ColorDepth::Sixteen, &[("TERM", "xterm-kitty")], Kitty),
-        ("auto", ColorDepth::True, &[("TERM_PROGRAM", "ghostty")], Kitty),
-        ("auto", ColorDepth::True, &[("TERM", "xterm-kitty"), ("TMUX", "x")], HalfBlocks),
-        ("auto", ColorDepth::True, &[("TERM_PROGRAM", "iTerm.app")], Iterm),
-        ("auto", ColorDepth::True, &[("LC_TERMINAL", "iTerm2")], Iterm),
-        ("auto", ColorDepth::True, &[("WEZTERM_PANE", "0")], Iterm),
-        ("auto", ColorDepth::True, &[("TERM", "foot")], Sixel),
-        ("auto", ColorDepth::True, &[("KONSOLE_VERSION", "230804")], Sixel),
-        ("auto", ColorDepth::True, &[("KONSOLE_VERSION", "210401")], HalfBlocks),
-        ("auto", ColorDepth::True, &[("VTE_VERSION", "7600"), ("TERM", "xterm-256color")], HalfBlocks),
-        ("auto", ColorDepth::Sixteen, &[("TERM", "linux")], Words),
-        ("auto", ColorDepth::None, &[("TERM", "xterm-kitty"), ("NO_COLOR", "1")], Words),
-        ("off", ColorDepth::True, &[("TERM", "xterm-kitty")], Words),
-        ("blocks", ColorDepth::True, &[("TERM", "xterm-kitty")], HalfBlocks),
-        ("kitty", ColorDepth::True, &[("TERM", "xterm-256color")], Kitty),
-        ("kitty", ColorDepth::True, &[("TMUX", "x")], HalfBlocks),
-        ("sixel", ColorDepth::True, &[("TMUX", "x")], Sixel),
-        ("iterm2", ColorDepth::True, &[], Iterm),
+        (PictureSetting::Auto, ColorDepth::True, &[("TERM", "xterm-kitty")], Kitty),
+        (PictureSetting::Auto, ColorDepth::Sixteen, &[("TERM", "xterm-kitty")], Kitty),
+        (PictureSetting::Auto, ColorDepth::True, &[("TERM_PROGRAM", "ghostty")], Kitty),
+        (PictureSetting::Auto, ColorDepth::True, &[("TERM", "xterm-kitty"), ("TMUX", "x")], HalfBlocks),
+        (PictureSetting::Auto, ColorDepth::True, &[("TERM_PROGRAM", "iTerm.app")], Iterm),
+        (PictureSetting::Auto, ColorDepth::True, &[("LC_TERMINAL", "iTerm2")], Iterm),
+        (PictureSetting::Auto, ColorDepth::True, &[("WEZTERM_PANE", "0")], Iterm),
+        (PictureSetting::Auto, ColorDepth::True, &[("TERM", "foot")], Sixel),
+        (PictureSetting::Auto, ColorDepth::True, &[("KONSOLE_VERSION", "230804")], Sixel),
+        (PictureSetting::Auto, ColorDepth::True, &[("KONSOLE_VERSION", "210401")], HalfBlocks),
+        (
+            PictureSetting::Auto,
+            ColorDepth::True,
+            &[("VTE_VERSION", "7600"), ("TERM", "xterm-256color")],
+            HalfBlocks,
+        ),
+        (PictureSetting::Auto, ColorDepth::Sixteen, &[("TERM", "linux")], Words),
+        (PictureSetting::Auto, ColorDepth::None, &[("TERM", "xterm-kitty"), ("NO_COLOR", "1")], Words),
+        (PictureSetting::Off, ColorDepth::True, &[("TERM", "xterm-kitty")], Words),
+        (PictureSetting::HalfBlocks, ColorDepth::True, &[("TERM", "xterm-kitty")], HalfBlocks),
+        (PictureSetting::Kitty, ColorDepth::True, &[("TERM", "xterm-256color")], Kitty),
+        (PictureSetting::Kitty, ColorDepth::True, &[("TMUX", "x")], HalfBlocks),
+        (PictureSetting::Sixel, ColorDepth::True, &[("TMUX", "x")], Sixel),
+        (PictureSetting::Iterm, ColorDepth::True, &[], Iterm),
     ];
     for (setting, depth, variables, want) in rows {
-        let got = PictureProtocol::detect(setting, *depth, |name| {
+        let got = PictureProtocol::detect(*setting, *depth, |name| {
             variables.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_string())
         });
-        assert_eq!(got, *want, "{setting} {depth:?} {variables:?}");
+        assert_eq!(got, *want, "{setting:?} {depth:?} {variables:?}");
     }
 }
 

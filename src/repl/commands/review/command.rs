@@ -54,7 +54,7 @@ fn on_screen(
     let desk = ReviewContext {
         theme: output.theme.clone(),
         keys: output.keymap("review", TABLE),
-        editor: context.app.config.text("editor").map(String::from),
+        editor: context.app.config.settings().conversation.editor.clone(),
         memory: Some(memory_of(view)),
         outbox: SavedReview::load(&memory_of(view)).outbox,
         blame: Arc::new(move |path| blamed(&blaming, path, &turns)),

@@ -20,12 +20,6 @@ pub struct PruneLimits {
     pub max_age: std::time::Duration,
 }
 
-impl Default for PruneLimits {
-    fn default() -> PruneLimits {
-        PruneLimits { max_bytes: 2 << 30, max_age: std::time::Duration::from_secs(30 * 24 * 3600) }
-    }
-}
-
 /// What views need, in addition to the journals.
 #[derive(Clone, Debug, Default)]
 pub struct PruneRoots {

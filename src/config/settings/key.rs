@@ -37,16 +37,6 @@ pub struct SettingKey {
     pub help: &'static str,
 }
 
-pub(super) const fn key(
-    name: &'static str,
-    kind: SettingKind,
-    default: &'static str,
-    trust: TrustRequirement,
-    help: &'static str,
-) -> SettingKey {
-    SettingKey { name, kind, default, trust, help }
-}
-
 impl SettingKind {
     /// What was wanted, as words for an error.
     pub fn describe(self) -> String {

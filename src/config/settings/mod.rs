@@ -1,20 +1,34 @@
-//! Every key there is: a table for each section, and together they check files, feed `config show` and make the
-//! reference page. What a key means to the program is decided where it is read, not here.
+//! Every key there is: a table for each section. From it come the checks of a file, `config show`, the reference page
+//! and the typed values that the program reads.
 
 mod conversation;
+mod field;
 mod guard;
+mod key;
+mod mounts;
 mod name;
 mod network;
 mod providers;
-mod row;
 mod sandbox;
+mod screen_keys;
 mod storage;
+mod table;
 mod tools;
 mod ui;
 
-pub use name::name_of;
+pub use conversation::ConversationSettings;
+pub(super) use field::FieldReader;
+pub use field::{HookList, RuleList, SettingTexts};
+pub use guard::GuardSettings;
+pub use key::{SettingKey, SettingKind, TrustRequirement};
+pub use mounts::MountSettings;
 pub(super) use name::{first, segment};
-pub use row::{SettingKey, SettingKind, TrustRequirement};
+pub use network::NetworkSettings;
+pub use providers::ProviderSettings;
+pub use sandbox::{BackendSetting, SandboxSettings};
+pub use storage::StorageSettings;
+pub use tools::ToolsSettings;
+pub use ui::{ColorSetting, EditModeSetting, LinksSetting, MotionSetting, PictureSetting, UiSettings};
 
 use name::segments;
 
@@ -24,11 +38,40 @@ const SECTIONS: &[&[SettingKey]] = &[
     guard::KEYS,
     tools::KEYS,
     sandbox::KEYS,
+    mounts::KEYS,
     storage::KEYS,
     network::KEYS,
     ui::KEYS,
+    screen_keys::KEYS,
     providers::KEYS,
 ];
+
+/// The value of every key but those of tables that repeat: `Config::provider`, `Config::mounts` and
+/// `Config::screen_keys` read these.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    pub conversation: ConversationSettings,
+    pub guard: GuardSettings,
+    pub tools: ToolsSettings,
+    pub sandbox: SandboxSettings,
+    pub storage: StorageSettings,
+    pub network: NetworkSettings,
+    pub ui: UiSettings,
+}
+
+impl Settings {
+    pub(super) fn read(reader: FieldReader<'_>) -> Settings {
+        Settings {
+            conversation: ConversationSettings::read(reader),
+            guard: GuardSettings::read(reader),
+            tools: ToolsSettings::read(reader),
+            sandbox: SandboxSettings::read(reader),
+            storage: StorageSettings::read(reader),
+            network: NetworkSettings::read(reader),
+            ui: UiSettings::read(reader),
+        }
+    }
+}
 
 impl SettingKey {
     /// All of them, section after section.

@@ -3,9 +3,13 @@
 
 use std::borrow::Cow;
 
-/// The name of `key` in the table `name` below `table`: `providers.mine.model`.
-pub fn name_of(table: &str, name: &str, key: &str) -> String {
-    format!("{table}.{}.{key}", segment(name))
+/// The name of a key in the table `name`: of `providers.*.model` it is `providers.mine.model`.
+pub(super) fn instance(pattern: &'static str, name: &str) -> Cow<'static, str> {
+    if pattern.contains('*') {
+        Cow::Owned(pattern.replacen('*', &segment(name), 1))
+    } else {
+        Cow::Borrowed(pattern)
+    }
 }
 
 /// One segment as it stands in a name.
@@ -33,13 +37,14 @@ mod tests {
 
     #[test]
     fn a_segment_with_a_dot_stands_in_quotes_and_is_one() {
-        let name = name_of("providers", "llama.cpp", "quirks.cache_key");
+        let name = instance("providers.*.quirks.cache_key", "llama.cpp");
         assert_eq!(name, "providers.\"llama.cpp\".quirks.cache_key");
         assert_eq!(
             segments(&name).collect::<Vec<_>>(),
             ["providers", "\"llama.cpp\"", "quirks", "cache_key"]
         );
         assert_eq!(first("\"llama.cpp\".model"), Some("llama.cpp"));
-        assert_eq!(name_of("mounts", "mine", "path"), "mounts.mine.path");
+        assert_eq!(instance("mounts.*.path", "mine"), "mounts.mine.path");
+        assert_eq!(instance("ui.theme", ""), "ui.theme");
     }
 }

@@ -1,0 +1,149 @@
+//! From a value by name to a typed field. The type decides what a file may hold.
+
+use super::key::SettingKind;
+use super::name::instance;
+use crate::config::hook_settings::HookSettings;
+use crate::config::origin::{AuthorTrust, SettingOrigin};
+use crate::config::rule_settings::RuleSettings;
+use crate::config::values::MergedSettings;
+
+/// Rules of all layers, each with its origin.
+pub type RuleList = Vec<(RuleSettings, SettingOrigin)>;
+
+/// Hooks of all layers, each with its origin.
+pub type HookList = Vec<(HookSettings, SettingOrigin, AuthorTrust)>;
+
+/// A list of texts, each with its origin.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SettingTexts(Vec<(String, SettingOrigin)>);
+
+impl SettingTexts {
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(text, _)| text.as_str())
+    }
+
+    pub fn to_vec(&self) -> Vec<String> {
+        self.iter().map(String::from).collect()
+    }
+
+    pub fn with_origins(&self) -> &[(String, SettingOrigin)] {
+        &self.0
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// The values that one table is read from: a section, or one `[providers.NAME]`.
+#[derive(Clone, Copy)]
+pub(in crate::config) struct FieldReader<'a> {
+    values: &'a MergedSettings,
+    /// What the `*` of a key stands for.
+    name: &'a str,
+}
+
+impl<'a> FieldReader<'a> {
+    pub(in crate::config) fn of(values: &'a MergedSettings) -> FieldReader<'a> {
+        FieldReader { values, name: "" }
+    }
+
+    /// Of the table `name` among tables that repeat.
+    pub(in crate::config) fn named(values: &'a MergedSettings, name: &'a str) -> FieldReader<'a> {
+        FieldReader { values, name }
+    }
+
+    /// An empty text is one that nobody set.
+    pub(super) fn text_or(self, key: &'static str, default: &'static str) -> &'a str {
+        self.values.text(&instance(key, self.name)).unwrap_or(default.trim_matches('"'))
+    }
+}
+
+/// A type that a key's value can have. The merged settings hold every default, but not those of tables that repeat: there
+/// the row's own text counts.
+pub(in crate::config) trait SettingField: Sized {
+    const KIND: SettingKind;
+    const MAY_BE_UNSET: bool = false;
+
+    fn read(reader: FieldReader<'_>, key: &'static str, default: &'static str) -> Self;
+}
+
+impl SettingField for String {
+    const KIND: SettingKind = SettingKind::Text;
+
+    fn read(reader: FieldReader<'_>, key: &'static str, default: &'static str) -> String {
+        reader.text_or(key, default).into()
+    }
+}
+
+impl SettingField for u64 {
+    const KIND: SettingKind = SettingKind::Number;
+
+    fn read(reader: FieldReader<'_>, key: &'static str, default: &'static str) -> u64 {
+        let set = reader.values.number(&instance(key, reader.name));
+        set.or_else(|| default.parse().ok()).unwrap_or_default()
+    }
+}
+
+/// A larger number means as many as there can be.
+impl SettingField for u32 {
+    const KIND: SettingKind = SettingKind::Number;
+
+    fn read(reader: FieldReader<'_>, key: &'static str, default: &'static str) -> u32 {
+        u32::try_from(u64::read(reader, key, default)).unwrap_or(u32::MAX)
+    }
+}
+
+impl SettingField for usize {
+    const KIND: SettingKind = SettingKind::Number;
+
+    fn read(reader: FieldReader<'_>, key: &'static str, default: &'static str) -> usize {
+        usize::try_from(u64::read(reader, key, default)).unwrap_or(usize::MAX)
+    }
+}
+
+impl SettingField for bool {
+    const KIND: SettingKind = SettingKind::Flag;
+
+    fn read(reader: FieldReader<'_>, key: &'static str, default: &'static str) -> bool {
+        reader.values.flag(&instance(key, reader.name)).unwrap_or(default == "true")
+    }
+}
+
+/// `None` until somebody sets it.
+impl<T: SettingField> SettingField for Option<T> {
+    const KIND: SettingKind = T::KIND;
+    const MAY_BE_UNSET: bool = true;
+
+    fn read(reader: FieldReader<'_>, key: &'static str, default: &'static str) -> Option<T> {
+        reader.values.is_set(&instance(key, reader.name)).then(|| T::read(reader, key, default))
+    }
+}
+
+impl SettingField for SettingTexts {
+    const KIND: SettingKind = SettingKind::Texts;
+    const MAY_BE_UNSET: bool = true;
+
+    fn read(reader: FieldReader<'_>, key: &'static str, _: &'static str) -> SettingTexts {
+        SettingTexts(reader.values.list(&instance(key, reader.name)).to_vec())
+    }
+}
+
+impl SettingField for RuleList {
+    const KIND: SettingKind = SettingKind::Rules;
+    const MAY_BE_UNSET: bool = true;
+
+    fn read(reader: FieldReader<'_>, key: &'static str, _: &'static str) -> RuleList {
+        reader.values.rules(key).to_vec()
+    }
+}
+
+/// There is one list of them.
+impl SettingField for HookList {
+    const KIND: SettingKind = SettingKind::Hooks;
+    const MAY_BE_UNSET: bool = true;
+
+    fn read(reader: FieldReader<'_>, _: &'static str, _: &'static str) -> HookList {
+        reader.values.hooks().to_vec()
+    }
+}

@@ -1,0 +1,41 @@
+//! What a command may see, reach and use.
+//!
+//! Every key here widens or narrows the cage of a command; a project's file may only narrow it.
+
+use super::field::SettingTexts;
+use super::table::{settings_table, words};
+
+words! {
+    /// Where the changes of a command go.
+    pub enum BackendSetting { Auto = "auto", Snapshot = "snapshot" }
+}
+
+settings_table! {
+    /// What a command may see, reach and use.
+    pub struct SandboxSettings {
+        /// `auto`: use the copy-on-write view if the machine supports it. `snapshot`: commands change files at once,
+        /// placet asks for each command and finds the changes by comparing.
+        "sandbox.backend" => backend: BackendSetting = "auto", Needed;
+
+        /// Directories that commands write directly, outside the view and without undo: `target`.
+        "sandbox.passthrough" => passthrough: SettingTexts = [], Needed;
+
+        /// More paths that no command sees: `~/.secrets`.
+        "sandbox.mask" => mask: SettingTexts = [], Harmless;
+
+        /// Environment variables that are passed to commands although they look like secrets: `MY_*_TOKEN`.
+        "sandbox.keep_env" => keep_env: SettingTexts = [], Needed;
+
+        /// Credential files that commands may read: `~/.m2/settings.xml`.
+        "sandbox.keep_files" => keep_files: SettingTexts = [], Needed;
+
+        /// Hosts that every command may connect to: `crates.io`, `*.npmjs.org:443`.
+        "sandbox.hosts" => hosts: SettingTexts = [], Needed;
+
+        /// Maximum memory of each process of a command; 0 means no limit.
+        "sandbox.memory_mb" => memory_mb: u64 = 0, Needed;
+
+        /// Maximum number of processes of a command; 0 means no limit.
+        "sandbox.processes" => processes: u64 = 0, Needed;
+    }
+}

@@ -1,0 +1,48 @@
+//! The tools: whose they are, how long they run, what a dialect of them has for settings.
+//!
+//! A dialect's own keys stand beside the key that chooses it. Where files live stands under `storage`.
+
+use super::field::SettingTexts;
+use super::table::settings_table;
+
+const TOOL_DIALECTS: [&str; 8] =
+    ["native", "agsh", "triggerfish", "deepagents", "agentos", "typestack", "text-editor", "codex"];
+
+settings_table! {
+    /// The tools, and what a tool set of another system has for settings.
+    pub struct ToolsSettings {
+        /// Default timeout of a command.
+        "tools.command_timeout_ms" => command_timeout_ms: u64 = 120000, Needed;
+
+        /// The tool set of the model: placet's own, or that of another system.
+        "tools.dialect" => dialect: String in TOOL_DIALECTS = "native", Needed;
+
+        /// Maximum time for one search. The result lists what was not searched.
+        "tools.search_seconds" => search_seconds: u64 = 60, Needed;
+
+        /// Results longer than this are stored in a scratchpad, and the model gets a preview.
+        "tools.inline_bytes" => inline_bytes: usize = 30000, Needed;
+
+        /// deepagents: `/x` means `x` below the working directory, and paths outside of it cannot be used.
+        "dialects.deepagents.virtual_paths" => deepagents_virtual_paths: bool = true, Needed;
+
+        /// deepagents: whether write_file replaces an existing file. Default: false for version 0.4, true for 0.7.
+        "dialects.deepagents.overwrite" => deepagents_overwrite: Option<bool>, Needed;
+
+        /// deepagents: the version whose tools, parameters and results are used.
+        "dialects.deepagents.version" => deepagents_version: String in ["0.4", "0.7"] = "0.4", Needed;
+
+        /// typestack: the directory of the base `app`, below the working directory.
+        "dialects.typestack.app" => typestack_app: String = ".", Needed;
+
+        /// typestack: the directory of the base `web`. Default: `DOCUMENT_ROOT`, or `public_html` or `private_html`
+        /// below `app`.
+        "dialects.typestack.web" => typestack_web: Option<String>, Needed;
+
+        /// typestack: the directory of the base `core`, which is read-only.
+        "dialects.typestack.core" => typestack_core: Option<String>, Needed;
+
+        /// triggerfish: more texts that no command may contain, in addition to the built-in texts.
+        "dialects.triggerfish.denied" => triggerfish_denied: SettingTexts = [], Harmless;
+    }
+}

@@ -1,0 +1,84 @@
+//! How the screen looks and the keyboard works.
+//!
+//! Nearly all of it is harmless and so taken from any project's file; it never changes what a session does.
+
+use super::table::{settings_table, words};
+
+words! {
+    /// When placet uses colour.
+    pub enum ColorSetting { Auto = "auto", Always = "always", Never = "never" }
+}
+
+words! {
+    /// The prompt's key bindings.
+    pub enum EditModeSetting { Emacs = "emacs", Vi = "vi" }
+}
+
+words! {
+    /// Whether the screen may move without new information.
+    pub enum MotionSetting { Normal = "normal", None = "none" }
+}
+
+words! {
+    /// When URLs and files are links.
+    pub enum LinksSetting { Auto = "auto", Never = "never" }
+}
+
+words! {
+    /// What pictures are drawn with.
+    pub enum PictureSetting {
+        Auto = "auto",
+        Kitty = "kitty",
+        Iterm = "iterm2",
+        Sixel = "sixel",
+        HalfBlocks = "blocks",
+        Off = "off",
+    }
+}
+
+settings_table! {
+    /// How the screen looks and the keyboard works.
+    pub struct UiSettings {
+        /// `auto`, or the name of a theme: dark, light, high-contrast, mono.
+        "ui.theme" => theme: String = "auto", Harmless;
+
+        /// Colour: `auto` follows the terminal and NO_COLOR.
+        "ui.color" => color: ColorSetting = "auto", Harmless;
+
+        /// The prompt's key bindings.
+        "ui.edit_mode" => edit_mode: EditModeSetting = "emacs", Harmless;
+
+        /// `none`: nothing on the screen moves without new information.
+        "ui.motion" => motion: MotionSetting = "normal", Harmless;
+
+        /// Lines of a call's output shown before it is folded.
+        "ui.fold_lines" => fold_lines: usize = 6, Harmless;
+
+        /// Whether thinking and the output of calls are shown in full; Ctrl-O switches while a turn runs.
+        "ui.expanded" => expanded: bool = false, Harmless;
+
+        /// How placet notifies you when the terminal has no focus: off, bell, osc9, osc777, or `command LINE`.
+        "ui.notify" => notify: String = "bell", Needed;
+
+        /// Whether the window title shows your first message.
+        "ui.title" => title: bool = true, Harmless;
+
+        /// Whether placet marks prompts and answers for the terminal, which can then jump between them (OSC 133).
+        "ui.marks" => marks: bool = true, Harmless;
+
+        /// Whether placet asks the terminal to distinguish Shift+Enter from Enter (kitty protocol, modifyOtherKeys).
+        "ui.extended_keys" => extended_keys: bool = true, Harmless;
+
+        /// Whether URLs and files are links: `auto` means in terminals that are known to support links.
+        "ui.links" => links: LinksSetting = "auto", Harmless;
+
+        /// How pictures are shown: with the terminal's own protocol if it is known to have one, else as half blocks.
+        "ui.pictures" => pictures: PictureSetting = "auto", Harmless;
+
+        /// Whether turns and reviews are printed line by line and nothing is repainted: for screen readers.
+        "ui.linear" => linear: bool = false, Harmless;
+
+        /// Lines of input history loaded at start.
+        "ui.history_lines" => history_lines: usize = 1000, Harmless;
+    }
+}
