@@ -342,9 +342,12 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
         let mut incomplete = told.incomplete;
         if told.done {
             let session = agent.session().map(|s| s.id().to_string());
-            if let Err(e) =
-                agent.gate().log_decision(AuditKind::Apply, "--apply", session, &told.lines.join("\n"))
-            {
+            if let Err(e) = agent.interceptors().log_decision(
+                AuditKind::Apply,
+                "--apply",
+                session,
+                &told.lines.join("\n"),
+            ) {
                 incomplete = true;
                 not_audited(&e);
             }

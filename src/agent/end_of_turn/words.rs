@@ -42,6 +42,10 @@ pub(super) fn counted(set: &ChangeSet, classes: &ChangeClasses) -> String {
     format!("{count} change{s}")
 }
 
+pub(super) fn pending_words(set: &ChangeSet, classes: &ChangeClasses) -> String {
+    format!("{} pending: /changes, /apply, /discard", counted(set, classes))
+}
+
 pub(super) fn reason(view: &View) -> String {
     let unread = view.turn().unread.clone();
     if !unread.is_empty() {
