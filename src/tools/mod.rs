@@ -19,6 +19,7 @@ mod result;
 mod scratchpad;
 mod subagent;
 mod todo;
+mod todo_item;
 mod tool_names;
 mod toolset;
 
@@ -39,7 +40,8 @@ pub use result::{
     CallPreview, CallSummary, ChangeOverview, CommandResult, DiffText, DisplayDetail, EditedFile, FileDiff,
     OutputFacts, ToolOutput,
 };
-pub use todo::{TodoItem, TodoStatus, lines_of as todo_lines, list_in as todos_in};
+pub use todo::list_in as todos_in;
+pub use todo_item::{TodoItem, TodoStatus, lines_of as todo_lines};
 pub use toolset::{DeepagentsVersion, ToolSet, ToolSetSettings, TypestackBases, is_batch};
 
 use crate::conversation::ToolSpec;

@@ -34,9 +34,6 @@ const MATCHES: usize = 100;
 /// Directories that searching leaves out beside dotted ones.
 const LEFT_OUT: [&str; 2] = ["target", "node_modules"];
 
-/// Nothing is shared by these tools.
-type AgshState = ();
-
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct AgshRead {
     /// The file path to read.
@@ -110,7 +107,7 @@ struct AgshExecute {
 }
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    let nothing: Arc<AgshState> = Arc::new(());
+    let nothing = Arc::new(());
     let mut tools: Vec<Arc<dyn Tool>> = vec![
         Arc::new(
             ForeignTool::new("read_file", "Read the contents of a file at a given path. Supports text files and images.", &nothing, read)
@@ -144,13 +141,13 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     tools
 }
 
-fn read(args: &AgshRead, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn read(args: &AgshRead, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let AgshRead { path, offset, limit, scratchpad } = args.clone();
     let args = read::Args { path, offset, limit, scratchpad, exact: Some(true), ..read::Args::default() };
     Ok(Box::new(ReadPlan::new(args, env)?.whole()))
 }
 
-fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     if args.old_string.is_empty() {
         return Err(ToolError::hint(
             "`old_string` is empty",
@@ -171,12 +168,12 @@ fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dy
 }
 
 /// Its document states no rule about reading before writing. What was read and changed since is refused all the same.
-fn write(args: &AgshWrite, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn write(args: &AgshWrite, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let (path, content) = (args.path.clone(), args.content.clone());
     Ok(Box::new(WritePlan::of_text(path, content, WriteFileMode::Overwrite, UnreadPolicy::Allow, env)?))
 }
 
-fn find(args: &AgshFind, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn find(args: &AgshFind, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let glob = PathGlob::new(&args.pattern)?.anchored();
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("find {} in {}", args.pattern, env.workspace.shown(&at.path));
@@ -197,7 +194,7 @@ fn find(args: &AgshFind, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dy
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
 
-fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let matcher = line_matcher(&args.pattern, |_| {})?;
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
@@ -230,7 +227,7 @@ fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<AgshState>) -> Result<Bo
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
 }
 
-fn execute(args: &AgshExecute, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn execute(args: &AgshExecute, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let timeout_ms = Some(args.timeout_ms.unwrap_or(30_000));
     let args = run::Args { command: args.command.clone(), timeout_ms, ..run::Args::default() };
     Ok(Box::new(RunPlan::new(args, env)?))

@@ -3,6 +3,7 @@
 //! What its document calls not yet implemented is done here: the recursive listing, the search and the watch. Sizes are
 //! bytes, patches are real patches, and a path that leads outside is refused also where nothing exists yet.
 
+mod path;
 mod shell;
 mod watch;
 
@@ -10,7 +11,6 @@ use super::super::{
     CallFailure, CallSummary, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
 };
 use super::foreign_tool::{ForeignTool, reads, writes};
-use crate::permission::AccessLocation;
 use crate::tools::files::edit::UnreadPolicy;
 use crate::tools::files::find::PathGlob;
 use crate::tools::files::list::gaps;
@@ -21,6 +21,7 @@ use crate::tools::files::search_results::SearchQuery;
 use crate::tools::files::write::{WriteFileMode, WritePlan};
 use crate::tools::patch::apply_patch::patch_plan_of_one;
 use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
+use path::{contained, traversal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,9 +34,6 @@ const ENTRIES: usize = 20_000;
 const MATCHES: usize = 1000;
 
 const STRAY: &str = "some bytes are not valid UTF-8: shown as U+FFFD, unchanged in the file";
-
-/// Nothing is shared by these tools.
-type AgentosState = ();
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -77,7 +75,7 @@ struct AgentosSearch {
 }
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    let nothing: Arc<AgentosState> = Arc::new(());
+    let nothing = Arc::new(());
     let read =
         ForeignTool::new("file_read", "Read file contents with optional size limits.", &nothing, plan_read)
             .with_rule_name(|_| Some("read_file"))
@@ -141,16 +139,6 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Resolves a path and refuses one that leads out of the workspace.
-fn contained(env: &ToolContext, path: &str) -> Result<ResolvedPath, ToolError> {
-    let at = env.resolve(path)?;
-    if at.place == AccessLocation::Outside { Err(traversal(path)) } else { Ok(at) }
-}
-
-fn traversal(path: &str) -> ToolError {
-    ToolError::worded(format!("Path traversal denied: {path} resolves outside workspace"))
-}
-
 fn failure(path: &str, env: &ToolContext, error: &ToolError) -> Option<String> {
     let full = env.workspace.cwd().join(path);
     let full = full.display();
@@ -164,11 +152,7 @@ fn failure(path: &str, env: &ToolContext, error: &ToolError) -> Option<String> {
     }
 }
 
-fn plan_read(
-    args: &AgentosRead,
-    env: &ToolContext,
-    _: &Arc<AgentosState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_read(args: &AgentosRead, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, &args.path)?;
     let title = format!("read {}", env.workspace.shown(&at.path));
     let (place, most) = (at.clone(), args.max_bytes);
@@ -220,11 +204,7 @@ fn whole_characters(bytes: &[u8]) -> usize {
     }
 }
 
-fn plan_write(
-    args: &AgentosWrite,
-    env: &ToolContext,
-    _: &Arc<AgentosState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_write(args: &AgentosWrite, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, &args.path)?;
     let plan = WritePlan::of_text(
         at.written,
@@ -236,20 +216,12 @@ fn plan_write(
     Ok(Box::new(plan))
 }
 
-fn plan_patch(
-    args: &AgentosPatch,
-    env: &ToolContext,
-    _: &Arc<AgentosState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_patch(args: &AgentosPatch, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, &args.path)?;
     patch_plan_of_one(&args.patch, at.written, env)
 }
 
-fn plan_list(
-    args: &AgentosList,
-    env: &ToolContext,
-    _: &Arc<AgentosState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_list(args: &AgentosList, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, args.path.as_deref().unwrap_or("."))?;
     let depth = if args.recursive == Some(true) { usize::MAX } else { 1 };
     let title = format!("list {}", env.workspace.shown(&at.path));
@@ -289,11 +261,7 @@ fn entry(row: &ListingEntry) -> Value {
     }
 }
 
-fn plan_search(
-    args: &AgentosSearch,
-    env: &ToolContext,
-    _: &Arc<AgentosState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_search(args: &AgentosSearch, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, args.path.as_deref().unwrap_or("."))?;
     let matcher = line_matcher(&args.pattern, |_| {})?;
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;

@@ -1,8 +1,8 @@
 //! shell_exec: one program of a list, without a shell.
 
 use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
-use super::super::codex::quoted;
-use super::{AgentosState, contained};
+use super::path::contained;
+use crate::text::shell_word::quoted;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::toolset::foreign_tool::{FinishedCall, ForeignTool};
@@ -28,7 +28,7 @@ struct AgentosExec {
     cwd: Option<String>,
 }
 
-pub(super) fn shell_exec(nothing: &Arc<AgentosState>) -> Arc<dyn Tool> {
+pub(super) fn shell_exec(nothing: &Arc<()>) -> Arc<dyn Tool> {
     let tool =
         ForeignTool::new("shell_exec", "Run a program of the allowed list, without a shell.", nothing, plan)
             .with_rule_name(|_| Some("run_command"))
@@ -37,7 +37,7 @@ pub(super) fn shell_exec(nothing: &Arc<AgentosState>) -> Arc<dyn Tool> {
     Arc::new(tool)
 }
 
-fn plan(args: &AgentosExec, env: &ToolContext, _: &Arc<AgentosState>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &AgentosExec, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let Some(program) = args.argv.first() else {
         return Err(ToolError::worded("argv must be a non-empty array"));
     };

@@ -8,7 +8,7 @@ use super::super::super::{
     CallPreview, CallSummary, DisplayDetail, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
     ToolError, ToolOutput,
 };
-use super::{AgentosState, contained};
+use super::path::contained;
 use crate::permission::{Access, Permit};
 use crate::tools::toolset::foreign_tool::ForeignTool;
 use crate::workspace::{OpenConsent, ResolvedPath};
@@ -43,7 +43,7 @@ struct AgentosWatch {
     timeout_ms: Option<u64>,
 }
 
-pub(super) fn file_watch(nothing: &Arc<AgentosState>) -> Arc<dyn Tool> {
+pub(super) fn file_watch(nothing: &Arc<()>) -> Arc<dyn Tool> {
     let description = "Wait for changes of a file or below a directory. Returns once changes have come and settled, or at the timeout.";
     let tool = ForeignTool::new("file_watch", description, nothing, plan)
         .with_rule_name(|_| Some("read_file"))
@@ -52,7 +52,7 @@ pub(super) fn file_watch(nothing: &Arc<AgentosState>) -> Arc<dyn Tool> {
     Arc::new(tool)
 }
 
-fn plan(args: &AgentosWatch, env: &ToolContext, _: &Arc<AgentosState>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &AgentosWatch, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     let at = contained(env, args.path.as_deref().unwrap_or("."))?;
     let timeout = Duration::from_millis(args.timeout_ms.unwrap_or(USUAL).clamp(1, LONGEST));
     let depth =

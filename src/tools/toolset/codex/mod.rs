@@ -4,18 +4,22 @@
 //! shown as the change it makes, and lands whole or not at all. What other commands show of files counts as read.
 
 mod command_parser;
+mod named_files;
 mod search;
+mod shell_line;
 mod shown_lines;
 
 use super::super::scratchpad::ScratchpadTool;
 use super::super::{CallFailure, CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
 use super::foreign_tool::{FinishedCall, ForeignTool};
 use crate::text::patch::{FilePatchKind, StripLevels, parse};
+use crate::text::shell_word::quoted;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::patch::apply_patch::patch_plan_below;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use shell_line::{below, shell_line};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -93,18 +97,6 @@ fn patch_in(command: &[String]) -> Option<CodexInlinePatch> {
 
 const PROGRAMS: [&str; 2] = ["apply_patch", "applypatch"];
 
-/// The line that a shell is to run.
-fn shell_line(command: &[String]) -> Option<&str> {
-    match command {
-        [shell, flag, line] => {
-            let shell = shell.rsplit('/').next().unwrap_or(shell);
-            let shells = matches!(shell, "bash" | "sh" | "zsh") && matches!(flag.as_str(), "-lc" | "-c");
-            shells.then_some(line)
-        }
-        _ => None,
-    }
-}
-
 /// `apply_patch <<'EOF'`, the patch, and the word alone on the last line; `cd DIR &&` may come before it.
 fn here_document(line: &str) -> Option<CodexInlinePatch> {
     let (head, body) = line.split_once('\n')?;
@@ -128,14 +120,6 @@ fn here_document(line: &str) -> Option<CodexInlinePatch> {
     (!word.is_empty() && text.ends_with('\n')).then(|| CodexInlinePatch { text: text.to_string(), dir })
 }
 
-/// A name below a directory.
-fn below(dir: Option<&str>, name: &str) -> String {
-    match dir {
-        Some(dir) if !name.starts_with('/') => format!("{}/{name}", dir.trim_end_matches('/')),
-        _ => name.into(),
-    }
-}
-
 fn plan(args: &CodexShell, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
     if let Some(patch) = patch_in(&args.command) {
         let dir = patch.dir.map(|dir| below(args.workdir.as_deref(), &dir)).or(args.workdir.clone());
@@ -153,15 +137,6 @@ fn plan(args: &CodexShell, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Pla
     let (cwd, timeout_ms) = (args.workdir.clone(), args.timeout_ms);
     let command = words.join(" ");
     Ok(Box::new(RunPlan::new(run::Args { command, cwd, timeout_ms, ..run::Args::default() }, env)?))
-}
-
-/// A word as a shell must be given it to come out unchanged.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./_-".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.into(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 fn ran(args: &CodexShell, said: &FinishedCall<'_>) -> Option<String> {
@@ -216,11 +191,5 @@ mod tests {
         assert_eq!(found(&["bash", "-lc", &format!("{} && echo done", line("").trim_end())]), None);
         assert_eq!(found(&["python3", "-c", &line("")]), None);
         assert_eq!(found(&["ls"]), None);
-    }
-
-    #[test]
-    fn words_reach_the_program_as_they_are() {
-        let words = ["grep", "-e", "it's $HOME", "", "a.rs"].map(quoted);
-        assert_eq!(words.join(" "), r"grep -e 'it'\''s $HOME' '' a.rs");
     }
 }

@@ -4,7 +4,7 @@
 //! what the call names; a command removes whole directories, and shows each file of them.
 
 use super::super::super::{CallFailure, Plan, Tool, ToolContext, ToolError};
-use super::DeepagentsOptions;
+use super::options::DeepagentsOptions;
 use super::path::failure;
 use crate::tools::batch::file_operation::FileOperation;
 use crate::tools::files::edit::UnreadPolicy;

@@ -1,7 +1,7 @@
 //! write_file and edit_file.
 
 use super::super::super::{CallFailure, OutputFacts, Plan, Tool, ToolContext, ToolError};
-use super::DeepagentsOptions;
+use super::options::DeepagentsOptions;
 use super::path::failure;
 use crate::tools::files::edit::{EditAnswer, EditPlan, EditRequest, MatchSelection, UnreadPolicy};
 use crate::tools::files::lookup::load_text;

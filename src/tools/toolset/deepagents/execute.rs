@@ -1,8 +1,9 @@
 //! execute: a command in the view, and where its output goes when it is too long.
 
 use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::options::DeepagentsOptions;
 use super::path::EVICTED;
-use super::{DeepagentsOptions, MOST};
+use super::result_text::MOST;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::toolset::foreign_tool::{FinishedCall, ForeignTool};

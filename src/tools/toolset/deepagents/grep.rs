@@ -2,8 +2,9 @@
 
 use super::super::super::{CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput};
 use super::ls::{nowhere, or_nothing};
+use super::options::DeepagentsOptions;
 use super::path::failure;
-use super::{DeepagentsOptions, cut};
+use super::result_text::cut;
 use crate::tools::files::find::PathGlob;
 use crate::tools::files::lookup::{LookupPlan, with_gaps};
 use crate::tools::files::pattern::line_matcher;

@@ -3,7 +3,7 @@
 use super::super::super::{
     CallFailure, CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
 };
-use super::DeepagentsOptions;
+use super::options::DeepagentsOptions;
 use super::path::{DeepagentsPath, failure};
 use crate::tools::files::find::{PathGlob, find_paths};
 use crate::tools::files::lookup::{ExpectedKind, ListingEntry, LookupPlan, rows, with_gaps};

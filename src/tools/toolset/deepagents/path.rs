@@ -1,7 +1,7 @@
 //! Paths as deepagents names them: checked by their words first, and by what they lead to after that.
 
 use super::super::super::{CallFailure, ToolContext, ToolError, TouchedPaths};
-use super::DeepagentsOptions;
+use super::options::DeepagentsOptions;
 use crate::permission::AccessLocation;
 use crate::workspace::{RelativePath, ResolvedPath};
 

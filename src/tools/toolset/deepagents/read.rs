@@ -6,8 +6,9 @@
 use super::super::super::{
     CallFailure, CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
 };
+use super::options::DeepagentsOptions;
 use super::path::{DeepagentsPath, failure};
-use super::{DeepagentsOptions, MOST};
+use super::result_text::MOST;
 use crate::text::RangeSet;
 use crate::tools::files::lookup::{ExpectedKind, LookupPlan, credit_all, load_text};
 use crate::tools::files::read;

@@ -3,7 +3,7 @@
 use super::super::super::{
     CallFailure, CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
 };
-use super::DeepagentsOptions;
+use super::options::DeepagentsOptions;
 use super::path::{DeepagentsPath, reason};
 use crate::tools::batch::file_operation::{NeededLines, allowed};
 use crate::tools::files::edit::UnreadPolicy;

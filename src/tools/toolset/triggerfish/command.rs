@@ -4,7 +4,7 @@
 //! beside that, and it costs nothing.
 
 use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
-use super::TriggerfishState;
+use super::state::TriggerfishState;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::toolset::foreign_tool::{FinishedCall, ForeignTool};

@@ -8,7 +8,8 @@ use super::super::super::{
 };
 use super::command::words;
 use super::files::{not_there, planned, read};
-use super::{TriggerfishState, missing};
+use super::missing_argument::missing;
+use super::state::TriggerfishState;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::files::edit::UnreadPolicy;

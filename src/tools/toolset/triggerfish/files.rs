@@ -5,7 +5,8 @@ use super::super::super::{
     TouchedPaths,
 };
 use super::jail::no_such;
-use super::{TriggerfishState, missing};
+use super::missing_argument::missing;
+use super::state::TriggerfishState;
 use crate::permission::PlanModeState;
 use crate::tools::files::edit::{EditAnswer, EditPlan, EditRequest, MatchSelection, UnreadPolicy};
 use crate::tools::files::find::{PathGlob, find_paths};

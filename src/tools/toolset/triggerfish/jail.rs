@@ -1,7 +1,7 @@
 //! The jail: what a path of a call is, and that it stays in the workspace whatever links it goes through.
 
 use super::super::super::{ToolContext, ToolError};
-use super::TriggerfishState;
+use super::state::TriggerfishState;
 use crate::permission::AccessLocation;
 use crate::workspace::ResolvedPath;
 use std::path::{Component, Path, PathBuf};

@@ -7,7 +7,7 @@ use super::super::super::{
     CallPreview, CallSummary, DisplayDetail, ReadScope, RunContext, RunFuture, Tool, ToolContext, ToolError,
     ToolOutput,
 };
-use super::TriggerfishState;
+use super::state::{TriggerfishPlan, TriggerfishState};
 use crate::permission::{Access, Permit, PlanModeState};
 use crate::tools::blocking::blocking;
 use crate::tools::toolset::foreign_tool::ForeignTool;
@@ -15,14 +15,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::{Arc, MutexGuard, PoisonError};
-
-/// What was said of the plan so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TriggerfishPlan {
-    goal: String,
-    scope: Option<String>,
-    text: String,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
