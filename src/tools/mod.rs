@@ -50,6 +50,9 @@ use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
 
+/// A call that was understood, or what is wrong with it.
+type PlanResult = Result<Box<dyn Plan>, ToolError>;
+
 pub type RunFuture = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
 
 /// A tool. Its name, its words for the model, and how it reads its arguments.
@@ -127,6 +130,17 @@ pub struct TouchedPaths {
 }
 
 impl TouchedPaths {
+    /// A call that reads the path in this argument, or `otherwise` without it.
+    fn reading(input: &Value, argument: &str, otherwise: &str) -> TouchedPaths {
+        let path = input.get(argument).and_then(Value::as_str).unwrap_or(otherwise);
+        TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
+    }
+
+    fn writing(input: &Value, argument: &str) -> TouchedPaths {
+        let path = input.get(argument).and_then(Value::as_str).map(String::from);
+        TouchedPaths { writes: path.into_iter().collect(), ..TouchedPaths::default() }
+    }
+
     /// The same with each path as `resolve` names it, so that two spellings of one file are one; what cannot be
     /// resolved keeps its words.
     #[must_use]

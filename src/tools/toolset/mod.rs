@@ -9,6 +9,7 @@ mod agsh;
 mod codex;
 mod deepagents;
 mod foreign_tool;
+mod json_answer;
 mod text_editor;
 mod tool_set;
 mod triggerfish;

@@ -7,9 +7,10 @@ use crate::workspace::ResolvedPath;
 /// Resolves a path and refuses one that leads out of the workspace.
 pub(super) fn contained(env: &ToolContext, path: &str) -> Result<ResolvedPath, ToolError> {
     let at = env.resolve(path)?;
-    if at.place == AccessLocation::Outside { Err(traversal(path)) } else { Ok(at) }
-}
-
-pub(super) fn traversal(path: &str) -> ToolError {
-    ToolError::worded(format!("Path traversal denied: {path} resolves outside workspace"))
+    match at.place {
+        AccessLocation::Outside => {
+            Err(ToolError::worded(format!("Path traversal denied: {path} resolves outside workspace")))
+        }
+        _ => Ok(at),
+    }
 }

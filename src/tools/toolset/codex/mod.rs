@@ -10,7 +10,7 @@ mod shell_line;
 mod shown_lines;
 
 use super::super::scratchpad::ScratchpadTool;
-use super::super::{CallFailure, CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::super::{CallFailure, CommandResult, OutputFacts, PlanResult, Tool, ToolContext, ToolError};
 use super::foreign_tool::{FinishedCall, ForeignTool};
 use crate::text::patch::{FilePatchKind, StripLevels, parse};
 use crate::text::shell_word::quoted;
@@ -40,7 +40,7 @@ struct CodexPatch {
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing = Arc::new(());
     let shell = ForeignTool::new("shell", "Run a program and get its output.", &nothing, plan)
-        .with_rule_name(|_| Some("run_command"))
+        .rule("run_command")
         .saying(|args: &CodexShell, (), said| ran(args, said))
         .failing(|args, _, (), error| unread(&patch_in(&args.command)?.text, error));
     let patch = ForeignTool::new(
@@ -51,7 +51,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     )
     .failing(|args: &CodexPatch, _, (), error| unread(&args.input, error));
     // The last is where results go that are too long to show.
-    vec![Arc::new(shell), Arc::new(patch), Arc::new(ScratchpadTool::default())]
+    vec![shell.build(), patch.build(), Arc::new(ScratchpadTool::default())]
 }
 
 /// What must be read first is read by the shell here.
@@ -74,7 +74,7 @@ fn unread(patch: &str, error: &ToolError) -> Option<String> {
     Some(format!("error: {}\nhint: read it, then send the patch again: {read}{remove}", error.message))
 }
 
-fn apply(args: &CodexPatch, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
+fn apply(args: &CodexPatch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     patch_plan_below(&args.input, None, env)
 }
 
@@ -120,7 +120,7 @@ fn here_document(line: &str) -> Option<CodexInlinePatch> {
     (!word.is_empty() && text.ends_with('\n')).then(|| CodexInlinePatch { text: text.to_string(), dir })
 }
 
-fn plan(args: &CodexShell, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &CodexShell, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     if let Some(patch) = patch_in(&args.command) {
         let dir = patch.dir.map(|dir| below(args.workdir.as_deref(), &dir)).or(args.workdir.clone());
         return patch_plan_below(&patch.text, dir.as_deref(), env);
