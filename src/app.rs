@@ -3,7 +3,7 @@
 mod error;
 mod view_name;
 use crate::agent::{
-    Agent, AgentConfig, CallInterceptors, CostBudget, SelectedModel, SubagentPool, TurnLimits, TurnStart,
+    Agent, AgentConfig, CallInterceptors, CostBudget, SelectedModel, SubagentPool, TurnLimits,
 };
 use crate::config::{
     AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsSources, TrustStore,
@@ -11,11 +11,11 @@ use crate::config::{
 use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint};
 use crate::provider::catalog::Money;
 use crate::provider::{ProviderPreset, catalog};
-use crate::repl::{AppContext, UserError};
+use crate::repl::{ConversationBuilder, ToolServices, UserContext, UserError};
 use crate::session::{OpenSession, Scratchpads, SessionStore};
 use crate::storage::StoreMounts;
 use crate::text::regular_file;
-use crate::tools::{CommandSettings, JobRegistry, ToolContext, ToolLimits, ToolRegistry, ToolSet, is_batch};
+use crate::tools::{CommandSettings, JobRegistry, ToolContext, ToolLimits, ToolRegistry, ToolSet};
 use crate::workspace::Workspace;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -121,15 +121,6 @@ impl App {
         self.workspace.cwd()
     }
 
-    /// The turn that a prompt is when it needs no model: a batch of aOperations, and in that surface its test words.
-    pub fn operations(&self, prompt: &str) -> Option<TurnStart> {
-        let prompt_of_typestack =
-            matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST") || prompt.trim_start().starts_with('{');
-        let runs = is_batch(prompt) || prompt_of_typestack && self.dialect == ToolSet::Typestack;
-        let input = serde_json::json!({"sQuestion": prompt});
-        runs.then(|| TurnStart::Call { text: prompt.into(), tool: "agent_prompt".into(), input })
-    }
-
     /// Opens the session store.
     pub fn store(&self) -> Result<(SessionStore, Vec<String>), AppError> {
         Ok(SessionStore::open(&self.paths.state)?)
@@ -224,56 +215,38 @@ impl App {
     }
 }
 
-impl AppContext for App {
-    fn config(&self) -> &Config {
-        &self.config
+impl App {
+    /// What the shell gets of it.
+    pub fn user_context(&self) -> UserContext<'_> {
+        UserContext {
+            config: &self.config,
+            dirs: &self.paths,
+            mode: &self.mode,
+            modes: &self.modes,
+            policy: &self.policy,
+            workspace: &self.workspace,
+            tools: ToolServices {
+                registry: &self.registry,
+                tool_set: self.dialect,
+                jobs: &self.jobs,
+                mounts: &self.mounts,
+                interceptors: &self.gate,
+            },
+            builder: self,
+        }
+    }
+}
+
+impl ConversationBuilder for App {
+    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError> {
+        Ok(App::answerer(self, provider, model)?)
     }
 
-    fn config_dir(&self) -> &Path {
-        &self.paths.config
+    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError> {
+        Ok(App::agent(self, answerer, session)?)
     }
 
-    fn mode(&self) -> &ModeCell {
-        &self.mode
-    }
-
-    fn modes(&self) -> &[Mode] {
-        &self.modes
-    }
-
-    fn policy(&self) -> &Arc<Mutex<Policy>> {
-        &self.policy
-    }
-
-    fn gate(&self) -> &Arc<CallInterceptors> {
-        &self.gate
-    }
-
-    fn registry(&self) -> &Arc<ToolRegistry> {
-        &self.registry
-    }
-
-    fn jobs(&self) -> &JobRegistry {
-        &self.jobs
-    }
-
-    fn operations(&self, prompt: &str) -> Option<TurnStart> {
-        App::operations(self, prompt)
-    }
-
-    fn typed_batches(&self) -> bool {
-        self.dialect == ToolSet::Typestack
-    }
-
-    fn workspace(&self) -> &Workspace {
-        &self.workspace
-    }
-
-    fn upload_mounts(&self) -> Vec<String> {
-        self.mounts.push_all()
-    }
-
-    fn viewed(&self) -> Workspace {
+    fn empty_view(&self) -> Workspace {
         self.workspace.with_view(self.view("none"))
     }
 
@@ -282,20 +255,8 @@ impl AppContext for App {
         Some((waiting.name, self.workspace.with_view(waiting.view)))
     }
 
-    fn store(&self) -> Result<(SessionStore, Vec<String>), UserError> {
-        Ok(App::store(self)?)
-    }
-
     fn prune_sessions(&self, store: &SessionStore) -> Option<String> {
         self.prune_daily(store)
-    }
-
-    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError> {
-        Ok(App::answerer(self, provider, model)?)
-    }
-
-    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError> {
-        Ok(App::agent(self, answerer, session)?)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::conversation::Part;
 use crate::permission::Policy;
 use crate::provider::{ModelSpec, Provider};
 use crate::session::OpenSession;
-use crate::tools::{ToolContext, ToolRegistry};
+use crate::tools::{ToolContext, ToolRegistry, ToolSet, is_batch};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
@@ -55,4 +55,15 @@ pub enum TurnStart {
     SumUp {
         focus: String,
     },
+}
+
+impl TurnStart {
+    /// The turn that a prompt is when it needs no model: a batch of aOperations, and in that surface its test words.
+    pub fn of_operations(prompt: &str, tool_set: ToolSet) -> Option<TurnStart> {
+        let prompt_of_typestack =
+            matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST") || prompt.trim_start().starts_with('{');
+        let runs = is_batch(prompt) || prompt_of_typestack && tool_set == ToolSet::Typestack;
+        let input = serde_json::json!({"sQuestion": prompt});
+        runs.then(|| TurnStart::Call { text: prompt.into(), tool: "agent_prompt".into(), input })
+    }
 }

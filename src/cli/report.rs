@@ -63,7 +63,7 @@ impl From<AppError> for CliError {
 impl From<crate::repl::ReplError> for CliError {
     fn from(error: crate::repl::ReplError) -> CliError {
         match error {
-            crate::repl::ReplError::Host(e) => {
+            crate::repl::ReplError::User(e) => {
                 let code = if e.usage { USAGE } else { ERROR };
                 CliError { message: e.message, hint: e.hint, code }
             }

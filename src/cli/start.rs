@@ -169,7 +169,7 @@ pub(super) fn conversation(prompt: Option<String>, options: &Options) -> Result<
         trust: loaded.untrusted,
         on_turn: Box::new(move |stop| current.set(stop)),
     };
-    repl::run(Box::new(loaded.app), &runtime, opened).map_err(CliError::from)
+    repl::run(&loaded.app.user_context(), &runtime, opened).map_err(CliError::from)
 }
 
 fn resume_of(options: &Options) -> repl::ResumeTarget {
@@ -209,7 +209,7 @@ fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliErro
 /// What a prompt starts: what the person wrote out as a batch needs no model. Text that came through a pipe may be
 /// anybody's.
 fn begin(app: &App, prompt: &str, own_words: bool) -> TurnStart {
-    match app.operations(prompt).filter(|_| own_words) {
+    match TurnStart::of_operations(prompt, app.dialect).filter(|_| own_words) {
         Some(start) => start,
         None => TurnStart::Say(vec![Part::text(prompt)]),
     }

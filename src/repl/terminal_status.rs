@@ -2,7 +2,8 @@
 //!
 //! All of it are sequences that a terminal which does not know them leaves out; none moves the cursor.
 
-use super::AppContext;
+use super::titles::{first_words, title_of};
+use super::user_context::UserContext;
 use crate::agent::{TurnEnding, TurnStart};
 use crate::ui::{LinkFinder, Notifier, NotifyMethod, Theme, links_are_supported, term};
 
@@ -23,11 +24,11 @@ pub(super) struct TerminalStatus {
 impl TerminalStatus {
     /// From the settings and the environment; the sentence says what is wrong with them.
     pub(super) fn new(
-        app: &dyn AppContext,
+        app: &UserContext<'_>,
         theme: &Theme,
         variable: impl Fn(&str) -> Option<String>,
     ) -> (TerminalStatus, Option<String>) {
-        let (config, flag) = (app.config(), |name: &str| app.config().flag(name).unwrap_or(true));
+        let (config, flag) = (app.config, |name: &str| app.config.flag(name).unwrap_or(true));
         let way = NotifyMethod::parse(config.text("ui.notify").unwrap_or("bell"));
         let wrong = way.as_ref().err().cloned();
         let tmux = variable("TMUX").is_some_and(|value| !value.is_empty());
@@ -53,12 +54,12 @@ impl TerminalStatus {
 
     pub(super) fn title(&self, start: &TurnStart) {
         let text = match start {
-            TurnStart::Say(parts) => super::session::first_words(parts),
+            TurnStart::Say(parts) => first_words(parts),
             TurnStart::Call { text, .. } => text.clone(),
             TurnStart::Retry | TurnStart::SumUp { .. } => return,
         };
         if self.titles {
-            term::title(&format!("placet: {}", super::title_of(&text)));
+            term::title(&format!("placet: {}", title_of(&text)));
         }
     }
 

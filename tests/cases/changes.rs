@@ -7,13 +7,9 @@ use crate::support::txn::Txn;
 use placet::sandbox::SandboxBackend;
 use std::os::unix::fs::PermissionsExt;
 
-fn place() -> Place {
-    Place::new().file("notes.txt", "one\ntwo\n")
-}
-
 #[test]
 fn what_is_pending_ends_with_three_and_lands_when_it_is_applied() {
-    let place = place();
+    let place = Place::with_notes();
     let asked = ["-p", "create a.txt with \"x\"", "--mode", "ask"];
     place.run(asked).code(3).warns("A a.txt").warns("placet apply --session");
     assert!(!place.tree.join("a.txt").exists());
@@ -30,7 +26,7 @@ fn what_is_pending_ends_with_three_and_lands_when_it_is_applied() {
 /// Story: two applies of one session, an hour apart, went with one undo.
 #[test]
 fn each_apply_of_the_command_line_is_a_turn_of_its_own() {
-    let place = place();
+    let place = Place::with_notes();
     let asked = ["-p", "create a.txt with \"x\" and then create b.txt with \"y\"", "--mode", "ask"];
     place.run(asked).code(3);
     place.run(["apply", "a.txt"]).code(0);
@@ -43,7 +39,7 @@ fn each_apply_of_the_command_line_is_a_turn_of_its_own() {
 /// Story: `placet undo` told people to type `/undo rest`, and with it said that everything was fine.
 #[test]
 fn an_undo_that_can_do_nothing_says_what_is_in_the_way() {
-    let place = place();
+    let place = Place::with_notes();
     place.run(["-p", "overwrite notes.txt with \"three\" anyway", "--mode", "write"]).code(0);
     place.write("notes.txt", "four");
     place.run(["undo"]).code(1).warns("notes.txt: the same lines changed in the meantime");
@@ -66,7 +62,7 @@ fn an_undo_that_can_do_nothing_says_what_is_in_the_way() {
 /// Story: a pipe among the changes kept all the others from being applied.
 #[test]
 fn a_pipe_is_left_out_and_the_rest_lands() {
-    let place = place();
+    let place = Place::with_notes();
     if !place.run(["doctor"]).stdout.contains("copy-on-write view") {
         eprintln!("skipped: there is no view here");
         return;
@@ -81,7 +77,7 @@ fn a_pipe_is_left_out_and_the_rest_lands() {
 /// Story: set-user-id bits, and files that everybody may write, were applied and nowhere shown.
 #[test]
 fn modes_owners_and_attributes_are_told_wherever_a_change_is() {
-    let place = place();
+    let place = Place::with_notes();
     let made = "run umask 022; echo n > n.txt; chmod 4755 n.txt; mkdir -m 777 pub; echo s > pub/s.txt; \
                 chmod 666 pub/s.txt; mv notes.txt m.txt; chmod 600 m.txt; echo plain > p.txt";
     let setuid = "n.txt mode 4755 (anyone who runs it gets the rights of its owner)";
@@ -109,7 +105,7 @@ fn both_ends_of_a_move_go_together() {
     for (verb, end) in
         [("apply", "notes.txt"), ("apply", "moved.txt"), ("discard", "notes.txt"), ("discard", "moved.txt")]
     {
-        let place = place();
+        let place = Place::with_notes();
         place.run(["-p", "run mv notes.txt moved.txt", "--mode", "ask"]).code(3);
         place.run([verb, end]).code(0);
         place.run(["changes"]).code(0).warns("nothing is pending");

@@ -9,13 +9,9 @@ fn mode_of(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-fn place() -> Place {
-    Place::new().file("notes.txt", "one\ntwo\n")
-}
-
 #[test]
 fn sessions_are_listed_shown_exported_searched_and_deleted() {
-    let place = place();
+    let place = Place::with_notes();
     place.run(["session", "list"]).code(0);
     let said = place.run(["-p", "show notes.txt", "--output-format", "json"]).code(0).json();
     let id = said["session"].as_str().unwrap();
@@ -44,7 +40,7 @@ fn sessions_are_listed_shown_exported_searched_and_deleted() {
 #[test]
 fn a_session_that_is_open_elsewhere_is_refused_by_name() {
     let server = MockServer::start([Reply::stream().stall()]);
-    let place = place().answered_by(&server);
+    let place = Place::with_notes().answered_by(&server);
     let mut running = place.placet(["-p", "hi there", "--output-format", "stream-json"]).start();
     while server.requests().is_empty() {
         std::thread::yield_now();
@@ -63,7 +59,7 @@ fn a_session_that_is_open_elsewhere_is_refused_by_name() {
 
 #[test]
 fn tools_are_listed_shown_and_called_by_name() {
-    let place = place();
+    let place = Place::with_notes();
     let list = place.run(["tool", "list"]).code(0).stdout;
     let names: Vec<&str> = list.lines().filter_map(|l| l.split_whitespace().next()).collect();
     assert_eq!(
@@ -104,7 +100,7 @@ fn tools_are_listed_shown_and_called_by_name() {
 
 #[test]
 fn a_tool_call_passes_the_same_gate_as_a_conversation() {
-    let place = place();
+    let place = Place::with_notes();
     let write = ["tool", "call", "write_file", r#"{"path":"new.txt","content":"x"}"#];
     let with = |more: &[&str]| place.run(write.iter().chain(more));
     with(&[]).code(3).warns("read mode does not allow writing");
@@ -125,7 +121,7 @@ fn a_tool_call_passes_the_same_gate_as_a_conversation() {
 
 #[test]
 fn settings_are_shown_with_their_origin() {
-    let place = place().config("model = \"mine\"\n[ui]\ntheme = \"dark\"\n");
+    let place = Place::with_notes().config("model = \"mine\"\n[ui]\ntheme = \"dark\"\n");
     let run = place.placet(["config", "show", "--origin", "--set", "max_turns=7"]).env("PLACET_EDITOR", "ed");
     let out = run.go().code(0);
     let file = place.config_dir().join("config.toml");
@@ -145,7 +141,7 @@ fn settings_are_shown_with_their_origin() {
 
 #[test]
 fn mistakes_in_a_settings_file_are_told_with_their_place_and_the_rest_applies() {
-    let place = place()
+    let place = Place::with_notes()
         .config("modell = \"x\"\nmax_turns = \"many\"\n[ui]\n  thme = \"dark\"\n  color = \"never\"\n");
     let out = place.run(["config", "show"]).code(0);
     let file = place.config_dir().join("config.toml");
@@ -176,7 +172,7 @@ fn a_mistake_about_permissions_falls_to_the_stricter_side_to_the_end() {
         "mode = \"write\"\n[permission]\ndeny = [\"read([)\"]\n",
         "mode = \"write\"\n[permission\n",
     ] {
-        let place = place().file(".env", "SECRET=1").config(text);
+        let place = Place::with_notes().file(".env", "SECRET=1").config(text);
         let place_of = format!("{}:", place.config_dir().join("config.toml").display());
         let write = ["tool", "call", "write_file", r#"{"path":"new.txt","content":"x"}"#];
         place.run(write).code(3).warns(&place_of);
@@ -187,7 +183,7 @@ fn a_mistake_about_permissions_falls_to_the_stricter_side_to_the_end() {
         assert!(!place.tree.join("new.txt").exists(), "{text}");
         place.run(["config", "show"]).code(0).warns(&place_of);
     }
-    let out = place().placet(["-p", "create new.txt with \"x\""]).env("PLACET_MODE", "yolo").go();
+    let out = Place::with_notes().placet(["-p", "create new.txt with \"x\""]).env("PLACET_MODE", "yolo").go();
     out.code(3).warns("PLACET_MODE");
 }
 
@@ -199,7 +195,7 @@ const LOOSE: &str = "mode = \"write\"\nprovider = \"evil\"\napi_key_command = \"
 fn a_project_that_is_not_trusted_widens_nothing_and_runs_nothing() {
     let server = MockServer::start([]);
     let text = format!("{LOOSE}base_url = \"{}\"\n", server.url());
-    let place = place().file(".placet/config.toml", text).file("secret.txt", "s3cret");
+    let place = Place::with_notes().file(".placet/config.toml", text).file("secret.txt", "s3cret");
     let run = ["-p", "run touch ran"];
     // Read mode runs it in the view, and throws away what it made.
     place.run(run).code(0).warns("is not trusted").warns("permission.allow").warns("config trust");
@@ -218,7 +214,7 @@ fn a_project_that_is_not_trusted_widens_nothing_and_runs_nothing() {
 
 #[test]
 fn trust_holds_for_the_very_content_that_was_shown() {
-    let place = place().file(".placet/config.toml", "mode = \"write\"\n");
+    let place = Place::with_notes().file(".placet/config.toml", "mode = \"write\"\n");
     let create = |name: &str| place.run(["-p", &format!("create {name} with \"x\"")]);
     create("a.txt").code(3);
     place.run(["config", "trust"]).code(0).says("mode = \"write\"");
@@ -239,7 +235,7 @@ fn trust_holds_for_the_very_content_that_was_shown() {
 
 #[test]
 fn init_writes_a_file_in_which_nothing_is_set() {
-    let place = place();
+    let place = Place::with_notes();
     let before = place.run(["config", "show"]).code(0).stdout;
     place.run(["config", "init"]).code(0).says("wrote ");
     let after = place.run(["config", "show"]).code(0);
@@ -260,7 +256,7 @@ fn init_writes_a_file_in_which_nothing_is_set() {
 
 #[test]
 fn a_stored_key_is_for_its_owner_only_and_is_used_and_never_shown() {
-    let place = place();
+    let place = Place::with_notes();
     let key = "sk-very-secret-123";
     let path = place.config_dir().join("keys.toml");
     place.placet(["config", "init", "--key", "anthropic"]).stdin(format!("{key}\n")).go().code(0);
@@ -302,19 +298,24 @@ fn a_stored_key_is_for_its_owner_only_and_is_used_and_never_shown() {
 
 #[test]
 fn doctor_says_what_this_is_and_what_is_wrong() {
-    let out = place().run(["doctor"]).code(0).says("offline").says("read").says("no problems found");
+    let out =
+        Place::with_notes().run(["doctor"]).code(0).says("offline").says("read").says("no problems found");
     assert!(out.stdout.contains(env!("CARGO_PKG_VERSION")));
     let line =
         |word: &str| out.stdout.lines().find(|line| line.starts_with(word)).unwrap_or_default().to_string();
     // Story: it said that commands run without a sandbox when they had long had one.
     assert!(line("sandbox").contains("view") || line("sandbox").contains("because"), "{}", out.stdout);
     assert!(line("layers").contains(" files, ") || !line("sandbox").contains("view"), "{}", out.stdout);
-    place().config("provider = \"nobody\"").run(["doctor"]).code(1).says("unknown provider `nobody`");
+    Place::with_notes()
+        .config("provider = \"nobody\"")
+        .run(["doctor"])
+        .code(1)
+        .says("unknown provider `nobody`");
 }
 
 #[test]
 fn completions_and_the_manual_page_come_for_every_shell() {
-    let place = place();
+    let place = Place::with_notes();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         place.run(["completions", shell]).code(0).says("output-format").says("append-system-prompt");
     }
@@ -331,7 +332,7 @@ fn completions_and_the_manual_page_come_for_every_shell() {
 /// Story (pains 8): `Read(.env)` was denied, and another tool gave the file away.
 #[test]
 fn a_denied_file_gives_no_byte_to_any_tool() {
-    let place = place()
+    let place = Place::with_notes()
         .file(".env", "SECRET=hunter2\n")
         .file("sub/.env", "SECRET=hunter2\n")
         .file("a.txt", "SECRET=no\n");
@@ -368,7 +369,7 @@ fn a_denied_file_gives_no_byte_to_any_tool() {
 
 #[test]
 fn a_command_is_judged_without_being_run() {
-    let place = place().config(
+    let place = Place::with_notes().config(
         "[permission]\nallow = [\n  { rule = \"run(make *)\", match = [\"make x\"], not_match = [\"rm x\"] },\n]\n\
          [[permission.deny]]\nrule = \"run(curl *)\"\nreason = \"no downloads\"\n",
     );
@@ -400,7 +401,7 @@ fn a_command_is_judged_without_being_run() {
 
 #[test]
 fn a_rule_that_breaks_its_examples_holds_everything_down() {
-    let place = place().config(
+    let place = Place::with_notes().config(
         "mode = \"write\"\n[permission]\nallow = [\n  { rule = \"run(cargo *)\", not_match = [\"cargo publish\"] },\n]\n",
     );
     let file = place.config_dir().join("config.toml");

@@ -6,10 +6,6 @@ use crate::support::schema::misfits;
 use rustix::process::Signal;
 use serde_json::Value;
 
-fn place() -> Place {
-    Place::new().file("notes.txt", "one\ntwo\n")
-}
-
 fn calls(calls: &[(&str, &str, &str)]) -> Reply {
     let said: Vec<Say> = calls.iter().map(|(id, name, input)| Say::Call(id, name, input)).collect();
     Reply::anthropic(&said)
@@ -28,7 +24,7 @@ fn only_the_answer_goes_to_standard_output() {
         ]),
         text("It says two."),
     ]);
-    let place = place().answered_by(&server);
+    let place = Place::with_notes().answered_by(&server);
     let out = place.run(["-p", "what does it say?"]).code(0);
     assert_eq!(out.stdout, "It says two.\n");
     assert!(out.stderr.contains("Let me look."), "{out:?}");
@@ -38,7 +34,7 @@ fn only_the_answer_goes_to_standard_output() {
 
 #[test]
 fn the_prompt_comes_as_an_argument_from_a_dash_or_from_a_pipe() {
-    let place = place();
+    let place = Place::with_notes();
     for run in [
         place.placet(["-p", "show notes.txt"]),
         place.placet(["--print=show notes.txt"]),
@@ -55,7 +51,7 @@ fn the_prompt_comes_as_an_argument_from_a_dash_or_from_a_pipe() {
 /// Story: agents waited for hours for the end of a standard input that they had inherited.
 #[test]
 fn a_prompt_given_as_an_argument_never_waits_for_standard_input() {
-    let place = place();
+    let place = Place::with_notes();
     for args in [vec!["-p", "show notes.txt"], vec!["show notes.txt"]] {
         // Standard input stays open and idle until the run has ended by itself.
         let out = place.placet(&args).start().end().code(0);
@@ -66,7 +62,7 @@ fn a_prompt_given_as_an_argument_never_waits_for_standard_input() {
 #[test]
 fn piped_lines_are_answered_one_by_one_in_one_conversation() {
     let server = MockServer::start([text("first"), text("second")]);
-    let place = place().answered_by(&server);
+    let place = Place::with_notes().answered_by(&server);
     let mut running = place.placet([] as [&str; 0]).start();
     running.say("one\n");
     assert_eq!(running.line(), "first");
@@ -81,7 +77,7 @@ fn piped_lines_are_answered_one_by_one_in_one_conversation() {
 
 #[test]
 fn a_closed_pipe_ends_quietly() {
-    let place = place().file("long.txt", "a line of text\n".repeat(1500));
+    let place = Place::with_notes().file("long.txt", "a line of text\n".repeat(1500));
     let line = format!("{} -p 'show long.txt' | head -n 1", crate::support::program::placet());
     let mut shell = std::process::Command::new("sh");
     shell.args(["-c", &line]).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
@@ -93,7 +89,7 @@ fn a_closed_pipe_ends_quietly() {
 
 #[test]
 fn a_full_disk_is_an_error() {
-    let place = place();
+    let place = Place::with_notes();
     for args in [
         vec!["-p", "show notes.txt"],
         vec!["-p", "show notes.txt", "--output-format", "json"],
@@ -111,7 +107,7 @@ fn a_full_disk_is_an_error() {
 
 #[test]
 fn each_way_to_end_has_its_exit_code() {
-    let place = place();
+    let place = Place::with_notes();
     place.run(["-p", "show notes.txt"]).code(0);
     place.run(["-p", "show notes.txt", "--max-turns", "1"]).code(1).warns("max_turns");
     place.run(["-p", "x", "--no-such-flag"]).code(2);
@@ -128,7 +124,7 @@ fn an_interrupt_keeps_what_had_come_and_exits_with_130() {
     for format in ["text", "stream-json"] {
         let begun = anthropic_events(&[Say::Text("half an answer")])[..3].concat();
         let server = MockServer::start([Reply::sse(begun).stall()]);
-        let place = place().answered_by(&server);
+        let place = Place::with_notes().answered_by(&server);
         let mut running = place
             .placet(
                 ["-p", "hi", "--output-format", "stream-json"]
@@ -167,7 +163,7 @@ fn wait_for(holds: impl Fn() -> bool) {
 
 #[test]
 fn a_call_that_would_ask_names_the_flag_that_permits_it() {
-    let place = place();
+    let place = Place::with_notes();
     let prompt = ["-p", "create new.txt with \"x\""];
     let outside = ["-p", "create /opt/placet-test/new.txt with \"x\"", "--mode", "write"];
     place.run(outside).code(3).warns("--allow");
@@ -196,7 +192,7 @@ fn every_line_of_stream_json_fits_the_published_schema() {
         ]),
         text("Done."),
     ]);
-    let place = place().answered_by(&server);
+    let place = Place::with_notes().answered_by(&server);
     let args = [
         "-p",
         "go",
@@ -230,7 +226,7 @@ fn every_line_of_stream_json_fits_the_published_schema() {
 fn the_json_report_fits_its_schema_and_holds_answer_calls_and_usage() {
     let server =
         MockServer::start([calls(&[("c1", "read_file", r#"{"path":"notes.txt"}"#)]), text("Two lines.")]);
-    let place = place().answered_by(&server);
+    let place = Place::with_notes().answered_by(&server);
     let out = place.run(["-p", "go", "--output-format", "json"]).code(0);
     let report = out.json();
     assert_eq!(misfits(&placet::serve::schema()["json"], &report), Vec::<String>::new());
@@ -245,7 +241,7 @@ fn the_json_report_fits_its_schema_and_holds_answer_calls_and_usage() {
 #[test]
 fn a_failed_turn_is_json_too() {
     let server = MockServer::start([Reply::error(400, "invalid_request_error", "no")]);
-    let place = place().answered_by(&server);
+    let place = Place::with_notes().answered_by(&server);
     let report = place.run(["-p", "go", "--output-format", "json"]).code(4).json();
     assert_eq!(report["ending"], "provider_failed");
     assert!(report["error"].as_str().unwrap().contains("no"), "{report}");
@@ -254,7 +250,7 @@ fn a_failed_turn_is_json_too() {
 #[test]
 fn a_conversation_goes_on_with_continue_and_resume() {
     let server = MockServer::start((1..=4).map(|n| text(&format!("answer {n}"))));
-    let place = place().answered_by(&server);
+    let place = Place::with_notes().answered_by(&server);
     let first = place.run(["-p", "one", "--output-format", "json"]).code(0).json();
     let id = first["session"].as_str().unwrap();
     place.run(["-c", "-p", "two"]).code(0).says("answer 2");
@@ -282,7 +278,7 @@ fn a_conversation_goes_on_with_continue_and_resume() {
 
 #[test]
 fn what_was_recorded_is_played_back_and_another_request_is_told_as_a_difference() {
-    let place = place();
+    let place = Place::with_notes();
     let tape = place.beside("tape.jsonl");
     let tape = tape.to_str().unwrap();
     let recorded = place.run(["-p", "show notes.txt", "--record", tape]).code(0);
@@ -297,7 +293,7 @@ fn what_was_recorded_is_played_back_and_another_request_is_told_as_a_difference(
 #[test]
 fn flags_set_what_they_say() {
     let server = MockServer::start([text("a"), text("b"), text("c")]);
-    let place = place().answered_by(&server);
+    let place = Place::with_notes().answered_by(&server);
     let url = server.url();
     let out = Place::new()
         .placet(["-p", "hi", "--provider", "anthropic", "--base-url", &url, "--model", "claude-x"])
@@ -331,7 +327,7 @@ fn flags_set_what_they_say() {
 
 #[test]
 fn no_escape_byte_ever_goes_into_a_pipe() {
-    let place = place();
+    let place = Place::with_notes();
     let forced = |run: Run| run.env("TERM", "xterm-256color").env("COLORTERM", "truecolor");
     for args in [
         vec!["--help"],
@@ -367,8 +363,8 @@ fn nothing_but_the_configured_host_is_ever_contacted() {
     let proxy = format!("http://{}", recorder.local_addr().unwrap());
     recorder.set_nonblocking(true).unwrap();
     let server = MockServer::start([text("hello")]);
-    let mocked = place().answered_by(&server);
-    let offline = place();
+    let mocked = Place::with_notes().answered_by(&server);
+    let offline = Place::with_notes();
     let spied = |run: Run| {
         let run = run.env("HTTP_PROXY", &proxy).env("HTTPS_PROXY", &proxy).env("ALL_PROXY", &proxy);
         let run = run.env("http_proxy", &proxy).env("https_proxy", &proxy).env("all_proxy", &proxy);

@@ -11,13 +11,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use tokio_util::sync::CancellationToken;
 
-fn call(place: &Place, tool: &str, arguments: &Value, more: &[&str]) -> Out {
-    let arguments = arguments.to_string();
-    place.run(["tool", "call", tool, arguments.as_str()].iter().chain(more))
-}
-
 fn read(place: &Place) -> Out {
-    call(place, "read_file", &json!({"path": "a.txt"}), &[])
+    place.call("read_file", &json!({"path": "a.txt"}), &[])
 }
 
 /// A place whose only hook is a program that does `body`, at PRE_TOOL_CALL.
@@ -82,8 +77,8 @@ fn a_hook_that_wants_a_person_is_refused_by_name_where_there_is_none() {
         .warns("denied: the hook `ask-first` asks for a person's approval: reading is private");
     assert!(out.stderr.contains("never allowed without a person"), "{out:#?}");
     // Neither a rule nor a mode answers for the person.
-    call(&place, "read_file", &json!({"path": "a.txt"}), &["--allow", "*", "--mode", "unrestricted"]).code(3);
-    call(&place, "list_directory", &json!({}), &[]).code(0);
+    place.call("read_file", &json!({"path": "a.txt"}), &["--allow", "*", "--mode", "unrestricted"]).code(3);
+    place.call("list_directory", &json!({}), &[]).code(0);
 }
 
 #[test]
@@ -92,11 +87,12 @@ fn a_list_of_forbidden_words_and_a_pattern_over_an_argument() {
         "[[hooks]]\nname = \"words\"\npoint = \"PRE_TOOL_CALL\"\ntool = \"run_command\"\ndenylist = [\"rm -rf /\", \"sudo\"]\n\
          [[hooks]]\nname = \"keys\"\npoint = \"PRE_TOOL_CALL\"\nargument = \"path\"\ndeny = \"\\\\.key$\"\nreason = \"keys stay here\"\n",
     );
-    let run = |line: &str| call(&place, "run_command", &json!({"command": line}), &[]);
+    let run = |line: &str| place.call("run_command", &json!({"command": line}), &[]);
     run("sudo ls").code(3).warns("the hook `words` blocks it: `sudo` is on its list");
     run("echo fine").code(0);
     read(&place).code(0);
-    call(&place, "read_file", &json!({"path": "b.key"}), &[])
+    place
+        .call("read_file", &json!({"path": "b.key"}), &[])
         .code(3)
         .warns("the hook `keys` blocks it: keys stay here");
 }
@@ -110,7 +106,7 @@ fn what_is_redacted_reaches_neither_the_model_nor_a_scratchpad_nor_the_log() {
     let out = read(&place).code(0);
     assert!(out.stdout.contains("user [redacted]") && out.stdout.contains("token [token]"), "{out:#?}");
     let long =
-        call(&place, "run_command", &json!({"command": "cat a.txt; seq 1 2000; cat a.txt"}), &[]).code(0);
+        place.call("run_command", &json!({"command": "cat a.txt; seq 1 2000; cat a.txt"}), &[]).code(0);
     assert!(long.stdout.contains("too long to show whole") && !long.stdout.contains("sk-12345"), "{long:#?}");
     // Kept whole in a scratchpad, and shown from there: redacted before it came in.
     let said = "run into scratchpad log: cat a.txt\nshow scratchpad log\n";
@@ -246,11 +242,11 @@ fn a_project_s_hooks_refuse_and_ask_without_trust_but_run_nothing() {
         "{out:#?}"
     );
     assert!(!mark.exists());
-    call(&place, "list_directory", &json!({}), &[]).code(3).warns("the hook `no-lists`");
+    place.call("list_directory", &json!({}), &[]).code(3).warns("the hook `no-lists`");
     place.run(["config", "trust"]).code(0);
     read(&place);
     // Trusted, the one that allows all comes first.
-    call(&place, "list_directory", &json!({}), &[]).code(0);
+    place.call("list_directory", &json!({}), &[]).code(0);
 }
 
 fn spec(name: &str, priority: u64) -> HookSpec {

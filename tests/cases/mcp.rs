@@ -62,10 +62,6 @@ fn told(result: &Value) -> (bool, String) {
     (result["isError"] == true, text)
 }
 
-fn place() -> Place {
-    Place::new().file("notes.txt", "one\ntwo\n")
-}
-
 /// A picture of 2 by 2 points.
 fn png() -> Vec<u8> {
     let mut bytes = std::io::Cursor::new(Vec::new());
@@ -75,7 +71,7 @@ fn png() -> Vec<u8> {
 
 #[test]
 fn the_tools_are_offered_with_their_schemas_and_closing_the_input_ends_it() {
-    let mut client = Client::start(&place(), &[]);
+    let mut client = Client::start(&Place::with_notes(), &[]);
     let tools = client.ask("tools/list", json!({}));
     let tools = tools["tools"].as_array().unwrap();
     let own = placet::tools::ToolRegistry::native().specs_for_programs();
@@ -90,7 +86,7 @@ fn the_tools_are_offered_with_their_schemas_and_closing_the_input_ends_it() {
 
 #[test]
 fn another_surface_is_offered_under_its_own_names_and_called_by_either() {
-    let mut client = Client::start(&place(), &["--dialect", "triggerfish", "--mode", "write"]);
+    let mut client = Client::start(&Place::with_notes(), &["--dialect", "triggerfish", "--mode", "write"]);
     let tools = client.ask("tools/list", json!({}));
     let names: Vec<&str> =
         tools["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -104,7 +100,7 @@ fn another_surface_is_offered_under_its_own_names_and_called_by_either() {
 
 #[test]
 fn a_file_must_be_read_before_it_is_edited_and_the_connection_remembers() {
-    let place = place();
+    let place = Place::with_notes();
     let mut client = Client::start(&place, &["--mode", "write"]);
     let edit = json!({"path": "notes.txt", "old_string": "two", "new_string": "2"});
     let (error, text) = client.call("edit_file", edit.clone());
@@ -125,7 +121,7 @@ fn a_file_must_be_read_before_it_is_edited_and_the_connection_remembers() {
 
 #[test]
 fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
-    let place = place();
+    let place = Place::with_notes();
     let write = json!({"path": "new.txt", "content": "x"});
     let command = json!({"command": "expr 40 + 2"});
     let outside = json!({"path": "/opt/placet-test/new.txt", "content": "x"});
@@ -159,7 +155,7 @@ fn what_would_ask_or_is_refused_is_an_error_that_names_the_flag() {
 
 #[test]
 fn a_picture_is_image_content() {
-    let place = place().file("dot.png", png());
+    let place = Place::with_notes().file("dot.png", png());
     let mut client = Client::start(&place, &[]);
     let result = client.ask("tools/call", json!({"name": "read_file", "arguments": {"path": "dot.png"}}));
     let image = result["content"].as_array().unwrap().iter().find(|c| c["type"] == "image");
@@ -173,7 +169,7 @@ fn a_picture_is_image_content() {
 
 #[test]
 fn calls_sent_together_are_all_answered_and_none_waits_for_a_command() {
-    let place = place();
+    let place = Place::with_notes();
     let mut client = Client::start(&place, &["--mode", "write"]);
     let mut open: Vec<u64> = (0..20)
         .map(|n| {
@@ -196,7 +192,7 @@ fn calls_sent_together_are_all_answered_and_none_waits_for_a_command() {
 /// A script writes its requests, closes the pipe and reads the answers.
 #[test]
 fn what_was_asked_before_the_input_closed_is_still_answered() {
-    let place = place();
+    let place = Place::with_notes();
     let mut client = Client::start(&place, &[]);
     let id = client.request("tools/call", json!({"name": "read_file", "arguments": {"path": "notes.txt"}}));
     drop(client.running.stdin.take());
@@ -208,7 +204,7 @@ fn what_was_asked_before_the_input_closed_is_still_answered() {
 
 #[test]
 fn another_root_is_served_where_it_is_named() {
-    let place = place().file("sub/inner.txt", "deep\n");
+    let place = Place::with_notes().file("sub/inner.txt", "deep\n");
     let mut client = Client::start(&place, &["--root", "sub"]);
     let (error, text) = client.call("read_file", json!({"path": "inner.txt"}));
     assert!(!error && text.contains("deep"), "{text}");
@@ -219,7 +215,7 @@ fn another_root_is_served_where_it_is_named() {
 
 #[test]
 fn a_call_in_progress_does_not_keep_the_server_alive_when_the_client_is_gone() {
-    let place = place();
+    let place = Place::with_notes();
     // In the view nothing of a running command is seen from outside.
     let mut client = Client::start(&place, &["--mode", "unrestricted"]);
     let line = "echo $$ > started; exec sleep 1000";
@@ -241,7 +237,7 @@ fn a_call_in_progress_does_not_keep_the_server_alive_when_the_client_is_gone() {
 
 #[test]
 fn a_hook_for_mcp_calls_is_asked_for_these_alone() {
-    let place = place().config(
+    let place = Place::with_notes().config(
         "[[hooks]]\nname = \"inside\"\npoint = \"MCP_TOOL_CALL\"\ntool = \"read_file\"\ndeny = \"notes\"\nreason = \"not for clients\"\n",
     );
     let mut client = Client::start(&place, &[]);
@@ -255,7 +251,7 @@ fn a_hook_for_mcp_calls_is_asked_for_these_alone() {
 /// Undo goes back in time: one `tool call`, one turn, one call of a client.
 #[test]
 fn each_call_is_a_turn_for_undo() {
-    let place = place();
+    let place = Place::with_notes();
     let write = |name: &str| {
         let input = json!({"path": name, "content": "x"}).to_string();
         place.run(["tool", "call", "write_file", &input, "--mode", "write"]).code(0);

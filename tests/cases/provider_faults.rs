@@ -2,6 +2,7 @@
 //! is kept, and that the conversation goes on afterwards, here and after a resume.
 
 use crate::support::mock_server::{Reply, Say};
+use crate::support::request::request;
 use crate::support::talk::{ALL_WIRES, Talk, Wire, start, turn};
 use futures_util::StreamExt;
 use placet::agent::{Agent, TurnEnding, TurnEvent, TurnStart};
@@ -10,8 +11,8 @@ use placet::conversation::{
     Part, ToolCall,
 };
 use placet::provider::{
-    ApiKeySource, Endpoint, HttpProvider, HttpProviderSettings, ModelCapabilities, ModelRequest, ModelSpec,
-    Provider, ProviderError, ProviderPreset, RetryPolicy, StreamEvent,
+    ApiKeySource, Endpoint, HttpProvider, HttpProviderSettings, ModelRequest, Provider, ProviderError,
+    ProviderPreset, RetryPolicy, StreamEvent,
 };
 use std::time::Duration;
 
@@ -391,16 +392,6 @@ async fn a_proof_of_reasoning_that_a_server_no_longer_takes_is_left_out_from_the
     }
 }
 
-fn asked(messages: Vec<Message>) -> ModelRequest {
-    ModelRequest {
-        model: ModelSpec { name: "m".into(), window: 9000, capabilities: ModelCapabilities::default() },
-        system: "Be brief.".into(),
-        tools: Vec::new().into(),
-        messages,
-        max_output: 100,
-    }
-}
-
 async fn heard(provider: &dyn Provider, request: ModelRequest) -> Vec<Result<StreamEvent, ProviderError>> {
     provider.answer(request, tokio_util::sync::CancellationToken::new()).collect().await
 }
@@ -420,7 +411,7 @@ async fn a_server_that_is_not_there_is_named_and_tried_again() {
     for wire in ALL_WIRES {
         let endpoint = Endpoint { base_url: format!("http://{gone}"), ..Endpoint::default() };
         let live = HttpProvider::new("mock", wire.dialect(), endpoint, ApiKeySource::None, quick());
-        let heard = heard(&live, asked(vec![Message::user("hi")])).await;
+        let heard = heard(&live, request(vec![Message::user("hi")])).await;
         let message = "connection refused".to_string();
         assert_eq!(heard.last(), Some(&Err(ProviderError::Network { host: gone.to_string(), message })));
         assert_eq!(heard.len(), 3, "two that say that it is tried again, {wire:?}");
@@ -446,7 +437,7 @@ async fn a_call_of_another_model_gets_the_stand_in_where_a_proof_is_demanded() {
     let dialect = ProviderPreset::of("gemini").unwrap().dialect();
     let endpoint = Endpoint { base_url: server.url(), ..Endpoint::default() };
     let live = HttpProvider::new("gemini", dialect, endpoint, ApiKeySource::None, quick());
-    let heard = heard(&live, asked(messages)).await;
+    let heard = heard(&live, request(messages)).await;
     assert!(
         matches!(heard.last(), Some(Ok(StreamEvent::Finished(answer))) if answer.text() == "there"),
         "{heard:?}"

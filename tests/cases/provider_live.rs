@@ -3,12 +3,12 @@
 
 use crate::support::live::{self, ms};
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events};
+use crate::support::request::request_saying;
 use futures_util::StreamExt;
-use placet::conversation::{Message, StopReason, ToolSpec};
+use placet::conversation::StopReason;
 use placet::provider::{
     AnthropicFormat, ApiKey, ApiKeySource, AuthScheme, Endpoint, HttpProvider, HttpProviderSettings,
-    ModelCapabilities, ModelRequest, ModelSpec, OpenAiChatFormat, Provider, ProviderError, RejectionCause,
-    RetryPolicy, StreamEvent, WireFormat,
+    OpenAiChatFormat, Provider, ProviderError, RejectionCause, RetryPolicy, StreamEvent, WireFormat,
 };
 use serde_json::json;
 use std::sync::Arc;
@@ -21,21 +21,6 @@ fn settings() -> HttpProviderSettings {
 
 fn impatient() -> HttpProviderSettings {
     HttpProviderSettings { silence_limit: ms(150), ..settings() }
-}
-
-fn request() -> ModelRequest {
-    ModelRequest {
-        model: ModelSpec { name: "alias".into(), window: 1000, capabilities: ModelCapabilities::default() },
-        system: "Be brief.".into(),
-        tools: vec![ToolSpec {
-            name: "t".into(),
-            description: "d".into(),
-            schema: json!({"type": "object"}),
-        }]
-        .into(),
-        messages: vec![Message::user("hi")],
-        max_output: 100,
-    }
 }
 
 fn live_with(
@@ -104,7 +89,7 @@ impl Heard {
 }
 
 async fn hear(provider: &dyn Provider) -> Heard {
-    let mut stream = provider.answer(request(), CancellationToken::new());
+    let mut stream = provider.answer(request_saying("hi"), CancellationToken::new());
     let mut heard = Heard { events: Vec::new(), error: None };
     while let Some(item) = stream.next().await {
         assert!(heard.error.is_none(), "nothing comes after an error");
@@ -140,13 +125,13 @@ fn beginning() -> String {
 async fn a_request_carries_its_headers_and_the_answer_the_name_that_was_asked_for() {
     let (server, heard) = play(vec![hello()]).await;
     assert_eq!(heard.answer(), "hello");
-    assert!(matches!(heard.events.last(), Some(StreamEvent::Finished(a)) if a.model == "alias"));
+    assert!(matches!(heard.events.last(), Some(StreamEvent::Finished(a)) if a.model == "m"));
     let sent = &server.requests()[0];
     assert_eq!((sent.method.as_str(), sent.path.as_str()), ("POST", "/v1/messages"));
     assert_eq!(sent.headers["user-agent"], concat!("placet/", env!("CARGO_PKG_VERSION")));
     assert_eq!(sent.headers["x-api-key"], "sk-top-secret");
     assert_eq!(sent.headers["anthropic-version"], "2023-06-01");
-    assert_eq!(sent.body, AnthropicFormat::default().encode(&request()));
+    assert_eq!(sent.body, AnthropicFormat::default().encode(&request_saying("hi")));
 }
 
 #[tokio::test]
@@ -305,7 +290,7 @@ async fn a_break_after_the_first_word_keeps_the_words_and_is_not_retried() {
         assert!(message.starts_with(words), "{message} / {words}");
         assert_eq!(partial.text(), "half an ans");
         assert_eq!((partial.stop.clone(), partial.calls().count()), (StopReason::Cut, 0));
-        assert_eq!(partial.model, "alias");
+        assert_eq!(partial.model, "m");
         assert_eq!((server.requests().len(), heard.retries().len()), (1, 0));
     }
 }
@@ -329,7 +314,7 @@ async fn retry_after_is_honoured_as_seconds_and_as_a_date() {
 
     // Up to five minutes are waited for, to the letter.
     let server = MockServer::start([limited("300")]);
-    let mut stream = live(&server, settings()).answer(request(), CancellationToken::new());
+    let mut stream = live(&server, settings()).answer(request_saying("hi"), CancellationToken::new());
     let Some(Ok(StreamEvent::Retrying { wait, .. })) = stream.next().await else { panic!() };
     assert_eq!(wait, Duration::from_secs(300));
 }
@@ -382,7 +367,7 @@ async fn cancelling_ends_every_state_at_once() {
         let server = MockServer::start([reply]);
         let provider = live_with(server.url(), Arc::new(AnthropicFormat::default()), key, patient.clone());
         let cancel = CancellationToken::new();
-        let mut stream = provider.answer(request(), cancel.clone());
+        let mut stream = provider.answer(request_saying("hi"), cancel.clone());
         let mut cancelled_at = None;
         let error = loop {
             match stream.next().await.unwrap() {
@@ -405,10 +390,10 @@ async fn cancelling_ends_every_state_at_once() {
 async fn nothing_is_sent_before_the_first_poll_and_dropping_hangs_up() {
     let server = MockServer::start([]);
     let provider = live(&server, settings());
-    drop(provider.answer(request(), CancellationToken::new()));
+    drop(provider.answer(request_saying("hi"), CancellationToken::new()));
     assert!(server.requests().is_empty());
     server.push(Reply::sse(beginning()).stall());
-    let mut stream = provider.answer(request(), CancellationToken::new());
+    let mut stream = provider.answer(request_saying("hi"), CancellationToken::new());
     while !matches!(stream.next().await, Some(Ok(StreamEvent::Text(_)))) {}
     drop(stream);
     // The connection's task learns of it on the runtime's next turn.

@@ -5,8 +5,8 @@ use crate::support::binary::Place;
 use crate::support::live::{self, ms};
 use crate::support::mock_server::{MockServer, Reply, Say, anthropic_events, openai_events};
 use crate::support::network::{Keeping, connect_proxy, socks_proxy, tls_server};
+use crate::support::request::request_saying;
 use futures_util::StreamExt;
-use placet::conversation::Message;
 use placet::provider::{
     AnthropicFormat, ApiKeySource, Endpoint, FallbackEntry, FallbackProvider, HttpProvider,
     HttpProviderSettings, ModelCapabilities, ModelRequest, ModelSpec, Provider, ProviderError, StreamEvent,
@@ -29,18 +29,12 @@ fn model(name: &str) -> ModelSpec {
     ModelSpec { name: name.into(), window: 1000, capabilities: ModelCapabilities::default() }
 }
 
-fn request() -> ModelRequest {
-    ModelRequest {
-        model: model("first-model"),
-        system: "Be brief.".into(),
-        tools: Vec::new().into(),
-        messages: vec![Message::user("hi")],
-        max_output: 100,
-    }
+fn to_first_model() -> ModelRequest {
+    ModelRequest { model: model("first-model"), ..request_saying("hi") }
 }
 
 async fn hear(provider: &dyn Provider) -> Vec<Result<StreamEvent, ProviderError>> {
-    provider.answer(request(), CancellationToken::new()).collect().await
+    provider.answer(to_first_model(), CancellationToken::new()).collect().await
 }
 
 fn text(heard: &[Result<StreamEvent, ProviderError>]) -> String {
@@ -85,7 +79,7 @@ async fn one_connection_serves_all_turns_is_warmed_ahead_and_is_not_trusted_afte
     // Asleep while waiting: the request is sent once more, at once and over another connection.
     let server = MockServer::start([Reply::stream().stall(), Reply::sse(body.clone())]);
     let provider = live(server.url(), settings.clone());
-    let mut stream = provider.answer(request(), CancellationToken::new());
+    let mut stream = provider.answer(to_first_model(), CancellationToken::new());
     let mut told = Vec::new();
     while let Some(item) = stream.next().await {
         let item = item.unwrap();
@@ -107,7 +101,7 @@ async fn one_connection_serves_all_turns_is_warmed_ahead_and_is_not_trusted_afte
     let (first, rest) = events.split_at(3);
     let server = MockServer::start([Reply::sse(first.concat()).wait(ms(400)).write(rest.concat())]);
     let provider = live(server.url(), settings);
-    let mut stream = provider.answer(request(), CancellationToken::new());
+    let mut stream = provider.answer(to_first_model(), CancellationToken::new());
     let mut last = None;
     while let Some(item) = stream.next().await {
         if matches!(item, Ok(StreamEvent::Text(_))) {

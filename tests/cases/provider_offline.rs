@@ -1,15 +1,12 @@
 //! The offline provider: every row of its table, and whole turns with tools played by hand.
 
+use crate::support::request::request_saying;
 use futures_util::StreamExt;
 use placet::conversation::{
     AssistantMessage, CallFact, CallFailure, CallInput, CallOutcome, CallResult, Image, Message, Part,
-    StopReason, ToolCall, ToolSpec, Transcript,
+    StopReason, ToolCall, Transcript,
 };
-use placet::provider::{
-    ModelCapabilities, ModelRequest, ModelSpec, OfflineProvider, Provider, ProviderError, StreamEvent,
-    grammar,
-};
-use serde_json::Value;
+use placet::provider::{OfflineProvider, Provider, ProviderError, StreamEvent, grammar};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -267,22 +264,12 @@ fn call_ids_are_unique_in_the_whole_conversation() {
     assert_eq!((ids.len(), unique.len()), (4, 4));
 }
 
-fn request(text: &str) -> ModelRequest {
-    ModelRequest {
-        model: ModelSpec { name: "offline".into(), window: 1000, capabilities: ModelCapabilities::default() },
-        system: "s".into(),
-        tools: vec![ToolSpec { name: "t".into(), description: "d".into(), schema: Value::Null }].into(),
-        messages: vec![Message::user(text)],
-        max_output: 10,
-    }
-}
-
 #[tokio::test]
 async fn it_streams_in_pieces_and_is_cancelled_like_any_other() {
     let events: Vec<_> =
-        OfflineProvider::new().answer(request("help"), CancellationToken::new()).collect().await;
+        OfflineProvider::new().answer(request_saying("help"), CancellationToken::new()).collect().await;
     let Some(Ok(StreamEvent::Finished(answer))) = events.last() else { panic!() };
-    assert_eq!(answer.model, "offline");
+    assert_eq!(answer.model, "m");
     assert!(answer.usage.input > 0 && answer.usage.output > 100, "{:?}", answer.usage);
     let text: String = events
         .iter()
@@ -295,11 +282,12 @@ async fn it_streams_in_pieces_and_is_cancelled_like_any_other() {
     assert!(events.len() > 50);
 
     let events: Vec<_> =
-        OfflineProvider::new().answer(request("list"), CancellationToken::new()).collect().await;
+        OfflineProvider::new().answer(request_saying("list"), CancellationToken::new()).collect().await;
     assert!(matches!(&events[0], Ok(StreamEvent::CallStarted { name, .. }) if name == "list_directory"));
 
     let cancel = CancellationToken::new();
-    let mut stream = OfflineProvider::paced(Duration::from_millis(1)).answer(request("help"), cancel.clone());
+    let mut stream =
+        OfflineProvider::paced(Duration::from_millis(1)).answer(request_saying("help"), cancel.clone());
     assert!(matches!(stream.next().await, Some(Ok(StreamEvent::Text(_)))));
     cancel.cancel();
     assert_eq!(stream.next().await, Some(Err(ProviderError::Cancelled)));

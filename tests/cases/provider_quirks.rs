@@ -4,13 +4,13 @@
 use crate::support::binary::Place;
 use crate::support::history_rules;
 use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::request::request;
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
     StopReason, ThinkingBlock, ToolCall,
 };
 use placet::provider::{
-    ModelCapabilities, ModelRequest, ModelSpec, OpenAiChatFormat, OpenAiResponsesFormat, ProviderPreset,
-    ServerQuirks, StreamEvent, WireFormat,
+    OpenAiChatFormat, OpenAiResponsesFormat, ProviderPreset, ServerQuirks, StreamEvent, WireFormat,
 };
 use serde_json::{Value, json};
 
@@ -34,21 +34,6 @@ fn conversation(thinking: ThinkingBlock) -> Vec<Message> {
 
 fn thinking() -> ThinkingBlock {
     ThinkingBlock { text: "Hm.".into(), ..ThinkingBlock::default() }
-}
-
-fn request(messages: Vec<Message>) -> ModelRequest {
-    ModelRequest {
-        model: ModelSpec { name: "m".into(), window: 1000, capabilities: ModelCapabilities::default() },
-        system: "Be brief.".into(),
-        tools: vec![placet::conversation::ToolSpec {
-            name: "t".into(),
-            description: "d".into(),
-            schema: json!({"type": "object"}),
-        }]
-        .into(),
-        messages,
-        max_output: 100,
-    }
 }
 
 fn quirks(text: &str) -> ServerQuirks {

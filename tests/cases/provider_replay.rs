@@ -1,13 +1,13 @@
 //! Recordings: what was recorded plays back exactly, and what differs is shown.
 
+use crate::support::request::{request, request_saying};
 use futures_util::StreamExt;
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, CallOutcome, CallResult, Image, Message, Part,
     StopReason, ThinkingBlock, TokenUsage, ToolCall,
 };
 use placet::provider::{
-    ModelCapabilities, ModelRequest, ModelSpec, Provider, ProviderError, RecordingProvider, ReplayProvider,
-    ScriptedAnswer, ScriptedProvider, StreamEvent,
+    Provider, ProviderError, RecordingProvider, ReplayProvider, ScriptedAnswer, ScriptedProvider, StreamEvent,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -16,18 +16,8 @@ use tokio_util::sync::CancellationToken;
 
 type Told = Vec<Result<StreamEvent, ProviderError>>;
 
-fn request(messages: &[Message]) -> ModelRequest {
-    ModelRequest {
-        model: ModelSpec { name: "m".into(), window: 1000, capabilities: ModelCapabilities::default() },
-        system: "today is another day".into(),
-        tools: Vec::new().into(),
-        messages: messages.to_vec(),
-        max_output: 10,
-    }
-}
-
 async fn tell(provider: &dyn Provider, messages: &[Message]) -> Told {
-    provider.answer(request(messages), CancellationToken::new()).collect().await
+    provider.answer(request(messages.to_vec()), CancellationToken::new()).collect().await
 }
 
 /// A conversation with all kinds of events in it, and its messages request by request.
@@ -110,7 +100,7 @@ async fn another_request_is_shown_as_a_difference_and_uses_nothing_up() {
     );
     assert!(difference.contains("-      \"text\": \"hi\"\n"), "{difference}");
     assert!(difference.contains("+      \"text\": \"hello\"\n"), "{difference}");
-    let mut other = request(&requests[0]);
+    let mut other = request(requests[0].clone());
     other.model.name = "n".into();
     let answer: Told = replay.answer(other, CancellationToken::new()).collect().await;
     assert!(matches!(&answer[..], [Err(ProviderError::Replay(m))] if m.contains("`m`, but is now for `n`")));
@@ -144,7 +134,7 @@ async fn an_interrupted_answer_waits_to_be_interrupted_again() {
     let recorder = RecordingProvider::create(&path, Arc::new(scripted)).unwrap();
     let interrupt = async |provider: &dyn Provider| {
         let cancel = CancellationToken::new();
-        let mut stream = provider.answer(request(&[Message::user("hi")]), cancel.clone());
+        let mut stream = provider.answer(request_saying("hi"), cancel.clone());
         assert_eq!(stream.next().await, Some(Ok(StreamEvent::Text("ha".into()))));
         cancel.cancel();
         assert_eq!(stream.next().await, Some(Err(ProviderError::Cancelled)));

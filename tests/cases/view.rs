@@ -5,10 +5,6 @@ use crate::support::binary::Place;
 use crate::support::den::sandbox_or_skip;
 use placet::sandbox::SandboxBackend;
 
-fn place() -> Place {
-    Place::new().file("notes.txt", "one\ntwo\n")
-}
-
 fn sandboxed() -> bool {
     sandbox_or_skip(SandboxBackend::Overlay)
 }
@@ -18,7 +14,7 @@ fn read_mode_throws_away_what_commands_change_and_says_so() {
     if !sandboxed() {
         return;
     }
-    let place = place();
+    let place = Place::with_notes();
     let before = place.read("notes.txt");
     let out = place.run(["-p", "run echo x > new.txt; rm notes.txt; ls"]).code(0);
     assert!(out.stdout.contains("new.txt") && !out.stdout.contains("notes.txt\n"), "{out:?}");
@@ -32,7 +28,7 @@ fn a_turn_in_ask_mode_lands_by_flag_by_command_or_not_at_all() {
     if !sandboxed() {
         return;
     }
-    let place = place();
+    let place = Place::with_notes();
     let run = |more: &[&str]| place.run(["-p", "run echo x > new.txt"].iter().chain(more));
     run(&["--dry-run"]).code(0).warns("A new.txt +1 -0").warns("nothing was changed");
     place.run(["changes"]).code(0).warns("nothing is pending");
@@ -54,7 +50,7 @@ fn write_mode_applies_at_once_and_the_brake_holds_losses_repositories_and_protec
     if !sandboxed() {
         return;
     }
-    let mut place = place();
+    let mut place = Place::with_notes();
     for n in 0..25 {
         place = place.file(&format!("many/{n}"), "old");
     }
@@ -78,7 +74,7 @@ fn a_denied_path_gives_no_byte_to_a_command_and_nothing_asks() {
     if !sandboxed() {
         return;
     }
-    let place = place().file(".env", "CANARY=1").file("sub/.env", "CANARY=2");
+    let place = Place::with_notes().file(".env", "CANARY=1").file("sub/.env", "CANARY=2");
     let line =
         "grep -rn CANARY . ; tar cf - . | grep -c CANARY; python3 -c \"print(open('.'+'env').read())\"; true";
     let out = place.run(["-p", &format!("run {line}"), "--deny", "read(.env)"]).code(0);
@@ -92,7 +88,7 @@ fn temporary_files_have_a_place_that_tools_and_commands_share() {
     if !sandboxed() {
         return;
     }
-    let place = place();
+    let place = Place::with_notes();
     let out = place.run(["-p", "run echo kept > $PLACET_SCRATCH/t; echo at $PLACET_SCRATCH/t"]).code(0);
     let path = out.stdout.lines().find_map(|l| l.strip_prefix("at ")).unwrap().to_string();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "kept\n");
@@ -107,7 +103,7 @@ fn the_network_is_off_and_a_host_is_asked_for() {
     if !sandboxed() {
         return;
     }
-    let place = place();
+    let place = Place::with_notes();
     let call = |mode: &str, allow: &[&str]| {
         let input = r#"{"command":"true","network":["example.org"]}"#;
         place.run(["tool", "call", "run_command", input, "--mode", mode].iter().chain(allow))
@@ -124,7 +120,11 @@ fn without_a_view_commands_ask_and_what_they_changed_is_found_and_undone() {
     if !sandboxed() {
         return;
     }
-    let place = place().file("a", "one\n").file("b", "b\n").file(".gitignore", "out\n").file("out/x", "x");
+    let place = Place::with_notes()
+        .file("a", "one\n")
+        .file("b", "b\n")
+        .file(".gitignore", "out\n")
+        .file("out/x", "x");
     let snapshot = ["--set", "sandbox.backend=snapshot"];
     let line =
         "run echo two > a; mv b c; echo n > new; echo y > out/x; touch /opt/placet-no 2>/dev/null || true";

@@ -28,6 +28,17 @@ impl Place {
         Place { dir, home, tree }
     }
 
+    /// A tree with the file `notes.txt` of two lines.
+    pub fn with_notes() -> Place {
+        Place::new().file("notes.txt", "one\ntwo\n")
+    }
+
+    /// `placet tool call`, with `more` options.
+    pub fn call(&self, tool: &str, arguments: &serde_json::Value, more: &[&str]) -> Out {
+        let arguments = arguments.to_string();
+        self.run(["tool", "call", tool, arguments.as_str()].iter().chain(more))
+    }
+
     /// A file of the tree.
     pub fn file(self, name: &str, content: impl AsRef<[u8]>) -> Place {
         self.write(name, content);

@@ -12,6 +12,7 @@ pub mod network;
 pub mod output;
 pub mod program;
 pub mod pty;
+pub mod request;
 pub mod require;
 pub mod schema;
 pub mod talk;

@@ -1,0 +1,58 @@
+//! `@file`: a file or a picture that goes along with what is said.
+
+use super::pasted_pictures::is_picture;
+use crate::agent::ApprovalReply;
+use crate::conversation::{CallOutcome, Image, Note, Part};
+use crate::repl::context::CommandContext;
+use crate::text::visible;
+use crate::ui::picture;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+pub(crate) enum AttachError {
+    /// Nothing of that name: the word is a word.
+    NoFile,
+    Because(String),
+}
+
+/// Reads `path` with placet's own tool, through the gate of every call; the model has then seen it. The mention is the
+/// person's: it does not depend on the tools that the model has.
+pub(crate) fn attach(context: &CommandContext<'_>, path: &str) -> Result<Vec<Part>, AttachError> {
+    let exists = |at: &PathBuf| std::fs::symlink_metadata(at).is_ok();
+    // Tab completes some characters as signs such as `<U+25C6>`: both spellings name the file.
+    let shown = PathBuf::from(OsString::from_vec(visible::read_back(path)));
+    let named =
+        [PathBuf::from(path), shown].map(|path| context.app.cwd().join(path)).into_iter().find(exists);
+    let Some(file) = named else { return Err(AttachError::NoFile) };
+    let Some(agent) = &context.conversation.agent else { return Err(AttachError::NoFile) };
+    let tool = if file.is_dir() { "list_directory" } else { "read_file" };
+    let input = serde_json::json!({ "path": path });
+    let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
+    let model = &agent.model().name;
+    // A picture that they named is dropped or pasted from anywhere; what is denied stays denied. Text from outside is not
+    // taken on a word that may have come with a short paste.
+    let reply = if is_picture(&file) { ApprovalReply::Yes } else { ApprovalReply::Nobody };
+    let result = context.call_for_person(agent, ("attached", tool), input, reply);
+    if result.outcome != CallOutcome::Done {
+        return Err(AttachError::Because(result.body()));
+    }
+    let shown = || result.parts.iter().filter_map(Part::as_image);
+    if blind && shown().any(|image| !image.is_pdf()) {
+        return Err(AttachError::Because(format!("the model {model} does not accept pictures")));
+    }
+    if unread && shown().any(Image::is_pdf) {
+        return Err(AttachError::Because(format!(
+            "the model {model} does not accept PDF here; attach its text: `!pdftotext {path} {path}.txt`, then `@{path}.txt`"
+        )));
+    }
+    let chips: Vec<String> =
+        shown().map(|image| format!("attached {} {}", image.word(), picture::chip(image))).collect();
+    match chips.is_empty() {
+        true => context.output.note(&format!("attached {path}")),
+        false => chips.iter().for_each(|chip| context.output.note(chip)),
+    }
+    let mut parts = vec![Part::Note(Note::AttachedFile { path: path.into() })];
+    parts.extend(result.parts);
+    Ok(parts)
+}

@@ -1,0 +1,9 @@
+//! What goes along with a message: files that it mentions, and pictures that are dropped or pasted.
+
+mod files;
+mod mentions;
+mod pasted_pictures;
+
+pub(super) use files::{AttachError, attach};
+pub(super) use mentions::mentioned;
+pub(super) use pasted_pictures::{dropped, from_clipboard};

@@ -1,0 +1,176 @@
+//! `/changes`, `/apply`, `/discard`, `/undo`, `/redo`, `/journal`: what is pending, and what was applied.
+
+use crate::agent::overview;
+use crate::audit::AuditKind;
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::repl::prompt::words;
+use crate::serve::changes::{self, ApplyRequest, UndoTarget, UserReport};
+use crate::text::visible;
+use crate::tools::DisplayDetail;
+use crate::ui::line_ui;
+use crate::ui::scrollback;
+use crate::workspace::{ApprovedBy, ChangeApproval, ChangeSet, LayerKind, TransactionLabel, View, Workspace};
+use std::path::{Path, PathBuf};
+
+/// Words of a command as paths of pending changes; quotes hold blanks together.
+pub(super) fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, String> {
+    words(rest).iter().map(|word| workspace.pending_path(word).map_err(|e| e.to_string())).collect()
+}
+
+pub(super) fn label(view: &View, title: &str) -> TransactionLabel {
+    let turn = view.turn().label.clone();
+    let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let fresh = || TransactionLabel { turn: name, title: title.into(), ..TransactionLabel::default() };
+    let label = if turn.turn.is_empty() { fresh() } else { turn };
+    TransactionLabel { assent: ApprovedBy::you(title), ..label }
+}
+
+/// What waits in a view.
+fn pending_in(view: &View) -> Result<ChangeSet, CommandStop> {
+    view.changes(LayerKind::Pending)
+        .map_err(|e| CommandStop::error(format!("cannot read the pending changes: {e}")))
+}
+
+/// Records what was done; the command is done with it.
+fn finish(context: &CommandContext<'_>, kind: AuditKind, by: &str, report: UserReport) -> SlashCommandResult {
+    context.record(kind, by, report);
+    Ok(CommandFollowUp::Nothing)
+}
+
+pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let (workspace, view) = context.viewed()?;
+    let set = pending_in(&view)?;
+    if set.is_empty() {
+        return Err(CommandStop::note("nothing is pending"));
+    }
+    let only = paths(&workspace, rest)?;
+    let shown = |path: &Path| workspace.shortened(path);
+    if only.is_empty() {
+        context.output.say_plain(set.listing(view.objects(), &view.classify(&set), shown));
+        context.output.hint("/changes PATH shows the diff; /apply and /discard accept paths, too");
+        return Ok(CommandFollowUp::Nothing);
+    }
+    let mut part = set.clone();
+    part.changes.retain(|c| only.iter().any(|path| c.path.starts_with(path)));
+    if part.is_empty() {
+        return Err(CommandStop::note(format!("nothing is pending at `{}`", visible::line(rest))));
+    }
+    let all = DisplayDetail::Changes(Box::new(overview(&part, &view, &workspace)));
+    context.output.print(&scrollback::detail(&all, &context.output.theme, usize::MAX));
+    Ok(CommandFollowUp::Nothing)
+}
+
+pub(super) fn apply(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let (workspace, view) = context.viewed()?;
+    let shown = |path: &Path| workspace.shortened(path);
+    let mut wanted = wanted(&view, paths(&workspace, rest)?);
+    wanted.approval = with_losses(&workspace, &view, &wanted);
+    let report = changes::apply(&view, &wanted, label(&view, "/apply"), &shown);
+    let waiting: Vec<String> =
+        report.waiting.iter().map(|path| visible::path(&workspace.shortened(path))).collect();
+    context.record(AuditKind::Apply, "/apply", report);
+    if let Some(first) = waiting.first() {
+        context.output.hint(&format!("/changes {first} shows it; `/apply {first}` applies it"));
+    }
+    Ok(CommandFollowUp::Nothing)
+}
+
+/// A path that a person types to its end is approved by that, if it runs later; a directory approves nothing in it.
+fn wanted(view: &View, paths: Vec<PathBuf>) -> ApplyRequest {
+    let Ok(set) = view.changes(LayerKind::Pending) else {
+        return ApplyRequest { paths, ..ApplyRequest::default() };
+    };
+    let classes = view.classify(&set);
+    let (approved, rest): (Vec<PathBuf>, Vec<PathBuf>) =
+        paths.into_iter().partition(|path| classes.runner(path).is_some());
+    let only_approved = !approved.is_empty() && rest.is_empty();
+    let approval = approved.iter().fold(ChangeApproval::none(), |all, path| all.named(path));
+    ApplyRequest { paths: rest, approval, only_approved }
+}
+
+/// The approval with the large losses for which the person typed the word.
+fn with_losses(workspace: &Workspace, view: &View, wanted: &ApplyRequest) -> ChangeApproval {
+    let approval = wanted.approval.clone();
+    let shown = |path: &Path| workspace.shortened(path);
+    let losses = changes::losses_of(view, wanted, &shown);
+    if line_ui::confirm_losses(&losses, &shown, line_ui::consent) { approval.seen(&losses) } else { approval }
+}
+
+pub(super) fn discard(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let (workspace, view) = context.viewed()?;
+    let paths = paths(&workspace, rest)?;
+    if !meant(&workspace, &view, &paths) {
+        return Err(CommandStop::note("nothing was discarded"));
+    }
+    let report = changes::discard(&view, &paths, "/undo", &|path| workspace.shortened(path));
+    finish(context, AuditKind::Discard, "/discard", report)
+}
+
+/// The work of more than one turn is not thrown away by one line: asks, and is true when the person meant it.
+fn meant(workspace: &Workspace, view: &View, paths: &[PathBuf]) -> bool {
+    let Ok(set) = view.changes(LayerKind::Pending) else { return true };
+    let Ok(chosen) = changes::choice(&set, paths, &|path| workspace.shortened(path)) else { return true };
+    let turns = changes::turns_in(&set, &chosen);
+    if turns < 2 {
+        return true;
+    }
+    let count = chosen.len();
+    let question = format!(
+        "discard {count} change{} of {turns} turns? Type `discard` and Enter; Enter alone keeps them: ",
+        if count == 1 { "" } else { "s" }
+    );
+    line_ui::consent(&question).is_some_and(|answer| answer.trim() == "discard")
+}
+
+pub(super) fn undo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let (workspace, view) = context.viewed()?;
+    let shown = |path: &Path| workspace.shortened(path);
+    let (rest, others) = match rest.strip_suffix("rest") {
+        Some(before) if before.is_empty() || before.ends_with(' ') => (before.trim(), true),
+        _ => (rest, false),
+    };
+    let back = match rest.parse::<usize>() {
+        _ if rest.is_empty() => UndoTarget::Turns(1),
+        Ok(count) => UndoTarget::Turns(count.max(1)),
+        Err(_) => UndoTarget::Path(workspace.pending_path(rest).map_err(|e| e.to_string())?),
+    };
+    let discarded = match rest.is_empty() && !others {
+        true => changes::undo_discard(&context.conversation.views(), &view, &shown),
+        false => None,
+    };
+    let undone = || changes::undo(&view, &back, others, &label(&view, "/undo"), &shown);
+    finish(context, AuditKind::Undo, "/undo", discarded.unwrap_or_else(undone))
+}
+
+pub(super) fn redo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let (workspace, view) = context.viewed()?;
+    let shown = |path: &Path| workspace.shortened(path);
+    let report = changes::redo(&view, rest == "rest", &label(&view, "/redo"), &shown);
+    finish(context, AuditKind::Undo, "/redo", report)
+}
+
+pub(super) fn journal(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let (workspace, view) = context.viewed()?;
+    let Ok(id) = rest.parse::<u64>() else {
+        let lines = changes::journal_lines(view.journal(), 20);
+        if lines.is_empty() {
+            return Err(CommandStop::note("no transactions in this directory"));
+        }
+        context.output.say_plain(lines);
+        return Ok(CommandFollowUp::Nothing);
+    };
+    let entry = view.journal().entry(id).map_err(|damage| {
+        let hint = "`placet journal repair` moves damaged records aside";
+        CommandStop::with_hint(damage.to_string(), hint)
+    })?;
+    let missing = || CommandStop::with_hint(format!("no transaction {id}"), "/journal lists them");
+    let entry = entry.ok_or_else(missing)?;
+    let theme = &context.output.theme;
+    let mut lines = scrollback::notice(&changes::entry_line(&entry), theme);
+    for change in &entry.changes {
+        let name = visible::path(&workspace.shortened(&change.path));
+        lines.extend(scrollback::under(&format!("{} {name}", change.letter()), theme));
+    }
+    context.output.print(&lines);
+    Ok(CommandFollowUp::Nothing)
+}

@@ -1,0 +1,114 @@
+//! Background commands, from the prompt: `/jobs`, word of what has ended, and what becomes of them when placet leaves.
+
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::text::{sanitize, visible};
+use crate::tools::Job;
+use crate::ui::{ansi, scrollback};
+use std::sync::Arc;
+use tokio::task::JoinHandle;
+
+/// Lines of output that `/jobs N` shows.
+const LINES: usize = 20;
+
+/// Tells what ends while a line is typed, above it.
+pub(in crate::repl) fn watch(
+    context: &CommandContext<'_>,
+    tell: impl Fn(String) + Send + 'static,
+) -> Option<JoinHandle<()>> {
+    let jobs = context.app.tools.jobs.clone();
+    if jobs.list().is_empty() {
+        return None;
+    }
+    let theme = context.output.theme.clone();
+    let workspace = context.conversation.own_workspace();
+    let view = workspace.and_then(|workspace| workspace.view()).map(|view| view.dir().to_path_buf());
+    Some(context.runtime.spawn(async move {
+        loop {
+            for words in jobs.next_for_person(view.as_deref()).await {
+                let lines = scrollback::notice(&words, &theme);
+                // The terminal is in raw mode while a line is typed, so `\n` alone would not return to
+                // the first column.
+                tell(lines.iter().map(ansi::line).collect::<Vec<_>>().join("\r\n"));
+            }
+        }
+    }))
+}
+
+/// What is not to stay ends with placet, and is said to.
+pub(in crate::repl) fn stop(context: &CommandContext<'_>) {
+    for words in context.runtime.block_on(context.app.tools.jobs.stop_all()) {
+        context.output.note(&words);
+    }
+}
+
+/// `/jobs`, `/jobs N`, `/jobs kill N|all`, `/jobs keep N`.
+pub(super) fn jobs(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let words: Vec<&str> = rest.split_whitespace().collect();
+    match words.as_slice() {
+        [] => list(context),
+        ["kill", "all"] => context.app.tools.jobs.running().iter().for_each(|job| end(context, job)),
+        ["kill", number] => end(context, find(context, number)?.as_ref()),
+        ["keep", number] => keep(context, find(context, number)?.as_ref())?,
+        ["kill" | "keep"] => return Err(CommandStop::with_hint("which job?", USAGE)),
+        [number] => show(context, find(context, number)?.as_ref())?,
+        _ => return Err(CommandStop::with_hint(format!("unknown argument `{rest}` of /jobs"), USAGE)),
+    }
+    Ok(CommandFollowUp::Nothing)
+}
+
+const USAGE: &str = "/jobs, /jobs N for the output, /jobs kill N, /jobs kill all, /jobs keep N";
+
+fn find(context: &CommandContext<'_>, number: &str) -> Result<Arc<Job>, CommandStop> {
+    let found = number.parse().ok().and_then(|number| context.app.tools.jobs.find(number));
+    found.ok_or_else(|| CommandStop::with_hint(format!("no job `{number}`"), USAGE))
+}
+
+fn list(context: &CommandContext<'_>) {
+    let jobs = context.app.tools.jobs.list();
+    if jobs.is_empty() {
+        return context.output.note("no jobs: the model starts one when it runs a command in the background");
+    }
+    let row = |job: &Arc<Job>| {
+        job.tell_person_once();
+        let shown = job.shown();
+        let at = visible::path(&shown.cwd);
+        (format!("{} {}", shown.number, shown.state), format!("{} · in {at}", shown.line))
+    };
+    context.output.rows(&jobs.iter().map(row).collect::<Vec<_>>());
+}
+
+fn show(context: &CommandContext<'_>, job: &Job) -> Result<(), CommandStop> {
+    let shown = job.shown();
+    let (state, at) = (sanitize::line(&shown.state), visible::path(&shown.cwd));
+    context.output.note(&format!("job {} · {state} · {} · in {at}", shown.number, shown.line));
+    let (text, before) = job.last_lines(LINES).map_err(|e| format!("cannot read its output: {e}"))?;
+    if before > 0 {
+        context.output.hint(&format!("{before} lines before these, in {}", job.log().display()));
+    }
+    context.output.quote(&text);
+    Ok(())
+}
+
+fn end(context: &CommandContext<'_>, job: &Job) {
+    if !job.is_running() {
+        return context.output.note(&format!("job {} has ended already", job.number));
+    }
+    job.stop();
+    context.runtime.block_on(job.ended());
+    job.tell_person_once();
+    let (number, line) = (job.number, job.shown_line());
+    let effects = if job.is_walled() { "; its changes were discarded" } else { "" };
+    context.output.note(&format!("ended job {number} and everything it started{effects}: {line}"));
+}
+
+fn keep(context: &CommandContext<'_>, job: &Job) -> Result<(), CommandStop> {
+    job.keep()?;
+    // 0 would be the group of the person's own shell.
+    let ends = job.stays().map(|pid| format!("; `kill {pid}` ends it")).unwrap_or_default();
+    context.output.note(&format!(
+        "job {} continues after placet ends{ends}; its output is in {}",
+        job.number,
+        job.log().display()
+    ));
+    Ok(())
+}

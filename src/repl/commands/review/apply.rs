@@ -1,0 +1,205 @@
+//! Carrying a review out.
+//!
+//! Whatever face asked, the decisions are in one [`Review`]; carrying them out is one apply (all of it or nothing), and
+//! only when that succeeded are the rejected parts discarded, so that `/undo` can bring them back.
+
+use crate::audit::AuditKind;
+use crate::serve::changes::UserReport;
+use crate::ui::review::{
+    self, AppliedPart, CombinedDecision, PendingPart, Review, ReviewDecision, ReviewSubject, SavedReview,
+};
+use crate::workspace::{
+    ChangeApproval, ChangeSelection, DiscardBackup, LargeLoss, LayerKind, SelectedPart, TransactionLabel,
+    View, Workspace,
+};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Where a view's review is remembered.
+pub fn memory_of(view: &View) -> PathBuf {
+    view.dir().join("review.json")
+}
+
+/// What carrying out came to.
+pub struct AppliedReview {
+    /// What was done, in the order in which it was done.
+    pub steps: Vec<(AuditKind, UserReport)>,
+    /// What the agent should learn; it is remembered until it was.
+    pub outbox: Option<String>,
+}
+
+/// The largest file that is compared with what it was when the change was made.
+const LARGEST: u64 = 64 << 20;
+
+/// What is pending at these paths as a review; `None` when nothing is.
+pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Result<Option<Review>> {
+    let mut set = view.changes(LayerKind::Pending)?;
+    if !only.is_empty() {
+        set.changes.retain(|c| only.iter().any(|p| c.path.starts_with(p)));
+    }
+    let classes = view.classify(&set);
+    let mut files = review::pending(&set, &classes, view.objects(), &|path| workspace.shortened(path));
+    if files.is_empty() {
+        return Ok(None);
+    }
+    for file in &mut files {
+        let path = file.renamed.as_ref().unwrap_or(&file.path);
+        let before = set.get(path).and_then(|change| change.before.hash());
+        let moved_on =
+            |hash| crate::text::regular_file::read(path, LARGEST).is_ok_and(|now| blake3::hash(&now) != hash);
+        if before.is_some_and(moved_on) {
+            let words = "changed in the workspace in the meantime: both changes are merged if possible; where the same lines changed, reject those lines";
+            file.facts.insert(0, words.into());
+        }
+    }
+    let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
+    review.partial = !only.is_empty();
+    Ok(Some(review))
+}
+
+/// Applies what was accepted, discards what was rejected, and stores what the agent should know. `confirm` asks about large
+/// losses in what was accepted; it is true where there are none. Applying is all or nothing; when it fails every decision
+/// stays remembered.
+pub fn apply_review(
+    workspace: &Workspace,
+    view: &View,
+    review: &Review,
+    confirm: impl FnOnce(&[LargeLoss]) -> bool,
+    label: TransactionLabel,
+) -> io::Result<AppliedReview> {
+    let (land, drop_out) = choices(review);
+    let mut steps = Vec::new();
+    if !land.is_empty() {
+        // A file that runs later is accepted by itself, with its content in sight: the review sees to that.
+        let own =
+            review.files.iter().filter(|f| f.runs_later.is_some() && f.verdict().0 != AppliedPart::Nothing);
+        let approval = own.flat_map(|f| &f.paths).fold(ChangeApproval::none(), |all, path| all.named(path));
+        let set = view.changes(LayerKind::Pending)?;
+        let losses = view.classify(&set).unapproved_losses(&set, &land, &approval);
+        let approval = if confirm(&losses) { approval.seen(&losses) } else { approval };
+        let report = view.apply_and_report(&set, land, &approval, label);
+        let told = UserReport::of(&report, &|path| workspace.shortened(path));
+        let failed = !told.done;
+        steps.push((AuditKind::Apply, told));
+        if failed {
+            // What was rejected goes all the same: it may be what cannot be merged with what is there now.
+            let rejected = rejections(review);
+            let also = match view.set_aside(&rejected) {
+                Ok(DiscardBackup::Kept) if !rejected.is_empty() => {
+                    "; discarded the rejected changes, /undo restores them"
+                }
+                Ok(DiscardBackup::TooLarge) => {
+                    "; discarded the rejected changes permanently: too large for undo"
+                }
+                Ok(DiscardBackup::Kept) | Err(_) => "",
+            };
+            let lines = vec![format!(
+                "the accepted changes are still pending, and your decisions are saved{also}: /review continues"
+            )];
+            steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
+            return Ok(AppliedReview { steps, outbox: None });
+        }
+    }
+    if !drop_out.is_empty() {
+        match view.set_aside(&drop_out) {
+            Ok(aside) => {
+                steps.extend(rejected(review.tally().1, aside).map(|told| (AuditKind::Discard, told)))
+            }
+            Err(e) => {
+                let lines = vec![format!("the rejected changes are still pending: {e}")];
+                steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
+            }
+        }
+    }
+    let file = memory_of(view);
+    let before = SavedReview::load(&file);
+    let outbox = join(before.outbox.clone(), review::report(review));
+    // What is still pending keeps its reviewed marks; what was decided is decided no more.
+    let memory = match review_of(workspace, view, &[]) {
+        Ok(Some(mut rest)) => {
+            drop(before.restore_into(&mut rest));
+            rest.comments.retain(|c| !review.is_here(c));
+            rest.reopen(|file| !review.partial || review.files.iter().any(|f| f.path == file.path));
+            SavedReview::of(&rest, outbox.clone())
+        }
+        Ok(None) | Err(_) => SavedReview::only(outbox.clone()),
+    };
+    // What landed has landed: a full disk here must not make it look otherwise.
+    if let Err(e) = memory.save(&file) {
+        let lines = vec![format!("applied, but the report for the agent could not be saved: {e}")];
+        steps.push((AuditKind::Discard, UserReport { lines, ..UserReport::default() }));
+    }
+    Ok(AppliedReview { steps, outbox })
+}
+
+/// Reports what was rejected, and how it is brought back.
+fn rejected(count: usize, aside: DiscardBackup) -> Option<UserReport> {
+    let (s, them) = if count == 1 { ("", "it") } else { ("s", "them") };
+    let back = match aside {
+        DiscardBackup::Kept => format!("/undo restores {them}"),
+        DiscardBackup::TooLarge => "too large for undo".into(),
+    };
+    let lines = vec![format!("{count} hunk{s} rejected; {back}")];
+    (count > 0).then(|| UserReport { lines, done: true, ..UserReport::default() })
+}
+
+/// What is applied, and what is discarded after that.
+fn choices(review: &Review) -> (ChangeSelection, ChangeSelection) {
+    let (mut land, mut out) = (ChangeSelection::new(), ChangeSelection::new());
+    for file in &review.files {
+        let (landing, leaving) = file.verdict();
+        if let Some(old) = &file.renamed {
+            match file.old_path_goes() {
+                Some(true) => drop(land.insert(old.clone(), SelectedPart::Whole)),
+                Some(false) => drop(out.insert(old.clone(), SelectedPart::Whole)),
+                None => {}
+            }
+        }
+        for path in &file.paths {
+            let part = match &landing {
+                AppliedPart::Nothing => None,
+                AppliedPart::Whole => Some(SelectedPart::Whole),
+                AppliedPart::Content(bytes) => Some(SelectedPart::Content(Arc::new(bytes.clone()))),
+            };
+            let whole = part == Some(SelectedPart::Whole);
+            if let Some(part) = part {
+                land.insert(path.clone(), part);
+            }
+            match &leaving {
+                PendingPart::AsItIs => {}
+                PendingPart::Nothing if whole => {}
+                PendingPart::Nothing => drop(out.insert(path.clone(), SelectedPart::Whole)),
+                PendingPart::Content(bytes) => {
+                    drop(out.insert(path.clone(), SelectedPart::Content(Arc::new(bytes.clone()))))
+                }
+            }
+        }
+    }
+    (land, out)
+}
+
+/// What was rejected and nothing else: what was accepted stays pending.
+fn rejections(review: &Review) -> ChangeSelection {
+    let mut out = ChangeSelection::new();
+    for file in review.files.iter().filter(|f| f.is_rejected_in_part()) {
+        let part =
+            match file.lines().filter(|_| file.standing() != CombinedDecision::All(ReviewDecision::Rejected))
+            {
+                Some(lines) => SelectedPart::Content(Arc::new(lines.unrejected_content())),
+                None => SelectedPart::Whole,
+            };
+        if let (Some(old), SelectedPart::Whole) = (&file.renamed, &part) {
+            out.insert(old.clone(), SelectedPart::Whole);
+        }
+        out.extend(file.paths.iter().map(|path| (path.clone(), part.clone())));
+    }
+    out
+}
+
+fn join(before: Option<String>, now: Option<String>) -> Option<String> {
+    match (before, now) {
+        (Some(before), Some(now)) => Some(format!("{before}\n{now}")),
+        (before, now) => before.or(now),
+    }
+}

@@ -1,0 +1,12 @@
+//! `/review`: what is pending, on the whole screen or line by line, and what is carried out of it.
+
+mod apply;
+mod blame;
+mod command;
+mod plain;
+
+pub use apply::{AppliedReview, apply_review, memory_of, review_of};
+pub(super) use blame::turn_numbers;
+pub use blame::{TurnNumbers, blamed};
+pub(super) use command::review;
+pub(in crate::repl) use command::{report_was_sent, unsent_report};

@@ -1,0 +1,126 @@
+//! `/rewind`: back to before a turn, with its files, its words, or both. What it would do is shown first.
+
+use super::changes::label;
+use crate::audit::AuditKind;
+use crate::conversation::Message;
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::repl::output::ShellOutput;
+use crate::repl::titles::first_words;
+use crate::serve::changes::{figures, undo_entries};
+use crate::text::{sanitize, width};
+use crate::workspace::{JournalEntry, TransactionLabel, View, Workspace};
+use std::path::Path;
+
+/// A turn of this conversation: where it begins, what was typed, and what it changed that is still applied.
+struct RewindTurn {
+    index: usize,
+    said: String,
+    entries: Vec<JournalEntry>,
+}
+
+/// What is to go back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RewindScope {
+    Files,
+    Conversation,
+    Both,
+}
+
+/// Lists the turns, or goes back to before the N-th from the end.
+pub(super) fn rewind(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    // The conversation's own: an earlier session's turns are not in it.
+    let view = context.conversation.own_workspace().and_then(Workspace::view).cloned();
+    let view = view.ok_or_else(|| CommandStop::note("no messages yet"))?;
+    let turns = past(context.conversation.messages(), &view);
+    if turns.is_empty() {
+        return Err(CommandStop::note("no messages yet"));
+    }
+    let mut words = rest.split_whitespace();
+    let (number, what, others) = (words.next(), words.next(), words.next() == Some("rest"));
+    let Some(number) = number else {
+        list_turns(&context.output, &view, &turns);
+        return Ok(CommandFollowUp::Nothing);
+    };
+    let from = number.parse::<usize>().ok().filter(|n| *n >= 1).and_then(|n| turns.len().checked_sub(n));
+    let missing = || CommandStop::with_hint(format!("no turn {number}"), "/rewind lists the turns");
+    let from = from.ok_or_else(missing)?;
+    let what = match what {
+        Some("files") => RewindScope::Files,
+        Some("conversation") => RewindScope::Conversation,
+        Some("both") => RewindScope::Both,
+        _ => {
+            list_turns(&context.output, &view, turns.get(from..).unwrap_or_default());
+            return Err(CommandStop::with_hint(
+                "choose what to rewind with these turns",
+                format!("/rewind {number} files, /rewind {number} conversation or /rewind {number} both"),
+            ));
+        }
+    };
+    rewind_to(context, &view, turns.into_iter().skip(from).collect(), what, others)
+}
+
+fn past(messages: &[Message], view: &View) -> Vec<RewindTurn> {
+    let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let mut standing: Vec<JournalEntry> = view.journal().turns().into_iter().flatten().collect();
+    standing.sort_by_key(|entry| entry.id);
+    let said = messages.iter().enumerate().filter_map(|(index, m)| match m {
+        Message::User { parts, .. } => Some((index, first_words(parts))),
+        _ => None,
+    });
+    said.map(|(index, text)| {
+        let turn = TransactionLabel::turn_of(&name, index, 0);
+        let here = |e: &&JournalEntry| e.turn().is_some_and(|name| TransactionLabel::place_of(name) == turn);
+        // Of several branches the newest: the one that is gone on with.
+        let branch = standing.iter().rfind(here).and_then(JournalEntry::turn);
+        let entries = standing.iter().filter(|e| branch.is_some() && e.turn() == branch);
+        let entries = entries.cloned().collect();
+        let said = text.lines().next().unwrap_or_default().to_string();
+        RewindTurn { index, said, entries }
+    })
+    .collect()
+}
+
+fn list_turns(output: &ShellOutput<'_>, view: &View, turns: &[RewindTurn]) {
+    let line = |(back, turn): (usize, &RewindTurn)| {
+        let (files, added, removed) = figures(view, &turn.entries);
+        let s = if files == 1 { "" } else { "s" };
+        let figures = match files {
+            0 => "no files".to_string(),
+            _ => format!("{files} file{s} +{added} -{removed}"),
+        };
+        let said = width::cut(&sanitize::line(&turn.said), 60);
+        format!("{:>3}  {said}  ({figures})", back + 1)
+    };
+    output.say_plain(turns.iter().rev().enumerate().take(20).map(line));
+    output.hint("/rewind N files|conversation|both rewinds to before that turn");
+}
+
+fn rewind_to(
+    context: &mut CommandContext<'_>,
+    view: &View,
+    turns: Vec<RewindTurn>,
+    what: RewindScope,
+    rest: bool,
+) -> SlashCommandResult {
+    let Some(index) = turns.first().map(|t| t.index) else { return Ok(CommandFollowUp::Nothing) };
+    let entries: Vec<JournalEntry> = turns.into_iter().flat_map(|t| t.entries).collect();
+    if what != RewindScope::Conversation && !entries.is_empty() {
+        let workspace = context.app.workspace;
+        let again = (rest, "/rewind N files|both rest");
+        let shown = |path: &Path| workspace.shortened(path);
+        let report = undo_entries(view, &entries, None, again, &label(view, "/rewind"), &shown);
+        let done = report.done;
+        context.record(AuditKind::Undo, "/rewind", report);
+        if !done {
+            // Words and files go back together or not at all.
+            return Ok(CommandFollowUp::Nothing);
+        }
+    }
+    if what != RewindScope::Files
+        && let Some(agent) = &mut context.conversation.agent
+    {
+        agent.rewind(index).map_err(|e| format!("the conversation could not be rewound: {e}"))?;
+        context.output.note("the conversation is rewound to before that turn; /tree shows the branch that you left, and the agent reads files again before it edits them");
+    }
+    Ok(CommandFollowUp::Nothing)
+}

@@ -1,0 +1,200 @@
+//! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
+
+use super::{
+    batch, branches, changes, config, cost, export, help, history, jobs, keys, mode, model, permission,
+    review, rewind, scratchpads, sessions, status, taint, theme, tools, transcript, view, window,
+};
+use crate::permission::Mode;
+use crate::provider::ProviderPreset;
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandFunction, SlashCommand};
+use crate::text::nearest;
+
+pub const COMMANDS: &[SlashCommand] = &[
+    row("help", "", "show the commands and keys, or the help of one command", none, help::help),
+    row("mode", "[MODE]", "show or change the mode", mode_names, mode::mode),
+    row(
+        "cd",
+        "[DIR]",
+        "show the working directory, and how to work in another directory",
+        none,
+        sessions::cd,
+    ),
+    row(
+        "plan",
+        "[on|approve|reject]",
+        "require an approved plan before anything is written",
+        plan_words,
+        mode::plan,
+    ),
+    row("model", "[NAME|pick]", "show or change the model", pick_word, model::model),
+    row("provider", "[NAME|pick]", "show or change the provider", providers, model::provider),
+    row("changes", "[PATH]", "show pending changes, or the diff of one path", none, changes::changes),
+    row("apply", "[PATH ...]", "apply pending changes", none, changes::apply),
+    row("discard", "[PATH ...]", "discard pending changes", none, changes::discard),
+    row("undo", "[N|PATH]", "undo the changes of the last turn", none, changes::undo),
+    row("rewind", "[N WHAT]", "rewind files, conversation or both to before a turn", what, rewind::rewind),
+    row("tree", "[N]", "list the branches that /rewind made, or open one", none, branches::tree),
+    row(
+        "fork",
+        "[N]",
+        "copy this conversation into a new session, or only the part before turn N",
+        none,
+        branches::fork,
+    ),
+    row("review", "[PATH]", "review pending changes, hunk by hunk", none, review::review),
+    row("redo", "", "apply again what undo reverted", none, changes::redo),
+    row("journal", "[N]", "show what was applied in this directory", none, changes::journal),
+    row("batch", "{JSON}", "run a JSON batch of operations, without a model", none, batch::batch),
+    row("context", "[summary]", "show what fills the model's window, or the summary", none, window::context),
+    row("compact", "[FOCUS|undo|edit]", "summarize the conversation, to make room", none, window::compact),
+    row(
+        "jobs",
+        "[N|kill N|keep N]",
+        "background commands: show output, end or keep them",
+        job_words,
+        jobs::jobs,
+    ),
+    row("clear", "", "start a new conversation on an empty screen", none, sessions::clear),
+    row("new", "", "start a new conversation", none, sessions::new),
+    row("history", "", "choose from earlier lines", none, history::history),
+    row("resume", "[N|ID]", "resume an earlier conversation", none, sessions::resume),
+    row("title", "TEXT", "name this conversation", none, sessions::title),
+    row(
+        "pin",
+        "[off]",
+        "pin this conversation: list it first and never remove it automatically",
+        off_word,
+        sessions::pin,
+    ),
+    row("search", "WORDS", "search all sessions, and open a match", none, sessions::search),
+    row(
+        "transcript",
+        "",
+        "the full transcript of this conversation, on its own screen (Ctrl-T)",
+        none,
+        transcript::transcript,
+    ),
+    row("view", "FILE[:LINE]", "show a file, and which parts the model has seen", none, view::view),
+    row("last", "", "show the last answer again", none, transcript::last),
+    row(
+        "copy",
+        "[N|N.M|code M]",
+        "copy an answer, or a block of code in it, to the clipboard",
+        none,
+        transcript::copy,
+    ),
+    row("retry", "", "send the last message again after a failure", none, sessions::retry),
+    row(
+        "export",
+        "[FILE]",
+        "write the conversation to a file: Markdown, .html or .json",
+        none,
+        export::export,
+    ),
+    row(
+        "scratchpad",
+        "[NAME|pick]",
+        "list the scratchpads, show one, or open their screen",
+        pick_word,
+        scratchpads::scratchpad,
+    ),
+    row("tools", "[NAME]", "list the tools, or describe one", none, tools::tools),
+    row("status", "", "show mode, provider, session and workspace", none, status::status),
+    row("cost", "", "tokens and cost of this conversation and this day", none, cost::cost),
+    row(
+        "permission",
+        "[check CMD|grant PATTERN|revoke N]",
+        "rules and grants; check a command against them",
+        permission_words,
+        permission::permission,
+    ),
+    row("taint", "[reset]", "the classification level of this conversation", reset, taint::taint),
+    row("config", "[KEY]", "show settings and where they come from", setting_keys, config::config),
+    row("keys", "", "show what the terminal sends for a key", none, keys::keys),
+    row(
+        "theme",
+        "[NAME]",
+        "change the theme of this shell; without a name, choose from a list",
+        themes,
+        theme::theme,
+    ),
+    row("quit", "", "leave", none, sessions::quit),
+    row("exit", "", "leave", none, sessions::quit),
+];
+
+fn off_word() -> Vec<String> {
+    vec!["off".into()]
+}
+
+fn plan_words() -> Vec<String> {
+    ["on", "approve", "reject"].map(String::from).into()
+}
+
+const fn row(
+    name: &'static str,
+    arguments: &'static str,
+    help: &'static str,
+    words: fn() -> Vec<String>,
+    run: CommandFunction,
+) -> SlashCommand {
+    SlashCommand { name, arguments, help, words, run }
+}
+
+fn none() -> Vec<String> {
+    Vec::new()
+}
+
+fn what() -> Vec<String> {
+    ["files", "conversation", "both"].map(String::from).to_vec()
+}
+
+fn job_words() -> Vec<String> {
+    ["kill", "kill all", "keep"].map(String::from).to_vec()
+}
+
+fn reset() -> Vec<String> {
+    vec!["reset".into()]
+}
+
+fn mode_names() -> Vec<String> {
+    Mode::ALL.map(|m| m.name().to_string()).to_vec()
+}
+
+fn permission_words() -> Vec<String> {
+    ["check", "grant", "revoke"].map(String::from).to_vec()
+}
+
+fn pick_word() -> Vec<String> {
+    vec!["pick".into()]
+}
+
+fn providers() -> Vec<String> {
+    ProviderPreset::all()
+        .iter()
+        .map(|p| p.name.clone())
+        .chain(["offline", "pick"].map(String::from))
+        .collect()
+}
+
+fn themes() -> Vec<String> {
+    crate::ui::Theme::names().into_iter().chain(["auto"]).map(String::from).collect()
+}
+
+fn setting_keys() -> Vec<String> {
+    crate::config::SettingKey::all().map(|k| k.name.to_string()).collect()
+}
+
+/// Runs a command; an unknown one is answered with the nearest.
+pub(in crate::repl) fn run(context: &mut CommandContext<'_>, name: &str, rest: &str) -> CommandFollowUp {
+    let Some(row) = COMMANDS.iter().find(|row| row.name == name) else {
+        let near = nearest(name, COMMANDS.iter().map(|row| row.name));
+        let hint =
+            near.map_or("/help lists the commands".to_string(), |near| format!("did you mean /{near}?"));
+        context.output.error(&format!("unknown command /{name}"), Some(&hint));
+        return CommandFollowUp::Nothing;
+    };
+    (row.run)(context, rest).unwrap_or_else(|stop| {
+        stop.tell(&context.output);
+        CommandFollowUp::Nothing
+    })
+}

@@ -1,0 +1,18 @@
+//! `/tools`: the tools that the model has.
+
+use crate::conversation::ToolSpec;
+use crate::repl::context::{CommandContext, CommandFollowUp, SlashCommandResult};
+
+pub(super) fn tools(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    let registry = context.app.tools.registry;
+    if rest.is_empty() {
+        let first = |text: &str| text.split_inclusive('.').next().unwrap_or("").trim().to_string();
+        let row = |spec: ToolSpec| (spec.name, first(&spec.description));
+        context.output.rows(&registry.specs().into_iter().map(row).collect::<Vec<_>>());
+        return Ok(CommandFollowUp::Nothing);
+    }
+    let spec = registry.get(rest)?.spec();
+    context.output.text(spec.description.trim());
+    context.output.text(&serde_json::to_string_pretty(&spec.schema).unwrap_or_default());
+    Ok(CommandFollowUp::Nothing)
+}

@@ -1,0 +1,148 @@
+//! `/context` and `/compact`: what fills the model's window, making room in it, and what the summary says that did.
+
+use crate::agent::{ContextUsage, TurnStart};
+use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::text::visible;
+use crate::ui::{editor, scrollback, term};
+
+/// Cells of the bar before a share.
+const BAR: usize = 20;
+const NO_SUMMARY: &str = "this conversation has no summary";
+
+pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    match rest.trim() {
+        "" => {}
+        "summary" => return summary(context),
+        other => {
+            let what = format!("unknown argument `{other}` of /context");
+            return Err(CommandStop::with_hint(what, "use /context or /context summary"));
+        }
+    }
+    let agent = context.conversation.agent.as_ref();
+    let agent = agent.ok_or_else(|| CommandStop::note("no messages yet"))?;
+    context.output.say_plain(told(&agent.fill()));
+    Ok(CommandFollowUp::Nothing)
+}
+
+/// What the model has in place of the beginning; in the viewer where it is longer than the screen.
+fn summary(context: &CommandContext<'_>) -> SlashCommandResult {
+    let summary = context.conversation.agent.as_ref().and_then(|agent| agent.summary());
+    let (text, upto) = summary.ok_or_else(|| CommandStop::note(NO_SUMMARY))?;
+    let clean = visible::prose(text).into_owned();
+    if clean.lines().count() + 2 >= usize::from(term::size().1) {
+        context.output.look_at("the summary", &clean);
+    } else {
+        let head = format!("of {upto} messages, as the model has it:");
+        context.output.say_plain(std::iter::once(head).chain(clean.lines().map(String::from)));
+    }
+    Ok(CommandFollowUp::Nothing)
+}
+
+pub(super) fn compact(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    if context.conversation.agent.is_none() {
+        return Err(CommandStop::note("nothing to summarize"));
+    }
+    match rest.trim() {
+        "undo" => undo(context),
+        "edit" => edit(context),
+        focus => Ok(CommandFollowUp::Turn(TurnStart::SumUp { focus: focus.to_string() })),
+    }
+}
+
+fn undo(context: &mut CommandContext<'_>) -> SlashCommandResult {
+    let agent = context.conversation.agent.as_mut().ok_or_else(|| CommandStop::note(NO_SUMMARY))?;
+    let undone = agent.undo_summary().map_err(|e| format!("the summary was not removed: {e}"))?;
+    let upto = undone.ok_or_else(|| CommandStop::note(NO_SUMMARY))?;
+    let before = agent.summary();
+    let from = before.map_or(String::new(), |(_, upto)| format!(" from message {} on", upto + 1));
+    context.output.note(&format!(
+        "removed the summary of {upto} messages: they are sent again{from}; placet leaves out what does not fit, and reports it"
+    ));
+    Ok(CommandFollowUp::Nothing)
+}
+
+fn edit(context: &mut CommandContext<'_>) -> SlashCommandResult {
+    let program = context.output.editor();
+    let agent = context.conversation.agent.as_mut().ok_or_else(|| CommandStop::note(NO_SUMMARY))?;
+    let before = agent.summary().map(|(text, _)| text.to_string());
+    let before = before.ok_or_else(|| CommandStop::note(NO_SUMMARY))?;
+    let after =
+        term::with_original_mode(|| editor::edit(&program, &before, ".md")).map_err(|e| e.to_string());
+    let told = after.and_then(|after| match after.trim() {
+        "" => Err("the summary is empty; /compact undo removes a summary".to_string()),
+        same if same == before.trim() => Ok("the summary is unchanged"),
+        text => agent
+            .rewrite_summary(text)
+            .map(|()| "your summary is used from the next request on")
+            .map_err(|e| e.to_string()),
+    });
+    context.output.note(told.map_err(|why| format!("the summary is unchanged: {why}"))?);
+    Ok(CommandFollowUp::Nothing)
+}
+
+/// A line for the whole and one for each share, the largest with the longest bar.
+fn told(fill: &ContextUsage) -> Vec<String> {
+    let used: u64 = fill.shares.iter().map(|share| share.tokens).sum();
+    let percent = |tokens: u64| tokens * 100 / fill.window.max(1);
+    let how =
+        if fill.counted > 0 { "by the provider's last count" } else { "estimated; no request was sent yet" };
+    let mut lines = vec![format!(
+        "{} of {} tokens, {}% ({how}); {} tokens are reserved for the answer",
+        scrollback::short(used),
+        scrollback::short(fill.window),
+        percent(used),
+        scrollback::short(fill.answer)
+    )];
+    if used + fill.answer > fill.window {
+        let words =
+            "more than fits: the oldest messages are left out of each request; /compact summarizes them";
+        lines.push(words.into());
+    }
+    let wide = fill.shares.iter().map(|share| share.name.len()).max().unwrap_or(0);
+    let largest = fill.shares.iter().map(|share| share.tokens).max().unwrap_or(0).max(1);
+    for share in &fill.shares {
+        let cells = usize::try_from(share.tokens * BAR as u64 / largest).unwrap_or(BAR);
+        let bar = "#".repeat(cells.max(1));
+        let hint = share.hint.map(|hint| format!("  ({hint})")).unwrap_or_default();
+        lines.push(format!(
+            "{:wide$}  {:>7}  {:>3}%  {bar:BAR$}{hint}",
+            share.name,
+            scrollback::short(share.tokens),
+            percent(share.tokens)
+        ));
+    }
+    if fill.summed_up > 0 {
+        lines.push(format!("{} earlier messages are summarized; /transcript shows them", fill.summed_up));
+    }
+    lines.iter().map(|line| line.trim_end().to_string()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::UsagePart;
+
+    #[test]
+    fn every_share_has_its_part_of_the_window() {
+        let share = |name: &str, tokens, hint| UsagePart { name: name.into(), tokens, count: 1, hint };
+        let fill = ContextUsage {
+            window: 200_000,
+            answer: 8_000,
+            counted: 30_000,
+            shares: vec![
+                share("tool definitions", 10_000, None),
+                share("results of read_file", 20_000, Some("/compact")),
+            ],
+            summed_up: 12,
+        };
+        let wanted = [
+            "30.0k of 200k tokens, 15% (by the provider's last count); 8.0k tokens are reserved for the answer",
+            "tool definitions        10.0k    5%  ##########",
+            "results of read_file    20.0k   10%  ####################  (/compact)",
+            "12 earlier messages are summarized; /transcript shows them",
+        ];
+        assert_eq!(told(&fill), wanted);
+        let small = ContextUsage { window: 37_000, ..fill };
+        assert!(told(&small)[1].starts_with("more than fits: "));
+    }
+}

@@ -1,0 +1,134 @@
+//! The conversation of a shell: who answers in it, where it is stored, and which changes wait in it.
+
+use super::error::ReplError;
+use super::output::ShellOutput;
+use super::titles::title_of;
+use super::user_context::UserContext;
+use crate::agent::{Agent, SelectedModel};
+use crate::conversation::{Message, Part};
+use crate::session::{OpenSession, SessionStore};
+use crate::workspace::{LayerKind, View, Workspace};
+
+/// It begins with the first thing said.
+pub(super) struct ShellConversation<'r> {
+    app: &'r UserContext<'r>,
+    pub(super) agent: Option<Agent>,
+    pub(super) store: Option<SessionStore>,
+    /// Who answers next; the agent takes it over when it begins.
+    pub(super) answerer: Option<SelectedModel>,
+    /// What goes along with the next message.
+    pub(super) pinned: Vec<PinnedScratchpad>,
+    /// What an earlier session of this directory left pending.
+    pub(super) earlier: Option<Workspace>,
+}
+
+/// A scratchpad that goes along with the next message.
+pub(super) struct PinnedScratchpad {
+    pub(super) name: String,
+    pub(super) parts: Vec<Part>,
+}
+
+impl<'r> ShellConversation<'r> {
+    pub(super) fn new(
+        app: &'r UserContext<'r>,
+        answerer: SelectedModel,
+        store: Option<SessionStore>,
+    ) -> ShellConversation<'r> {
+        let (agent, pinned, earlier) = (None, Vec::new(), None);
+        ShellConversation { app, agent, store, answerer: Some(answerer), pinned, earlier }
+    }
+
+    pub(super) fn messages(&self) -> &[Message] {
+        self.agent.as_ref().map_or(&[], |agent| agent.transcript().messages())
+    }
+
+    /// The session of this conversation, where there is one.
+    pub(super) fn session(&self) -> Option<&OpenSession> {
+        self.agent.as_ref().and_then(Agent::session)
+    }
+
+    /// Names of the provider and of the model.
+    pub(super) fn answered_by(&self) -> (String, String) {
+        match (&self.agent, &self.answerer) {
+            (Some(agent), _) => (agent.provider_name().to_string(), agent.model().name.clone()),
+            (None, Some(answerer)) => (answerer.provider.name().to_string(), answerer.model.name.clone()),
+            (None, None) => ("none".into(), "none".into()),
+        }
+    }
+
+    /// The workspace of the agent's tools.
+    pub(super) fn own_workspace(&self) -> Option<&Workspace> {
+        self.agent.as_ref().map(|agent| &agent.env().workspace)
+    }
+
+    /// The same; before the first message, the one in which something waits.
+    pub(super) fn workspace(&self) -> Workspace {
+        let own = self.own_workspace().cloned();
+        own.or_else(|| self.viewed().map(|(workspace, _)| workspace))
+            .unwrap_or_else(|| self.app.workspace.clone())
+    }
+
+    /// The conversation's workspace and view; before the first message there is none.
+    pub(super) fn viewed(&self) -> Option<(Workspace, View)> {
+        let waits =
+            |workspace: &&Workspace| workspace.view().is_some_and(|v| !v.is_empty(LayerKind::Pending));
+        let own = self.own_workspace();
+        // What an earlier session left comes into sight again when this one has nothing of its own.
+        let workspace = match own.filter(waits).or(self.earlier.as_ref().filter(waits)).or(own) {
+            Some(workspace) => workspace.clone(),
+            None => self.app.builder.empty_view(),
+        };
+        let view = workspace.view()?.clone();
+        Some((workspace, view))
+    }
+
+    /// Every view in which something may have been discarded.
+    pub(super) fn views(&self) -> Vec<View> {
+        let all = self.own_workspace().into_iter().chain(&self.earlier);
+        all.filter_map(|workspace| workspace.view().cloned()).collect()
+    }
+
+    /// Changes that wait for the person.
+    pub(super) fn pending(&self) -> usize {
+        let count =
+            |view: View| view.changes(LayerKind::Pending).map_or(0, |set| set.listed(&view.classify(&set)));
+        let view = self.viewed().map(|(_, view)| view).filter(|view| !view.is_empty(LayerKind::Pending));
+        view.map_or(0, count)
+    }
+
+    /// The agent of this conversation, begun with `first` if there is none yet.
+    pub(super) fn agent_for(
+        &mut self,
+        first: &str,
+        output: &ShellOutput<'_>,
+    ) -> Result<&mut Agent, ReplError> {
+        if self.agent.is_none() {
+            let created = self.store.as_ref().map(|store| store.create(self.app.cwd(), &title_of(first)));
+            let open = match created {
+                Some(Ok(open)) => Some(open),
+                // A full disk is no reason to lose what was typed: the conversation is held, and said not to be kept.
+                Some(Err(e)) => {
+                    output.error(
+                        &format!("this conversation is not saved: {e}"),
+                        Some("free some space, then /new"),
+                    );
+                    None
+                }
+                None => None,
+            };
+            self.agent = Some(self.build(open)?);
+        }
+        match &mut self.agent {
+            Some(agent) => Ok(agent),
+            None => Err(ReplError::Terminal(std::io::Error::other("no conversation"))),
+        }
+    }
+
+    pub(super) fn build(&mut self, open: Option<OpenSession>) -> Result<Agent, ReplError> {
+        let answerer = match self.answerer.take() {
+            Some(answerer) => answerer,
+            None => self.app.builder.answerer(None, None)?,
+        };
+        Ok(self.app.builder.agent(answerer, open)?)
+    }
+}

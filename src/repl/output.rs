@@ -1,0 +1,203 @@
+//! What the shell shows: lines that stay in the scrollback, and screens that close again.
+
+use crate::config::{AppDirs, Config};
+use crate::serve::changes::UserReport;
+use crate::text::{sanitize, visible, width};
+use crate::ui::clipboard::Clipboard;
+use crate::ui::full_screen::{self, FullScreenPane};
+use crate::ui::keymap::{KeyBinding, Keymap};
+use crate::ui::line_ui::TerminalLineUi;
+use crate::ui::picker::{KEYS, Picker, PickerFeed};
+use crate::ui::picture::PictureDisplay;
+use crate::ui::viewer::{self, Viewer, ViewerCallbacks, ViewerText};
+use crate::ui::{Theme, ansi, editor, margin_mark, pager, scrollback, term};
+use ratatui::text::{Line, Span};
+use std::io::IsTerminal;
+
+/// The screen of one shell, with the person's settings for it.
+pub(super) struct ShellOutput<'r> {
+    config: &'r Config,
+    pub(super) theme: Theme,
+    linear: bool,
+}
+
+/// True where a screen can be shown and keys can be read.
+pub(super) fn is_interactive() -> bool {
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// The person's keys of a screen; the error says what contradicts.
+pub fn keymap<A: Copy + PartialEq>(
+    config: &Config,
+    screen: &str,
+    table: &'static [KeyBinding<A>],
+) -> Result<Keymap<A>, String> {
+    let own: Vec<(String, String)> = config
+        .names_below(&format!("keys.{screen}"))
+        .into_iter()
+        .filter_map(|name| {
+            let keys = config.text(&format!("keys.{screen}.{name}"))?.to_string();
+            Some((name, keys))
+        })
+        .collect();
+    Keymap::new(screen, table, &own).map_err(|e| e.to_string())
+}
+
+impl<'r> ShellOutput<'r> {
+    pub(super) fn new(config: &'r Config, theme: Theme) -> ShellOutput<'r> {
+        let linear = config.flag("ui.linear").unwrap_or(false);
+        ShellOutput { config, theme, linear }
+    }
+
+    /// Reading line by line: for screen readers, and where nothing may be repainted.
+    pub(super) fn is_linear(&self) -> bool {
+        self.linear
+    }
+
+    /// Lines that belong together and that placet says itself.
+    pub(super) fn say_lines<'l>(&self, lines: impl IntoIterator<Item = Line<'l>>) {
+        self.print(&margin_mark::block(lines, &self.theme));
+    }
+
+    /// The same, without a style.
+    pub(super) fn say_plain(&self, lines: impl IntoIterator<Item = String>) {
+        self.say_lines(lines.into_iter().map(Line::raw));
+    }
+
+    /// Lines that have the mark already, or are somebody else's.
+    pub(super) fn print(&self, lines: &[Line<'_>]) {
+        let columns = usize::from(term::size().0);
+        let mut out = String::new();
+        for line in lines {
+            let line = margin_mark::clear_margin(line.clone(), columns);
+            // A dumb terminal has no styles at all, and shows what would switch them.
+            out.push_str(&if term::is_dumb() { line.to_string() } else { ansi::line(&line) });
+            out.push_str("\r\n");
+        }
+        term::write_all(out.as_bytes());
+    }
+
+    pub(super) fn note(&self, text: &str) {
+        self.print(&scrollback::notice(text, &self.theme));
+    }
+
+    pub(super) fn hint(&self, text: &str) {
+        self.print(&scrollback::hint(text, &self.theme));
+    }
+
+    pub(super) fn error(&self, text: &str, hint: Option<&str>) {
+        self.print(&scrollback::error(text, hint, &self.theme));
+    }
+
+    /// What became of changes.
+    pub(super) fn report(&self, report: UserReport) {
+        let mut lines = report.lines.into_iter();
+        let first = lines.next().unwrap_or_default();
+        let mut all = match report.done {
+            true => scrollback::notice(&first, &self.theme),
+            false => scrollback::error(&first, None, &self.theme),
+        };
+        all.extend(lines.flat_map(|line| scrollback::under(&line, &self.theme)));
+        self.print(&all);
+    }
+
+    /// Rows of two columns; what is somebody else's in them was rendered before.
+    pub(super) fn rows(&self, rows: &[(String, String)]) {
+        let columns = rows.iter().map(|(name, _)| width::of(name)).max().unwrap_or(0);
+        let line = |(name, text): &(String, String)| {
+            let pad = " ".repeat(columns.saturating_sub(width::of(name)) + 2);
+            Line::from(vec![
+                Span::styled(visible::guard_line(name).into_owned(), self.theme.style("key")),
+                Span::raw(pad),
+                Span::raw(visible::guard_line(text).into_owned()),
+            ])
+        };
+        self.say_lines(rows.iter().map(line));
+    }
+
+    /// Several lines of placet's own.
+    pub(super) fn text(&self, text: &str) {
+        self.say_plain(sanitize::block(text).lines().map(String::from));
+    }
+
+    /// Somebody else's text, below a line of placet's own.
+    pub(super) fn quote(&self, text: &str) {
+        let line = |line: &str| Line::raw(format!("{}{line}", margin_mark::UNDER));
+        self.print(&sanitize::block(text).lines().map(line).collect::<Vec<_>>());
+    }
+
+    /// A line that was not typed at a prompt is shown above what comes of it.
+    pub(super) fn echo_line(&self, text: &str) {
+        if self.linear {
+            let clean = sanitize::line(&text.replace('\n', " / ")).into_owned();
+            return self.print(&[Line::raw(format!("you: {clean}"))]);
+        }
+        self.print(&scrollback::said(text, &self.theme));
+    }
+
+    /// The keys of a screen, as the settings have them; a mistake in them is reported and changes nothing.
+    pub(super) fn keymap<A: Copy + PartialEq>(
+        &self,
+        screen: &str,
+        table: &'static [KeyBinding<A>],
+    ) -> Keymap<A> {
+        keymap(self.config, screen, table).unwrap_or_else(|why| {
+            self.error(&why, Some("using the default keys"));
+            Keymap::usual(screen, table)
+        })
+    }
+
+    /// Shows a screen until it closes.
+    pub(super) fn show(&self, pane: &mut dyn FullScreenPane) {
+        if self.linear {
+            return pane.run_line_ui(&mut TerminalLineUi);
+        }
+        if let Err(e) = full_screen::run(pane) {
+            self.error(&format!("the terminal failed: {e}"), None);
+        }
+    }
+
+    pub(super) fn picker<'h>(&self, title: &str, feed: PickerFeed) -> Picker<'h> {
+        Picker::new(title, feed, &self.theme, self.keymap("picker", KEYS))
+    }
+
+    /// Shows a list to choose from; what was chosen of it.
+    pub(super) fn pick(&self, mut picker: Picker<'_>) -> Vec<String> {
+        self.show(&mut picker);
+        picker.taken()
+    }
+
+    /// The same where one is enough.
+    pub(super) fn pick_one(&self, picker: Picker<'_>) -> Option<String> {
+        self.pick(picker).into_iter().next()
+    }
+
+    /// A text on a screen of its own.
+    pub(super) fn look_at(&self, name: &str, text: &str) {
+        let (clipboard, program) = (self.clipboard(), self.editor());
+        let hands = ViewerCallbacks {
+            keys: self.keymap("viewer", viewer::KEYS),
+            pager: self.keymap("pager", pager::KEYS),
+            copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
+            edit: Box::new(|_| editor::edit(&program, text, ".txt").map(drop).map_err(|e| e.to_string())),
+        };
+        let shown = ViewerText::in_memory(text.into());
+        self.show(&mut Viewer::new(shown, name, None, &self.theme, hands));
+    }
+
+    pub(super) fn clipboard(&self) -> Clipboard {
+        let variable = |name: &str| std::env::var(name).ok();
+        Clipboard::new(variable, &AppDirs::from_variables(variable).cache)
+    }
+
+    /// The person's own editor.
+    pub(super) fn editor(&self) -> String {
+        editor::program(self.config.text("editor"))
+    }
+
+    /// What pictures are drawn with here.
+    pub(super) fn display(&self) -> PictureDisplay {
+        let setting = self.config.text("ui.pictures").unwrap_or("auto");
+        PictureDisplay::of(setting, self.theme.depth, |name| std::env::var(name).ok())
+    }
+}

@@ -1,0 +1,214 @@
+//! What rustyline asks while a line is typed: completions, hints, whether the line is whole.
+
+use super::path_completion::PathCompletions;
+use super::unsent::UnsentInput;
+use crate::repl::commands::COMMANDS;
+use crate::text::visible;
+use crate::ui::input::pty_proxy::PtyProxy;
+use crate::ui::{Theme, ansi};
+use ratatui::style::Style;
+use rustyline::completion::{Candidate, Completer};
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::SearchDirection;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Context, Helper};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Candidates shown at most.
+const MOST: usize = 40;
+
+pub(super) struct ShellHelper {
+    files: PathCompletions,
+    hint: Style,
+    /// Hears of every change of the line.
+    unsent: UnsentInput,
+    /// Hears that a line goes on after Enter.
+    pump: Option<PtyProxy>,
+}
+
+/// A completion, and what is listed for it.
+pub(super) struct PromptCompletion {
+    shown: String,
+    text: String,
+}
+
+impl Candidate for PromptCompletion {
+    fn display(&self) -> &str {
+        &self.shown
+    }
+
+    fn replacement(&self) -> &str {
+        &self.text
+    }
+}
+
+impl ShellHelper {
+    pub(super) fn new(cwd: &Path, theme: &Theme, unsent: UnsentInput, pump: Option<PtyProxy>) -> ShellHelper {
+        ShellHelper { files: PathCompletions::new(cwd), hint: theme.style("hint"), unsent, pump }
+    }
+
+    pub(super) fn set_theme(&mut self, theme: &Theme) {
+        self.hint = theme.style("hint");
+    }
+
+    fn complete_at(&self, line: &str, pos: usize) -> (usize, Vec<PromptCompletion>) {
+        let before = line.get(..pos).unwrap_or(line);
+        if let Some(typed) = before.strip_prefix('/') {
+            return match typed.split_once(char::is_whitespace) {
+                None => (0, commands(typed)),
+                Some((name, rest)) => (pos - rest.trim_start().len(), arguments(name, rest.trim_start())),
+            };
+        }
+        let word = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let Some(typed) = before.get(word..).and_then(|w| w.strip_prefix('@')) else {
+            return (pos, Vec::new());
+        };
+        let typed = typed.trim_start_matches('"');
+        let choices = self.files.matching(typed, MOST).into_iter().map(|path| {
+            let path = without_marks(&path);
+            let quoted = path.contains(char::is_whitespace);
+            let text = if quoted { format!("@\"{path}\"") } else { format!("@{path}") };
+            PromptCompletion { shown: visible::name(&path).into_owned(), text }
+        });
+        (word, choices.collect())
+    }
+}
+
+/// In the row that the line goes on in, a name must not begin like a line of placet's own. [`visible::read_back`] knows
+/// the signs.
+fn without_marks(path: &str) -> Cow<'_, str> {
+    let is_mark = |c: char| c == visible::OWN || visible::looks_like_own(c);
+    if !path.contains(is_mark) {
+        return Cow::Borrowed(path);
+    }
+    let sign = |c: char| if is_mark(c) { visible::written(c) } else { c.to_string() };
+    Cow::Owned(path.chars().map(sign).collect())
+}
+
+fn commands(typed: &str) -> Vec<PromptCompletion> {
+    let rows = COMMANDS.iter().filter(|row| row.name.starts_with(typed));
+    rows.map(|row| PromptCompletion {
+        shown: format!("/{:<12} {}", row.name, row.help),
+        text: format!("/{} ", row.name),
+    })
+    .collect()
+}
+
+fn arguments(name: &str, typed: &str) -> Vec<PromptCompletion> {
+    let Some(row) = COMMANDS.iter().find(|row| row.name == name) else { return Vec::new() };
+    let words = (row.words)();
+    let fitting = words.into_iter().filter(|word| word.starts_with(typed));
+    fitting.map(|word| PromptCompletion { shown: word.clone(), text: word }).collect()
+}
+
+impl Completer for ShellHelper {
+    type Candidate = PromptCompletion;
+
+    fn complete(
+        &self,
+        line: &str,
+        pos: usize,
+        _: &Context<'_>,
+    ) -> rustyline::Result<(usize, Vec<PromptCompletion>)> {
+        Ok(self.complete_at(line, pos))
+    }
+}
+
+impl Hinter for ShellHelper {
+    type Hint = String;
+
+    /// The rest of a command's name, or of the newest line in the history that begins so.
+    fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
+        // rustyline asks for a hint after every change of the line, and tells nobody else about it.
+        if let Some(drafts) = &self.unsent.drafts {
+            drafts.typed(&self.unsent.pastes.expanded(line));
+        }
+        if line.is_empty() || pos < line.len() || line.contains('\n') {
+            return None;
+        }
+        if let Some(typed) = line.strip_prefix('/') {
+            let row = COMMANDS.iter().find(|row| row.name.starts_with(typed) && row.name != typed)?;
+            return row.name.get(typed.len()..).map(String::from);
+        }
+        let newest = ctx.history().len().checked_sub(1)?;
+        let found = ctx.history().starts_with(line, newest, SearchDirection::Reverse).ok().flatten()?;
+        let rest = found.entry.get(line.len()..)?;
+        (!rest.is_empty() && !rest.contains('\n')).then(|| rest.to_string())
+    }
+}
+
+impl Highlighter for ShellHelper {
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        if self.hint == Style::default() {
+            return Cow::Borrowed(hint);
+        }
+        let mut out = String::new();
+        ansi::push_style(&mut out, self.hint);
+        out.push_str(hint);
+        out.push_str("\x1b[0m");
+        Cow::Owned(out)
+    }
+}
+
+impl Validator for ShellHelper {
+    fn validate(&self, ctx: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        if is_whole(ctx.input()) {
+            return Ok(ValidationResult::Valid(None));
+        }
+        if let Some(pump) = &self.pump {
+            pump.continue_line();
+        }
+        Ok(ValidationResult::Incomplete)
+    }
+}
+
+impl Helper for ShellHelper {}
+
+/// A line goes on after a backslash at its end and inside an open fence.
+fn is_whole(text: &str) -> bool {
+    let fences = text.lines().filter(|line| line.trim_start().starts_with("```")).count();
+    !text.ends_with('\\') && fences % 2 == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn helper(dir: &std::path::Path) -> ShellHelper {
+        ShellHelper {
+            files: PathCompletions::new(dir),
+            hint: Style::default(),
+            unsent: UnsentInput::open(None, dir).0,
+            pump: None,
+        }
+    }
+
+    #[test]
+    fn a_line_is_whole_unless_it_says_that_it_goes_on() {
+        for (text, whole) in
+            [("hi", true), ("a\\", false), ("```rs\nfn", false), ("```\nx\n```", true), ("", true)]
+        {
+            assert_eq!(is_whole(text), whole, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn tab_completes_commands_their_arguments_and_paths() {
+        let dir = tempfile::TempDir::new().unwrap();
+        std::fs::write(dir.path().join("two words.txt"), "").unwrap();
+        let helper = helper(dir.path());
+        let texts = |line: &str| {
+            let (start, choices) = helper.complete_at(line, line.len());
+            (start, choices.into_iter().map(|c| c.text).collect::<Vec<_>>())
+        };
+        assert_eq!(texts("/mod"), (0, vec!["/mode ".to_string(), "/model ".to_string()]));
+        assert_eq!(texts("/mode w"), (6, vec!["write".to_string()]));
+        assert_eq!(texts("look at @two"), (8, vec!["@\"two words.txt\"".to_string()]));
+        assert_eq!(texts("mail a@two").1, Vec::<String>::new());
+        std::fs::write(dir.path().join("q◆◇"), "").unwrap();
+        let helper = super::tests::helper(dir.path());
+        assert_eq!(helper.complete_at("@q", 2).1.remove(0).text, "@q<U+25C6><U+25C7>");
+    }
+}

@@ -1,0 +1,201 @@
+//! The keys of the prompt that are placet's own, as handlers that rustyline calls while it reads a line.
+
+use super::helper::ShellHelper;
+use super::input::{PromptScreen, UnfinishedLine};
+use crate::permission::{Mode, ModeCell};
+use crate::repl::attach::from_clipboard;
+use crate::repl::user_context::UserContext;
+use crate::ui::input::pty_proxy::PtyProxy;
+use crate::ui::paste::PasteStore;
+use crate::ui::{editor, margin_mark, term};
+use rustyline::history::MemHistory;
+use rustyline::{
+    Cmd, ConditionalEventHandler, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers,
+    Movement, RepeatCount,
+};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a handler leaves for the prompt, to which it makes rustyline return.
+#[derive(Default)]
+pub(super) struct KeyHandlerOutcome {
+    /// The line as it came back from the person's own editor.
+    pub(super) edited: Option<String>,
+    pub(super) screen: Option<(PromptScreen, UnfinishedLine)>,
+}
+
+/// How a line is read: what the keys of the prompt need of it.
+pub(super) struct KeyHandlerContext {
+    /// Where rustyline reads; without it, it reads the terminal itself.
+    pub(super) pump: Option<PtyProxy>,
+    pub(super) pastes: PasteStore,
+    pub(super) teller: Option<PromptPrinter>,
+    /// What handlers leave for the prompt.
+    pub(super) left: Arc<Mutex<KeyHandlerOutcome>>,
+}
+
+/// Says something above the line while it is typed.
+pub(super) type PromptPrinter = Arc<Mutex<dyn FnMut(String) + Send>>;
+
+pub(super) fn print_above(teller: &PromptPrinter, text: String) {
+    (*lock(teller))(text);
+}
+
+pub(super) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Binds every key of the prompt that is placet's own.
+pub(super) fn bind(
+    editor: &mut Editor<ShellHelper, MemHistory>,
+    app: &UserContext<'_>,
+    KeyHandlerContext { pump, pastes, teller, left }: &KeyHandlerContext,
+) {
+    let conditional = |handler: Box<dyn ConditionalEventHandler>| EventHandler::Conditional(handler);
+    let cycle = CycleModeHandler { mode: app.mode.clone(), modes: app.modes.to_vec() };
+    editor.bind_sequence(KeyEvent(KeyCode::BackTab, Modifiers::NONE), conditional(Box::new(cycle)));
+    for newline in [KeyEvent(KeyCode::Enter, Modifiers::ALT), KeyEvent::ctrl('J')] {
+        editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
+    }
+    let cleared: Arc<Mutex<Option<String>>> = Arc::default();
+    editor.bind_sequence(KeyEvent::ctrl('C'), conditional(Box::new(ClearLineHandler(Arc::clone(&cleared)))));
+    editor.bind_sequence(
+        KeyEvent(KeyCode::Up, Modifiers::NONE),
+        conditional(Box::new(RecallLineHandler(cleared))),
+    );
+    editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(SuspendHandler(pump.clone()))));
+    let own = app.config.text("editor").map(String::from);
+    let edit = || {
+        let (program, left) = (editor::program(own.as_deref()), Arc::clone(left));
+        Box::new(EditLineHandler { program, left, pump: pump.clone(), pastes: pastes.clone() })
+    };
+    editor.bind_sequence(Event::KeySeq(vec![KeyEvent::ctrl('X'), KeyEvent::ctrl('E')]), conditional(edit()));
+    editor.bind_sequence(KeyEvent::ctrl('G'), conditional(edit()));
+    for key in [KeyEvent::ctrl('V'), KeyEvent(KeyCode::Char('v'), Modifiers::ALT)] {
+        editor.bind_sequence(key, conditional(Box::new(PastePictureHandler(teller.clone()))));
+    }
+    let open = |screen| Box::new(OpenScreenHandler { screen, left: Arc::clone(left) });
+    editor.bind_sequence(KeyEvent::ctrl('T'), conditional(open(PromptScreen::Transcript)));
+    let review = KeyEvent(KeyCode::Char('r'), Modifiers::ALT);
+    editor.bind_sequence(review, conditional(open(PromptScreen::Review)));
+    editor.bind_sequence(KeyEvent::ctrl('P'), conditional(open(PromptScreen::Picker)));
+}
+
+/// Ctrl-X Ctrl-E, Ctrl-G: the line is asked for again with what the editor left; replacing it in place would
+/// leave the cursor at its beginning.
+struct EditLineHandler {
+    program: String,
+    left: Arc<Mutex<KeyHandlerOutcome>>,
+    pump: Option<PtyProxy>,
+    pastes: PasteStore,
+}
+
+impl ConditionalEventHandler for EditLineHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        // Bracketed paste is a mode of this prompt; the editor sets its own.
+        term::write_all(b"\x1b[?2004l");
+        // Pastes are there to be edited.
+        let line = self.pastes.expanded(ctx.line());
+        let text = with_terminal(&self.pump, || {
+            term::with_original_mode(|| editor::edit(&self.program, &line, ".md"))
+        });
+        term::write_all(b"\x1b[?2004h");
+        match text {
+            // What is in the file counts, not how the editor ended.
+            Ok(text) => {
+                lock(&self.left).edited = Some(text.trim_end_matches('\n').to_string());
+                Some(Cmd::Interrupt)
+            }
+            // The draft stays as it is.
+            Err(_) => Some(Cmd::Repaint),
+        }
+    }
+}
+
+/// Runs `work` while nobody else reads the terminal.
+fn with_terminal<T>(pump: &Option<PtyProxy>, work: impl FnOnce() -> T) -> T {
+    match pump {
+        Some(pump) => pump.pause(work),
+        None => work(),
+    }
+}
+
+/// Ctrl-V, Alt-V: the picture of the clipboard is mentioned in the line.
+struct PastePictureHandler(Option<PromptPrinter>);
+
+impl ConditionalEventHandler for PastePictureHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
+        let dir = std::env::temp_dir();
+        let (mention, words) = match from_clipboard(&dir, |name| std::env::var(name).ok()) {
+            Ok((mention, words)) => (Some(mention), words),
+            Err(why) => (None, why),
+        };
+        if let Some(teller) = &self.0 {
+            print_above(teller, margin_mark::marked(&words));
+        }
+        Some(mention.map_or(Cmd::Noop, |text| Cmd::Insert(1, text)))
+    }
+}
+
+/// A key that opens a screen: the shell shows it, and the line goes on afterwards as it was.
+struct OpenScreenHandler {
+    screen: PromptScreen,
+    left: Arc<Mutex<KeyHandlerOutcome>>,
+}
+
+impl ConditionalEventHandler for OpenScreenHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        let (before, after) = ctx.line().split_at_checked(ctx.pos()).unwrap_or((ctx.line(), ""));
+        let typed = UnfinishedLine { before: before.into(), after: after.into() };
+        lock(&self.left).screen = Some((self.screen, typed));
+        Some(Cmd::Interrupt)
+    }
+}
+
+/// Shift+Tab: the next mode, text and cursor untouched.
+struct CycleModeHandler {
+    mode: ModeCell,
+    modes: Vec<Mode>,
+}
+
+impl ConditionalEventHandler for CycleModeHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
+        self.mode.store(self.mode.load().next(&self.modes));
+        Some(Cmd::Repaint)
+    }
+}
+
+/// Ctrl-C clears a draft first, and keeps it for Up.
+struct ClearLineHandler(Arc<Mutex<Option<String>>>);
+
+impl ConditionalEventHandler for ClearLineHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        if ctx.line().is_empty() {
+            return Some(Cmd::Interrupt);
+        }
+        *lock(&self.0) = Some(ctx.line().to_string());
+        Some(Cmd::Kill(Movement::WholeBuffer))
+    }
+}
+
+/// Up on an empty line brings back what Ctrl-C cleared, and only then goes into the history.
+struct RecallLineHandler(Arc<Mutex<Option<String>>>);
+
+impl ConditionalEventHandler for RecallLineHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        if !ctx.line().is_empty() {
+            return None;
+        }
+        let cleared = lock(&self.0).take()?;
+        Some(Cmd::Insert(1, cleared))
+    }
+}
+
+/// rustyline's own would leave the person's shell without echo.
+struct SuspendHandler(Option<PtyProxy>);
+
+impl ConditionalEventHandler for SuspendHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
+        with_terminal(&self.0, term::suspend);
+        Some(Cmd::Repaint)
+    }
+}

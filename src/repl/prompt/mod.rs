@@ -1,0 +1,15 @@
+//! The line that is typed between turns: rustyline with placet's keys, completions and lists.
+
+mod editor;
+mod helper;
+mod input;
+mod key_handlers;
+mod menus;
+mod mode_prompt;
+mod path_completion;
+mod unsent;
+
+pub(super) use editor::{PromptEditor, PromptOutcome};
+pub(super) use input::{PromptInput, PromptScreen, UnfinishedLine, words};
+pub(super) use menus::pick_into;
+pub(super) use unsent::UnsentInput;

@@ -1,0 +1,84 @@
+//! The prompt itself: the mode in it, live while text is typed, what waits, and how high the conversation is classified.
+
+use crate::permission::{ClassificationLevel, Mode, ModeCell};
+use crate::repl::terminal_status::PROMPT_END;
+use crate::ui::turn_pane::mode_label;
+use crate::ui::{Theme, ansi, margin_mark};
+
+/// `◆ placet [r] > `, or `◆ placet [a] ±3 CONFIDENTIAL > ` while changes wait in a classified conversation; of the same
+/// width in every mode.
+pub(super) struct ModePrompt {
+    mode: ModeCell,
+    theme: Theme,
+    shown: Option<(usize, ClassificationLevel)>,
+    raw: Vec<String>,
+    styled: Vec<String>,
+    /// What follows it and takes no room: only in what is written, never in what is measured.
+    end: &'static str,
+}
+
+impl ModePrompt {
+    pub(super) fn new(mode: ModeCell, theme: &Theme) -> ModePrompt {
+        let mut prompt = ModePrompt {
+            mode,
+            theme: theme.clone(),
+            shown: None,
+            raw: Vec::new(),
+            styled: Vec::new(),
+            end: "",
+        };
+        prompt.set_status(0, ClassificationLevel::Public);
+        prompt
+    }
+
+    pub(super) fn set_theme(&mut self, theme: &Theme) {
+        self.theme = theme.clone();
+        if let Some((pending, level)) = self.shown.take() {
+            self.set_status(pending, level);
+        }
+    }
+
+    pub(super) fn set_status(&mut self, pending: usize, level: ClassificationLevel) {
+        if self.shown.replace((pending, level)) == Some((pending, level)) {
+            return;
+        }
+        let waits = if pending > 0 { format!(" ±{pending}") } else { String::new() };
+        let classified =
+            if level > ClassificationLevel::Public { format!(" {level}") } else { String::new() };
+        self.raw = Mode::ALL
+            .map(|m| format!("{}placet [{}]{waits}{classified} > ", margin_mark::LEAD, m.letter()))
+            .to_vec();
+        let styled = Mode::ALL.map(|m| {
+            let span = |text: String, style: &str| ratatui::text::Span::styled(text, self.theme.style(style));
+            ansi::line(&ratatui::text::Line::from(vec![
+                margin_mark::lead(&self.theme),
+                span("placet ".into(), "prompt"),
+                span(format!("[{}]", m.letter()), mode_label(m)),
+                span(waits.clone(), "question"),
+                span(classified.clone(), "warning"),
+                span(" > ".into(), "prompt"),
+            ])) + self.end
+        });
+        self.styled = styled.to_vec();
+    }
+
+    /// Tells the terminal where the prompt ends.
+    pub(super) fn mark(&mut self) {
+        self.end = PROMPT_END;
+        self.shown = None;
+    }
+
+    fn pick<'a>(&self, from: &'a [String]) -> &'a str {
+        from.get(self.mode.load() as usize).map_or("> ", String::as_str)
+    }
+}
+
+impl rustyline::Prompt for ModePrompt {
+    fn raw(&self) -> &str {
+        self.pick(&self.raw)
+    }
+
+    fn styled(&self) -> &str {
+        self.pick(&self.styled)
+    }
+}

@@ -1,0 +1,426 @@
+//! The loop: a prompt, a line, what comes of it, and again.
+
+use super::attach::{AttachError, attach, mentioned};
+use super::commands::review::{report_was_sent, unsent_report};
+use super::commands::{COMMANDS, jobs, run as run_command, sessions};
+use super::context::{CommandContext, CommandFollowUp};
+use super::conversation::ShellConversation;
+use super::error::ReplError;
+use super::output::ShellOutput;
+use super::prompt::{
+    PromptEditor, PromptInput, PromptOutcome, PromptScreen, UnfinishedLine, UnsentInput, pick_into,
+};
+use super::terminal_status::TerminalStatus;
+use super::turn;
+use super::user_context::UserContext;
+use crate::agent::{TurnDecision, TurnEnding, TurnStart};
+use crate::config::{ProjectSettings, TrustStore};
+use crate::conversation::{Note, Part};
+use crate::session::SessionStore;
+use crate::tools::ToolSet;
+use crate::ui::ansi::ColorDepth;
+use crate::ui::turn_pane::TurnPaneSettings;
+use crate::ui::{Theme, line_ui, review, term};
+use ratatui::text::Line;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+/// How a shell begins.
+pub struct ShellOptions {
+    /// The first turn, if there is one already.
+    pub prompt: Option<String>,
+    pub resume: ResumeTarget,
+    /// A project's file that waits for the person's trust.
+    pub trust: Option<(ProjectSettings, TrustStore)>,
+    /// Hears of the turn that runs now, so that a signal can stop it.
+    pub on_turn: Box<dyn Fn(Option<CancellationToken>)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ResumeTarget {
+    No,
+    Last,
+    Named(String),
+    Choose,
+}
+
+/// A connection is opened again before the old one is closed for doing nothing; after so many times nobody is there.
+const WARM_AGAIN: Duration = Duration::from_secs(45);
+const WARM: u32 = 10;
+
+/// How long "again to quit" holds.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// What the next round begins with: what was typed and not sent.
+type UnsentText = String;
+
+struct Shell<'r> {
+    /// All that a command may use.
+    context: CommandContext<'r>,
+    prompter: PromptEditor,
+    unsent: UnsentInput,
+    signals: TerminalStatus,
+    on_turn: Box<dyn Fn(Option<CancellationToken>)>,
+    /// Thinking and output are shown at length.
+    expanded: bool,
+}
+
+/// Runs the shell until the person leaves; returns the exit code.
+pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> Result<u8, ReplError> {
+    let variable = |name: &str| std::env::var(name).ok();
+    let depth = ColorDepth::detect(app.config.text("ui.color").unwrap_or("auto"), variable);
+    let theme =
+        Theme::load(app.config.text("ui.theme").unwrap_or("auto"), &app.dirs.config, depth, variable)?;
+    let answerer = app.builder.answerer(None, None)?;
+    let base = term::BaseMode::enter()?;
+    let mut notes: Vec<String> = answerer.note.clone().into_iter().collect();
+    let store = match SessionStore::open(&app.dirs.state) {
+        Ok((store, told)) => {
+            notes.extend(told);
+            Some(store)
+        }
+        Err(e) => {
+            notes.push(format!("conversations are not saved: {e}"));
+            None
+        }
+    };
+    let (unsent, left) = UnsentInput::open(store.as_ref(), app.cwd());
+    let (signals, wrong) = TerminalStatus::new(app, &theme, variable);
+    notes.extend(wrong);
+    let mut prompter = PromptEditor::new(app, &theme, store.as_ref(), &unsent)?;
+    let output = ShellOutput::new(app.config, theme);
+    // rustyline itself does not understand the sequences that these keys send.
+    if prompter.knows_keys() && !output.is_linear() && app.config.flag("ui.extended_keys").unwrap_or(true) {
+        term::request_extended_keys(&variable("TERM").unwrap_or_default());
+    }
+    if signals.marks() {
+        prompter.mark();
+    }
+    let expanded = app.config.flag("ui.expanded").unwrap_or(false);
+    let conversation = ShellConversation::new(app, answerer, store);
+    let context = CommandContext { app, runtime, output, conversation, commands: COMMANDS };
+    let mut shell = Shell { context, prompter, unsent, signals, on_turn: opening.on_turn, expanded };
+    for note in notes {
+        shell.context.output.note(&note);
+    }
+    if let Some((project, store)) = opening.trust {
+        shell.ask_trust(project, store)?;
+    }
+    shell.begin(&opening.resume)?;
+    // Each as its own: a short line stays to be read.
+    let each = left.queued.into_iter().chain([left.typed]).map(|line| shell.unsent.pastes.collapsed(line));
+    let left = each.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
+    if !left.is_empty() {
+        shell.context.output.note("restored the text that you typed before and did not send");
+    }
+    let code = shell.rounds(opening.prompt, left)?;
+    jobs::stop(&shell.context);
+    drop(base);
+    Ok(code)
+}
+
+/// Replaces this process by a new one with the same arguments; returns only when that fails.
+fn begin_anew() -> std::io::Error {
+    use std::os::unix::process::CommandExt;
+    match std::env::current_exe() {
+        Ok(program) => std::process::Command::new(program).args(std::env::args_os().skip(1)).exec(),
+        Err(e) => e,
+    }
+}
+
+impl Shell<'_> {
+    /// Shows a project's file and asks for trust, once for this content.
+    fn ask_trust(&mut self, project: ProjectSettings, mut store: TrustStore) -> Result<(), ReplError> {
+        let output = &self.context.output;
+        let path = crate::text::sanitize::name(&project.path.to_string_lossy()).into_owned();
+        let head = Line::styled(format!("{path} would set:"), output.theme.style("question"));
+        let clean = |setting: &String| crate::text::sanitize::line(setting).into_owned();
+        let settings = self.context.app.config.untrusted.iter();
+        let settings = settings.map(|one| Line::styled(clean(one), output.theme.style("text")));
+        output.say_lines(std::iter::once(head).chain(settings));
+        let answer = line_ui::consent("Type `trust` to accept it, Enter to continue without it: ");
+        if answer.is_none_or(|answer| answer.trim() != "trust") {
+            output.note("ignored; placet asks again next time");
+            return Ok(());
+        }
+        store.trust(&project.path, &project.hash)?;
+        // Started again, every part is built from the settings that hold now.
+        // `exec` runs no destructor, so the terminal is restored here.
+        term::leave();
+        Err(ReplError::Terminal(begin_anew()))
+    }
+
+    /// Takes up what the command line asked for, and what an earlier session left.
+    fn begin(&mut self, resume: &ResumeTarget) -> Result<(), ReplError> {
+        let context = &mut self.context;
+        if let Some(store) = context.conversation.store.clone() {
+            match resume {
+                ResumeTarget::No => {}
+                ResumeTarget::Last => match store.latest(context.app.cwd())? {
+                    Some(id) => sessions::resume_session(context, &store.find(id.as_str())?)?,
+                    None => {
+                        context.output.note("no earlier session in this directory; started a new one");
+                    }
+                },
+                ResumeTarget::Named(prefix) => sessions::resume_session(context, &store.find(prefix)?)?,
+                ResumeTarget::Choose => sessions::list(context),
+            }
+            // After that: the session that was resumed is open now, and an open session is never removed.
+            if let Some(note) = context.app.builder.prune_sessions(&store) {
+                context.output.note(&note);
+            }
+        }
+        // Pending changes of an earlier session are not forgotten.
+        if context.conversation.pending() == 0
+            && let Some((name, workspace)) = context.app.builder.earlier()
+        {
+            context.conversation.earlier = Some(workspace);
+            let count = context.conversation.pending();
+            let s = if count == 1 { " is" } else { "s are" };
+            let id = name.get(..13).unwrap_or(&name);
+            context
+                .output
+                .note(&format!("session {id} left {count} change{s} pending: /changes, /apply, /discard"));
+        }
+        Ok(())
+    }
+
+    fn rounds(&mut self, mut first: Option<String>, mut draft: String) -> Result<u8, ReplError> {
+        let mut interrupted: Option<Instant> = None;
+        loop {
+            let text = match first.take().or_else(|| self.unsent.queue.next()) {
+                // What else was typed meanwhile goes on in the pane.
+                Some(text) => {
+                    self.context.output.echo_line(&text);
+                    text
+                }
+                None => match self.ask(&std::mem::take(&mut draft))? {
+                    PromptOutcome::Line(text) => {
+                        if let Some(why) = self.unsent.pastes.placeholder_error(&text) {
+                            self.context.output.error(&why, Some("nothing was sent"));
+                            draft = text;
+                            continue;
+                        }
+                        self.signals.sent();
+                        text
+                    }
+                    PromptOutcome::Interrupted => {
+                        if interrupted.is_some_and(|at| at.elapsed() < AGAIN) {
+                            // 128 + SIGINT, as shells report it.
+                            return Ok(130);
+                        }
+                        interrupted = Some(Instant::now());
+                        self.context.output.hint("Ctrl-C again to quit");
+                        continue;
+                    }
+                    PromptOutcome::Open(screen, typed) => {
+                        draft = self.open(screen, typed)?;
+                        continue;
+                    }
+                    PromptOutcome::Closed => return Ok(0),
+                },
+            };
+            interrupted = None;
+            if !text.trim().is_empty() {
+                self.remember(&text);
+            }
+            self.unsent.keep(&draft);
+            match PromptInput::parse(&text) {
+                PromptInput::Blank => {}
+                PromptInput::Shell(command) => {
+                    self.run_in_terminal(&self.unsent.pastes.expanded(&command));
+                }
+                PromptInput::Slash { name, rest } => {
+                    let rest = self.unsent.pastes.expanded(&rest).into_owned();
+                    match run_command(&mut self.context, &name, &rest) {
+                        CommandFollowUp::Quit(code) => return Ok(code),
+                        after => draft = self.follow(after, draft)?,
+                    }
+                }
+                PromptInput::Say(text) => draft = self.send_or_run(&text, draft)?,
+            }
+        }
+    }
+
+    fn ask(&mut self, draft: &str) -> Result<PromptOutcome, ReplError> {
+        self.signals.prompt();
+        let printer = self.prompter.printer();
+        let watch = printer.and_then(|tell| jobs::watch(&self.context, tell));
+        let beside = [self.prewarm_connection(), watch];
+        let asked = self.prompter.ask(draft, self.context.conversation.pending(), self.context.app.level());
+        beside.into_iter().flatten().for_each(|task| task.abort());
+        asked
+    }
+
+    /// Keeps a connection to the provider open while somebody may be typing, where that is wanted.
+    fn prewarm_connection(&self) -> Option<JoinHandle<()>> {
+        if self.context.app.config.flag("network.warm") != Some(true) {
+            return None;
+        }
+        let conversation = &self.context.conversation;
+        let next = conversation.answerer.as_ref().map(|answerer| &answerer.provider);
+        let now = conversation.agent.as_ref().map(|agent| agent.provider());
+        let provider = Arc::clone(next.or(now)?);
+        Some(self.context.runtime.spawn(async move {
+            for _ in 0..WARM {
+                provider.warm().await;
+                tokio::time::sleep(WARM_AGAIN).await;
+            }
+        }))
+    }
+
+    fn remember(&mut self, line: &str) {
+        let CommandContext { app, conversation, .. } = &self.context;
+        self.prompter.remember(line, app.cwd(), conversation.store.as_ref());
+    }
+
+    /// A screen that a key opened; the line goes on afterwards.
+    fn open(&mut self, screen: PromptScreen, typed: UnfinishedLine) -> Result<UnsentText, ReplError> {
+        let (typed, after) = match screen {
+            PromptScreen::Transcript => (typed, run_command(&mut self.context, "transcript", "")),
+            PromptScreen::Review => (typed, run_command(&mut self.context, "review", "")),
+            PromptScreen::Picker => (pick_into(&self.context, typed), CommandFollowUp::Nothing),
+        };
+        self.prompter.restore_line(typed);
+        self.follow(after, String::new())
+    }
+
+    /// Does what a command asked for.
+    fn follow(&mut self, after: CommandFollowUp, draft: String) -> Result<UnsentText, ReplError> {
+        match after {
+            CommandFollowUp::Nothing | CommandFollowUp::Quit(_) => {}
+            CommandFollowUp::Turn(start) => return self.take_turn(start, draft),
+            CommandFollowUp::TurnWithReport(start) => return self.take_turn_with_report(start, draft),
+            CommandFollowUp::EditLine(line) => self.prompter.restore_line(line),
+            CommandFollowUp::ChangeTheme => self.prompter.set_theme(&self.context.output.theme),
+        }
+        Ok(draft)
+    }
+
+    /// `!command`: in the person's own terminal, as if they had typed it into their shell.
+    fn run_in_terminal(&self, command: &str) {
+        let cwd = self.context.app.cwd();
+        let status = term::with_original_mode(|| {
+            std::process::Command::new("sh").arg("-c").arg(command).current_dir(cwd).status()
+        });
+        match status {
+            Ok(status) if status.success() => {}
+            Ok(status) => self.context.output.note(&status.to_string()),
+            Err(e) => self.context.output.error(&format!("`sh` cannot be started: {e}"), None),
+        }
+    }
+
+    /// Operations are carried out where lines may be such; everything else is said.
+    fn send_or_run(&mut self, text: &str, draft: String) -> Result<UnsentText, ReplError> {
+        let tool_set = self.context.app.tools.tool_set;
+        if tool_set == ToolSet::Typestack
+            && let Some(start) = TurnStart::of_operations(&self.unsent.pastes.expanded(text), tool_set)
+        {
+            self.context.conversation.agent_for(text, &self.context.output)?;
+            return self.take_turn(start, draft);
+        }
+        self.say(text, draft)
+    }
+
+    /// Says something. What is attached goes through the same gate as a call; when it cannot be, the line comes back.
+    /// `draft` is what was typed next to it already.
+    fn say(&mut self, text: &str, draft: String) -> Result<UnsentText, ReplError> {
+        // Files are named by what was typed, and never by what a paste says.
+        let mentioned = mentioned(&self.unsent.pastes.expand_typed(text));
+        let whole = self.unsent.pastes.expanded(text).into_owned();
+        let context = &mut self.context;
+        context.conversation.agent_for(&whole, &context.output)?;
+        let report = unsent_report(context);
+        let noted = |report: &String| {
+            let brief = review::summary(report).unwrap_or_default();
+            Part::Note(Note::Review { report: report.clone(), brief })
+        };
+        let mut parts: Vec<Part> = report.iter().map(noted).collect();
+        parts.push(Part::text(whole));
+        for path in mentioned {
+            match attach(context, &path) {
+                Ok(attached) => parts.extend(attached),
+                Err(AttachError::NoFile) => {}
+                Err(AttachError::Because(why)) => {
+                    context.output.error(
+                        &format!("@{path}: {why}"),
+                        Some("nothing was sent; change the line or remove the file"),
+                    );
+                    return Ok(self.unsent.take(Some(text.to_string()), draft));
+                }
+            }
+        }
+        let pinned = std::mem::take(&mut context.conversation.pinned);
+        parts.extend(pinned.into_iter().flat_map(|pinned| pinned.parts));
+        match report {
+            Some(_) => self.take_turn_with_report(TurnStart::Say(parts), draft),
+            None => self.take_turn(TurnStart::Say(parts), draft),
+        }
+    }
+
+    fn take_turn(&mut self, start: TurnStart, draft: String) -> Result<UnsentText, ReplError> {
+        let (decision, draft) = self.run_turn(start, draft)?;
+        self.review_if(decision, draft)
+    }
+
+    /// A turn that brings the agent the report of a review, which is forgotten then.
+    fn take_turn_with_report(&mut self, start: TurnStart, draft: String) -> Result<UnsentText, ReplError> {
+        let (decision, draft) = self.run_turn(start, draft)?;
+        report_was_sent(&self.context);
+        self.review_if(decision, draft)
+    }
+
+    fn review_if(&mut self, decision: TurnDecision, draft: String) -> Result<UnsentText, ReplError> {
+        if decision != TurnDecision::Review {
+            return Ok(draft);
+        }
+        let after = run_command(&mut self.context, "review", "");
+        self.follow(after, draft)
+    }
+
+    /// One turn; what the person decided about its changes, and what was typed meanwhile and not sent.
+    fn run_turn(&mut self, start: TurnStart, draft: String) -> Result<(TurnDecision, UnsentText), ReplError> {
+        let stop = CancellationToken::new();
+        (self.on_turn)(Some(stop.clone()));
+        self.signals.title(&start);
+        let settings = self.pane_settings(draft)?;
+        let (decision, ended) = turn::run(&mut self.context, settings, start, stop.clone())?;
+        (self.on_turn)(None);
+        if std::mem::replace(&mut self.expanded, ended.expanded) != ended.expanded {
+            let (file, expanded) = (self.context.app.settings_file(), self.expanded);
+            let hint = format!("to make it permanent: ui.expanded = {expanded} in {}", file.display());
+            self.context.output.hint(&hint);
+        }
+        self.signals.turn_ended(&ended.ending);
+        if let Some(cleared) = ended.cleared {
+            self.remember(&cleared);
+        }
+        // Ctrl-C at the last question stops what was to follow, too.
+        if ended.ending == TurnEnding::Done && !stop.is_cancelled() {
+            return Ok((decision, ended.draft));
+        }
+        // What was to follow a turn that did not end well is for the person to look at again.
+        Ok((decision, self.unsent.take(None, ended.draft)))
+    }
+
+    fn pane_settings(&mut self, draft: String) -> Result<TurnPaneSettings, ReplError> {
+        let context = &mut self.context;
+        let agent = context.conversation.agent_for("", &context.output)?;
+        let UnsentInput { queue, drafts, pastes } = self.unsent.clone();
+        Ok(TurnPaneSettings {
+            theme: context.output.theme.clone(),
+            facts: turn::status(context.app, agent, self.expanded),
+            mode: context.app.mode.clone(),
+            modes: context.app.modes.to_vec(),
+            draft,
+            queue,
+            drafts,
+            pastes,
+            notifier: self.signals.notifier.clone(),
+            links: self.signals.links.clone(),
+        })
+    }
+}

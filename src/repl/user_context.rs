@@ -1,0 +1,75 @@
+//! What the shell gets from the program around it: settings, rules and tools, and somebody who builds conversations.
+
+use super::error::UserError;
+use crate::agent::{Agent, CallInterceptors, SelectedModel};
+use crate::config::{AppDirs, Config};
+use crate::permission::{ClassificationLevel, Mode, ModeCell, Policy};
+use crate::session::{OpenSession, SessionStore};
+use crate::storage::StoreMounts;
+use crate::tools::{JobRegistry, ToolRegistry, ToolSet};
+use crate::workspace::Workspace;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The program around the shell, as `app` has put it together.
+pub struct UserContext<'a> {
+    pub config: &'a Config,
+    pub dirs: &'a AppDirs,
+    pub mode: &'a ModeCell,
+    /// What Shift+Tab goes through.
+    pub modes: &'a [Mode],
+    pub policy: &'a Arc<Mutex<Policy>>,
+    pub workspace: &'a Workspace,
+    pub tools: ToolServices<'a>,
+    pub builder: &'a dyn ConversationBuilder,
+}
+
+/// The tools, and what surrounds their calls.
+pub struct ToolServices<'a> {
+    pub registry: &'a ToolRegistry,
+    pub tool_set: ToolSet,
+    /// Commands in the background.
+    pub jobs: &'a JobRegistry,
+    pub mounts: &'a StoreMounts,
+    pub interceptors: &'a CallInterceptors,
+}
+
+/// What cannot be built before the shell runs. Each of these reads the disk or the environment at the moment in which it
+/// is asked for, and from settings that are one floor above: how a provider is chosen, where a view is stored, which
+/// sessions are kept. Everything else is a field of [`UserContext`].
+pub trait ConversationBuilder {
+    /// Who answers: as named, or as the settings say. `/model` and `/new` ask again.
+    fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError>;
+    /// A conversation stored in `session`, or only in memory.
+    fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError>;
+    /// The workspace through a view in which nothing is pending: its journal is this directory's.
+    fn empty_view(&self) -> Workspace;
+    /// The last session of this directory that left something pending, and the workspace through its view. Which one that
+    /// is depends on the session that was resumed.
+    fn earlier(&self) -> Option<(String, Workspace)>;
+    /// Removes sessions that the settings do not keep, once a day; the sentence says what went. The session that was
+    /// resumed is open by then, and an open session is never removed.
+    fn prune_sessions(&self, store: &SessionStore) -> Option<String>;
+}
+
+impl UserContext<'_> {
+    pub(super) fn cwd(&self) -> &Path {
+        self.workspace.cwd()
+    }
+
+    pub(super) fn settings_file(&self) -> PathBuf {
+        self.dirs.user_file()
+    }
+
+    /// The policy at this moment; a poisoned lock is still a policy.
+    pub(super) fn with_policy<T>(&self, work: impl FnOnce(&mut Policy) -> T) -> T {
+        work(&mut self.policy.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// How high the conversation is classified; PUBLIC where nothing is.
+    pub(super) fn level(&self) -> ClassificationLevel {
+        self.with_policy(|policy| {
+            if policy.labels().is_off() { ClassificationLevel::Public } else { policy.taint().load() }
+        })
+    }
+}
