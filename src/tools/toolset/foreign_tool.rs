@@ -42,6 +42,8 @@ impl ToolSetState for () {}
 /// often a text was found, and `{NAME}` the argument of that name.
 pub(super) type ErrorRow = (CallFailure, &'static str);
 
+type RuleNameFn = Box<dyn Fn(&Value) -> Option<&'static str> + Send + Sync>;
+type TouchesFn<S> = Box<dyn Fn(&Value, &S) -> TouchedPaths + Send + Sync>;
 type PlanFn<A, S> = fn(&A, &ToolContext, &Arc<S>) -> PlanResult;
 /// The words for what was done; `None` keeps placet's own.
 type ResultTextFn<A, S> = fn(&A, &S, &FinishedCall<'_>) -> Option<String>;
@@ -77,9 +79,9 @@ impl<'a> FinishedCall<'a> {
 pub(super) struct ForeignTool<A, S> {
     shape: ToolSchema,
     /// The native tool that rules mean, where it has another name.
-    rule: Box<dyn Fn(&Value) -> Option<&'static str> + Send + Sync>,
+    rule: RuleNameFn,
     shared: Arc<S>,
-    touches: Box<dyn Fn(&Value, &S) -> TouchedPaths + Send + Sync>,
+    touches: TouchesFn<S>,
     /// Looks at the raw arguments first: for systems that have words of their own for those that do not fit.
     check: fn(&Value) -> Option<String>,
     plan: PlanFn<A, S>,
