@@ -29,6 +29,12 @@ impl ToolOutput {
         }
     }
 
+    /// The same text for the model and for the person, who sees `line` above it.
+    pub fn text(line: impl Into<String>, text: impl Into<String>) -> ToolOutput {
+        let text = text.into();
+        ToolOutput::done(text.clone(), CallSummary::text(line, text))
+    }
+
     #[must_use]
     pub fn with(self, facts: OutputFacts) -> ToolOutput {
         ToolOutput { facts, ..self }
