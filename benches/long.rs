@@ -15,7 +15,9 @@
 mod desk;
 
 use futures_util::stream;
-use placet::agent::{Agent, AgentConfig, CostBudget, SubagentPool, TurnEnding, TurnLimits, TurnStart};
+use placet::agent::{
+    ActiveModel, Agent, AgentConfig, AgentLimits, CostBudget, SubagentPool, TurnEnding, TurnLimits, TurnStart,
+};
 use placet::conversation::{
     AssistantBlock, AssistantMessage, CallId, CallInput, Message, Part, StopReason, TokenUsage, ToolCall,
 };
@@ -71,18 +73,22 @@ fn parts(root: &Path, session: placet::session::OpenSession) -> AgentConfig {
     let env = desk::env(root, session.scratchpads().unwrap());
     let policy = Policy::new(ModeCell::new(Mode::Unrestricted), Vec::new(), vec![root.to_path_buf()]);
     AgentConfig {
-        provider: Arc::new(Scripted(AtomicUsize::new(0))),
-        model: ModelLimits { window: 200_000, max_output: 8_000, vision: true }.model("scripted"),
-        max_output: 8_000,
+        model: ActiveModel {
+            provider: Arc::new(Scripted(AtomicUsize::new(0))),
+            spec: ModelLimits { window: 200_000, max_output: 8_000, vision: true }.model("scripted"),
+            max_output: 8_000,
+        },
         system: "You are a bench.".into(),
         registry: Arc::new(ToolRegistry::native()),
         env: Arc::new(env),
         policy: Arc::new(Mutex::new(policy)),
-        bounds: TurnLimits { rounds: 0, repeats: 0 },
-        sum_up_at: 0.85,
-        budget: CostBudget::default(),
-        gate: Arc::default(),
-        family: SubagentPool::default(),
+        limits: AgentLimits {
+            turn: TurnLimits { rounds: 0, repeats: 0 },
+            compact_at: 0.85,
+            budget: CostBudget::default(),
+        },
+        interceptors: Arc::default(),
+        subagents: SubagentPool::default(),
         session: Some(session),
     }
 }
@@ -134,7 +140,7 @@ fn main() {
     let mut agent = Agent::new(parts(&root, open));
     let opened = again.elapsed() - read;
     agent.resume(loaded).unwrap();
-    let window = agent.fill();
+    let window = agent.context_usage();
     let resumed = again.elapsed();
     assert!(window.summed_up > 0 || turns < 200, "a day of work is summed up");
     println!(

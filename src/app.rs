@@ -3,7 +3,8 @@
 mod error;
 mod view_name;
 use crate::agent::{
-    Agent, AgentConfig, CallInterceptors, CostBudget, SelectedModel, SubagentPool, TurnLimits,
+    ActiveModel, Agent, AgentConfig, AgentLimits, CallInterceptors, CostBudget, SelectedModel, SubagentPool,
+    TurnLimits,
 };
 use crate::config::{
     AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsSources, TrustStore,
@@ -188,18 +189,22 @@ impl App {
         let name = session.as_ref().map_or_else(views::fresh_name, |s| s.id().to_string());
         let settings = &self.config.settings().conversation;
         Ok(Agent::new(AgentConfig {
-            provider: answerer.provider,
-            model: answerer.model,
-            max_output: answerer.max_output,
+            model: ActiveModel {
+                provider: answerer.provider,
+                spec: answerer.model,
+                max_output: answerer.max_output,
+            },
             system: self.system_prompt(),
             registry: Arc::clone(&self.registry),
             env: Arc::new(self.env_with(self.jobs.clone(), scratchpads, &name)),
             policy: Arc::clone(&self.policy),
-            bounds: TurnLimits { rounds: settings.max_turns, repeats: settings.max_repeats },
-            budget: self.budget()?,
-            sum_up_at: settings.compact_percent.min(100) as f64 / 100.0,
-            gate: Arc::clone(&self.gate),
-            family: SubagentPool::new(settings.agents_at_once),
+            limits: AgentLimits {
+                turn: TurnLimits { rounds: settings.max_turns, repeats: settings.max_repeats },
+                compact_at: settings.compact_percent.min(100) as f64 / 100.0,
+                budget: self.budget()?,
+            },
+            interceptors: Arc::clone(&self.gate),
+            subagents: SubagentPool::new(settings.agents_at_once),
             session,
         }))
     }

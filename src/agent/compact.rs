@@ -6,21 +6,24 @@
 //! so that it does not hang on the model's memory. When summing up fails, nothing has changed: requests are shortened
 //! as they are sent ([`super::request`]), as always.
 
-use super::agent::{Agent, lock};
+use super::budget::BudgetCheck;
+use super::conversation::log::Conversation;
 use super::conversation::notes::newest_first;
-use super::event::TurnEvent;
-use super::request::build::{estimate, weight};
-use super::request::evicted::EvictedContent;
+use super::event::{TurnEvent, TurnEvents};
+use super::request::client::ModelClient;
+use super::request::usage::fullness;
+use super::request::weight::{estimate, weight};
+use super::services::SharedServices;
+use super::session_checks::SessionChecks;
 use super::turn::ending::TurnEnding;
 use crate::conversation::{AssistantMessage, ConversationSummary, Message, Note, Part, PinnedNoteKind};
-use crate::provider::{ProviderError, StreamEvent};
-use crate::session::{SessionError, SessionRecord};
+use crate::provider::{ModelRequest, ProviderError, StreamEvent};
 use crate::text::sanitize::name;
 use crate::tools::{TodoStatus, todo_lines, todos_in};
 use crate::workspace::LayerKind;
 use futures_util::StreamExt;
 use std::fmt::Write;
-use tokio::sync::mpsc::UnboundedSender;
+use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
 /// Of the window, what the newest messages may take and are kept as they are.
@@ -39,8 +42,43 @@ const MOST_PIECES: usize = 12;
 const AGAIN: usize = 12;
 /// Names of files and scratchpads that are listed.
 const LISTED: usize = 60;
+/// How far below the threshold the person is warned.
+const AHEAD: f64 = 0.10;
 
-/// Why nothing was summed up.
+/// When the conversation is summarized, and what of that is past.
+pub(super) struct CompactionState {
+    /// How full the window may be, from 0 to 1; 0 never summarizes.
+    threshold: f64,
+    /// How many messages there were when it failed, or when a summary was undone: it is not tried again at once.
+    pub(super) failed_at: Option<usize>,
+    /// The person was warned that the window fills up.
+    is_warned: bool,
+}
+
+impl CompactionState {
+    pub(super) fn new(threshold: f64) -> CompactionState {
+        CompactionState { threshold, failed_at: None, is_warned: false }
+    }
+
+    /// Says once for each climb that the window fills up, while there is still time to choose when.
+    pub(super) fn warn_ahead(&mut self, fullness: f64, events: &TurnEvents) {
+        let at = self.threshold;
+        if at <= AHEAD {
+            return;
+        }
+        let is_near = fullness > at - AHEAD;
+        if is_near && !self.is_warned && fullness <= at {
+            events.notice(format!(
+                "the model's window is {:.0}% full: at {:.0}% the beginning is summarized; /compact does it now",
+                fullness * 100.0,
+                at * 100.0
+            ));
+        }
+        self.is_warned = is_near;
+    }
+}
+
+/// Why nothing was summarized.
 enum CompactError {
     /// There is nothing that a summary would make shorter.
     Short,
@@ -50,27 +88,38 @@ enum CompactError {
     Failed(String),
 }
 
-impl Agent {
+/// Who wants a summary: what is asked for by the person may leave less as it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CompactCause {
+    Person,
+    Window,
+}
+
+/// The parts of a conversation that a summary is made with.
+pub(super) struct Compaction<'a> {
+    pub(super) conversation: &'a mut Conversation,
+    pub(super) client: &'a mut ModelClient,
+    pub(super) state: &'a mut CompactionState,
+    pub(super) checks: &'a SessionChecks,
+    pub(super) services: &'a SharedServices,
+    pub(super) events: &'a TurnEvents,
+}
+
+impl Compaction<'_> {
     /// The whole turn of `/compact`.
-    pub(super) async fn sum_up_asked(
-        &mut self,
-        focus: &str,
-        events: &UnboundedSender<TurnEvent>,
-        stop: &CancellationToken,
-    ) -> TurnEnding {
-        match self.sum_up(focus, true, events, stop).await {
+    pub(super) async fn run_turn(mut self, focus: &str, stop: &CancellationToken) -> TurnEnding {
+        match self.compact(focus, CompactCause::Person, stop).await {
             Ok(words) => {
-                drop(events.send(TurnEvent::Notice(words)));
+                self.events.notice(words);
                 TurnEnding::Done
             }
             Err(CompactError::Stopped) => {
-                self.settle_request(events);
+                self.client.settle(self.conversation, self.events);
                 TurnEnding::Interrupted
             }
             Err(CompactError::Blocked(ending)) => ending,
             Err(CompactError::Short) => {
-                let words = "nothing to summarize: the conversation is already short";
-                drop(events.send(TurnEvent::Notice(words.into())));
+                self.events.notice("nothing to summarize: the conversation is already short");
                 TurnEnding::Done
             }
             Err(CompactError::Failed(why)) => TurnEnding::Blocked {
@@ -80,95 +129,91 @@ impl Agent {
         }
     }
 
-    /// Sums up before the window is full. A failure is reported, and the turn goes on.
-    pub(super) async fn sum_up_in_time(
-        &mut self,
-        events: &UnboundedSender<TurnEvent>,
+    /// Summarizes before the window is full. A failure is reported, and the turn goes on.
+    pub(super) async fn run_in_time(
+        mut self,
         cancel: &CancellationToken,
         stop: &CancellationToken,
     ) -> Result<(), TurnEnding> {
-        let count = self.transcript.len();
-        let waits = self.not_summed_up.is_some_and(|failed| count < failed + AGAIN);
-        let at = self.parts.sum_up_at;
-        if waits || at <= 0.0 || self.fullness() <= at {
+        let count = self.conversation.transcript.len();
+        let waits = self.state.failed_at.is_some_and(|failed| count < failed + AGAIN);
+        let at = self.state.threshold;
+        if waits || at <= 0.0 || fullness(self.client, self.conversation) <= at {
             return Ok(());
         }
-        let words = "the conversation nearly fills the model's window: summarizing its beginning";
-        drop(events.send(TurnEvent::Notice(words.into())));
+        self.events.notice("the conversation nearly fills the model's window: summarizing its beginning");
         let either = cancel.child_token();
-        let summed = tokio::select! {
-            summed = self.sum_up("", false, events, &either) => summed,
+        let compacted = tokio::select! {
+            compacted = self.compact("", CompactCause::Window, &either) => compacted,
             () = stop.cancelled() => Err(CompactError::Stopped),
         };
-        self.settle_request(events);
-        self.not_summed_up = Some(self.transcript.len());
-        match summed {
+        self.client.settle(self.conversation, self.events);
+        self.state.failed_at = Some(self.conversation.transcript.len());
+        match compacted {
             Ok(words) => {
-                self.not_summed_up = None;
-                drop(events.send(TurnEvent::Notice(words)));
+                self.state.failed_at = None;
+                self.events.notice(words);
                 // The summary was a request of its own.
-                self.may_spend(events, stop).await?;
+                self.check_budget(stop).await?;
             }
-            // There may be something to sum up as soon as the next turn has been.
+            // There may be something to summarize as soon as the next turn has been.
             Err(CompactError::Short) => {
-                self.not_summed_up = Some((self.transcript.len() + 2).saturating_sub(AGAIN))
+                self.state.failed_at = Some((self.conversation.transcript.len() + 2).saturating_sub(AGAIN))
             }
             Err(CompactError::Stopped) => {}
             Err(CompactError::Blocked(ending)) => return Err(ending),
-            Err(CompactError::Failed(why)) => {
-                let words =
-                    format!("the conversation was not summarized: {why}; older parts are left out instead");
-                drop(events.send(TurnEvent::Notice(words)));
-            }
+            Err(CompactError::Failed(why)) => self.events.notice(format!(
+                "the conversation was not summarized: {why}; older parts are left out instead"
+            )),
         }
         Ok(())
     }
 
-    /// The conversation as the model has it.
-    pub(super) fn sent(&self) -> Vec<Message> {
-        self.transcript.over(self.summaries.last()).into_owned()
+    async fn check_budget(&mut self, stop: &CancellationToken) -> Result<(), TurnEnding> {
+        let (store, events) = (self.conversation.store(), self.events);
+        BudgetCheck { client: self.client, store, events, stop }.run().await
     }
 
-    async fn sum_up(
+    async fn compact(
         &mut self,
         focus: &str,
-        asked: bool,
-        events: &UnboundedSender<TurnEvent>,
+        cause: CompactCause,
         cancel: &CancellationToken,
     ) -> Result<String, CompactError> {
-        let before = estimate(&self.sent());
-        let from = self.summaries.last().map_or(0, |summary| summary.upto);
+        let before = estimate(&self.conversation.sent());
         if before < TOO_SHORT {
             return Err(CompactError::Short);
         }
-        let window = self.parts.model.window as f64;
-        let kept = if asked { (KEPT * window).min(KEPT_OF_ALL * before) } else { KEPT * window };
-        let upto = cut_at(self.transcript.since(from), 0, kept, asked).ok_or(CompactError::Short)?;
-        let room = self.context.room(&self.parts.model, self.longest()) * PIECE;
-        let mut so_far = self.summary().map(|(text, _)| text.to_string());
+        let window = self.client.model.spec.window as f64;
+        let kept = match cause {
+            CompactCause::Person => (KEPT * window).min(KEPT_OF_ALL * before),
+            CompactCause::Window => KEPT * window,
+        };
+        let upto = cut_at(self.conversation.unsummarized(), kept, cause).ok_or(CompactError::Short)?;
+        let room = self.client.context.room(&self.client.model.spec, self.longest()) * PIECE;
+        let mut so_far = self.conversation.summary().map(|(text, _)| text.to_string());
         let mut begin = 0;
-        let ends = pieces(self.transcript.since(from), 0, upto, room);
+        let ends = pieces(self.conversation.unsummarized(), upto, room);
         for (at, end) in ends.iter().enumerate() {
             if ends.len() > 1 {
-                let words = format!("summarizing, part {} of {}", at + 1, ends.len());
-                drop(events.send(TurnEvent::Notice(words)));
+                self.events.notice(format!("summarizing, part {} of {}", at + 1, ends.len()));
             }
-            let piece = self.transcript.since(from).get(begin..*end).unwrap_or(&[]).to_vec();
+            let piece = self.conversation.unsummarized().get(begin..*end).unwrap_or(&[]).to_vec();
             let messages = asking(so_far.as_deref(), piece, focus);
-            so_far = Some(self.ask_for_summary(messages, events, cancel).await?);
+            so_far = Some(self.ask_for_summary(messages, cancel).await?);
             begin = *end;
         }
-        let summary = ConversationSummary {
-            upto: from + upto,
-            notes: self.notes(so_far.unwrap_or_default(), from, upto),
-        };
-        self.take(summary).map_err(|e| CompactError::Failed(e.to_string()))?;
+        let notes = self.notes(so_far.unwrap_or_default(), upto);
+        let summary = ConversationSummary { upto: self.conversation.summarized() + upto, notes };
+        self.conversation
+            .add_summary(summary, self.services)
+            .map_err(|e| CompactError::Failed(e.to_string()))?;
+        self.client.context.reset_rejected();
         // What the provider counted was the request for the summary, and says nothing of what is sent from now on.
-        self.set_last_prompt(0);
-        let after = estimate(&self.sent());
+        self.client.costs.last_prompt = 0;
+        let after = estimate(&self.conversation.sent());
         Ok(format!(
-            "summarized {} messages: about {} tokens became {}; /transcript shows the whole conversation",
-            upto,
+            "summarized {upto} messages: about {} tokens became {}; /transcript shows the whole conversation",
             short(before),
             short(after)
         ))
@@ -176,94 +221,74 @@ impl Agent {
 
     /// Tokens that a summary may have of this model.
     fn longest(&self) -> u64 {
-        LONGEST.min(self.parts.max_output)
+        LONGEST.min(self.client.model.max_output)
     }
 
     /// The model's own words for it. One that is too long for the window is sent again, shorter.
     async fn ask_for_summary(
         &mut self,
         messages: Vec<Message>,
-        events: &UnboundedSender<TurnEvent>,
         cancel: &CancellationToken,
     ) -> Result<String, CompactError> {
         let mut attempts = 0;
         loop {
-            let request = self.context.build(&messages, &self.parts.model, self.longest()).request;
-            self.may_spend(events, cancel).await.map_err(|ending| match ending {
+            let longest = self.longest();
+            let request = self.client.context.build(&messages, &self.client.model.spec, longest).request;
+            self.check_budget(cancel).await.map_err(|ending| match ending {
                 TurnEnding::Interrupted => CompactError::Stopped,
                 ending => CompactError::Blocked(ending),
             })?;
-            self.open_request(events);
-            let heard = self.receive_summary(request, events, cancel).await;
-            match &heard {
-                Ok(answer) => self.close_request(answer, events),
-                Err(_) => self.settle_request(events),
-            }
-            match heard {
+            match self.receive_summary(request, cancel).await {
                 Ok(answer) => {
-                    let text = self.parts.gate.secrets.redact(&answer.text()).trim().to_string();
+                    self.client.close(&answer, self.conversation, self.events);
+                    let text = self.services.secrets().redact(&answer.text()).trim().to_string();
                     return match text.is_empty() {
                         true => Err(CompactError::Failed("the model wrote nothing".into())),
                         false => Ok(text),
                     };
                 }
-                Err(ProviderError::TooLong { message }) if attempts < 2 => {
-                    attempts += 1;
-                    self.context.reduce_limit(&message, &self.parts.model);
+                Err(error) => {
+                    self.client.settle(self.conversation, self.events);
+                    match error {
+                        ProviderError::TooLong { message } if attempts < 2 => {
+                            attempts += 1;
+                            self.client.context.reduce_limit(&message, &self.client.model.spec);
+                        }
+                        ProviderError::Cancelled => return Err(CompactError::Stopped),
+                        error => return Err(CompactError::Failed(self.checks.unseen(error).to_string())),
+                    }
                 }
-                Err(ProviderError::Cancelled) => return Err(CompactError::Stopped),
-                Err(error) => return Err(CompactError::Failed(self.unseen(error).to_string())),
             }
         }
     }
 
     async fn receive_summary(
         &mut self,
-        request: crate::provider::ModelRequest,
-        events: &UnboundedSender<TurnEvent>,
+        request: ModelRequest,
         cancel: &CancellationToken,
     ) -> Result<AssistantMessage, ProviderError> {
-        let mut stream = self.parts.provider.answer(request, cancel.child_token());
+        let mut stream = self.client.send(request, self.conversation, self.events, cancel.child_token());
         while let Some(event) = stream.next().await {
             let event = event?;
-            self.meter(&event, events);
+            self.client.observe(&event, self.conversation, self.events);
             match event {
                 StreamEvent::Finished(answer) => return Ok(answer),
                 StreamEvent::Retrying { attempt, of, wait, error } => {
-                    drop(events.send(TurnEvent::Retrying { attempt, of, wait, error }));
+                    self.events.send(TurnEvent::Retrying { attempt, of, wait, error });
                 }
-                StreamEvent::Silent { since } => drop(events.send(TurnEvent::Silent { since })),
+                StreamEvent::Silent { since } => self.events.send(TurnEvent::Silent { since }),
                 _ => {}
             }
         }
         Err(ProviderError::Protocol("the stream ended too early".into()))
     }
 
-    /// Saved first; then it holds.
-    pub(super) fn take(&mut self, summary: ConversationSummary) -> Result<(), SessionError> {
-        let record = SessionRecord::SummedUp { summary: summary.clone() };
-        self.append_record(record)?;
-        let from = self.summaries.last().map_or(0, |before| before.upto);
-        let gone = self.transcript.since(from);
-        let gone = gone.get(..summary.upto.saturating_sub(from)).unwrap_or(gone);
-        let out_of_view = EvictedContent::between(gone, &[]);
-        self.context.reset_rejected();
-        if from == summary.upto {
-            // The same beginning in other words.
-            self.summaries.pop();
-        }
-        self.summaries.push(summary);
-        self.forget_unseen(out_of_view);
-        self.save_ledger();
-        Ok(())
-    }
-
-    /// The summary, what placet adds to it, and the notes that still hold.
-    fn notes(&self, mut text: String, from: usize, upto: usize) -> Vec<Note> {
-        text.push_str(&self.known());
-        let before = self.transcript.since(from).get(..upto).unwrap_or(&[]);
+    /// The summary of `upto` messages, what placet adds to it, and the notes that still hold.
+    fn notes(&self, mut text: String, upto: usize) -> Vec<Note> {
+        text.push_str(&known_facts(self.conversation, self.services));
+        let before = self.conversation.unsummarized().get(..upto).unwrap_or(&[]);
         // What held before that is in the summary so far.
-        let earlier = self.summaries.last().map_or(&[][..], |summary| &summary.notes);
+        let earlier = self.conversation.last_summary().map_or(&[][..], |summary| &summary.notes);
         let newest = |kind: PinnedNoteKind| {
             let mut notes = newest_first(before).chain(earlier.iter().rev());
             notes.find(|note| note.pinned_kind() == Some(kind)).cloned()
@@ -271,40 +296,30 @@ impl Agent {
         let pinned = [PinnedNoteKind::Instructions, PinnedNoteKind::Mode].into_iter().filter_map(newest);
         std::iter::once(Note::Summary { text }).chain(pinned).collect()
     }
+}
 
-    /// What is so, whatever the model remembers.
-    fn known(&self) -> String {
-        let mut out = String::new();
-        let todos = todos_in(&self.transcript);
-        if todos.iter().any(|item| item.status != TodoStatus::Done) {
-            let _ = writeln!(out, "The list of steps:\n{}", todo_lines(&todos).join("\n"));
-        }
-        let pads: Vec<String> = self
-            .parts
-            .env
-            .scratchpads
-            .list()
-            .into_iter()
-            .map(|(name, bytes)| format!("{name} ({bytes} bytes)"))
-            .collect();
-        push_list(&mut out, "Scratchpads", &pads);
-        let workspace = &self.parts.env.workspace;
-        let seen: Vec<String> = lock(&self.parts.env.ledger)
-            .paths()
-            .map(|path| name(&workspace.shown(path)).into_owned())
-            .collect();
-        push_list(
-            &mut out,
-            "Files read or written so far (read a file again before you edit it: you no longer see its content)",
-            &seen,
-        );
-        let pending =
-            workspace.view().and_then(|view| view.changes(LayerKind::Pending).ok()).unwrap_or_default();
-        let pending: Vec<String> =
-            pending.changes.iter().map(|change| name(&workspace.shown(&change.path)).into_owned()).collect();
-        push_list(&mut out, "Changed and waiting for the person", &pending);
-        if out.is_empty() { out } else { format!("\n\n[what placet knows]\n{}", out.trim_end()) }
+/// What is so, whatever the model remembers.
+fn known_facts(conversation: &Conversation, services: &SharedServices) -> String {
+    let mut out = String::new();
+    let todos = todos_in(&conversation.transcript);
+    if todos.iter().any(|item| item.status != TodoStatus::Done) {
+        let _ = writeln!(out, "The list of steps:\n{}", todo_lines(&todos).join("\n"));
     }
+    let pads = services.env.scratchpads.list().into_iter();
+    let pads: Vec<String> = pads.map(|(name, bytes)| format!("{name} ({bytes} bytes)")).collect();
+    push_list(&mut out, "Scratchpads", &pads);
+    let workspace = &services.env.workspace;
+    let shown = |path: &Path| name(&workspace.shown(path)).into_owned();
+    let seen: Vec<String> = services.ledger().paths().map(shown).collect();
+    push_list(
+        &mut out,
+        "Files read or written so far (read a file again before you edit it: you no longer see its content)",
+        &seen,
+    );
+    let pending = workspace.view().and_then(|view| view.changes(LayerKind::Pending).ok()).unwrap_or_default();
+    let pending: Vec<String> = pending.changes.iter().map(|change| shown(&change.path)).collect();
+    push_list(&mut out, "Changed and waiting for the person", &pending);
+    if out.is_empty() { out } else { format!("\n\n[what placet knows]\n{}", out.trim_end()) }
 }
 
 fn push_list(out: &mut String, title: &str, all: &[String]) {
@@ -319,18 +334,18 @@ fn push_list(out: &mut String, title: &str, all: &[String]) {
 
 /// Where the beginning ends that is summed up: at a message of the person or an answer, never between a call and its
 /// result, with at most `kept` tokens behind it where that can be had.
-fn cut_at(messages: &[Message], from: usize, kept: f64, asked: bool) -> Option<usize> {
+fn cut_at(messages: &[Message], kept: f64, cause: CompactCause) -> Option<usize> {
     let is_boundary = |at: usize| match messages.get(at) {
         Some(message) => !matches!(message, Message::Results { .. }),
         // After everything: when no call is open.
         None => {
-            asked
+            cause == CompactCause::Person
                 && matches!(messages.last(), Some(Message::Assistant(answer)) if answer.calls().next().is_none())
         }
     };
     let mut tail = 0.0;
     let mut found = None;
-    for at in (from + 1..=messages.len()).rev() {
+    for at in (1..=messages.len()).rev() {
         tail += messages.get(at).map_or(0.0, weight);
         if tail > kept && found.is_some() {
             break;
@@ -340,19 +355,19 @@ fn cut_at(messages: &[Message], from: usize, kept: f64, asked: bool) -> Option<u
         }
     }
     // One message that is a summary already, and one more, are not made shorter by another.
-    found.filter(|at| at - from >= 2)
+    found.filter(|at| *at >= 2)
 }
 
 /// The ends of pieces of at most `room` tokens, never between a call and its result.
-fn pieces(messages: &[Message], from: usize, upto: usize, room: f64) -> Vec<usize> {
-    let total: f64 = messages.get(from..upto).unwrap_or(&[]).iter().map(weight).sum();
+fn pieces(messages: &[Message], upto: usize, room: f64) -> Vec<usize> {
+    let total: f64 = messages.get(..upto).unwrap_or(&[]).iter().map(weight).sum();
     let room = room.max(total / MOST_PIECES as f64);
     let mut ends = Vec::new();
     let mut used = 0.0;
-    for at in from..upto {
+    for at in 0..upto {
         let Some(message) = messages.get(at) else { break };
-        let begins = ends.last().copied().unwrap_or(from);
-        if used + weight(message) > room && at > begins && !matches!(message, Message::Results { .. }) {
+        let begin = ends.last().copied().unwrap_or(0);
+        if used + weight(message) > room && at > begin && !matches!(message, Message::Results { .. }) {
             ends.push(at);
             used = 0.0;
         }

@@ -37,10 +37,11 @@ proptest! {
     fn no_cut_parts_a_call_from_its_result(
         messages in conversation(), kept in 0.0..5000.0f64, room in 50.0..3000.0f64, asked: bool,
     ) {
+        let cause = if asked { CompactCause::Person } else { CompactCause::Window };
         let is_result = |at: usize| matches!(messages.get(at), Some(Message::Results { .. }));
-        if let Some(upto) = cut_at(&messages, 0, kept, asked) {
+        if let Some(upto) = cut_at(&messages, kept, cause) {
             prop_assert!(upto >= 2 && upto <= messages.len() && !is_result(upto));
-            let ends = pieces(&messages, 0, upto, room);
+            let ends = pieces(&messages, upto, room);
             prop_assert_eq!(ends.last(), Some(&upto));
             prop_assert!(ends.windows(2).all(|w| w[0] < w[1]) && ends.len() <= MOST_PIECES * 2 + 1);
             prop_assert!(ends.iter().all(|end| !is_result(*end)));

@@ -1,10 +1,10 @@
 //! What an agent is made of, and how a turn begins.
 
-use super::budget::CostBudget;
-use super::calls::interceptor::CallInterceptors;
-use super::subagents::SubagentPool;
+use super::calls::origin::CallInterceptors;
+use super::cost_meter::CostBudget;
+use super::subagent_pool::SubagentPool;
 use super::turn::machine::TurnLimits;
-use crate::conversation::Part;
+use crate::conversation::{Part, text_of};
 use crate::permission::Policy;
 use crate::provider::{ModelSpec, Provider};
 use crate::session::OpenSession;
@@ -14,22 +14,34 @@ use std::sync::{Arc, Mutex};
 
 /// What an agent is made of.
 pub struct AgentConfig {
-    pub provider: Arc<dyn Provider>,
-    pub model: ModelSpec,
-    pub max_output: u64,
+    pub model: ActiveModel,
     pub system: String,
     pub registry: Arc<ToolRegistry>,
     pub env: Arc<ToolContext>,
     pub policy: Arc<Mutex<Policy>>,
-    pub bounds: TurnLimits,
-    /// How full the window may be before its beginning is summed up, from 0 to 1; 0 never does.
-    pub sum_up_at: f64,
-    pub budget: CostBudget,
-    pub gate: Arc<CallInterceptors>,
+    pub limits: AgentLimits,
+    pub interceptors: Arc<CallInterceptors>,
     /// What it shares with its sub-agents.
-    pub family: SubagentPool,
-    /// Where the conversation is kept; `None` keeps it in memory only.
+    pub subagents: SubagentPool,
+    /// Where the conversation is stored; `None` keeps it in memory only.
     pub session: Option<OpenSession>,
+}
+
+/// Who answers the next request.
+#[derive(Clone)]
+pub struct ActiveModel {
+    pub provider: Arc<dyn Provider>,
+    pub spec: ModelSpec,
+    pub max_output: u64,
+}
+
+/// How far a conversation may go by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentLimits {
+    pub turn: TurnLimits,
+    /// How full the window may be before its beginning is summarized, from 0 to 1; 0 never does.
+    pub compact_at: f64,
+    pub budget: CostBudget,
 }
 
 /// Who answers, and what the person should know about the choice.
@@ -58,6 +70,16 @@ pub enum TurnStart {
 }
 
 impl TurnStart {
+    /// What the person wrote, or a word for it.
+    pub(super) fn text(&self) -> String {
+        match self {
+            TurnStart::Say(parts) => text_of(parts),
+            TurnStart::Call { text, .. } => text.clone(),
+            TurnStart::Retry => "again".into(),
+            TurnStart::SumUp { .. } => "sum up".into(),
+        }
+    }
+
     /// The turn that a prompt is when it needs no model: a batch of aOperations, and in that surface its test words.
     pub fn of_operations(prompt: &str, tool_set: ToolSet) -> Option<TurnStart> {
         let prompt_of_typestack =

@@ -7,6 +7,13 @@
 use crate::provider::catalog::Money;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+/// The person's limits; `None` is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CostBudget {
+    pub session: Option<Money>,
+    pub day: Option<Money>,
+}
+
 /// A limit of the person's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BudgetLimit {

@@ -9,6 +9,7 @@ use crate::tools::{CallPreview, CallSummary, DisplayDetail, TodoItem, UserReply}
 use crate::workspace::ChangeSet;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::oneshot;
 
 #[derive(Debug)]
@@ -80,6 +81,34 @@ pub enum TurnEvent {
     Ended(TurnEnding),
 }
 
+/// Where a turn reports to. A front end that has gone away is no reason to stop: the turn is still saved.
+#[derive(Clone)]
+pub(super) struct TurnEvents(UnboundedSender<TurnEvent>);
+
+impl TurnEvents {
+    pub(super) fn new(sender: UnboundedSender<TurnEvent>) -> TurnEvents {
+        TurnEvents(sender)
+    }
+
+    pub(super) fn send(&self, event: TurnEvent) {
+        drop(self.0.send(event));
+    }
+
+    pub(super) fn notice(&self, words: impl Into<String>) {
+        self.send(TurnEvent::Notice(words.into()));
+    }
+
+    /// Sends the question that `question` makes of its reply channel. Where the question is dropped there is no answer.
+    pub(super) fn ask<A>(
+        &self,
+        question: impl FnOnce(oneshot::Sender<A>) -> TurnEvent,
+    ) -> oneshot::Receiver<A> {
+        let (reply, answer) = oneshot::channel();
+        self.send(question(reply));
+        answer
+    }
+}
+
 /// A call that needs a person. Dropping it is a no.
 #[derive(Debug)]
 pub struct ApprovalRequest {
@@ -98,6 +127,19 @@ pub struct ApprovalRequest {
     /// The flag that would have permitted it without asking.
     pub flag: Option<String>,
     pub reply: oneshot::Sender<ApprovalReply>,
+}
+
+impl ApprovalRequest {
+    /// One that only a yes or a no answers.
+    pub(super) fn once(
+        (id, tool): (CallId, &str),
+        reason: String,
+        preview: CallPreview,
+        reply: oneshot::Sender<ApprovalReply>,
+    ) -> ApprovalRequest {
+        let (always, pattern, typed, flag, why) = Default::default();
+        ApprovalRequest { id, tool: tool.into(), reason, preview, always, pattern, typed, why, flag, reply }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,20 +15,20 @@ const NAME: &str = "AGENTS.md";
 /// The instructions in force, and what the model was last sent.
 #[derive(Debug, Default)]
 pub(super) struct ProjectInstructions {
-    told: Option<String>,
+    reported: Option<String>,
 }
 
 impl ProjectInstructions {
     /// The note for the model when they differ from what it was sent, and the files they are from.
     pub(super) fn news(&mut self, cwd: &Path) -> Option<(Note, Vec<PathBuf>)> {
         let (text, sources) = read(cwd);
-        let known = self.told.as_deref().unwrap_or("");
+        let known = self.reported.as_deref().unwrap_or("");
         if known == text {
             return None;
         }
         let edition =
-            if self.told.is_some() { InstructionsVersion::Changed } else { InstructionsVersion::First };
-        self.told = Some(text.clone());
+            if self.reported.is_some() { InstructionsVersion::Changed } else { InstructionsVersion::First };
+        self.reported = Some(text.clone());
         let note =
             if text.is_empty() { Note::InstructionsGone } else { Note::Instructions { text, edition } };
         Some((note, sources))
@@ -36,7 +36,7 @@ impl ProjectInstructions {
 
     /// After a resume the model has what the transcript holds: `notes` are its notes, the newest first.
     pub(super) fn recall<'t>(&mut self, mut notes: impl Iterator<Item = &'t Note>) {
-        self.told = notes.find_map(instructions_in).map(String::from);
+        self.reported = notes.find_map(instructions_in).map(String::from);
     }
 }
 

@@ -8,21 +8,27 @@ mod compact;
 mod config;
 mod conversation;
 mod cost_meter;
+mod costs;
 mod end_of_turn;
 mod event;
 mod instructions;
+mod lock;
 mod queue;
 mod request;
+mod services;
+mod session_checks;
+mod subagent_pool;
 mod subagents;
-mod summary;
 mod turn;
 mod turn_driver;
+mod turn_transaction;
 
 pub use agent::Agent;
-pub use budget::CostBudget;
-pub use calls::interceptor::{CallInterceptors, CallOrigin, EntryPoint, SecretFilter};
+pub use calls::interceptor::secrets::SecretFilter;
+pub use calls::origin::{CallInterceptors, CallOrigin, EntryPoint};
 pub use calls::single_call::call_once;
-pub use config::{AgentConfig, SelectedModel, TurnStart};
+pub use config::{ActiveModel, AgentConfig, AgentLimits, SelectedModel, TurnStart};
+pub use cost_meter::CostBudget;
 pub use end_of_turn::{TurnDecision, overview};
 pub use event::{
     ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, QuestionChoice, TurnEvent,
@@ -31,7 +37,7 @@ pub use event::{
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
 pub use queue::{MessageQueue, QueuedMessage, SendTiming, is_command};
 pub use request::usage::{ContextUsage, UsagePart};
-pub use subagents::SubagentPool;
+pub use subagent_pool::SubagentPool;
 pub use turn::empty_answer::EmptyAnswer;
 pub use turn::ending::TurnEnding;
 pub use turn::machine::{LoopAnswer, Turn, TurnEffect, TurnInput, TurnLimits};

@@ -4,12 +4,7 @@
 //! either withdrawn or sent, never both, and never in another order than it was written. It keeps nothing on
 //! disk.
 
-use super::agent::lock;
-use super::config::TurnStart;
-use super::event::TurnEvent;
-use super::turn::ending::TurnEnding;
-use super::turn_driver::TurnDriver;
-use crate::conversation::Part;
+use super::lock::lock;
 use std::sync::{Arc, Mutex};
 
 /// When a line is sent.
@@ -68,7 +63,7 @@ impl MessageQueue {
         lock(&self.0).drain(..).map(|line| line.text).collect()
     }
 
-    fn take_steering(&self) -> Vec<String> {
+    pub(super) fn take_steering(&self) -> Vec<String> {
         let mut lines = lock(&self.0);
         let (steering, rest) =
             lines.drain(..).partition(|l: &QueuedMessage| l.sending == SendTiming::NextRequest);
@@ -77,7 +72,7 @@ impl MessageQueue {
     }
 
     /// Lines that were taken and could not be sent stand before all others again.
-    fn give_back(&self, texts: Vec<String>) {
+    pub(super) fn give_back(&self, texts: Vec<String>) {
         let again = texts.into_iter().map(|text| QueuedMessage { text, sending: SendTiming::AfterTurn });
         lock(&self.0).splice(..0, again);
     }
@@ -86,38 +81,6 @@ impl MessageQueue {
 /// True for a line that the shell itself carries out.
 pub fn is_command(text: &str) -> bool {
     text.trim_start().starts_with(['/', '!'])
-}
-
-impl TurnDriver<'_> {
-    /// What the person wants to say before the next request. Hooks see it as they see every line; one that blocks it
-    /// ends the turn, and the line goes back.
-    pub(super) async fn take_steering_parts(&mut self) -> Vec<Part> {
-        // A stopped turn sends no further request: the lines stay in the queue.
-        if self.stop.is_cancelled() {
-            return Vec::new();
-        }
-        let Some(queue) = self.queue.clone() else { return Vec::new() };
-        let lines = queue.take_steering();
-        if lines.is_empty() {
-            return Vec::new();
-        }
-        let start = TurnStart::Say(lines.iter().map(Part::text).collect());
-        if let Err(blocked) = self.agent.check_start_hooks(&start, &self.events, &self.stop).await {
-            queue.give_back(lines);
-            self.refuse_steering(blocked);
-            return Vec::new();
-        }
-        for line in lines {
-            self.tell(TurnEvent::Steered(line));
-        }
-        let TurnStart::Say(parts) = start else { return Vec::new() };
-        self.agent.without_secrets(parts, &self.events)
-    }
-
-    fn refuse_steering(&mut self, blocked: TurnEnding) {
-        self.agent.points.blocked = Some(blocked);
-        self.stop.cancel();
-    }
 }
 
 #[cfg(test)]

@@ -1,25 +1,23 @@
 //! Sub-agents: conversations that a conversation begins, each for one task.
 //!
-//! A child has a context, a ledger and a turn of its own; workspace, rules, mode, scratchpads and the gate are its
+//! A child has a context, a ledger and a turn of its own; workspace, rules, mode, scratchpads and interceptors are its
 //! parent's, so that nothing is permitted to it that is not permitted here, also when the mode changes meanwhile. What it
 //! seeks to edit it must have read itself, by content: two that change one file never overwrite each other unseen, the
-//! second has to read again. Commands and writes of all of them take turns ([`SubagentPool::order`]), for a
+//! second has to read again. Commands and writes of all of them take turns (`order` in [`super::subagent_pool`]), for a
 //! command changes files without saying which. Children have no children and ask the person nothing of their
-//! own; questions of the gate go to the person, one at a time. Stopping the turn stops them all.
+//! own; permission questions go to the person, one at a time. Stopping the turn stops them all.
 
-use super::agent::{Agent, lock};
-use super::config::{AgentConfig, TurnStart};
-use super::cost_meter::CostMeter;
-use super::event::TurnEvent;
+use super::config::{ActiveModel, AgentConfig, AgentLimits, TurnStart};
+use super::event::{TurnEvent, TurnEvents};
+use super::services::SharedServices;
 use super::turn::ending::TurnEnding;
-use crate::conversation::{CallOutcome, Message, Part};
+use crate::conversation::{CallOutcome, Part};
 use crate::provider::catalog::Money;
 use crate::session::{RequestCost, SessionStore};
 use crate::tools::{ProgressSink, SubagentReport, SubagentSpawner, SubagentTask};
 use std::fmt::Write;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
-use tokio::sync::Semaphore;
+use std::pin::Pin;
+use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -30,167 +28,94 @@ const READING: [&str; 5] = ["read_file", "list_directory", "find_files", "search
 /// Bytes of a log.
 const LONGEST_LOG: usize = 200_000;
 
-/// What a conversation and its children have in common. Clones share it.
-#[derive(Clone)]
-pub struct SubagentPool {
-    is_child: bool,
-    /// So many work at once.
-    slots: Arc<Semaphore>,
-    /// Questions are asked one at a time.
-    pub(super) asking: Arc<tokio::sync::Mutex<()>>,
-    /// A command runs alone; what writes a file runs next to others that do.
-    pub(super) order: Arc<tokio::sync::RwLock<()>>,
-    /// What children cost that the parent has not counted yet.
-    paid: Arc<Mutex<Vec<RequestCost>>>,
-    /// What all of them spend.
-    meter: Arc<CostMeter>,
-    /// Where the costs of all sessions are kept, for a child that has no session of its own.
-    store: Option<SessionStore>,
-    born: Arc<AtomicU32>,
+/// How a sub-agent's conversation ended.
+pub(super) struct SubagentEnd {
+    pub(super) ending: TurnEnding,
+    pub(super) last_answer: String,
+    pub(super) spent: RequestCost,
 }
 
-impl SubagentPool {
-    /// `at_once`: how many children may work at the same time.
-    pub fn new(at_once: usize) -> SubagentPool {
-        SubagentPool {
-            is_child: false,
-            slots: Arc::new(Semaphore::new(at_once.clamp(1, 64))),
-            asking: Arc::default(),
-            order: Arc::default(),
-            paid: Arc::default(),
-            meter: Arc::default(),
-            store: None,
-            born: Arc::default(),
-        }
-    }
+/// Holds the conversation of a sub-agent; [`super::agent`] does.
+pub(super) type Converse = fn(
+    AgentConfig,
+    TurnStart,
+    UnboundedSender<TurnEvent>,
+    CancellationToken,
+) -> Pin<Box<dyn Future<Output = SubagentEnd> + Send>>;
 
-    pub(super) fn is_child(&self) -> bool {
-        self.is_child
-    }
-
-    pub(super) fn meter(&self) -> &CostMeter {
-        &self.meter
-    }
-
-    pub(super) fn store(&self) -> Option<&SessionStore> {
-        self.store.as_ref()
-    }
-
-    /// What children cost that is not in the sums of the store yet.
-    pub(super) fn unsaved(&self) -> u64 {
-        lock(&self.paid).iter().map(|one| one.picos).sum()
-    }
+/// What sub-agents get from their parent.
+pub(super) struct SubagentFactory {
+    pub(super) services: Arc<SharedServices>,
+    pub(super) model: ActiveModel,
+    pub(super) system: Arc<str>,
+    pub(super) limits: AgentLimits,
+    pub(super) store: Option<SessionStore>,
+    pub(super) events: TurnEvents,
+    pub(super) converse: Converse,
 }
 
-impl Default for SubagentPool {
-    fn default() -> SubagentPool {
-        SubagentPool::new(4)
-    }
-}
-
-impl Agent {
-    /// How this conversation's tools begin children.
-    pub(super) fn children(&self, events: &UnboundedSender<TurnEvent>) -> SubagentSpawner {
-        let (family, events) = (self.parts.family.clone(), events.clone());
-        let parts = Arc::new(self.parts.for_child());
+impl SubagentFactory {
+    /// How the tools of a conversation start sub-agents.
+    pub(super) fn spawner(self) -> SubagentSpawner {
+        let factory = Arc::new(self);
         SubagentSpawner::new(move |task, progress, cancel| {
-            let (family, events, parts) = (family.clone(), events.clone(), Arc::clone(&parts));
-            Box::pin(async move { run(&family, &parts, task, progress, events, cancel).await })
+            let factory = Arc::clone(&factory);
+            Box::pin(async move { factory.run(task, progress, cancel).await })
         })
     }
 
-    /// A request of a child, for its parent to count.
-    pub(super) fn report_cost_to_parent(&self, one: &RequestCost) {
-        if self.parts.family.is_child {
-            lock(&self.parts.family.paid).push(one.clone());
-        }
-    }
-
-    /// Counts what children cost since it was last asked.
-    pub(super) fn count_children(&mut self, events: &UnboundedSender<TurnEvent>) {
-        if self.parts.family.is_child {
-            return;
-        }
-        let paid = lock(&self.parts.family.paid).clone();
-        if paid.is_empty() {
-            return;
-        }
-        for one in &paid {
-            self.count_child(one);
-        }
-        // Only now: a reader that sums up the day in between finds it in one place at least.
-        lock(&self.parts.family.paid).drain(..paid.len());
-        let (total, prompt) = self.usage();
-        self.report_usage(total, prompt, events);
-    }
-}
-
-impl AgentConfig {
-    /// The same for a child; its session is kept nowhere but in its parent's scratchpads.
-    fn for_child(&self) -> AgentConfig {
-        let store = self.session.as_ref().map(|session| session.store().clone());
+    /// A sub-agent's own; its session is kept nowhere but in its parent's scratchpads.
+    fn config(&self, is_read_only: bool) -> AgentConfig {
+        let SharedServices { registry, env, policy, origin, subagents } = self.services.as_ref();
+        let is_offered =
+            |name: &str| !NOT_FOR_CHILDREN.contains(&name) && (!is_read_only || READING.contains(&name));
         AgentConfig {
-            provider: Arc::clone(&self.provider),
             model: self.model.clone(),
-            max_output: self.max_output,
             system: format!("{}{}", self.system, include_str!("../../prompts/agent.md")),
-            registry: Arc::new(self.registry.only(|name| !NOT_FOR_CHILDREN.contains(&name))),
-            env: Arc::new(self.env.for_child()),
-            policy: Arc::clone(&self.policy),
-            bounds: self.bounds,
-            sum_up_at: self.sum_up_at,
-            budget: self.budget,
-            gate: Arc::clone(&self.gate),
-            family: SubagentPool {
-                is_child: true,
-                store: store.or_else(|| self.family.store.clone()),
-                ..self.family.clone()
-            },
+            registry: Arc::new(registry.only(is_offered)),
+            env: Arc::new(env.for_child()),
+            policy: Arc::clone(policy),
+            limits: self.limits,
+            interceptors: Arc::clone(&origin.interceptors),
+            subagents: subagents.for_child(self.store.clone()),
             session: None,
         }
     }
-}
 
-async fn run(
-    family: &SubagentPool,
-    parts: &AgentConfig,
-    task: SubagentTask,
-    progress: ProgressSink,
-    events: UnboundedSender<TurnEvent>,
-    cancel: CancellationToken,
-) -> SubagentReport {
-    let number = family.born.fetch_add(1, Ordering::Relaxed) + 1;
-    let name = task.name.clone().unwrap_or_else(|| number.to_string());
-    let slot = tokio::select! {
-        slot = Arc::clone(&family.slots).acquire_owned() => slot.ok(),
-        () = cancel.cancelled() => None,
-    };
-    if slot.is_none() {
-        return SubagentReport { name, outcome: CallOutcome::Interrupted, ..SubagentReport::default() };
-    }
-    let mut parts = parts.for_child();
-    if task.read_only {
-        parts.registry = Arc::new(parts.registry.only(|name| READING.contains(&name)));
-    }
-    let mut child = Agent::new(parts);
-    let mut log = format!("task: {}\n", task.text);
-    let (sender, mut inbox) = unbounded_channel();
-    let ending = {
-        // One that may not go on stops itself, and not the others.
-        let running = child.run(TurnStart::Say(vec![Part::text(&task.text)]), sender, cancel.child_token());
-        let hearing = async {
-            while let Some(event) = inbox.recv().await {
-                forward_event(event, &name, &progress, &events, &mut log);
-            }
+    async fn run(
+        &self,
+        task: SubagentTask,
+        progress: ProgressSink,
+        cancel: CancellationToken,
+    ) -> SubagentReport {
+        let pool = &self.services.subagents;
+        let number = pool.next_number();
+        let name = task.name.clone().unwrap_or_else(|| number.to_string());
+        let slot = tokio::select! {
+            slot = Arc::clone(&pool.slots).acquire_owned() => slot.ok(),
+            () = cancel.cancelled() => None,
         };
-        tokio::join!(running, hearing).0
-    };
-    let (spent, _) = child.costs();
-    let spent = spent.clone();
-    let (outcome, text) = ended(&child, &ending);
-    let _ = write!(log, "\n{text}\n");
-    let cost = format!("{} requests{}", spent.requests, priced(&spent));
-    SubagentReport { name, outcome, text, log, cost }
+        if slot.is_none() {
+            return SubagentReport { name, outcome: CallOutcome::Interrupted, ..SubagentReport::default() };
+        }
+        let mut log = format!("task: {}\n", task.text);
+        let (sender, mut inbox) = unbounded_channel();
+        let SubagentEnd { ending, last_answer, spent } = {
+            let start = TurnStart::Say(vec![Part::text(&task.text)]);
+            // One that may not go on stops itself, and not the others.
+            let running = (self.converse)(self.config(task.read_only), start, sender, cancel.child_token());
+            let hearing = async {
+                while let Some(event) = inbox.recv().await {
+                    forward_event(event, &name, &progress, &self.events, &mut log);
+                }
+            };
+            tokio::join!(running, hearing).0
+        };
+        let (outcome, text) = result_of(&ending, last_answer);
+        let _ = write!(log, "\n{text}\n");
+        let cost = format!("{} requests{}", spent.requests, priced(&spent));
+        SubagentReport { name, outcome, text, log, cost }
+    }
 }
 
 /// What a child lives through: its calls are its parent's progress, its questions are the person's.
@@ -198,7 +123,7 @@ fn forward_event(
     event: TurnEvent,
     name: &str,
     progress: &ProgressSink,
-    events: &UnboundedSender<TurnEvent>,
+    events: &TurnEvents,
     log: &mut String,
 ) {
     let mut note = |line: &str| {
@@ -213,34 +138,30 @@ fn forward_event(
         TurnEvent::Retrying { attempt, of, error, .. } => note(&format!("retry {attempt} of {of}: {error}")),
         TurnEvent::Question(mut question) => {
             question.reason = format!("sub-agent {name}: {}", question.reason);
-            drop(events.send(TurnEvent::Question(question)));
+            events.send(TurnEvent::Question(question));
         }
         TurnEvent::Choice(mut question) => {
             question.reason = format!("sub-agent {name}: {}", question.reason);
-            drop(events.send(TurnEvent::Choice(question)));
+            events.send(TurnEvent::Choice(question));
         }
-        TurnEvent::LoopQuestion(question) => drop(events.send(TurnEvent::LoopQuestion(question))),
+        TurnEvent::LoopQuestion(question) => events.send(TurnEvent::LoopQuestion(question)),
         _ => {}
     }
 }
 
-/// The child's last words, or why there are none.
-fn ended(child: &Agent, ending: &TurnEnding) -> (CallOutcome, String) {
-    let said = match child.transcript().last() {
-        Some(Message::Assistant(answer)) => answer.text(),
-        _ => String::new(),
-    };
+/// The sub-agent's last words, or why there are none.
+fn result_of(ending: &TurnEnding, last_answer: String) -> (CallOutcome, String) {
     match ending {
-        TurnEnding::Done if said.trim().is_empty() => {
+        TurnEnding::Done if last_answer.trim().is_empty() => {
             (CallOutcome::Failed, "it ended without a report".into())
         }
-        TurnEnding::Done => (CallOutcome::Done, said),
+        TurnEnding::Done => (CallOutcome::Done, last_answer),
         TurnEnding::Interrupted => {
-            (CallOutcome::Interrupted, format!("it was interrupted. Its last answer: {said}"))
+            (CallOutcome::Interrupted, format!("it was interrupted. Its last answer: {last_answer}"))
         }
         other => {
             let why = other.words().map_or_else(String::new, |(words, _)| words);
-            (CallOutcome::Failed, format!("it stopped: {why}. Its last answer: {said}"))
+            (CallOutcome::Failed, format!("it stopped: {why}. Its last answer: {last_answer}"))
         }
     }
 }

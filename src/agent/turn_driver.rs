@@ -1,15 +1,23 @@
-//! Performs the effects of a [`Turn`](super::turn::machine::Turn): saves, asks the provider, plans and runs calls, and tells a
-//! face about it.
+//! Performs the effects of a [`Turn`](super::turn::machine::Turn): saves, asks the provider, plans and runs calls, and
+//! reports it.
 
-use super::agent::Agent;
-use super::calls::pipeline::{ApprovedCall, TurnCalls};
-use super::event::{LoopQuestion, TurnEvent};
+use super::budget::BudgetCheck;
+use super::calls::pipeline::TurnCalls;
+use super::compact::{Compaction, CompactionState};
+use super::config::TurnStart;
+use super::conversation::log::Conversation;
+use super::conversation::reported::ReportedState;
+use super::event::{LoopQuestion, TurnEvent, TurnEvents};
 use super::queue::MessageQueue;
 use super::request::build::BuiltRequest;
+use super::request::client::ModelClient;
+use super::request::usage::{fullness, room_for_results};
+use super::services::SharedServices;
+use super::session_checks::SessionChecks;
 use super::turn::ending::TurnEnding;
-use super::turn::machine::{LoopAnswer, TurnEffect, TurnInput};
+use super::turn::machine::{LoopAnswer, Turn, TurnEffect, TurnInput};
 use super::turn::repair::TurnRepair;
-use crate::conversation::{CallInterruption, CallResult, Message};
+use crate::conversation::{AssistantBlock, CallInterruption, CallResult, Message, Part, StopReason};
 use crate::provider::{AnswerStream, ProviderError, RejectionCause, StreamEvent};
 use crate::session::{SessionRecord, SessionStateKey};
 use futures_util::StreamExt;
@@ -24,42 +32,46 @@ const SAVE_EVERY: Duration = Duration::from_millis(250);
 /// How long a stopped call may take to answer before it is given up.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
 
+/// What a turn works on.
+pub(super) struct TurnParts<'a> {
+    pub(super) services: &'a SharedServices,
+    pub(super) conversation: &'a mut Conversation,
+    pub(super) client: &'a mut ModelClient,
+    pub(super) reported: &'a mut ReportedState,
+    pub(super) compaction: &'a mut CompactionState,
+    pub(super) checks: &'a mut SessionChecks,
+    pub(super) turn: &'a mut Turn,
+    /// Lines of the person that may steer the turn.
+    pub(super) queue: Option<MessageQueue>,
+}
+
 /// One turn in progress.
 pub(super) struct TurnDriver<'a> {
-    pub(super) agent: &'a mut Agent,
+    parts: TurnParts<'a>,
     calls: TurnCalls,
-    pub(super) events: UnboundedSender<TurnEvent>,
+    events: TurnEvents,
     inputs: UnboundedSender<TurnInput>,
-    pub(super) stop: CancellationToken,
+    stop: CancellationToken,
     /// Cancels the stream, the questions and the running calls of this turn.
     cancel: CancellationToken,
     stream: Option<AnswerStream>,
     ended: Option<TurnEnding>,
+    /// Why placet stopped the turn itself: this is how it ended, whatever the turn makes of the stop.
+    aborted: Option<TurnEnding>,
     stopped_at: Option<Instant>,
-    pub(super) queue: Option<MessageQueue>,
 }
 
 impl<'a> TurnDriver<'a> {
     pub(super) fn new(
-        agent: &'a mut Agent,
+        parts: TurnParts<'a>,
         calls: TurnCalls,
-        events: UnboundedSender<TurnEvent>,
+        events: TurnEvents,
         inputs: UnboundedSender<TurnInput>,
         stop: CancellationToken,
-        queue: Option<MessageQueue>,
     ) -> TurnDriver<'a> {
-        TurnDriver {
-            agent,
-            calls,
-            events,
-            inputs,
-            stop,
-            cancel: CancellationToken::new(),
-            stream: None,
-            ended: None,
-            stopped_at: None,
-            queue,
-        }
+        let cancel = CancellationToken::new();
+        let (stream, ended, aborted, stopped_at) = (None, None, None, None);
+        TurnDriver { parts, calls, events, inputs, stop, cancel, stream, ended, aborted, stopped_at }
     }
 
     pub(super) async fn run_to_end(
@@ -67,7 +79,7 @@ impl<'a> TurnDriver<'a> {
         first: TurnInput,
         mut inbox: UnboundedReceiver<TurnInput>,
     ) -> TurnEnding {
-        let mut effects: VecDeque<TurnEffect> = self.agent.turn.handle(first).into();
+        let mut effects: VecDeque<TurnEffect> = self.parts.turn.handle(first).into();
         let mut save_at = Instant::now() + SAVE_EVERY;
         let mut saved_bytes = 0;
         loop {
@@ -75,7 +87,7 @@ impl<'a> TurnDriver<'a> {
                 match effect {
                     TurnEffect::Listen => {
                         let parts = self.take_steering_parts().await;
-                        effects.extend(self.agent.turn.handle(TurnInput::Heard(parts)));
+                        effects.extend(self.parts.turn.handle(TurnInput::Heard(parts)));
                     }
                     effect => {
                         saved_bytes = if effect == TurnEffect::Request { 0 } else { saved_bytes };
@@ -84,7 +96,7 @@ impl<'a> TurnDriver<'a> {
                 }
             }
             if let Some(ending) = self.ended.take() {
-                return ending;
+                return self.aborted.take().unwrap_or(ending);
             }
             let deadline = self.stopped_at.map(|at| at + STOP_WITHIN);
             let input = tokio::select! {
@@ -110,7 +122,7 @@ impl<'a> TurnDriver<'a> {
                 }
             };
             if let Some(input) = input {
-                effects.extend(self.agent.turn.handle(input));
+                effects.extend(self.parts.turn.handle(input));
             }
         }
     }
@@ -139,51 +151,53 @@ impl<'a> TurnDriver<'a> {
 
     /// Saves before anything is done about it. What cannot be saved is not acted on: the turn stops.
     fn save(&mut self, mut message: Message) {
-        if let Err(e) = self.agent.save_taint() {
-            self.stop_after_save_error(e.to_string());
-            return;
+        let TurnParts { services, conversation, client, reported, checks, .. } = &mut self.parts;
+        if let Err(e) = checks.save_level(conversation) {
+            return self.abort(TurnEnding::Unsaved(e.to_string()));
         }
-        self.agent.count_children(&self.events);
+        client.count_subagents(conversation, &self.events);
         if let Message::Results { results } = &mut message {
             // The person may have switched modes while the calls ran: the model hears it with the results.
             if let Some(last) = results.last_mut() {
-                last.parts.extend(self.agent.mode_change_note());
-                last.parts.extend(self.agent.job_notes(&self.events));
+                last.parts.extend(reported.changes(services, &self.events));
             }
         }
-        if let Err(e) = self.agent.transcript.push(message.clone()) {
+        if let Err(e) = conversation.transcript.push(message.clone()) {
             tracing::error!("a message that does not fit the conversation: {e}");
-            self.stop_after_save_error(e.to_string());
-            return;
+            return self.abort(TurnEnding::Unsaved(e.to_string()));
         }
         let is_answer = matches!(message, Message::Assistant(_));
-        if let Err(e) = self.agent.append_record(SessionRecord::Message { message }) {
-            self.stop_after_save_error(e.to_string());
-        }
+        let saved = conversation.append(SessionRecord::Message { message });
         if is_answer {
-            self.agent.leave_room_for_results();
+            services.env.limits.room.leave(room_for_results(client, conversation));
+        }
+        if let Err(e) = saved {
+            self.abort(TurnEnding::Unsaved(e.to_string()));
         }
     }
 
-    fn stop_after_save_error(&mut self, why: String) {
-        self.agent.unsaved.get_or_insert(why);
+    /// Stops the turn. That something could not be saved is more important than any other reason.
+    fn abort(&mut self, ending: TurnEnding) {
+        if !matches!(self.aborted, Some(TurnEnding::Unsaved(_))) {
+            self.aborted = Some(ending);
+        }
         self.stop.cancel();
     }
 
     fn save_partial(&mut self, saved_bytes: &mut usize) {
-        let partial = self.agent.turn.partial();
+        let partial = self.parts.turn.partial();
         let bytes = partial.text().len();
         if bytes == *saved_bytes || bytes == 0 {
             return;
         }
         *saved_bytes = bytes;
         let mut kept = partial.clone();
-        kept.stop = crate::conversation::StopReason::Cut;
-        kept.blocks.retain(|b| matches!(b, crate::conversation::AssistantBlock::Text { .. }));
-        if let (Some(session), Ok(json)) = (&self.agent.parts.session, serde_json::to_string(&kept)) {
+        kept.stop = StopReason::Cut;
+        kept.blocks.retain(|b| matches!(b, AssistantBlock::Text { .. }));
+        if let Ok(json) = serde_json::to_string(&kept) {
             // Best effort: the answer itself is saved when it is complete, and an error there stops the
             // turn.
-            drop(session.set(SessionStateKey::Partial, &json));
+            drop(self.parts.conversation.set_state(SessionStateKey::Partial, &json));
         }
     }
 
@@ -192,42 +206,64 @@ impl<'a> TurnDriver<'a> {
             // The loop sees the stop next; a request that nobody waits for is not sent.
             return;
         }
-        tracing::debug!(messages = self.agent.transcript.len(), "a request");
-        let allowed = match self.may_send().await {
-            Ok(()) => self.agent.may_spend(&self.events, &self.stop).await,
-            refused => refused,
-        };
-        if let Err(blocked) = allowed {
-            self.agent.points.blocked = Some(blocked);
-            self.stop.cancel();
-            return;
-        }
-        if let Err(blocked) = self.agent.sum_up_in_time(&self.events, &self.cancel, &self.stop).await {
-            self.agent.points.blocked = Some(blocked);
-            self.stop.cancel();
+        tracing::debug!(messages = self.parts.conversation.transcript.len(), "a request");
+        if let Err(blocked) = self.check_request().await {
+            self.abort(blocked);
         }
         // A summary takes as long as a request: the person may have stopped the turn in the meantime.
         if self.stop.is_cancelled() {
             return;
         }
-        self.agent.warn_ahead(&self.events);
-        self.tell(TurnEvent::Requested);
-        let BuiltRequest { request, notes, out_of_view } = {
-            let agent = &mut *self.agent;
-            let sent = agent.transcript.over(agent.summaries.last());
-            agent.context.build(&sent, &agent.parts.model, agent.parts.max_output)
-        };
+        let TurnParts { services, conversation, client, compaction, .. } = &mut self.parts;
+        compaction.warn_ahead(fullness(client, conversation), &self.events);
+        self.events.send(TurnEvent::Requested);
+        let BuiltRequest { request, notes, out_of_view } = client.build(conversation);
         for note in notes {
-            self.tell(TurnEvent::Notice(note));
+            self.events.notice(note);
         }
-        self.agent.forget_unseen(out_of_view);
-        self.agent.open_request(&self.events);
-        self.stream = Some(self.agent.parts.provider.answer(request, self.cancel.child_token()));
+        conversation.evict(out_of_view, services);
+        self.stream = Some(client.send(request, conversation, &self.events, self.cancel.child_token()));
+    }
+
+    /// Whether the next request may be sent and paid for; before that the conversation is summarized if it must be.
+    async fn check_request(&mut self) -> Result<(), TurnEnding> {
+        let TurnParts { services, conversation, client, compaction, checks, .. } = &mut self.parts;
+        let (events, stop) = (&self.events, &self.stop);
+        checks.before_request(&client.model, conversation, events, stop).await?;
+        BudgetCheck { client, store: conversation.store(), events, stop }.run().await?;
+        let compaction = Compaction { conversation, client, state: compaction, checks, services, events };
+        compaction.run_in_time(&self.cancel, stop).await
+    }
+
+    /// What the person wants to say before the next request. Hooks see it as they see every line; one that blocks it
+    /// ends the turn, and the line goes back.
+    async fn take_steering_parts(&mut self) -> Vec<Part> {
+        // A stopped turn sends no further request: the lines stay in the queue.
+        if self.stop.is_cancelled() {
+            return Vec::new();
+        }
+        let Some(queue) = self.parts.queue.clone() else { return Vec::new() };
+        let lines = queue.take_steering();
+        if lines.is_empty() {
+            return Vec::new();
+        }
+        let parts: Vec<Part> = lines.iter().map(Part::text).collect();
+        let start = TurnStart::Say(parts.clone());
+        if let Err(blocked) = self.parts.checks.before_turn(&start, &self.events, &self.stop).await {
+            queue.give_back(lines);
+            self.abort(blocked);
+            return Vec::new();
+        }
+        for line in lines {
+            self.events.send(TurnEvent::Steered(line));
+        }
+        self.parts.services.secrets().clean_message(parts, &self.events)
     }
 
     async fn streamed(&mut self, event: Option<Result<StreamEvent, ProviderError>>) -> Option<TurnInput> {
+        let TurnParts { services, conversation, client, checks, .. } = &mut self.parts;
         if let Some(Ok(event)) = &event {
-            self.agent.meter(event, &self.events);
+            client.observe(event, conversation, &self.events);
         }
         match event {
             None => {
@@ -239,21 +275,21 @@ impl<'a> TurnDriver<'a> {
                 if let ProviderError::Broken { partial, .. } = &error
                     && !partial.usage.is_zero()
                 {
-                    self.agent.meter(&StreamEvent::Usage(partial.usage), &self.events);
+                    client.observe(&StreamEvent::Usage(partial.usage), conversation, &self.events);
                 }
                 self.close_stream();
                 let error = self.repairable_error(error);
-                Some(TurnInput::Failed(self.agent.unseen(error)))
+                Some(TurnInput::Failed(self.parts.checks.unseen(error)))
             }
             Some(Ok(StreamEvent::Finished(answer))) => {
                 self.stream = None;
-                self.agent.context.answered();
-                self.agent.close_request(&answer, &self.events);
-                let answer = self.apply_answer_hooks(answer).await;
-                let touches = self.agent.touches(&answer);
+                client.context.answered();
+                client.close(&answer, conversation, &self.events);
+                let answer = checks.check_answer(answer, &self.events, &self.stop).await;
+                let touches = services.touched_paths(&answer);
                 Some(TurnInput::Answered { answer, touches })
             }
-            Some(Ok(StreamEvent::Text(_) | StreamEvent::Thinking(_))) if self.agent.holds_output() => None,
+            Some(Ok(StreamEvent::Text(_) | StreamEvent::Thinking(_))) if checks.holds_output() => None,
             Some(Ok(event)) => {
                 self.show(&event);
                 Some(TurnInput::Streamed(event))
@@ -264,7 +300,7 @@ impl<'a> TurnDriver<'a> {
     /// No more is heard of the answer; what came of it is paid for.
     fn close_stream(&mut self) {
         self.stream = None;
-        self.agent.settle_request(&self.events);
+        self.parts.client.settle(self.parts.conversation, &self.events);
     }
 
     fn show(&mut self, event: &StreamEvent) {
@@ -281,27 +317,23 @@ impl<'a> TurnDriver<'a> {
                 TurnEvent::Notice(format!("{from} does not answer ({because}); using {to} instead"))
             }
             StreamEvent::Usage(usage) => {
-                let mut total = self.agent.costs.session.usage;
-                total += usage;
-                return self.agent.report_usage(total, usage.prompt(), &self.events);
+                return self.parts.client.report_usage(Some(usage), &self.events);
             }
             StreamEvent::Finished(_) => return,
         };
-        self.tell(shown);
+        self.events.send(shown);
     }
 
     /// The same error, blaming nothing where nothing is left that could be left out.
     fn repairable_error(&self, error: ProviderError) -> ProviderError {
-        let context = &self.agent.context;
+        let (context, sent) = (&self.parts.client.context, self.parts.conversation.sent());
         match error {
             ProviderError::BadRequest { status, message, blames } => {
                 let blames = match blames {
-                    RejectionCause::Image if context.suspect_images(&self.agent.sent()).is_empty() => {
+                    RejectionCause::Image if context.suspect_images(&sent).is_empty() => {
                         RejectionCause::Nothing
                     }
-                    RejectionCause::Content if !context.can_leave_out(&self.agent.sent()) => {
-                        RejectionCause::Nothing
-                    }
+                    RejectionCause::Content if !context.can_leave_out(&sent) => RejectionCause::Nothing,
                     blames => blames,
                 };
                 ProviderError::BadRequest { status, message, blames }
@@ -311,26 +343,28 @@ impl<'a> TurnDriver<'a> {
     }
 
     fn repair(&mut self, repair: TurnRepair) {
+        let TurnParts { conversation, client, .. } = &mut self.parts;
+        let context = &mut client.context;
         let notice = match repair {
             TurnRepair::Images => {
-                let images = self.agent.context.suspect_images(&self.agent.sent());
+                let images = context.suspect_images(&conversation.sent());
                 let reason = "the provider refused it".to_string();
                 for (hash, _) in &images {
-                    self.agent.context.withhold(hash.clone(), reason.clone());
+                    context.withhold(hash.clone(), reason.clone());
                     let record = SessionRecord::Withheld { hash: hash.clone(), reason: reason.clone() };
-                    if let Err(e) = self.agent.append_record(record) {
+                    if let Err(e) = conversation.append(record) {
                         tracing::warn!("the list of rejected pictures was not saved: {e}");
                     }
                 }
                 let names = images.into_iter().map(|(_, name)| name).collect::<Vec<_>>().join(", ");
                 format!("the provider refused a picture; no longer sent: {names}")
             }
-            TurnRepair::Content => match self.agent.context.leave_out(&self.agent.sent()) {
+            TurnRepair::Content => match context.leave_out(&conversation.sent()) {
                 Some(what) => format!("the provider refused something in the conversation; {what}"),
                 None => "the provider refuses your message, and nothing else can be left out of the request"
                     .into(),
             },
-            TurnRepair::Tool(at) => match self.agent.context.drop_tool(at) {
+            TurnRepair::Tool(at) => match context.drop_tool(at) {
                 Some(name) => {
                     format!("the provider refused the tool `{name}`; it is not offered again in this session")
                 }
@@ -341,40 +375,32 @@ impl<'a> TurnDriver<'a> {
                 format!("the answer was cut off ({message}); asking for the rest")
             }
             TurnRepair::Shorten { message } => {
-                self.agent.context.reduce_limit(&message, &self.agent.parts.model);
+                context.reduce_limit(&message, &client.model.spec);
                 "the request was too long for the model; sending a shorter one".into()
             }
         };
-        self.tell(TurnEvent::Notice(notice));
+        self.events.notice(notice);
     }
 
     fn ask_loop(&self, tool: String, times: u32) {
-        let (reply, answer) = tokio::sync::oneshot::channel();
-        let spent = self.agent.costs.turn.usage;
-        self.tell(TurnEvent::LoopQuestion(LoopQuestion { tool, times, spent, reply }));
+        let spent = self.parts.client.costs.turn.usage;
+        let question = |reply| TurnEvent::LoopQuestion(LoopQuestion { tool, times, spent, reply });
+        let answer = self.events.ask(question);
         let inputs = self.inputs.clone();
         tokio::spawn(async move {
             // A dropped question has no answer: the turn stops.
             let go_on = answer.await.unwrap_or(false);
-            drop(inputs.send(TurnInput::LoopAnswered(if go_on {
-                LoopAnswer::GoOn
-            } else {
-                LoopAnswer::Stop
-            })));
+            let answer = if go_on { LoopAnswer::GoOn } else { LoopAnswer::Stop };
+            drop(inputs.send(TurnInput::LoopAnswered(answer)));
         });
     }
 
     /// Calls that did not stop when asked to are answered for.
     fn answer_abandoned_calls(&mut self) {
-        for ApprovedCall { call, .. } in self.calls.abandon() {
+        for call in self.calls.abandon() {
             let result = CallResult::interrupted(&call, CallInterruption::Abandoned);
             drop(self.inputs.send(TurnInput::Ended(result)));
         }
-    }
-
-    pub(super) fn tell(&self, event: TurnEvent) {
-        // A face that has gone away is no reason to stop: the turn is still saved.
-        drop(self.events.send(event));
     }
 }
 

@@ -162,8 +162,7 @@ pub(super) fn show(
         print_foreign(&(as_json(&set, &view) + "\n"))?;
     } else {
         print_foreign(
-            &(set.listing(view.objects(), &view.classify(&set), |p| workspace.shortened(p)).join("\n")
-                + "\n"),
+            &(view.listing(&set, &view.classify(&set), |p| workspace.shortened(p)).join("\n") + "\n"),
         )?;
     }
     Ok(report::DONE)
@@ -343,9 +342,12 @@ pub(super) fn settle(agent: &Agent, options: &Options, code: u8) -> Result<Optio
         let mut incomplete = told.incomplete;
         if told.done {
             let session = agent.session().map(|s| s.id().to_string());
-            if let Err(e) =
-                agent.gate().log_decision(AuditKind::Apply, "--apply", session, &told.lines.join("\n"))
-            {
+            if let Err(e) = agent.interceptors().log_decision(
+                AuditKind::Apply,
+                "--apply",
+                session,
+                &told.lines.join("\n"),
+            ) {
                 incomplete = true;
                 not_audited(&e);
             }
@@ -375,7 +377,7 @@ pub(super) fn list(set: &ChangeSet, view: &View, workspace: &Workspace) {
     let classes = view.classify(set);
     let shown = |path: &Path| workspace.shortened(path);
     let losses = classes.losses.iter().map(|loss| loss.words(&shown));
-    let all = losses.chain(set.listing(view.objects(), &classes, shown));
+    let all = losses.chain(view.listing(set, &classes, shown));
     warn(&all.map(|line| visible::guard_line(&line).into_owned()).collect::<Vec<_>>().join("\n"));
 }
 

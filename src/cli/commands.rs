@@ -107,7 +107,11 @@ fn tool(command: ToolCommand, options: &Options) -> Result<u8, CliError> {
                 Arc::clone(&app.registry),
                 env,
                 Arc::clone(&app.policy),
-                CallOrigin { gate: Arc::clone(&app.gate), session: None, entrance: EntryPoint::CommandLine },
+                CallOrigin {
+                    interceptors: Arc::clone(&app.gate),
+                    session: None,
+                    entry_point: EntryPoint::CommandLine,
+                },
                 call,
                 ApprovalReply::Nobody,
                 CancellationToken::new(),

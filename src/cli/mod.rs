@@ -6,6 +6,7 @@ mod audit;
 mod blame;
 mod changes;
 mod commands;
+mod conversation;
 mod doctor;
 mod file_modes;
 mod git_diff;
@@ -54,7 +55,7 @@ pub fn main() -> ExitCode {
 
 fn run(args: Args) -> Result<u8, CliError> {
     match args.command {
-        None => start::conversation(args.prompt, &args.options),
+        None => conversation::converse(args.prompt, &args.options),
         Some(command) => commands::run(command, &args.options),
     }
 }

@@ -25,15 +25,10 @@ impl Message {
     #[must_use]
     pub fn in_words(&self) -> Message {
         let mut message = self.clone();
-        let parts: Vec<&mut Part> = match &mut message {
-            Message::User { parts } => parts.iter_mut().collect(),
-            Message::Results { results } => {
-                results.iter_mut().for_each(|result| result.facts.clear());
-                results.iter_mut().flat_map(|result| &mut result.parts).collect()
-            }
-            Message::Assistant(_) => Vec::new(),
-        };
-        for part in parts {
+        if let Message::Results { results } = &mut message {
+            results.iter_mut().for_each(|result| result.facts.clear());
+        }
+        for part in message.parts_mut() {
             if let Part::Note(note) = part {
                 *part = Part::text(note.words());
             }
@@ -41,19 +36,30 @@ impl Message {
         message
     }
 
-    /// Every picture in it.
-    pub fn pictures_mut(&mut self) -> Vec<&mut Image> {
-        fn of(parts: &mut [Part]) -> impl Iterator<Item = &mut Image> {
-            parts.iter_mut().filter_map(|part| match part {
-                Part::Image(image) => Some(image),
-                Part::Text { .. } | Part::Note(_) => None,
-            })
-        }
+    /// What the model did not write: what the person said, or what the calls returned.
+    pub fn parts(&self) -> Box<dyn DoubleEndedIterator<Item = &Part> + '_> {
         match self {
-            Message::User { parts } => of(parts).collect(),
-            Message::Results { results } => results.iter_mut().flat_map(|r| of(&mut r.parts)).collect(),
-            Message::Assistant(_) => Vec::new(),
+            Message::User { parts } => Box::new(parts.iter()),
+            Message::Results { results } => Box::new(results.iter().flat_map(|r| r.parts.iter())),
+            Message::Assistant(_) => Box::new(std::iter::empty()),
         }
+    }
+
+    /// See [`Message::parts`].
+    pub fn parts_mut(&mut self) -> Box<dyn Iterator<Item = &mut Part> + '_> {
+        match self {
+            Message::User { parts } => Box::new(parts.iter_mut()),
+            Message::Results { results } => Box::new(results.iter_mut().flat_map(|r| r.parts.iter_mut())),
+            Message::Assistant(_) => Box::new(std::iter::empty()),
+        }
+    }
+
+    /// Every picture in it.
+    pub fn pictures_mut(&mut self) -> impl Iterator<Item = &mut Image> {
+        self.parts_mut().filter_map(|part| match part {
+            Part::Image(image) => Some(image),
+            Part::Text { .. } | Part::Note(_) => None,
+        })
     }
 }
 

@@ -205,7 +205,7 @@ impl SessionState {
     /// Writes to the audit log, and takes what was applied in mounts to their stores. Returns what of that failed.
     pub(super) fn record(&self, kind: AuditKind, sentences: &str) -> Vec<String> {
         let session = self.agent.session().map(|session| session.id().to_string());
-        let logged = self.agent.gate().log_decision(kind, PROGRAM, session, sentences).err();
+        let logged = self.agent.interceptors().log_decision(kind, PROGRAM, session, sentences).err();
         let logged = logged.map(|e| format!("not recorded in the audit log: {e}"));
         let stores = self.agent.env().mounts.push_all().into_iter();
         logged.into_iter().chain(stores.map(|why| format!("not saved to the store: {why}"))).collect()

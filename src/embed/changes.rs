@@ -93,7 +93,7 @@ impl PendingChanges {
         let change = |change: &FileChange| PendingChange::new(change, classes.of(&change.path), &lost);
         let changes = set.changes.iter().map(change).collect();
         let losses = classes.losses.iter().map(Loss::of).collect();
-        let listing = set.listing(view.objects(), &classes, |path| workspace.shortened(path));
+        let listing = view.listing(&set, &classes, |path| workspace.shortened(path));
         let cwd = workspace.cwd().to_path_buf();
         Some(PendingChanges(Arc::new(PendingInner { set, changes, losses, listing, view, cwd })))
     }

@@ -1,6 +1,7 @@
 //! Decoding within limits.
 
 use super::damage::{self, CUT, DecodeStage};
+use super::decoded_picture::{DecodedPicture, MOST_BYTES, MOST_SIDE, SMALL_BUFFERS};
 use super::{MediaError, PictureFormat, ico, jpeg, metadata, tiff, unsupported};
 use ico::IcoPicture;
 use image::codecs::gif::GifDecoder;
@@ -9,20 +10,8 @@ use image::{AnimationDecoder, ColorType, DynamicImage, ImageDecoder, ImageReader
 use std::borrow::Cow;
 use std::io::Cursor;
 
-/// Memory one picture may take while it is decoded, and its longest side.
-pub(super) const MOST_BYTES: u64 = 400 << 20;
-pub(super) const MOST_SIDE: u32 = 65_535;
-/// What of that is left for rows, tables and the compressed result.
-pub(super) const SMALL_BUFFERS: u64 = 12 << 20;
 /// Pixels of all frames of an animation that are looked at.
 const FRAME_PIXELS: u64 = 200_000_000;
-
-/// A picture as pixels, turned the way it is meant to be seen.
-pub(super) struct DecodedPicture {
-    pub(super) image: DynamicImage,
-    /// Size as stored, before turning.
-    pub(super) stored: (u32, u32),
-}
 
 /// Whether a picture may be decoded, by its header: neither broken nor too large.
 pub fn admit(kind: PictureFormat, bytes: &[u8]) -> Result<(), MediaError> {

@@ -5,6 +5,7 @@
 
 mod damage;
 mod decode;
+mod decoded_picture;
 mod encode;
 mod error;
 mod ico;

@@ -161,6 +161,6 @@ impl CommandContext<'_> {
         let (registry, env) = (Arc::new(self.app.tools.registry.for_person()), Arc::clone(agent.env()));
         let policy = Arc::clone(self.app.policy);
         let never = CancellationToken::new();
-        self.runtime.block_on(call_once(registry, env, policy, agent.visit(), call, reply, never))
+        self.runtime.block_on(call_once(registry, env, policy, agent.call_origin(), call, reply, never))
     }
 }

@@ -34,9 +34,9 @@ impl McpServer {
         registry: Arc<ToolRegistry>,
         env: Arc<ToolContext>,
         policy: Arc<Mutex<Policy>>,
-        gate: Arc<CallInterceptors>,
+        interceptors: Arc<CallInterceptors>,
     ) -> McpServer {
-        let visit = CallOrigin { gate, session: None, entrance: EntryPoint::Mcp };
+        let visit = CallOrigin { interceptors, session: None, entry_point: EntryPoint::Mcp };
         McpServer { visit, registry, env, policy, calls: AtomicU64::new(0), order: RwLock::new(()) }
     }
 

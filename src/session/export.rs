@@ -116,11 +116,7 @@ fn push_fenced(out: &mut String, language: &str, text: &str) {
 
 /// The pictures of a conversation, each once.
 fn images(loaded: &LoadedSession) -> BTreeMap<&str, &Image> {
-    let parts = loaded.transcript.messages().iter().flat_map(|message| match message {
-        Message::User { parts } => parts.iter().collect(),
-        Message::Results { results } => results.iter().flat_map(|r| &r.parts).collect(),
-        Message::Assistant(_) => Vec::new(),
-    });
+    let parts = loaded.transcript.messages().iter().flat_map(Message::parts);
     let images = parts.filter_map(Part::as_image).filter(|image| !image.bytes.is_empty());
     images.map(|image| (image.hash.as_str(), image)).collect()
 }

@@ -70,7 +70,7 @@ impl OpenSession {
         for record in &mut records {
             let SessionRecord::Message { message } = record else { continue };
             // One whose bytes are gone must not stand as empty where they may come back.
-            for image in message.pictures_mut().into_iter().filter(|image| !image.bytes.is_empty()) {
+            for image in message.pictures_mut().filter(|image| !image.bytes.is_empty()) {
                 // Before the entry: no entry may name bytes that are not there.
                 blob::put(self.store.dir(), &image.hash, &image.bytes)?;
             }
@@ -139,9 +139,7 @@ fn add(
     let body = serde_json::to_string(record)?;
     let at = now();
     let pictures = match record {
-        SessionRecord::Message { message } => {
-            message.pictures_mut().iter().map(|image| image.bytes.len()).sum()
-        }
+        SessionRecord::Message { message } => message.pictures_mut().map(|image| image.bytes.len()).sum(),
         _ => 0,
     };
     let bytes = i64::try_from(body.len() + pictures).unwrap_or(i64::MAX);

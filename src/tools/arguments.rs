@@ -52,6 +52,14 @@ impl ToolSchema {
         }
     }
 
+    /// The same without a parameter that may be left out.
+    pub(super) fn without(mut self, parameter: &str) -> ToolSchema {
+        if let Some(Value::Object(properties)) = self.spec.schema.get_mut("properties") {
+            properties.shift_remove(parameter);
+        }
+        self
+    }
+
     pub(super) fn spec(&self) -> ToolSpec {
         self.spec.clone()
     }

@@ -19,6 +19,7 @@ mod result;
 mod scratchpad;
 mod subagent;
 mod todo;
+mod todo_item;
 mod tool_names;
 mod toolset;
 
@@ -39,7 +40,8 @@ pub use result::{
     CallPreview, CallSummary, ChangeOverview, CommandResult, DiffText, DisplayDetail, EditedFile, FileDiff,
     OutputFacts, ToolOutput,
 };
-pub use todo::{TodoItem, TodoStatus, lines_of as todo_lines, list_in as todos_in};
+pub use todo::list_in as todos_in;
+pub use todo_item::{TodoItem, TodoStatus, lines_of as todo_lines};
 pub use toolset::{DeepagentsVersion, ToolSet, ToolSetSettings, TypestackBases, is_batch};
 
 use crate::conversation::ToolSpec;
@@ -47,6 +49,9 @@ use crate::permission::{Access, Permit};
 use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
+
+/// A call that was understood, or what is wrong with it.
+type PlanResult = Result<Box<dyn Plan>, ToolError>;
 
 pub type RunFuture = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
 
@@ -125,6 +130,17 @@ pub struct TouchedPaths {
 }
 
 impl TouchedPaths {
+    /// A call that reads the path in this argument, or `otherwise` without it.
+    fn reading(input: &Value, argument: &str, otherwise: &str) -> TouchedPaths {
+        let path = input.get(argument).and_then(Value::as_str).unwrap_or(otherwise);
+        TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
+    }
+
+    fn writing(input: &Value, argument: &str) -> TouchedPaths {
+        let path = input.get(argument).and_then(Value::as_str).map(String::from);
+        TouchedPaths { writes: path.into_iter().collect(), ..TouchedPaths::default() }
+    }
+
     /// The same with each path as `resolve` names it, so that two spellings of one file are one; what cannot be
     /// resolved keeps its words.
     #[must_use]

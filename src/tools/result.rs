@@ -29,9 +29,34 @@ impl ToolOutput {
         }
     }
 
+    /// The same text for the model and for the person, who sees `line` above it.
+    pub fn text(line: impl Into<String>, text: impl Into<String>) -> ToolOutput {
+        let text = text.into();
+        ToolOutput::done(text.clone(), CallSummary::text(line, text))
+    }
+
     #[must_use]
     pub fn with(self, facts: OutputFacts) -> ToolOutput {
         ToolOutput { facts, ..self }
+    }
+
+    /// Every text in it that may quote a file, a command or a server.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        let parts = self.for_model.iter_mut().filter_map(|part| match part {
+            Part::Text { text } => Some(text),
+            Part::Note(_) | Part::Image(_) => None,
+        });
+        let mut texts: Vec<&mut String> = parts.chain([&mut self.for_person.line]).collect();
+        match &mut self.for_person.detail {
+            DisplayDetail::Text(text) | DisplayDetail::Diff(DiffText { text, .. }) => texts.push(text),
+            DisplayDetail::None | DisplayDetail::Changes(_) | DisplayDetail::Image(_) => {}
+        }
+        match &mut self.facts {
+            OutputFacts::Ran(ran) => texts.extend([&mut ran.output, &mut ran.effects]),
+            OutputFacts::Steady(text) => texts.push(text),
+            _ => {}
+        }
+        texts
     }
 }
 

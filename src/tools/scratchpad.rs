@@ -238,7 +238,7 @@ impl Plan for ScratchpadPlan {
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
         let title = self.title();
         blocking(title.clone(), move || {
-            let text = |text: String| ToolOutput::done(text.clone(), CallSummary::text(title.clone(), text));
+            let text = |text: String| ToolOutput::text(title.clone(), text);
             self.perform(&permit, &ctx.env, &title).map(|done| match done {
                 ScratchpadReply::Text(t) => text(t),
                 ScratchpadReply::Output(output) => *output,

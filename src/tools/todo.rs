@@ -4,13 +4,14 @@
 //! itself: the last call of it that went through says what the list is, also after a resume.
 
 use super::arguments::ToolSchema;
+use super::todo_item::{TodoItem, TodoStatus};
 use super::{
     CallPreview, CallSummary, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext, RunFuture, Tool,
     ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
 use crate::conversation::{AssistantBlock, CallOutcome, Message, ToolSpec, Transcript};
 use crate::permission::{Access, Permit};
-use crate::text::{count, sanitize};
+use crate::text::count;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,33 +21,6 @@ const NAME: &str = "todo";
 const MOST: usize = 50;
 /// Characters of a step at most.
 const LONGEST: usize = 300;
-
-/// One step.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub struct TodoItem {
-    /// The step in a few words.
-    pub text: String,
-    pub status: TodoStatus,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TodoStatus {
-    Pending,
-    InProgress,
-    Done,
-}
-
-impl TodoStatus {
-    /// A mark and a word, for the list is read without colours too.
-    pub fn mark(self) -> &'static str {
-        match self {
-            TodoStatus::Pending => "[ ]",
-            TodoStatus::InProgress => "[>]",
-            TodoStatus::Done => "[x]",
-        }
-    }
-}
 
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Args {
@@ -119,11 +93,6 @@ fn list_of(messages: &[Message]) -> Option<Vec<TodoItem>> {
         }
     }
     None
-}
-
-/// `[x] read the code`, a line each.
-pub fn lines_of(items: &[TodoItem]) -> Vec<String> {
-    items.iter().map(|item| format!("{} {}", item.status.mark(), sanitize::line(&item.text))).collect()
 }
 
 struct TodoPlan {

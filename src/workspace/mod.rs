@@ -51,7 +51,10 @@ pub use history::journal::{
 pub use history::objects::ObjectStore;
 pub use history::origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, OriginStep, WriteContext};
 pub use history::repair::{RepairOutcome, RepairReport, repair};
-pub use repository::{GitFileKind, RepositoryChange, RepositoryChangeKind, RepositoryFact, RepositorySet};
+pub use repository::{
+    DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind, RepositoryChange,
+    RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositorySet, TreeChanges,
+};
 pub use view::remove_dir_all as remove_tree;
 pub use view::{
     ApplyOutcome, ApplyReport, ChangeSelection, CommandEffects, CommandView, DiscardBackup, DiscardRecord,

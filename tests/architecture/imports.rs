@@ -130,6 +130,19 @@ impl Sources {
     }
 }
 
+/// The types that get methods of their own in a file, tests left out.
+pub fn types_with_methods(text: &str) -> Vec<String> {
+    let parsed = syn::parse_file(text).unwrap();
+    let of_item = |item: &syn::Item| match item {
+        syn::Item::Impl(block) if block.trait_.is_none() && !is_test(item) => match block.self_ty.as_ref() {
+            syn::Type::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
+            _ => None,
+        },
+        _ => None,
+    };
+    parsed.items.iter().filter_map(of_item).collect()
+}
+
 pub fn room(file: &str) -> &str {
     file.split('/').next().unwrap_or(file).trim_end_matches(".rs")
 }

@@ -115,13 +115,13 @@ async fn a_summary_that_found_no_room_leaves_the_conversation_as_it_was() {
     talk.server.push(talk.wire.reply(&[Say::Text("in short")]));
     let ending = start(&mut agent, ask(), |_, _| {}).await;
     assert!(matches!(&ending, TurnEnding::Blocked { why, .. } if why.contains("disk is full")), "{ending:?}");
-    assert_eq!((stored(&talk).summaries.len(), agent.fill().summed_up), (0, 0));
+    assert_eq!((stored(&talk).summaries.len(), agent.context_usage().summed_up), (0, 0));
     make_room(&talk);
     talk.server.push(talk.wire.reply(&[Say::Text("in short")]));
     assert_eq!(start(&mut agent, ask(), |_, _| {}).await, TurnEnding::Done);
     let loaded = stored(&talk);
     assert_eq!((loaded.summaries.len(), loaded.dropped.len()), (1, 0));
-    assert_eq!(loaded.summaries[0].upto, agent.fill().summed_up);
+    assert_eq!(loaded.summaries[0].upto, agent.context_usage().summed_up);
 }
 
 #[test]

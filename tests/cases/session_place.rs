@@ -333,7 +333,7 @@ async fn a_conversation_taken_up_goes_on_and_goes_back_to_before_its_place() {
     );
     assert!(!sent.contains("question 24") && !sent.contains("question 0"), "{sent}");
     assert_eq!(
-        (agent.transcript().begins(), agent.fill().summed_up),
+        (agent.transcript().begins(), agent.context_usage().summed_up),
         (52, 52),
         "a request reads nothing more"
     );
@@ -341,7 +341,10 @@ async fn a_conversation_taken_up_goes_on_and_goes_back_to_before_its_place() {
     assert_eq!(agent.transcript(), &whole);
     // Before the last two summaries: the one of that time holds again.
     agent.rewind(20).unwrap();
-    assert_eq!((agent.transcript().messages(), agent.fill().summed_up), (&whole.messages()[..20], 12));
+    assert_eq!(
+        (agent.transcript().messages(), agent.context_usage().summed_up),
+        (&whole.messages()[..20], 12)
+    );
     drop(agent);
     assert_eq!(store.load(&id).unwrap().transcript.messages(), &whole.messages()[..20]);
     same(&store.load_for_resume(&id).unwrap(), &store.load(&id).unwrap());

@@ -338,7 +338,7 @@ async fn what_was_summed_up_has_not_been_seen_any_more() {
             let policy =
                 placet::permission::Policy::new(talk.mode.clone(), Vec::new(), vec![talk.root.clone()]);
             let policy = std::sync::Arc::new(std::sync::Mutex::new(policy));
-            let (env, visit) = (std::sync::Arc::clone(agent.env()), agent.visit());
+            let (env, visit) = (std::sync::Arc::clone(agent.env()), agent.call_origin());
             let registry = std::sync::Arc::clone(&talk.registry);
             let reply = placet::agent::ApprovalReply::Nobody;
             let read =

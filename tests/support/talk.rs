@@ -2,8 +2,8 @@
 
 use super::mock_server::MockServer;
 use placet::agent::{
-    Agent, AgentConfig, CallInterceptors, CostBudget, SubagentPool, TurnEnding, TurnEvent, TurnLimits,
-    TurnStart,
+    ActiveModel, Agent, AgentConfig, AgentLimits, CallInterceptors, CostBudget, SubagentPool, TurnEnding,
+    TurnEvent, TurnLimits, TurnStart,
 };
 use placet::conversation::{CallOutcome, Part, SessionId, ToolSpec};
 use placet::permission::{Access, ClassificationRules, Mode, ModeCell, Permit, Policy, Rule, Taint};
@@ -186,18 +186,18 @@ impl Talk {
             },
         };
         AgentConfig {
-            provider,
-            model,
-            max_output: self.figures.max_output,
+            model: ActiveModel { provider, spec: model, max_output: self.figures.max_output },
             system: "You are a test.".into(),
             registry: Arc::clone(&self.registry),
             env: Arc::new(env),
             policy: Arc::new(Mutex::new(policy)),
-            bounds: TurnLimits { rounds: self.max_rounds, repeats: self.max_repeats },
-            sum_up_at: self.sum_up_at,
-            budget: self.budget,
-            gate: Arc::clone(&self.gate),
-            family: SubagentPool::default(),
+            limits: AgentLimits {
+                turn: TurnLimits { rounds: self.max_rounds, repeats: self.max_repeats },
+                compact_at: self.sum_up_at,
+                budget: self.budget,
+            },
+            interceptors: Arc::clone(&self.gate),
+            subagents: SubagentPool::default(),
             session: None,
         }
     }

@@ -1,6 +1,11 @@
 //! What happens to a tool call: approved, run, reported.
 
+pub(super) mod approval;
+pub(super) mod context;
+pub(super) mod execution;
 pub(super) mod interceptor;
+pub(super) mod origin;
 pub(super) mod output_stream;
 pub(super) mod pipeline;
+pub(super) mod rejection;
 pub(super) mod single_call;

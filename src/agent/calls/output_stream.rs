@@ -1,7 +1,7 @@
 //! A running command's output on its way to the screen: by whole lines, so that a secret cannot come in two halves. Of
 //! a line without an end only those words are shown that can grow into nothing more.
 
-use super::interceptor::CallInterceptors;
+use super::origin::CallInterceptors;
 use crate::text::secret::PrivateKeyFilter;
 use crate::tools::ProgressSink;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,14 +21,15 @@ pub(in crate::agent) enum OutputPiece<'t> {
 }
 
 /// Passes text on through `show`, without what looks like a secret. Where nothing is looked for, as it comes.
-pub(in crate::agent) fn trickle(
-    gate: &Arc<CallInterceptors>,
+pub(super) fn stream_redacted(
+    interceptors: &Arc<CallInterceptors>,
     show: impl Fn(OutputPiece<'_>) + Send + Sync + 'static,
 ) -> ProgressSink {
-    if !gate.secrets.on {
+    if !interceptors.secrets.on {
         return ProgressSink::new(move |text| show(OutputPiece::Lines(text)));
     }
-    let (gate, held) = (Arc::clone(gate), Mutex::new((String::new(), PrivateKeyFilter::default())));
+    let (interceptors, held) =
+        (Arc::clone(interceptors), Mutex::new((String::new(), PrivateKeyFilter::default())));
     ProgressSink::new(move |text| {
         let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
         let (rest, key) = &mut *held;
@@ -39,14 +40,14 @@ pub(in crate::agent) fn trickle(
             None => 0,
         };
         let lines: String = rest.drain(..end).collect();
-        let told = gate.secrets.redact(&key.without(&lines)).into_owned();
-        if !told.is_empty() {
-            show(OutputPiece::Lines(&told));
+        let redacted = interceptors.secrets.redact(&key.without(&lines)).into_owned();
+        if !redacted.is_empty() {
+            show(OutputPiece::Lines(&redacted));
         }
         // On a copy of the filter: these bytes pass through the real one when their line is complete.
         let open = key.clone().without(certain(rest));
         if !open.is_empty() {
-            show(OutputPiece::Open(&gate.secrets.redact(&open)));
+            show(OutputPiece::Open(&interceptors.secrets.redact(&open)));
         }
     })
 }

@@ -1,9 +1,11 @@
-//! One call outside a conversation, for `tool call`, the MCP server and what a person attaches: through the very same gate.
+//! One call outside a conversation, for `tool call`, the MCP server and what a person attaches: through the same
+//! interceptors.
 
-use super::interceptor::CallOrigin;
-use super::pipeline::{CallChannels, TurnCalls};
-use crate::agent::event::{ApprovalReply, TurnEvent};
-use crate::agent::subagents::SubagentPool;
+use super::origin::CallOrigin;
+use super::pipeline::TurnCalls;
+use crate::agent::event::{ApprovalReply, TurnEvent, TurnEvents};
+use crate::agent::services::SharedServices;
+use crate::agent::subagent_pool::SubagentPool;
 use crate::agent::turn::machine::TurnInput;
 use crate::conversation::{CallOutcome, CallResult, Note, Part, ToolCall};
 use crate::permission::Policy;
@@ -18,7 +20,7 @@ pub async fn call_once(
     registry: Arc<ToolRegistry>,
     env: Arc<ToolContext>,
     policy: Arc<Mutex<Policy>>,
-    visit: CallOrigin,
+    origin: CallOrigin,
     call: ToolCall,
     reply: ApprovalReply,
     cancel: CancellationToken,
@@ -26,8 +28,8 @@ pub async fn call_once(
     let (events, mut heard) = unbounded_channel();
     let (inputs, mut inbox) = unbounded_channel();
     let mounts = Arc::clone(&env.mounts);
-    let shares = CallChannels { events, family: SubagentPool::default(), children: SubagentSpawner::none() };
-    let calls = TurnCalls::new(registry, env, policy, visit, shares, inputs);
+    let services = SharedServices { registry, env, policy, origin, subagents: SubagentPool::default() };
+    let calls = TurnCalls::new(Arc::new(services), TurnEvents::new(events), SubagentSpawner::none(), inputs);
     calls.check(call.clone(), cancel.clone());
     loop {
         tokio::select! {

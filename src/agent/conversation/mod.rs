@@ -1,8 +1,7 @@
-//! What the agent knows of the conversation besides its messages: branches, notes, records that could not be
-//! written.
+//! The conversation: its messages and their session, and what the model has seen and was sent of everything else.
 
-pub(super) mod branch;
+pub(super) mod log;
 pub(super) mod model_switch;
 pub(super) mod notes;
-pub(super) mod pending_writes;
-pub(super) mod read_tracking;
+pub(super) mod read_tracker;
+pub(super) mod reported;

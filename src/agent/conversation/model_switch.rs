@@ -1,21 +1,16 @@
 //! What of a conversation another model cannot have, as one sentence for the person. The session keeps all of it, and
 //! it is sent again as soon as its own model is back.
 
-use crate::agent::Agent;
 use crate::agent::request::reduce::images::takes;
 use crate::conversation::{AssistantBlock, Image, Message, Part};
 use crate::provider::ModelSpec;
 
-impl Agent {
-    /// What of the conversation the present model cannot have; nothing where all of it goes along.
-    pub fn lost_on_switch(&self) -> Option<String> {
-        let sent = self.transcript.since(self.summaries.last().map_or(0, |summary| summary.upto));
-        lost_on_switch(sent, &self.parts.model, self.parts.provider.wire())
-    }
-}
-
 /// What stays behind when `model` continues the conversation over `wire`; nothing where all of it goes along.
-fn lost_on_switch(messages: &[Message], model: &ModelSpec, wire: Option<&str>) -> Option<String> {
+pub(in crate::agent) fn lost_on_switch(
+    messages: &[Message],
+    model: &ModelSpec,
+    wire: Option<&str>,
+) -> Option<String> {
     let answers = messages.iter().filter(|message| match message {
         Message::Assistant(answer) => {
             let mut proofs = answer.blocks.iter().filter_map(proof_of);
@@ -26,21 +21,21 @@ fn lost_on_switch(messages: &[Message], model: &ModelSpec, wire: Option<&str>) -
     });
     let untaken = |word: &str| messages.iter().map(|message| count(message, model, word)).sum::<usize>();
     let (pictures, pdfs) = (untaken("picture"), untaken("PDF"));
-    let mut said = Vec::new();
+    let mut lost = Vec::new();
     match answers.count() {
         0 => {}
-        1 => said.push("the reasoning of 1 answer is not sent: only its own model can read it".to_string()),
-        n => said.push(format!("the reasoning of {n} answers is not sent: only their own model can read it")),
+        1 => lost.push("the reasoning of 1 answer is not sent: only its own model can read it".to_string()),
+        n => lost.push(format!("the reasoning of {n} answers is not sent: only their own model can read it")),
     }
     for (word, untaken) in [("picture", pictures), ("PDF", pdfs)] {
         match untaken {
             0 => {}
-            1 => said.push(format!("1 {word} is not sent to {}, which does not accept {word}s", model.name)),
-            n => said
+            1 => lost.push(format!("1 {word} is not sent to {}, which does not accept {word}s", model.name)),
+            n => lost
                 .push(format!("{n} {word}s are not sent to {}, which does not accept {word}s", model.name)),
         }
     }
-    if said.is_empty() { None } else { Some(said.join("; ")) }
+    if lost.is_empty() { None } else { Some(lost.join("; ")) }
 }
 
 /// The wire format of the proof that a block of reasoning has.

@@ -23,17 +23,9 @@ pub(in crate::agent) fn instructions_in(note: &Note) -> Option<&str> {
     }
 }
 
-fn parts(message: &Message) -> Box<dyn DoubleEndedIterator<Item = &Part> + '_> {
-    match message {
-        Message::User { parts } => Box::new(parts.iter()),
-        Message::Results { results } => Box::new(results.iter().flat_map(|r| r.parts.iter())),
-        Message::Assistant(_) => Box::new(std::iter::empty()),
-    }
-}
-
 /// The notes of `messages`, the newest first.
 pub(in crate::agent) fn newest_first(messages: &[Message]) -> impl Iterator<Item = &Note> {
-    messages.iter().rev().flat_map(|message| parts(message).rev().filter_map(Part::as_note))
+    messages.iter().rev().flat_map(|message| message.parts().rev().filter_map(Part::as_note))
 }
 
 /// What a model reads of a message that it did not write.

@@ -42,6 +42,10 @@ pub(super) fn counted(set: &ChangeSet, classes: &ChangeClasses) -> String {
     format!("{count} change{s}")
 }
 
+pub(super) fn pending_words(set: &ChangeSet, classes: &ChangeClasses) -> String {
+    format!("{} pending: /changes, /apply, /discard", counted(set, classes))
+}
+
 pub(super) fn reason(view: &View) -> String {
     let unread = view.turn().unread.clone();
     if !unread.is_empty() {
@@ -56,7 +60,7 @@ pub(super) fn reason(view: &View) -> String {
 
 /// The list of what changes, and then how. Of a very large set some is left out, and counted.
 pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
-    let list = set.listing(view.objects(), &view.classify(set), |path| workspace.shortened(path));
+    let list = view.listing(set, &view.classify(set), |path| workspace.shortened(path));
     let mut room = DIFF;
     let file = |(path, mut patch): (PathBuf, Vec<u8>)| {
         let left_out = patch.len().saturating_sub(room);

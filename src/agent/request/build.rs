@@ -8,14 +8,12 @@ use super::evicted::EvictedContent;
 use super::reduce::images::RequestImages;
 use super::reduce::rejected::RejectedContent;
 use super::reduce::shorten;
-use crate::conversation::{AssistantBlock, Message, Part, ToolSpec};
+use super::weight::{estimate, tokens};
+use crate::conversation::{Message, Part, ToolSpec};
 use crate::provider::{ModelRequest, ModelSpec};
 use crate::session::{Scratchpads, SessionStore};
 use std::collections::HashSet;
 use std::sync::Arc;
-
-/// Bytes per token, on the low side: code and CJK have fewer than prose.
-pub(in crate::agent) const BYTES_PER_TOKEN: f64 = 3.5;
 
 pub(in crate::agent) struct ModelContext {
     system: Arc<str>,
@@ -26,7 +24,7 @@ pub(in crate::agent) struct ModelContext {
     /// The most that may be sent, in tokens as estimated here; learned when a server says that a request was too long.
     most: Option<f64>,
     /// The window as the server reported it, where it is smaller than what is known of the model.
-    told_window: Option<u64>,
+    reported_window: Option<u64>,
     last: RequestSize,
 }
 
@@ -54,9 +52,13 @@ impl ModelContext {
             refused: RejectedContent::default(),
             scratchpads: None,
             most: None,
-            told_window: None,
+            reported_window: None,
             last: RequestSize::default(),
         }
+    }
+
+    pub(in crate::agent) fn system(&self) -> &Arc<str> {
+        &self.system
     }
 
     /// What a request is built with besides the messages: the session's pictures, and results that were kept whole.
@@ -90,7 +92,7 @@ impl ModelContext {
 
     /// Another model: what was learned of the last one's window, and what it refused, says nothing of it.
     pub(in crate::agent) fn reset_for_model(&mut self) {
-        (self.most, self.told_window) = (None, None);
+        (self.most, self.reported_window) = (None, None);
         self.refused.forget();
         self.pictures.forget_refusals();
     }
@@ -106,7 +108,7 @@ impl ModelContext {
     }
 
     fn sent_images(&self, messages: &[Message]) -> Vec<(String, String)> {
-        let all = messages.iter().flat_map(parts_of).filter_map(|p| match p {
+        let all = messages.iter().flat_map(Message::parts).filter_map(|p| match p {
             Part::Image(image) if !self.pictures.is_withheld(&image.hash) => Some(image),
             _ => None,
         });
@@ -124,25 +126,25 @@ impl ModelContext {
 
     /// The server said that the last request was too long, perhaps with its figures: the next one will be smaller.
     pub(in crate::agent) fn reduce_limit(&mut self, message: &str, model: &ModelSpec) {
-        let told: Vec<u64> = figures(message).into_iter().filter(|n| *n > 500).collect();
-        let smallest = told.iter().copied().min().filter(|n| *n < model.window);
-        let most = match (told.iter().copied().max(), told.iter().copied().min()) {
+        let reported: Vec<u64> = figures(message).into_iter().filter(|n| *n > 500).collect();
+        let smallest = reported.iter().copied().min().filter(|n| *n < model.window);
+        let most = match (reported.iter().copied().max(), reported.iter().copied().min()) {
             // What it counted and what it allows: what was estimated is corrected by the two.
             (Some(counted), Some(limit)) if counted > limit => {
-                self.told_window = smallest.or(self.told_window);
+                self.reported_window = smallest.or(self.reported_window);
                 let room = limit.saturating_sub(self.output_room(model, self.last.max_output));
                 let used = counted.saturating_sub(self.last.max_output).max(1);
                 self.last.estimate * room as f64 / used as f64 * 0.95
             }
             (_, Some(limit)) if limit < model.window => {
-                self.told_window = smallest;
+                self.reported_window = smallest;
                 limit.saturating_sub(self.output_room(model, self.last.max_output)) as f64 * 0.5
             }
             // Nothing is reported: well below a third, question and answer together, fits most windows at
             // once.
             _ => {
                 let total = self.last.estimate + self.last.max_output as f64;
-                self.told_window = Some((total * 0.3) as u64);
+                self.reported_window = Some((total * 0.3) as u64);
                 self.last.estimate * 0.3
             }
         };
@@ -152,7 +154,7 @@ impl ModelContext {
 
     /// The tokens of an answer that leave room for the question.
     fn output_room(&self, model: &ModelSpec, wanted: u64) -> u64 {
-        match self.told_window {
+        match self.reported_window {
             Some(window) => wanted.min(window / 4),
             None => wanted.min(model.window / 2),
         }
@@ -172,7 +174,7 @@ impl ModelContext {
         let unread = self.pictures.prepare(&mut copy, model, &mut notes);
         let max_output = self.output_room(model, max_output);
         let fixed = tokens(self.fixed_bytes());
-        let window = self.told_window.unwrap_or(model.window).min(model.window);
+        let window = self.reported_window.unwrap_or(model.window).min(model.window);
         // The estimate is rough: 5 % of the window stay free for its error.
         let room = (window.saturating_sub(max_output) as f64) * 0.95;
         let budget = self.most.map_or(room, |most| most.min(room)) - fixed;
@@ -202,7 +204,7 @@ impl ModelContext {
 
     /// How many tokens there are for messages, as estimated here.
     pub(in crate::agent) fn room(&self, model: &ModelSpec, max_output: u64) -> f64 {
-        let window = self.told_window.unwrap_or(model.window).min(model.window);
+        let window = self.reported_window.unwrap_or(model.window).min(model.window);
         let room = window.saturating_sub(self.output_room(model, max_output)) as f64;
         (self.most.map_or(room, |most| most.min(room)) - tokens(self.fixed_bytes())).max(200.0)
     }
@@ -219,62 +221,6 @@ impl ModelContext {
     fn fixed_bytes(&self) -> usize {
         let tool = |t: &ToolSpec| t.name.len() + t.description.len() + t.schema.to_string().len();
         self.system.len() + self.tools.iter().map(tool).sum::<usize>()
-    }
-}
-
-pub(in crate::agent) fn tokens(bytes: usize) -> f64 {
-    bytes as f64 / BYTES_PER_TOKEN
-}
-
-/// The estimated tokens of a conversation.
-pub(in crate::agent) fn estimate(messages: &[Message]) -> f64 {
-    messages.iter().map(weight).sum()
-}
-
-pub(in crate::agent) fn weight(message: &Message) -> f64 {
-    let parts: f64 = parts_of(message).map(part_weight).sum();
-    let blocks: f64 = match message {
-        Message::Assistant(answer) => answer
-            .blocks
-            .iter()
-            .map(|block| match block {
-                AssistantBlock::Text { text } => tokens(text.len()),
-                AssistantBlock::Thinking(t) => {
-                    tokens(t.text.len() + t.redacted.as_ref().map_or(0, String::len))
-                }
-                AssistantBlock::Call(call) => {
-                    // 40 bytes for the id and the field names that every wire format sends with a call.
-                    tokens(call.name.len() + call.input.to_replay().to_string().len() + 40)
-                }
-            })
-            .sum(),
-        _ => 0.0,
-    };
-    // 8 tokens for the role and the delimiters around each message.
-    parts + blocks + 8.0
-}
-
-pub(in crate::agent) fn part_weight(part: &Part) -> f64 {
-    match part {
-        Part::Text { text } => tokens(text.len()),
-        Part::Note(note) => tokens(note.words().len()),
-        Part::Image(image) => image.tokens() as f64,
-    }
-}
-
-pub(in crate::agent) fn parts_of(message: &Message) -> Box<dyn Iterator<Item = &Part> + '_> {
-    match message {
-        Message::User { parts } => Box::new(parts.iter()),
-        Message::Results { results } => Box::new(results.iter().flat_map(|r| r.parts.iter())),
-        Message::Assistant(_) => Box::new(std::iter::empty()),
-    }
-}
-
-pub(in crate::agent) fn parts_of_mut(message: &mut Message) -> Box<dyn Iterator<Item = &mut Part> + '_> {
-    match message {
-        Message::User { parts } => Box::new(parts.iter_mut()),
-        Message::Results { results } => Box::new(results.iter_mut().flat_map(|r| r.parts.iter_mut())),
-        Message::Assistant(_) => Box::new(std::iter::empty()),
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::conversation::{
-    AssistantMessage, CallFact, CallId, CallInput, CallOutcome, CallResult, Image, ToolCall, Transcript,
+    AssistantBlock, AssistantMessage, CallFact, CallId, CallInput, CallOutcome, CallResult, Image, ToolCall,
+    Transcript,
 };
 use crate::provider::ModelCapabilities;
 

@@ -1,6 +1,5 @@
 //! What the model no longer has before it: results that were cut or left out, and files that the person attached.
 
-use super::build::parts_of;
 use crate::conversation::{CallId, CallResult, Message, Note, Part};
 use std::collections::{HashMap, HashSet};
 
@@ -21,7 +20,7 @@ impl EvictedContent {
 }
 
 fn attached(messages: &[Message]) -> impl Iterator<Item = &str> {
-    let said = messages.iter().filter(|m| matches!(m, Message::User { .. })).flat_map(parts_of);
+    let said = messages.iter().filter(|m| matches!(m, Message::User { .. })).flat_map(Message::parts);
     said.filter_map(attached_path)
 }
 

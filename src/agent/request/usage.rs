@@ -1,7 +1,8 @@
 //! What fills the model's window: by part, as estimated, corrected by what the provider counted last.
 
-use super::build::{BYTES_PER_TOKEN, estimate, part_weight, tokens, weight};
-use crate::agent::agent::Agent;
+use super::client::ModelClient;
+use super::weight::{BYTES_PER_TOKEN, estimate, part_weight, tokens, weight};
+use crate::agent::conversation::log::Conversation;
 use crate::conversation::{AssistantBlock, Message, Note, Part};
 use std::collections::BTreeMap;
 
@@ -32,71 +33,67 @@ pub struct ContextUsage {
 /// Of the room that is left in the window, what one result may take.
 const SHARE: f64 = 1.0 / 3.0;
 
-impl Agent {
-    /// What the provider counted last against what was estimated then: what is estimated now is corrected by it.
-    fn correction(&self) -> f64 {
-        match (self.last_prompt(), self.context.last_estimate()) {
-            (prompt, last) if prompt > 0 && last > 0.0 => (prompt as f64 / last).clamp(0.5, 3.0),
-            _ => 1.0,
-        }
+/// What the provider counted last against what was estimated then: what is estimated now is corrected by it.
+fn correction(client: &ModelClient) -> f64 {
+    match (client.costs.last_prompt, client.context.last_estimate()) {
+        (prompt, last) if prompt > 0 && last > 0.0 => (prompt as f64 / last).clamp(0.5, 3.0),
+        _ => 1.0,
     }
+}
 
-    /// What is in the window, and all that may be, in tokens as the provider counts them.
-    fn used_and_whole(&self) -> (f64, f64) {
-        let room = self.context.room(&self.parts.model, self.parts.max_output);
-        let (system, tools) = self.context.fixed();
-        let estimated = estimate(&self.transcript.over(self.summaries.last()));
-        ((estimated + system + tools) * self.correction(), room + system + tools)
+/// What is in the window, and all that may be, in tokens as the provider counts them.
+fn used_and_whole(client: &ModelClient, conversation: &Conversation) -> (f64, f64) {
+    let room = client.context.room(&client.model.spec, client.model.max_output);
+    let (system, tools) = client.context.fixed();
+    let estimated = estimate(&conversation.sent());
+    ((estimated + system + tools) * correction(client), room + system + tools)
+}
+
+/// How full the window is, from 0 to 1 and beyond.
+pub(in crate::agent) fn fullness(client: &ModelClient, conversation: &Conversation) -> f64 {
+    let (used, whole) = used_and_whole(client, conversation);
+    used / whole
+}
+
+/// How many bytes each result that comes now may have: a share of what is left.
+pub(in crate::agent) fn room_for_results(client: &ModelClient, conversation: &Conversation) -> usize {
+    let (used, whole) = used_and_whole(client, conversation);
+    // Where the provider counts less than is estimated, results may count more.
+    let correction = correction(client);
+    let used = used / correction.min(1.0);
+    ((whole - used).max(0.0) / correction.max(1.0) * BYTES_PER_TOKEN * SHARE) as usize
+}
+
+pub(in crate::agent) fn context_usage(client: &ModelClient, conversation: &Conversation) -> ContextUsage {
+    let mut all: BTreeMap<(u8, String), (f64, usize)> = BTreeMap::new();
+    let mut add = |rank: u8, name: &str, weight: f64| {
+        let share = all.entry((rank, name.to_string())).or_default();
+        *share = (share.0 + weight, share.1 + 1);
+    };
+    let (system, tools) = client.context.fixed();
+    add(0, "instructions to the model", system);
+    add(1, "tool definitions", tools);
+    for message in conversation.sent().iter() {
+        count(message, &mut add);
     }
-
-    /// How full the window is, from 0 to 1 and beyond.
-    pub(in crate::agent) fn fullness(&self) -> f64 {
-        let (used, whole) = self.used_and_whole();
-        used / whole
-    }
-
-    /// Results that come now may take a share of what is left each.
-    pub(in crate::agent) fn leave_room_for_results(&self) {
-        let (used, whole) = self.used_and_whole();
-        // Where the provider counts less than is estimated, results may count more.
-        let correction = self.correction();
-        let used = used / correction.min(1.0);
-        let bytes = (whole - used).max(0.0) / correction.max(1.0) * BYTES_PER_TOKEN * SHARE;
-        self.parts.env.limits.room.leave(bytes as usize);
-    }
-
-    pub fn fill(&self) -> ContextUsage {
-        let mut all: BTreeMap<(u8, String), (f64, usize)> = BTreeMap::new();
-        let mut add = |rank: u8, name: &str, weight: f64| {
-            let share = all.entry((rank, name.to_string())).or_default();
-            *share = (share.0 + weight, share.1 + 1);
-        };
-        let (system, tools) = self.context.fixed();
-        add(0, "instructions to the model", system);
-        add(1, "tool definitions", tools);
-        for message in self.sent() {
-            count(&message, &mut add);
-        }
-        let estimated: f64 = all.values().map(|(weight, _)| weight).sum();
-        let scale = match self.last_prompt() {
-            0 => 1.0,
-            _ if self.context.last_estimate() <= 0.0 => 1.0,
-            counted => (counted as f64 / self.context.last_estimate().max(1.0)).clamp(0.3, 4.0),
-        };
-        let share = |((_, name), (weight, count)): ((u8, String), (f64, usize))| UsagePart {
-            hint: hint(&name),
-            name,
-            tokens: (weight * scale) as u64,
-            count,
-        };
-        tracing::debug!(estimated, scale, "the window");
-        ContextUsage {
-            window: self.parts.model.window,
-            answer: self.parts.max_output.min(self.parts.model.window / 2),
-            counted: self.last_prompt(),
-            shares: all.into_iter().map(share).collect(),
-            summed_up: self.summaries.last().map_or(0, |summary| summary.upto),
-        }
+    let counted = client.costs.last_prompt;
+    let scale = match client.context.last_estimate() {
+        last if counted > 0 && last > 0.0 => (counted as f64 / last.max(1.0)).clamp(0.3, 4.0),
+        _ => 1.0,
+    };
+    let share = |((_, name), (weight, count)): ((u8, String), (f64, usize))| UsagePart {
+        hint: hint(&name),
+        name,
+        tokens: (weight * scale) as u64,
+        count,
+    };
+    let window = client.model.spec.window;
+    ContextUsage {
+        window,
+        answer: client.model.max_output.min(window / 2),
+        counted,
+        shares: all.into_iter().map(share).collect(),
+        summed_up: conversation.summarized(),
     }
 }
 

@@ -3,7 +3,7 @@
 //! Numbers are relative to the largest that their depth has, as libtiff and ImageMagick take them; floating-point numbers
 //! are cut off at 0 and 1. Alpha that the colours were multiplied with is taken out of them, because PNG has none.
 
-use super::TiffHeader;
+use super::header::{TiffAlpha, TiffHeader};
 
 /// Where a row of pixels goes: how its samples become colours.
 pub(super) struct TiffColours {
@@ -14,15 +14,6 @@ pub(super) struct TiffColours {
     palette: Vec<[f32; 3]>,
     /// Channels of the result: 1, 3 or 4.
     pub(super) channels: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum TiffAlpha {
-    None,
-    /// The colours are as they are.
-    Straight,
-    /// The colours were multiplied with it.
-    Associated,
 }
 
 impl TiffColours {

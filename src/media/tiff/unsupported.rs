@@ -1,7 +1,7 @@
 //! Forms of TIFF that the decoder does not have, by their names.
 
-use super::TiffHeader;
 use super::directory::TiffDirectory;
+use super::header::TiffHeader;
 
 /// The colours that the luminance of YCbCr is made of, where the file does not say: ITU-R BT.601.
 const USUAL_COEFFICIENTS: [f64; 3] = [0.299, 0.587, 0.114];

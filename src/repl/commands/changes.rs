@@ -46,7 +46,7 @@ pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     let only = paths(&workspace, rest)?;
     let shown = |path: &Path| workspace.shortened(path);
     if only.is_empty() {
-        context.output.say_plain(set.listing(view.objects(), &view.classify(&set), shown));
+        context.output.say_plain(view.listing(&set, &view.classify(&set), shown));
         context.output.hint("/changes PATH shows the diff; /apply and /discard accept paths, too");
         return Ok(CommandFollowUp::Nothing);
     }

@@ -20,7 +20,7 @@ pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     }
     let agent = context.conversation.agent.as_ref();
     let agent = agent.ok_or_else(|| CommandStop::note("no messages yet"))?;
-    context.output.say_plain(told(&agent.fill()));
+    context.output.say_plain(told(&agent.context_usage()));
     Ok(CommandFollowUp::Nothing)
 }
 

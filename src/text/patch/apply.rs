@@ -4,8 +4,9 @@
 //! and a file is changed by all of them or by none. Lines that no hunk names are copied byte for byte; context is never
 //! written from the patch.
 
+use super::hunk_placement::{ContextStyle, HunkPlacement, PrecedingHunks};
 use super::nearest::unlike_both;
-use super::placement::{ContextStyle, HunkPlacement, PrecedingHunks, place};
+use super::placement::place;
 use super::target::{LineEquality, PatchTarget};
 use super::{
     FilePatch, FilePatchBody, FilePatchKind, HunkError, HunkErrorKind, PatchApplyError, PatchHunk, PatchLine,

@@ -1,6 +1,7 @@
 //! The lines of a patch, one after the other, taken out of a Markdown fence where they stand in one.
 
-use super::PatchError;
+use super::error::{MOST_LINES, PatchError};
+use super::line::bare;
 
 /// Lines with their ends, and the next one's index.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ impl<'a> PatchCursor<'a> {
     pub(super) fn new(input: &'a [u8]) -> Result<PatchCursor<'a>, PatchError> {
         let mut lines: Vec<&[u8]> = Vec::new();
         for line in input.split_inclusive(|b| *b == b'\n') {
-            if lines.len() == super::MOST_LINES {
+            if lines.len() == MOST_LINES {
                 return Err(PatchError::TooManyLines);
             }
             lines.push(line);
@@ -50,22 +51,6 @@ impl<'a> PatchCursor<'a> {
 
     pub(super) fn left(&self) -> usize {
         self.lines.len().saturating_sub(self.at)
-    }
-}
-
-/// A line without its end, be it LF or CRLF.
-pub(super) fn bare(line: &[u8]) -> &[u8] {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    line.strip_suffix(b"\r").unwrap_or(line)
-}
-
-/// A line for a message: not too long, and without bytes that are no text.
-pub(super) fn shown(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    let text = text.trim_end();
-    match text.char_indices().nth(80) {
-        Some((at, _)) => format!("{}...", text.get(..at).unwrap_or_default()),
-        None => text.to_string(),
     }
 }
 

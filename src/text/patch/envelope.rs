@@ -3,8 +3,9 @@
 //! Its hunks have no line numbers. `@@ text` names a line above, and a hunk without such a line is found by its own
 //! lines alone.
 
-use super::cursor::{PatchCursor, bare, shown};
+use super::cursor::PatchCursor;
 use super::file_name::whole;
+use super::line::{bare, shown};
 use super::{FilePatch, FilePatchBody, FilePatchKind, PatchError, PatchHunk, PatchLineKind, PatchSet, hunk};
 
 /// What follows the three stars of a mark.

@@ -3,12 +3,16 @@
 use super::nearest_match::NearestMatch;
 use thiserror::Error;
 
+/// The largest patch read, in bytes, and the most lines in one.
+pub(super) const MOST_BYTES: usize = 64 << 20;
+pub(super) const MOST_LINES: usize = 4_000_000;
+
 /// The input is no patch, or one that must not be guessed at. Lines are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatchError {
-    #[error("the patch has {bytes} bytes; at most {} are read", super::MOST_BYTES)]
+    #[error("the patch has {bytes} bytes; at most {} are read", MOST_BYTES)]
     TooLarge { bytes: usize },
-    #[error("the patch has more than {} lines", super::MOST_LINES)]
+    #[error("the patch has more than {} lines", MOST_LINES)]
     TooManyLines,
     #[error("no patch found: expected `--- a/file` and `+++ b/file`, `@@`, or `*** Begin Patch`")]
     NotAPatch,

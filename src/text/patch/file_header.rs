@@ -1,8 +1,9 @@
 //! What stands above the hunks of a file: names, modes, what becomes of it.
 
-use super::cursor::{PatchCursor, shown};
+use super::cursor::PatchCursor;
 use super::file_name;
 use super::file_name::{PatchFileName, StripLevels, common_rest, without};
+use super::line::shown;
 use super::{FilePatchKind, PatchError};
 
 /// The header as it is written, before prefixes are taken away.

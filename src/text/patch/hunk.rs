@@ -3,7 +3,8 @@
 //! The counts of its header decide where it ends, as long as they are right: only they tell a removed line `-- x` from
 //! a file header. Where they are wrong or missing, the hunk goes on to the next mark that can begin something else.
 
-use super::cursor::{PatchCursor, bare, shown};
+use super::cursor::PatchCursor;
+use super::line::{bare, shown};
 use super::{PatchError, PatchHunk, PatchLine, PatchLineKind};
 
 /// How many lines behind a hunk are looked at for more of it.

@@ -5,17 +5,10 @@
 //! content that the hunks before it have made; GNU patch from the old line number, moved by as much as the hunk before
 //! it was moved. Of two places at the same distance both programs take the lower.
 
-use super::placement::{HunkPlacement, PrecedingHunks};
+use super::hunk_placement::{HunkPlacement, PrecedingHunks};
 use super::target::{LineEquality, PatchTarget};
 use super::{PatchHunk, PatchLine, PatchLineKind};
 use std::ops::Range;
-
-/// A hunk that has its place: the lines of the content that it names, context included, and how many lines it adds.
-#[derive(Clone, Debug)]
-pub(super) struct Placed {
-    pub(super) old: Range<usize>,
-    pub(super) added: isize,
-}
 
 /// The place, from 0, and how many there are. `None` where the two programs do not take the same one.
 pub(super) fn nearest(

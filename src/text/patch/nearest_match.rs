@@ -1,6 +1,6 @@
 //! The place in a file that a hunk comes nearest to, and what differs there.
 
-use super::cursor::bare;
+use super::line::bare;
 use super::target::{LineEquality, PatchTarget};
 use std::fmt;
 

@@ -1,11 +1,12 @@
 //! A patch from its text: which form it has, and the files of a unified diff.
 
-use super::cursor::{PatchCursor, bare};
+use super::cursor::PatchCursor;
+use super::error::MOST_BYTES;
 use super::file_header::{self, FilePatchHeader};
 use super::file_name::StripLevels;
+use super::line::bare;
 use super::{
-    FilePatch, FilePatchBody, FilePatchKind, MOST_BYTES, PatchError, PatchHunk, PatchSet, binary, envelope,
-    hunk,
+    FilePatch, FilePatchBody, FilePatchKind, PatchError, PatchHunk, PatchSet, binary, envelope, hunk,
 };
 
 /// Reads a patch. Text around it and Markdown fences are passed over; what is passed over is noted.
@@ -62,9 +63,9 @@ impl PatchParser {
     fn passed_over(&mut self, cursor: &PatchCursor<'_>) -> Result<(), PatchError> {
         let head = cursor.head(0).unwrap_or_default();
         if head.starts_with(b"Only in ") {
-            self.notes.push(format!("skipped: {}", super::cursor::shown(head)));
+            self.notes.push(format!("skipped: {}", super::line::shown(head)));
         } else if head.starts_with(b"Binary files ") && head.ends_with(b" differ") {
-            let path = super::cursor::shown(head.get(13..head.len() - 7).unwrap_or_default());
+            let path = super::line::shown(head.get(13..head.len() - 7).unwrap_or_default());
             return Err(PatchError::NoBinaryContent { path });
         } else if !(head.is_empty()
             || head.starts_with(b"diff ")

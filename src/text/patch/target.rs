@@ -33,7 +33,7 @@ impl LineEquality {
     pub(super) fn key(self, line: &[u8]) -> &[u8] {
         match self {
             LineEquality::Exact => line,
-            LineEquality::Body => super::cursor::bare(line),
+            LineEquality::Body => super::line::bare(line),
         }
     }
 }

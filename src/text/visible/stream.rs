@@ -1,7 +1,8 @@
 //! Text that arrives in pieces: the rendering is the same wherever it was cut.
 
+use super::piece::joined;
 use super::writer::VisibleWriter;
-use super::{LineBreaks, VisibleMode, joined};
+use super::{LineBreaks, VisibleMode};
 
 /// Renders an answer, or the output of a command, while it arrives.
 #[derive(Debug)]

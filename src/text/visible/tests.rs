@@ -1,6 +1,9 @@
+use super::piece::joined;
 use super::samples::bytes;
 use super::*;
 use proptest::prelude::*;
+use std::borrow::Cow;
+use std::path::Path;
 
 #[test]
 fn everything_that_acts_or_hides_becomes_a_sign() {

@@ -362,7 +362,8 @@ fn plain(out: &mut Vec<VisiblePiece>, at: usize, c: char) {
     }
 }
 
-pub(super) fn written(c: char) -> String {
+/// `c` by its number, as a sign: `<U+25C6>`.
+pub fn written(c: char) -> String {
     counted(c, 1)
 }
 

@@ -3,9 +3,10 @@
 //! An exit code other than 0 is a result like any other: the model reads it. Only a command that had to be stopped,
 //! or never started, has failed.
 
+use super::command_effects::{EffectsSummary, SandboxedRun};
 use super::jobs::{DetachedCommand, Job, JobState};
 use super::sandboxed;
-use super::sandboxed::{CommandIsolation, EffectsSummary, RunMode, SandboxedRun};
+use super::sandboxed::{CommandIsolation, RunMode};
 use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
 use crate::permission::{Access, Permit};
 use crate::process::{CommandExit, FinishedCommand, OutputCapture, ProcessError, ShellCommand};
@@ -22,7 +23,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What the screen keeps of an output: beginning and end, in bytes.
@@ -260,7 +260,9 @@ impl RunPlan {
         let finished = finished.map_err(|e| self.not_started(&ctx.env, e))?;
         let effects = match confined {
             None => None,
-            Some(entered) => Some(entered.finish(ctx, finished.ending).await?),
+            Some(entered) => {
+                Some(entered.finish(&ctx.env.workspace, ctx.env.commands.brake, finished.ending).await?)
+            }
         };
         Ok(self.report(finished, effects))
     }
@@ -291,8 +293,7 @@ impl RunPlan {
             timeout: self.timeout,
             no_way_out: self.hosts.is_empty(),
         };
-        let job = Job::begin(jobs, (number, log), lasting);
-        jobs.add(Arc::clone(&job));
+        let job = jobs.begin((number, log), lasting);
         tokio::select! {
             () = job.ended() => {}
             () = tokio::time::sleep(AT_ONCE) => {}

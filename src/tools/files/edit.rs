@@ -83,8 +83,7 @@ impl Tool for EditFile {
     }
 
     fn touches(&self, input: &Value) -> TouchedPaths {
-        let path = input.get("path").and_then(Value::as_str).map(String::from);
-        TouchedPaths { writes: path.into_iter().collect(), ..TouchedPaths::default() }
+        TouchedPaths::writing(input, "path")
     }
 
     fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {

@@ -7,8 +7,8 @@ use crate::permission::{Access, Permit};
 use crate::tools::arguments::ToolSchema;
 use crate::tools::blocking::looking;
 use crate::tools::{
-    CallPreview, CallSummary, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool,
-    ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
+    CallPreview, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
+    ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::workspace::{
     DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, WalkEntry, WalkEntryKind, WalkFilter,
@@ -48,8 +48,7 @@ impl Tool for FindFiles {
     }
 
     fn touches(&self, input: &Value) -> TouchedPaths {
-        let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
-        TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
+        TouchedPaths::reading(input, "path", ".")
     }
 
     fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
@@ -189,7 +188,7 @@ impl FindPlan {
         }
         let text = self.report(&found, &skipped, &env.workspace.shown(&self.at.path));
         let line = format!("{}: {}", self.title, found.len());
-        Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
+        Ok(ToolOutput::text(line, text))
     }
 
     fn report(&self, found: &[RelativePath], skipped: &SkippedEntries, at: &str) -> String {

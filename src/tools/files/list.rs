@@ -6,8 +6,8 @@ use crate::text::{sanitize, visible};
 use crate::tools::arguments::ToolSchema;
 use crate::tools::blocking::{blocking, consent_of};
 use crate::tools::{
-    CallFailure, CallPreview, CallSummary, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture,
-    Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
+    CallFailure, CallPreview, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::workspace::{
     OpenConsent, ResolvedPath, SkippedEntries, WalkDirectory, WalkEntry, WalkEntryKind, WalkFilter,
@@ -50,8 +50,7 @@ impl Tool for ListDirectory {
     }
 
     fn touches(&self, input: &Value) -> TouchedPaths {
-        let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
-        TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
+        TouchedPaths::reading(input, "path", ".")
     }
 
     fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
@@ -134,7 +133,7 @@ impl Plan for ListPlan {
                     "[cut at {MOST} entries: list a directory below, or use find_files]"
                 );
             }
-            Ok(ToolOutput::done(listing.text.clone(), CallSummary::text(title, listing.text)))
+            Ok(ToolOutput::text(title, listing.text))
         })
     }
 }

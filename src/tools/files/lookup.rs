@@ -38,9 +38,13 @@ impl LookupPlan {
         at: ResolvedPath,
         title: String,
         what: ExpectedKind,
-        look: impl FnOnce(OpenConsent<'_>, &RunContext) -> Result<ToolOutput, ToolError> + Send + 'static,
+        look: impl FnOnce(&ResolvedPath, OpenConsent<'_>, &RunContext) -> Result<ToolOutput, ToolError>
+        + Send
+        + 'static,
     ) -> LookupPlan {
-        LookupPlan { places: vec![at], title, what, look: Box::new(look) }
+        let place = at.clone();
+        let look: LookupFn = Box::new(move |consent, ctx| look(&place, consent, ctx));
+        LookupPlan { places: vec![at], title, what, look }
     }
 
     /// At several places, each of which may be anything or nothing: the look itself says what is wrong with one.

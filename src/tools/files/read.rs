@@ -373,7 +373,7 @@ impl ReadPlan {
         if !notes.is_empty() {
             let _ = writeln!(all, "[{}]", notes.join("; "));
         }
-        ToolOutput::done(all.clone(), CallSummary::text(line, all))
+        ToolOutput::text(line, all)
     }
 
     /// The line for the screen, with the lines that were read.

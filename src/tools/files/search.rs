@@ -15,8 +15,8 @@ use crate::tools::arguments::ToolSchema;
 use crate::tools::blocking::{consent_of, looking, s};
 use crate::tools::output::interrupted;
 use crate::tools::{
-    CallPreview, CallSummary, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool,
-    ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
+    CallPreview, DisplayDetail, HintTool, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
+    ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::workspace::{
     DirWalk, OpenConsent, RelativePath, ResolvedPath, SkippedEntries, TextFile, WalkEntry, WalkEntryKind,
@@ -80,8 +80,7 @@ impl Tool for SearchContents {
     }
 
     fn touches(&self, input: &Value) -> TouchedPaths {
-        let path = input.get("path").and_then(Value::as_str).unwrap_or(".");
-        TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
+        TouchedPaths::reading(input, "path", ".")
     }
 
     fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
@@ -237,7 +236,7 @@ impl SearchPlan {
         }
         let files = found.files.len();
         let line = format!("{}: {matches} in {files} file{}", self.title, s(files));
-        Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
+        Ok(ToolOutput::text(line, text))
     }
 
     fn limit(&self) -> usize {

@@ -6,11 +6,8 @@
 mod render_image;
 mod scratchpads;
 
-use super::super::{
-    CallSummary, CommandResult, HintTool, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError,
-    ToolOutput, hint,
-};
-use super::foreign_tool::{ForeignTool, reads, writes};
+use super::super::{HintTool, PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput, hint};
+use super::foreign_tool::ForeignTool;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::files::edit::{EditAnswer, EditPlan, EditRequest, MatchSelection, UnreadPolicy};
@@ -22,7 +19,7 @@ use crate::tools::files::read::ReadPlan;
 use crate::tools::files::search::search_below;
 use crate::tools::files::search_results::SearchQuery;
 use crate::tools::files::write::{WriteFileMode, WritePlan};
-use crate::workspace::{OpenConsent, WalkFilter};
+use crate::workspace::{OpenConsent, ResolvedPath, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::fmt::Write;
@@ -33,9 +30,6 @@ const PATHS: usize = 500;
 const MATCHES: usize = 100;
 /// Directories that searching leaves out beside dotted ones.
 const LEFT_OUT: [&str; 2] = ["target", "node_modules"];
-
-/// Nothing is shared by these tools.
-type AgshState = ();
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 struct AgshRead {
@@ -110,47 +104,43 @@ struct AgshExecute {
 }
 
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    let nothing: Arc<AgshState> = Arc::new(());
-    let mut tools: Vec<Arc<dyn Tool>> = vec![
-        Arc::new(
-            ForeignTool::new("read_file", "Read the contents of a file at a given path. Supports text files and images.", &nothing, read)
-                .whole()
-                .touching(|input, ()| reads(input, "path", ".")),
-        ),
-        Arc::new(
-            ForeignTool::new("edit_file", "Make a string replacement in a file. The file must have been read with read_file first (unless force is set). Only the first occurrence is replaced unless replace_all is set.", &nothing, edit)
-                .touching(|input, ()| writes(input, "path")),
-        ),
-        Arc::new(
-            ForeignTool::new("write_file", "Create or overwrite a file with the given content. Parent directories are made.", &nothing, write)
-                .touching(|input, ()| writes(input, "path")),
-        ),
-        Arc::new(
-            ForeignTool::new("find_files", "Find files by a glob pattern.", &nothing, find)
-                .touching(|input, ()| reads(input, "path", ".")),
-        ),
-        Arc::new(
-            ForeignTool::new("search_contents", "Search file contents with a regular expression. Hidden files, target and node_modules are skipped. At most 100 matches.", &nothing, search)
-                .touching(|input, ()| reads(input, "path", ".")),
-        ),
-        Arc::new(
-            ForeignTool::new("execute_command", "Run a shell command with sh -c.", &nothing, execute)
-                .with_rule_name(|_| Some("run_command"))
-                .saying(|_, (), said| executed(said.output)),
-        ),
+    let nothing = Arc::new(());
+    let mut tools = vec![
+        ForeignTool::new("read_file", "Read the contents of a file at a given path. Supports text files and images.", &nothing, read)
+            .whole()
+            .reading("path")
+            .build(),
+        ForeignTool::new("edit_file", "Make a string replacement in a file. The file must have been read with read_file first (unless force is set). Only the first occurrence is replaced unless replace_all is set.", &nothing, edit)
+            .writing("path")
+            .build(),
+        ForeignTool::new("write_file", "Create or overwrite a file with the given content. Parent directories are made.", &nothing, write)
+            .writing("path")
+            .build(),
+        ForeignTool::new("find_files", "Find files by a glob pattern.", &nothing, find)
+            .reading("path")
+            .build(),
+        ForeignTool::new("search_contents", "Search file contents with a regular expression. Hidden files, target and node_modules are skipped. At most 100 matches.", &nothing, search)
+            .reading("path")
+            .build(),
+        ForeignTool::new("execute_command", "Run a shell command with sh -c.", &nothing, execute)
+            .rule("run_command")
+            .saying(|_, (), said| {
+                said.command_text(|_, code| if code == 0 { String::new() } else { format!("Exit code: {code}\n") })
+            })
+            .build(),
     ];
     tools.push(render_image::render_image(&nothing));
     tools.extend(scratchpads::tools());
     tools
 }
 
-fn read(args: &AgshRead, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn read(args: &AgshRead, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let AgshRead { path, offset, limit, scratchpad } = args.clone();
     let args = read::Args { path, offset, limit, scratchpad, exact: Some(true), ..read::Args::default() };
     Ok(Box::new(ReadPlan::new(args, env)?.whole()))
 }
 
-fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     if args.old_string.is_empty() {
         return Err(ToolError::hint(
             "`old_string` is empty",
@@ -171,41 +161,38 @@ fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dy
 }
 
 /// Its document states no rule about reading before writing. What was read and changed since is refused all the same.
-fn write(args: &AgshWrite, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn write(args: &AgshWrite, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let (path, content) = (args.path.clone(), args.content.clone());
     Ok(Box::new(WritePlan::of_text(path, content, WriteFileMode::Overwrite, UnreadPolicy::Allow, env)?))
 }
 
-fn find(args: &AgshFind, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn find(args: &AgshFind, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let glob = PathGlob::new(&args.pattern)?.anchored();
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("find {} in {}", args.pattern, env.workspace.shown(&at.path));
-    let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
-        let (found, skipped) = find_paths(ctx, &place, consent, &glob, glob.show())?;
-        let base = prefix(&ctx.env, &place);
+    let look = move |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
+        let (found, skipped) = find_paths(ctx, at, consent, &glob, glob.show())?;
+        let base = prefix(&ctx.env, at);
         let mut text: String = found.iter().take(PATHS).map(|p| format!("{base}{}\n", p.shown())).collect();
         match found.len() {
             0 => text.push_str("No files found"),
             n if n > PATHS => drop(writeln!(text, "[{PATHS} of {n} files: narrow the pattern]")),
             _ => {}
         }
-        let output =
-            ToolOutput::done(text.clone(), CallSummary::text(format!("found {}", found.len()), text));
+        let output = ToolOutput::text(format!("found {}", found.len()), text);
         Ok(with_gaps(output, &skipped))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
 
-fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let matcher = line_matcher(&args.pattern, |_| {})?;
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let at = env.resolve(args.path.as_deref().unwrap_or("."))?;
     let title = format!("search {}", args.pattern);
-    let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+    let look = move |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
         let search = SearchQuery { matcher, context: 0, names_only: false, most: MATCHES };
-        let found = search_below(ctx, &place, consent, search, (glob.as_ref(), WalkFilter::Ignored))?;
+        let found = search_below(ctx, at, consent, search, (glob.as_ref(), WalkFilter::Ignored))?;
         let kept =
             |path: &std::path::Path| !path.iter().any(|part| LEFT_OUT.iter().any(|name| part == *name));
         let (mut text, mut shown, mut all) = (String::new(), 0, 0);
@@ -224,24 +211,14 @@ fn search(args: &AgshSearch, env: &ToolContext, _: &Arc<AgshState>) -> Result<Bo
             n if n > shown => drop(writeln!(text, "[{shown} of {n} matches: narrow the search]")),
             _ => {}
         }
-        let output = ToolOutput::done(text.clone(), CallSummary::text(format!("{all} matches"), text));
+        let output = ToolOutput::text(format!("{all} matches"), text);
         Ok(with_gaps(output, &found.skipped))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
 }
 
-fn execute(args: &AgshExecute, env: &ToolContext, _: &Arc<AgshState>) -> Result<Box<dyn Plan>, ToolError> {
+fn execute(args: &AgshExecute, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let timeout_ms = Some(args.timeout_ms.unwrap_or(30_000));
     let args = run::Args { command: args.command.clone(), timeout_ms, ..run::Args::default() };
     Ok(Box::new(RunPlan::new(args, env)?))
-}
-
-/// The output as it is, and the exit code where it is not 0.
-fn executed(output: &ToolOutput) -> Option<String> {
-    let OutputFacts::Ran(CommandResult { output, code: Some(code), effects, .. }) = &output.facts else {
-        return None;
-    };
-    let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
-    let code = if *code == 0 { String::new() } else { format!("{end}Exit code: {code}\n") };
-    Some(format!("{output}{code}{effects}"))
 }

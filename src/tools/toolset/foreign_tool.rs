@@ -1,12 +1,13 @@
 //! A tool of another system: its arguments and its words around one of placet's own plans.
 //!
 //! No file is opened here. A foreign tool reads its arguments, makes a plan of the operations every surface shares, and
-//! puts what comes of it (or what went wrong) into the words its callers were trained on.
+//! puts what comes of it (or what went wrong) into the words its callers were trained on. What is only a name, a path or
+//! a template is a row of data; code is for what no template can say.
 
 use super::super::output::failed;
 use super::super::{
-    CallFailure, CallPreview, OutputDelivery, OutputFacts, Plan, ReadScope, RunContext, RunFuture, Tool,
-    ToolContext, ToolError, ToolOutput, TouchedPaths,
+    CallFailure, CallPreview, CommandResult, EditedFile, OutputDelivery, OutputFacts, Plan, PlanResult,
+    ReadScope, RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
 use crate::conversation::{CallId, Part, ToolSpec};
 use crate::permission::{Access, Permit};
@@ -14,9 +15,36 @@ use crate::tools::arguments::ToolSchema;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use std::mem::discriminant;
 use std::sync::Arc;
 
-type PlanFn<A, S> = fn(&A, &ToolContext, &Arc<S>) -> Result<Box<dyn Plan>, ToolError>;
+/// What the tools of one set share.
+pub(super) trait ToolSetState: Send + Sync + 'static {
+    /// The path of a call that names none.
+    fn start(&self) -> &'static str {
+        "."
+    }
+
+    /// What a path means to the workspace. Only for ordering calls, so nothing is looked at.
+    fn spelled(&self, path: &str) -> String {
+        path.into()
+    }
+
+    /// Whether refusals are put in the set's own words too, because the usual ones name resolved paths.
+    fn hides_paths(&self) -> bool {
+        false
+    }
+}
+
+impl ToolSetState for () {}
+
+/// What went wrong, and the words for it. In the words, `{full}` is the whole path of the argument `path`, `{times}` how
+/// often a text was found, and `{NAME}` the argument of that name.
+pub(super) type ErrorRow = (CallFailure, &'static str);
+
+type RuleNameFn = Box<dyn Fn(&Value) -> Option<&'static str> + Send + Sync>;
+type TouchesFn<S> = Box<dyn Fn(&Value, &S) -> TouchedPaths + Send + Sync>;
+type PlanFn<A, S> = fn(&A, &ToolContext, &Arc<S>) -> PlanResult;
 /// The words for what was done; `None` keeps placet's own.
 type ResultTextFn<A, S> = fn(&A, &S, &FinishedCall<'_>) -> Option<String>;
 /// The words for what went wrong; `None` keeps placet's own.
@@ -29,24 +57,57 @@ pub(super) struct FinishedCall<'a> {
     pub(super) output: &'a ToolOutput,
 }
 
+impl<'a> FinishedCall<'a> {
+    /// The file that the call changed.
+    pub(super) fn file(&self) -> Option<&'a EditedFile> {
+        match &self.output.facts {
+            OutputFacts::Changed { changes, .. } => changes.first(),
+            _ => None,
+        }
+    }
+
+    /// What a command wrote, and behind it a status on a line of its own; `None` where no command ended.
+    pub(super) fn command_text(&self, status: impl Fn(&CommandResult, i32) -> String) -> Option<String> {
+        let OutputFacts::Ran(ran) = &self.output.facts else { return None };
+        let (output, status) = (&ran.output, status(ran, ran.code?));
+        let is_open = !status.is_empty() && !output.is_empty() && !output.ends_with('\n');
+        Some(format!("{output}{}{status}{}", if is_open { "\n" } else { "" }, ran.effects))
+    }
+}
+
 /// See the module. `S` is what the tools of one surface share.
 pub(super) struct ForeignTool<A, S> {
     shape: ToolSchema,
     /// The native tool that rules mean, where it has another name.
-    native: fn(&Value) -> Option<&'static str>,
+    rule: RuleNameFn,
     shared: Arc<S>,
-    touches: fn(&Value, &S) -> TouchedPaths,
+    touches: TouchesFn<S>,
     /// Looks at the raw arguments first: for systems that have words of their own for those that do not fit.
     check: fn(&Value) -> Option<String>,
     plan: PlanFn<A, S>,
-    words: ResultTextFn<A, S>,
-    faults: ErrorTextFn<A, S>,
-    /// Whether refusals are put in the words of `faults` too, because the usual ones name resolved paths.
-    masks: fn(&S) -> bool,
+    words: CallWords<A, S>,
     delivery: OutputDelivery,
 }
 
-impl<A: JsonSchema, S> ForeignTool<A, S> {
+/// How the results and the failures of a tool are put: by templates, and in code what no template says.
+struct CallWords<A, S> {
+    result: ResultTextFn<A, S>,
+    error: ErrorTextFn<A, S>,
+    answer: Option<&'static str>,
+    errors: Vec<&'static [ErrorRow]>,
+}
+
+impl<A, S> Clone for CallWords<A, S> {
+    fn clone(&self) -> CallWords<A, S> {
+        CallWords { errors: self.errors.clone(), ..*self }
+    }
+}
+
+impl<A, S> ForeignTool<A, S>
+where
+    A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+    S: ToolSetState,
+{
     pub(super) fn new(
         name: &str,
         description: &str,
@@ -55,27 +116,62 @@ impl<A: JsonSchema, S> ForeignTool<A, S> {
     ) -> ForeignTool<A, S> {
         ForeignTool {
             shape: ToolSchema::of::<A>(name, description),
-            native: |_| None,
+            rule: Box::new(|_| None),
             shared: Arc::clone(shared),
-            touches: |_, _| TouchedPaths { anything: true, ..TouchedPaths::default() },
+            touches: Box::new(|_, _| TouchedPaths { anything: true, ..TouchedPaths::default() }),
             check: |_| None,
             plan,
-            words: |_, _, _| None,
+            words: CallWords {
+                result: |_, _, _| None,
+                error: |_, _, _, _| None,
+                answer: None,
+                errors: Vec::new(),
+            },
             delivery: OutputDelivery::Spilled,
-            faults: |_, _, _, _| None,
-            masks: |_| false,
         }
+    }
+
+    /// Without a parameter of its arguments, which an earlier version of the tool did not have.
+    #[must_use]
+    pub(super) fn without(self, parameter: &str) -> Self {
+        ForeignTool { shape: self.shape.without(parameter), ..self }
     }
 
     /// Rules speak of such a call as of this native tool.
     #[must_use]
-    pub(super) fn with_rule_name(self, native: fn(&Value) -> Option<&'static str>) -> Self {
-        ForeignTool { native, ..self }
+    pub(super) fn rule(self, native: &'static str) -> Self {
+        self.rule_of(move |_| Some(native))
     }
 
     #[must_use]
-    pub(super) fn touching(self, touches: fn(&Value, &S) -> TouchedPaths) -> Self {
-        ForeignTool { touches, ..self }
+    pub(super) fn rule_of(
+        self,
+        native: impl Fn(&Value) -> Option<&'static str> + Send + Sync + 'static,
+    ) -> Self {
+        ForeignTool { rule: Box::new(native), ..self }
+    }
+
+    /// Its call reads the path in this argument.
+    #[must_use]
+    pub(super) fn reading(self, argument: &'static str) -> Self {
+        self.touching(move |input, shared| {
+            TouchedPaths::reading(input, argument, shared.start()).resolved(|p| Some(shared.spelled(p)))
+        })
+    }
+
+    #[must_use]
+    pub(super) fn writing(self, argument: &'static str) -> Self {
+        self.touching(move |input, shared| {
+            TouchedPaths::writing(input, argument).resolved(|p| Some(shared.spelled(p)))
+        })
+    }
+
+    #[must_use]
+    pub(super) fn touching(
+        self,
+        touches: impl Fn(&Value, &S) -> TouchedPaths + Send + Sync + 'static,
+    ) -> Self {
+        ForeignTool { touches: Box::new(touches), ..self }
     }
 
     #[must_use]
@@ -83,9 +179,29 @@ impl<A: JsonSchema, S> ForeignTool<A, S> {
         ForeignTool { check, ..self }
     }
 
+    /// The words where a file was changed: `{size}`, `{shown}` and `{places}` are of the change, `{NAME}` is an argument.
     #[must_use]
-    pub(super) fn saying(self, words: ResultTextFn<A, S>) -> Self {
-        ForeignTool { words, ..self }
+    pub(super) fn answer(mut self, template: &'static str) -> Self {
+        self.words.answer = Some(template);
+        self
+    }
+
+    #[must_use]
+    pub(super) fn errors(mut self, rows: &'static [ErrorRow]) -> Self {
+        self.words.errors.push(rows);
+        self
+    }
+
+    #[must_use]
+    pub(super) fn saying(mut self, words: ResultTextFn<A, S>) -> Self {
+        self.words.result = words;
+        self
+    }
+
+    #[must_use]
+    pub(super) fn failing(mut self, words: ErrorTextFn<A, S>) -> Self {
+        self.words.error = words;
+        self
     }
 
     /// Its results go out as they are: it keeps them short itself, or they would be of no use in parts.
@@ -94,21 +210,15 @@ impl<A: JsonSchema, S> ForeignTool<A, S> {
         ForeignTool { delivery: OutputDelivery::Whole, ..self }
     }
 
-    #[must_use]
-    pub(super) fn masking(self, masks: fn(&S) -> bool) -> Self {
-        ForeignTool { masks, ..self }
-    }
-
-    #[must_use]
-    pub(super) fn failing(self, faults: ErrorTextFn<A, S>) -> Self {
-        ForeignTool { faults, ..self }
+    pub(super) fn build(self) -> Arc<dyn Tool> {
+        Arc::new(self)
     }
 }
 
 impl<A, S> Tool for ForeignTool<A, S>
 where
     A: DeserializeOwned + JsonSchema + Send + Sync + 'static,
-    S: Send + Sync + 'static,
+    S: ToolSetState,
 {
     fn spec(&self) -> ToolSpec {
         self.shape.spec()
@@ -119,25 +229,20 @@ where
     }
 
     fn judged_as(&self, input: &Value) -> String {
-        (self.native)(input).map_or_else(|| self.shape.spec().name, String::from)
+        (self.rule)(input).map_or_else(|| self.shape.spec().name, String::from)
     }
 
     fn delivery(&self) -> OutputDelivery {
         self.delivery
     }
 
-    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> PlanResult {
         if let Some(words) = (self.check)(input) {
             return Err(ToolError::worded(words));
         }
-        let args: Arc<A> = Arc::new(self.shape.parse(input)?);
-        let voice = ResultFormatter {
-            args,
-            shared: Arc::clone(&self.shared),
-            words: self.words,
-            faults: self.faults,
-            masks: self.masks,
-        };
+        let args: A = self.shape.parse(input)?;
+        let (input, shared) = (input.clone(), Arc::clone(&self.shared));
+        let voice = ResultFormatter { args, input, shared, words: self.words.clone() };
         let inner = (self.plan)(&voice.args, env, &self.shared).map_err(|e| voice.error(env, e))?;
         Ok(Box::new(ForeignPlan { inner, voice }))
     }
@@ -145,36 +250,77 @@ where
 
 /// How one call's results and failures are put.
 struct ResultFormatter<A, S> {
-    args: Arc<A>,
+    args: A,
+    /// The same arguments by their names.
+    input: Value,
     shared: Arc<S>,
-    words: ResultTextFn<A, S>,
-    faults: ErrorTextFn<A, S>,
-    masks: fn(&S) -> bool,
+    words: CallWords<A, S>,
 }
 
-impl<A, S> ResultFormatter<A, S> {
+impl<A, S: ToolSetState> ResultFormatter<A, S> {
     fn refusal(&self, env: &ToolContext) -> Option<String> {
         let denied = ToolError::new("permission denied").because(CallFailure::Denied);
-        let words = || (self.faults)(&self.args, env, &self.shared, &denied);
-        (self.masks)(&self.shared).then(words).flatten()
+        self.shared.hides_paths().then(|| self.error_words(env, &denied)).flatten()
     }
 
     fn error(&self, env: &ToolContext, error: ToolError) -> ToolError {
-        match (self.faults)(&self.args, env, &self.shared, &error) {
+        match self.error_words(env, &error) {
             Some(words) if error.fault != CallFailure::Worded => ToolError::worded(words),
             _ => error,
         }
+    }
+
+    fn error_words(&self, env: &ToolContext, error: &ToolError) -> Option<String> {
+        let kind = discriminant(&error.fault);
+        let Some((_, template)) =
+            self.words.errors.iter().copied().flatten().find(|row| discriminant(&row.0) == kind)
+        else {
+            return (self.words.error)(&self.args, env, &self.shared, error);
+        };
+        filled(template, |name| match (name, error.fault) {
+            ("full", _) => Some(env.workspace.cwd().join(self.argument("path")).display().to_string()),
+            ("times", CallFailure::Ambiguous(times)) => Some(times.to_string()),
+            _ => Some(self.argument(name).into()),
+        })
+    }
+
+    /// The words for a file that was changed.
+    fn answer(&self, said: &FinishedCall<'_>) -> Option<String> {
+        let OutputFacts::Changed { places, .. } = said.output.facts else { return None };
+        filled(self.words.answer?, |name| match name {
+            "size" => said.file().map(|file| file.size().to_string()),
+            "shown" => said.file().map(|file| said.env.workspace.shown(&file.path)),
+            "places" => Some(places.to_string()),
+            _ => Some(self.argument(name).into()),
+        })
+    }
+
+    fn argument(&self, name: &str) -> &str {
+        self.input.get(name).and_then(Value::as_str).unwrap_or(self.shared.start())
     }
 
     fn output(&self, env: &ToolContext, title: &str, call: &CallId, output: ToolOutput) -> ToolOutput {
         if let OutputFacts::Failed(error) = &output.facts {
             return failed(title, &self.error(env, error.clone()));
         }
-        match (self.words)(&self.args, &self.shared, &FinishedCall { env, call, output: &output }) {
+        let said = FinishedCall { env, call, output: &output };
+        match (self.words.result)(&self.args, &self.shared, &said).or_else(|| self.answer(&said)) {
             Some(words) => ToolOutput { for_model: vec![Part::text(words)], ..output },
             None => output,
         }
     }
+}
+
+/// A template with a value for each `{NAME}`; `None` where a value is missing. No value is read as a template.
+fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let (mut out, mut rest) = (String::new(), template);
+    while let Some((before, after)) = rest.split_once('{') {
+        let (name, after) = after.split_once('}')?;
+        out.push_str(before);
+        out.push_str(&value(name)?);
+        rest = after;
+    }
+    Some(out + rest)
 }
 
 struct ForeignPlan<A, S> {
@@ -182,7 +328,7 @@ struct ForeignPlan<A, S> {
     voice: ResultFormatter<A, S>,
 }
 
-impl<A: Send + Sync + 'static, S: Send + Sync + 'static> Plan for ForeignPlan<A, S> {
+impl<A: Send + Sync + 'static, S: ToolSetState> Plan for ForeignPlan<A, S> {
     fn reach(&self) -> Vec<Access> {
         self.inner.reach()
     }
@@ -205,15 +351,4 @@ impl<A: Send + Sync + 'static, S: Send + Sync + 'static> Plan for ForeignPlan<A,
         let running = inner.run(permit, ctx);
         Box::pin(async move { voice.output(&env, &title, &call, running.await) })
     }
-}
-
-/// What a call touches when it reads the path in this argument.
-pub(super) fn reads(input: &Value, argument: &str, otherwise: &str) -> TouchedPaths {
-    let path = input.get(argument).and_then(Value::as_str).unwrap_or(otherwise);
-    TouchedPaths { reads: vec![path.into()], ..TouchedPaths::default() }
-}
-
-pub(super) fn writes(input: &Value, argument: &str) -> TouchedPaths {
-    let path = input.get(argument).and_then(Value::as_str).map(String::from);
-    TouchedPaths { writes: path.into_iter().collect(), ..TouchedPaths::default() }
 }

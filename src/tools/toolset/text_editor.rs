@@ -2,10 +2,10 @@
 
 use super::super::scratchpad::ScratchpadTool;
 use super::super::{
-    CallFailure, CallSummary, CommandResult, EditedFile, OutputFacts, Plan, RunContext, Tool, ToolContext,
-    ToolError, ToolOutput,
+    CallFailure, EditedFile, OutputFacts, PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+    TouchedPaths,
 };
-use super::foreign_tool::{FinishedCall, ForeignTool, reads, writes};
+use super::foreign_tool::{FinishedCall, ForeignTool, ToolSetState};
 use crate::tools::blocking::s;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
@@ -67,29 +67,33 @@ struct TextEditorBash {
 #[derive(Default)]
 struct TextEditorHistory(Mutex<HashMap<PathBuf, Vec<EditedFile>>>);
 
+impl ToolSetState for TextEditorHistory {}
+
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let past = Arc::new(TextEditorHistory::default());
     let description = "View, create and edit text files: view, create, str_replace, insert, undo_edit.";
     let editor = ForeignTool::new("str_replace_based_edit_tool", description, &past, plan)
         .touching(|input, _| match input.get("command").and_then(serde_json::Value::as_str) {
-            Some("view") => reads(input, "path", "."),
-            _ => writes(input, "path"),
+            Some("view") => TouchedPaths::reading(input, "path", "."),
+            _ => TouchedPaths::writing(input, "path"),
         })
-        .with_rule_name(|input| match input.get("command").and_then(serde_json::Value::as_str) {
+        .rule_of(|input| match input.get("command").and_then(serde_json::Value::as_str) {
             Some("view") => Some("read_file"),
             Some("create") => Some("write_file"),
             _ => Some("edit_file"),
         })
         .saying(said)
         .failing(|args, _, _, error| failed(args, error));
-    let bash = ForeignTool::new("bash", "Run a shell command.", &past, shell)
-        .with_rule_name(|_| Some("run_command"))
-        .saying(|_: &TextEditorBash, _, said| ran(said));
+    let bash = ForeignTool::new("bash", "Run a shell command.", &past, shell).rule("run_command").saying(
+        |_, _, said| {
+            said.command_text(|_, code| if code == 0 { String::new() } else { format!("[exit code {code}]") })
+        },
+    );
     // The last is where results go that are too long to show.
-    vec![Arc::new(editor), Arc::new(bash), Arc::new(ScratchpadTool::default())]
+    vec![editor.build(), bash.build(), Arc::new(ScratchpadTool::default())]
 }
 
-fn plan(args: &Args, env: &ToolContext, past: &Arc<TextEditorHistory>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &Args, env: &ToolContext, past: &Arc<TextEditorHistory>) -> PlanResult {
     let missing = |name: &str| ToolError::new(format!("`{name}` is missing: this command needs it"));
     let needed = |value: &Option<String>, name: &str| value.clone().ok_or_else(|| missing(name));
     let path = args.path.clone();
@@ -118,16 +122,20 @@ fn plan(args: &Args, env: &ToolContext, past: &Arc<TextEditorHistory>) -> Result
     }
 }
 
-fn view(args: &Args, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+fn view(args: &Args, env: &ToolContext) -> PlanResult {
     let at = env.resolve(&args.path)?;
     let title = format!("view {}", env.workspace.shown(&at.path));
-    let (place, range) = (at.clone(), args.view_range.clone());
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| match ctx.env.workspace.is_dir(&place.path) {
+    let range = args.view_range.clone();
+    let look = move |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| match ctx
+        .env
+        .workspace
+        .is_dir(&at.path)
+    {
         true if range.is_some() => {
             Err(ToolError::hint("`view_range` is for files", "view the directory without it"))
         }
-        true => directory(&place, consent, &ctx.env),
-        false => lines(&place, range.as_deref(), consent, &ctx.env),
+        true => directory(at, consent, &ctx.env),
+        false => lines(at, range.as_deref(), consent, &ctx.env),
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
 }
@@ -149,7 +157,7 @@ fn directory(
         let _ = writeln!(text, "[cut at {ENTRIES} entries: view a directory below]");
     }
     let line = format!("view {}", env.workspace.shown(&at.path));
-    Ok(with_gaps(ToolOutput::done(text.clone(), CallSummary::text(line, text)), &skipped))
+    Ok(with_gaps(ToolOutput::text(line, text), &skipped))
 }
 
 fn lines(
@@ -196,10 +204,10 @@ fn lines(
         );
     }
     let line = format!("view {} {}-{shown}", env.workspace.shown(&at.path), first + 1);
-    Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
+    Ok(ToolOutput::text(line, text))
 }
 
-fn insert(at: ResolvedPath, line: i64, text: String, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+fn insert(at: ResolvedPath, line: i64, text: String, env: &ToolContext) -> PlanResult {
     let title = format!("insert into {}", env.workspace.shown(&at.path));
     let places = [at.clone()];
     let unseen = format!("after line {line}:\n{text}");
@@ -245,11 +253,7 @@ fn same_as_read(env: &ToolContext, at: &ResolvedPath, file: &TextFile) -> Result
     }
 }
 
-fn undo(
-    at: ResolvedPath,
-    env: &ToolContext,
-    past: &Arc<TextEditorHistory>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn undo(at: ResolvedPath, env: &ToolContext, past: &Arc<TextEditorHistory>) -> PlanResult {
     let title = format!("undo edit of {}", env.workspace.shown(&at.path));
     let last = past.last(&at.path);
     let Some(last) = last else {
@@ -327,11 +331,7 @@ fn failed(args: &Args, error: &ToolError) -> Option<String> {
     }
 }
 
-fn shell(
-    args: &TextEditorBash,
-    env: &ToolContext,
-    _: &Arc<TextEditorHistory>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn shell(args: &TextEditorBash, env: &ToolContext, _: &Arc<TextEditorHistory>) -> PlanResult {
     if args.restart == Some(true) {
         return Err(ToolError::hint(
             "there is nothing to restart",
@@ -342,13 +342,4 @@ fn shell(
         return Err(ToolError::new("`command` is missing: it must be a string"));
     };
     Ok(Box::new(RunPlan::new(run::Args { command, ..run::Args::default() }, env)?))
-}
-
-fn ran(said: &FinishedCall<'_>) -> Option<String> {
-    let OutputFacts::Ran(CommandResult { output, code: Some(code), effects, .. }) = &said.output.facts else {
-        return None;
-    };
-    let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
-    let status = if *code == 0 { String::new() } else { format!("{end}[exit code {code}]") };
-    Some(format!("{output}{status}{effects}"))
 }

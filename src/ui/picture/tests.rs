@@ -1,6 +1,7 @@
 //! Pictures by what a terminal would show: what was written is read back as a terminal reads it.
 
 use super::*;
+use crate::config::PictureSetting;
 use crate::conversation::Image;
 use crate::ui::ansi::ColorDepth;
 use base64::Engine;

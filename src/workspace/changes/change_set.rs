@@ -6,7 +6,9 @@ use crate::workspace::files::attributes;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::objects::ObjectStore;
 use crate::workspace::history::origin::{ChangeOrigin, OriginStep};
-use crate::workspace::repository::{GitHookDirs, RepositoryChange, RepositoryChangeKind, RepositorySet};
+use crate::workspace::repository::{
+    GitHookDirs, RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositorySet,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -366,13 +368,14 @@ impl ChangeSet {
         &self,
         objects: &ObjectStore,
         classes: &ChangeClasses,
+        git: &[RepositoryEvents],
         shown: impl Fn(&Path) -> PathBuf,
     ) -> Vec<String> {
         let name = |path: &Path| visible::path(&shown(path));
         let line = |row: ChangeRow<'_>| {
             let line = match row {
                 ChangeRow::Repository(repository, files) => {
-                    return self.repository_lines(&repository, files, &name);
+                    return self.repository_lines(&repository, files, git, &name);
                 }
                 ChangeRow::Directory(change, below) => {
                     let files = below.iter().filter(|c| c.before.is_file() || c.after.is_file()).count();
@@ -404,6 +407,7 @@ impl ChangeSet {
         &self,
         repository: &Path,
         files: usize,
+        git: &[RepositoryEvents],
         name: &dyn Fn(&Path) -> String,
     ) -> Vec<String> {
         let counted = count::of(files, "file");
@@ -415,6 +419,10 @@ impl ChangeSet {
             RepositoryChangeKind::Removed => format!("! D {shown} (removed the repository, {counted})"),
             RepositoryChangeKind::Changed => format!("M {shown} ({counted} of the repository)"),
         }];
+        // Also those of its submodules and linked worktrees.
+        for nested in git.iter().filter(|nested| nested.path.starts_with(repository)) {
+            lines.extend(nested.lines(repository, name));
+        }
         let text = |text: &str| sanitize::line(text).into_owned();
         let Some(change) = change else { return lines };
         lines.extend(change.facts.iter().map(|fact| fact.line(name, &text)));

@@ -10,6 +10,7 @@ mod detect;
 mod facts;
 mod git_dirs;
 mod git_files;
+pub(in crate::workspace) mod git_reader;
 mod hooks_path;
 mod lexical;
 mod lost_objects;
@@ -21,5 +22,8 @@ pub(in crate::workspace) use facts::{ContentReaders, facts_of, flat};
 pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact};
 pub(in crate::workspace) use git_dirs::GitDirs;
 pub use git_files::GitFileKind;
+pub use git_reader::{
+    DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RepositoryEvents, TreeChanges,
+};
 pub(in crate::workspace) use hooks_path::GitHookDirs;
 pub(in crate::workspace) use lost_objects::is_damaged;

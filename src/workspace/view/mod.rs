@@ -18,6 +18,7 @@ mod command_dir;
 mod command_view;
 mod discards;
 mod file_stamp;
+mod git_events;
 pub(in crate::workspace) mod git_state;
 mod layer;
 mod layer_snapshot;

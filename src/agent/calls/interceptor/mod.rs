@@ -1,248 +1,112 @@
-//! The gate around every call, next to the policy: the person's hooks, the audit log, the figures.
+//! What surrounds every call, in the order in which it runs. [`approve`] and [`run`] are the lists: read them from top to
+//! bottom. It fails closed: what cannot be written down is not done, and a hook that cannot be asked blocks.
 //!
-//! One value for the whole program; a default one has nothing in it and lets everything through. It fails closed: what
-//! cannot be written down is not done, and a hook that cannot be asked blocks.
+//! The steps are named and not entries of a list of trait objects, because no two have the same form. The hooks wait for a
+//! program and may demand a question, only the rules can give the [`Permit`], classification needs at the end what it saw
+//! at the beginning, and the audit log comes last before a call and last after it. A trait with a method for each place
+//! would be empty in most of its implementations, and would hide the order that matters.
 
-pub(in crate::agent) mod post_call;
-pub(in crate::agent) mod session_hooks;
-use crate::audit::{AuditError, AuditEvent, AuditKind, AuditLog};
-use crate::conversation::{CallId, CallInput, Part, ToolCall};
-use crate::hooks::{HookAction, HookContext, HookFlow, HookPoint, HookRuling, HookSet};
-use crate::metrics::{MetricStatus, MetricsFile};
-use crate::permission::{Access, FlowCheck, FlowViolation, Policy};
-use crate::text::secret;
-use crate::tools::ToolError;
-use crate::tools::{CallSummary, CommandResult, DiffText, DisplayDetail, OutputFacts, ToolOutput};
-use globset::GlobSet;
-use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+pub(in crate::agent) mod audit;
+pub(in crate::agent) mod classification;
+pub(in crate::agent) mod hooks;
+pub(in crate::agent) mod metrics;
+pub(in crate::agent) mod rules;
+pub(in crate::agent) mod secrets;
+
+use super::approval;
+use super::context::CallContext;
+use super::execution;
+use super::rejection::CallRejection;
+use crate::agent::event::TurnEvent;
+use crate::audit::AuditEvent;
+use crate::conversation::Note;
+use crate::permission::{Access, Permit};
+use crate::tools::{OutputInspector, Plan, ToolOutput};
 use std::sync::Arc;
-use std::time::Duration;
-use tokio_util::sync::CancellationToken;
+use std::time::Instant;
 
-/// What surrounds every call.
-#[derive(Default)]
-pub struct CallInterceptors {
-    pub hooks: HookSet,
-    pub audit: Option<AuditLog>,
-    pub metrics: Option<MetricsFile>,
-    pub secrets: SecretFilter,
+/// A call that was approved, and the entry that says so.
+pub(in crate::agent) struct ApprovedPlan {
+    plan: Box<dyn Plan>,
+    permit: Permit,
+    entry: AuditEvent,
 }
 
-/// What is kept from models and from files of ours.
-#[derive(Default)]
-pub struct SecretFilter {
-    /// Secrets by their shape are looked for at all.
-    pub on: bool,
-    /// placet's own keys.
-    pub known: Vec<String>,
-    /// Files whose secrets the person lets out.
-    pub shown: GlobSet,
+/// Before a call runs.
+pub(super) async fn approve(ctx: Arc<CallContext>) -> Result<ApprovedPlan, CallRejection> {
+    let mut entry = audit::begin_decision(&ctx);
+    let decided = decide(&ctx, &mut entry).await;
+    // Whatever was decided: a decision that cannot be written down lets nothing run.
+    let entry = audit::write_decision(&ctx, entry, &decided)?;
+    decided.map(|(plan, permit)| ApprovedPlan { plan, permit, entry })
 }
 
-impl SecretFilter {
-    pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.on { secret::redact(text, &self.known) } else { Cow::Borrowed(text) }
-    }
-
-    /// True for a call that reads nothing but files whose secrets are let out.
-    pub(in crate::agent) fn allows_secrets(&self, reach: &[Access]) -> bool {
-        let mut paths = reach.iter().filter_map(Access::path).peekable();
-        !self.on
-            || paths.peek().is_some()
-                && reach.iter().all(|r| r.path().is_some_and(|p| self.shown.is_match(p)))
-    }
-
-    /// Everything of a result that is text.
-    pub(in crate::agent) fn clean(&self, output: ToolOutput) -> ToolOutput {
-        let text = |text: String| match self.redact(&text) {
-            Cow::Borrowed(_) => text,
-            Cow::Owned(told) => told,
-        };
-        let part = |part: Part| match part {
-            Part::Text { text: words } => Part::text(text(words)),
-            other => other,
-        };
-        let facts = match output.facts {
-            OutputFacts::Ran(ran) => OutputFacts::Ran(CommandResult {
-                output: text(ran.output),
-                effects: text(ran.effects),
-                ..ran
-            }),
-            OutputFacts::Steady(words) => OutputFacts::Steady(text(words)),
-            other => other,
-        };
-        let detail = match output.for_person.detail {
-            DisplayDetail::Text(words) => DisplayDetail::Text(text(words)),
-            DisplayDetail::Diff(diff) => DisplayDetail::Diff(DiffText { text: text(diff.text), ..diff }),
-            other => other,
-        };
-        let for_person = CallSummary { line: text(output.for_person.line), detail };
-        let for_model = output.for_model.into_iter().map(part).collect();
-        ToolOutput { outcome: output.outcome, for_model, for_person, facts, recorded: output.recorded }
-    }
+async fn decide(
+    ctx: &Arc<CallContext>,
+    entry: &mut AuditEvent,
+) -> Result<(Box<dyn Plan>, Permit), CallRejection> {
+    let plan = approval::plan(ctx).await?;
+    entry.reach = audit::access_names(&plan.reach());
+    // For the model only: the person and the log need the reason.
+    let mask = plan.refusal(&ctx.services.env);
+    let consented = consent(ctx, plan, entry).await;
+    consented.map_err(|rejection| match (rejection, mask) {
+        (CallRejection::Denied(denial), Some(words)) => CallRejection::Masked(denial, words),
+        (rejection, _) => rejection,
+    })
 }
 
-/// Where a call comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EntryPoint {
-    /// The model's, or the person's own word in a conversation.
-    Conversation,
-    /// The command line.
-    CommandLine,
-    Mcp,
+/// The hooks, the rules and the person.
+async fn consent(
+    ctx: &Arc<CallContext>,
+    plan: Box<dyn Plan>,
+    entry: &mut AuditEvent,
+) -> Result<(Box<dyn Plan>, Permit), CallRejection> {
+    let demand = hooks::before_call(ctx, &plan.reach()).await?;
+    let decision = rules::decide(ctx, plan.reach(), demand.as_deref());
+    let (plan, preview) = approval::prepare(ctx, plan, &decision).await?;
+    entry.preview_hash = Some(audit::preview_hash(&preview));
+    let reach = plan.reach();
+    let decide_again = || rules::decide(ctx, reach.clone(), demand.as_deref());
+    let permit = approval::settle(ctx, decision, preview, decide_again).await?;
+    Ok((plan, permit))
 }
 
-/// The gate, as one conversation or one caller comes to it.
-#[derive(Clone)]
-pub struct CallOrigin {
-    pub gate: Arc<CallInterceptors>,
-    pub session: Option<String>,
-    pub entrance: EntryPoint,
+/// Around the run of a call that was approved.
+pub(super) async fn run(
+    ctx: Arc<CallContext>,
+    approved: ApprovedPlan,
+) -> Result<(ToolOutput, Option<Note>), CallRejection> {
+    let ApprovedPlan { plan, permit, entry } = approved;
+    let reach = plan.reach();
+    classification::check_background(&ctx, plan.as_ref())?;
+    audit::write_intent(&ctx, &entry)?;
+    ctx.events.send(TurnEvent::CallRunning { id: ctx.call.id.clone() });
+    let snapshot = classification::snapshot(&ctx, &reach);
+    let origin = execution::record_origin(&ctx, &plan.title());
+    let started = Instant::now();
+    let output = execution::run(&ctx, plan, permit, inspector(&ctx, &reach)).await;
+    let (output, note) = classification::discard_lower_writes(&ctx, snapshot, output).await;
+    metrics::count_result(&ctx, &output, started);
+    // It has run; but nobody hears what came of it if nothing says that they did.
+    audit::write_result(&ctx, entry, &output)?;
+    drop(origin);
+    Ok((output, note))
 }
 
-impl CallInterceptors {
-    /// Writes down what became of pending or applied changes; `told` is what the person was shown.
-    pub fn log_decision(
-        &self,
-        kind: AuditKind,
-        by: &str,
-        session: Option<String>,
-        told: &str,
-    ) -> Result<(), AuditError> {
-        let Some(log) = &self.audit else { return Ok(()) };
-        let note = AuditEvent {
-            session,
-            tool: Some(by.into()),
-            decision: Some("yes".into()),
-            why: Some("approved by the person".into()),
-            preview_hash: Some(crate::audit::digest(told)),
-            outcome: Some(told.lines().next().unwrap_or_default().chars().take(300).collect()),
-            ..AuditEvent::of(kind)
-        };
-        log.append(note).map(|_| ())
+/// For each result, before it is cut, stored in a scratchpad, shown or sent.
+fn inspector(ctx: &Arc<CallContext>, reach: &[Access]) -> OutputInspector {
+    let shows_secrets = ctx.services.secrets().allows_secrets(reach);
+    let has_hook = hooks::inspect_results(ctx);
+    if shows_secrets && !has_hook {
+        return OutputInspector::nothing();
     }
-}
-
-impl CallOrigin {
-    /// A gate with nothing in it, for tests of other things.
-    pub fn open(entrance: EntryPoint) -> CallOrigin {
-        CallOrigin { gate: Arc::default(), session: None, entrance }
-    }
-
-    /// The beginning of an entry about `call`.
-    pub(in crate::agent) fn note(&self, kind: AuditKind, call: &ToolCall) -> AuditEvent {
-        AuditEvent {
-            session: self.session.clone(),
-            tool: Some(call.name.clone()),
-            call: Some(call.id.to_string()),
-            ..AuditEvent::of(kind)
-        }
-    }
-
-    /// Writes an entry. An error means that what it is about must not go on.
-    pub(in crate::agent) fn write(&self, note: AuditEvent) -> Result<(), ToolError> {
-        let Some(log) = &self.gate.audit else { return Ok(()) };
-        let clean = |text: String| self.gate.secrets.redact(&text).into_owned();
-        let reach = note.reach.into_iter().map(clean).collect();
-        let note = AuditEvent { reach, why: note.why.map(clean), outcome: note.outcome.map(clean), ..note };
-        let written = log.append(note);
-        written.map(|_| ()).map_err(|e| {
-            tracing::error!("the audit log: {e}");
-            ToolError::hint(format!("cannot write the audit log, so placet stops here: {e}"), e.hint())
+    let ctx = Arc::clone(ctx);
+    OutputInspector::new(move |output| {
+        let ctx = Arc::clone(&ctx);
+        Box::pin(async move {
+            let output = if shows_secrets { output } else { ctx.services.secrets().clean(output) };
+            if has_hook { hooks::inspect_result(&ctx, output).await } else { output }
         })
-    }
-
-    pub(in crate::agent) fn watches(&self, point: HookPoint, tool: &str) -> bool {
-        self.gate.hooks.has_hook_for(point, tool)
-    }
-
-    /// Asks the hooks and writes down what they say. Without hooks at this point it is ALLOW, at no cost.
-    pub(in crate::agent) async fn ask(
-        &self,
-        point: HookPoint,
-        context: HookContext,
-        call: Option<&CallId>,
-        cancel: &CancellationToken,
-    ) -> Result<HookRuling, ToolError> {
-        let tool = context.tool.clone().unwrap_or_default();
-        if !self.watches(point, &tool) {
-            return Ok(HookRuling { action: HookAction::Allow, hook: None, redactions: Vec::new() });
-        }
-        let about = (!tool.is_empty()).then_some(tool);
-        let ruling = self.gate.hooks.decide(point, context, cancel).await;
-        self.write(AuditEvent {
-            session: self.session.clone(),
-            tool: Some(point.name().into()),
-            call: call.map(ToString::to_string),
-            reach: about.into_iter().collect(),
-            decision: Some(ruling.action.name().into()),
-            why: Some(
-                ruling
-                    .hook
-                    .as_ref()
-                    .map_or_else(|| "no hook had an opinion".into(), |_| ruling.says("decided")),
-            ),
-            ..AuditEvent::of(AuditKind::Hook)
-        })?;
-        Ok(ruling)
-    }
-
-    pub(in crate::agent) fn count(&self, tool: &str, status: MetricStatus, took: Duration) {
-        if let Some(metrics) = &self.gate.metrics {
-            metrics.count(tool, status, took);
-        }
-    }
-
-    /// What hooks get to know about anything in this conversation.
-    pub(in crate::agent) fn context(&self, policy: &Policy, cwd: PathBuf) -> HookContext {
-        HookContext {
-            session_id: self.session.clone(),
-            mode: policy.mode().name().into(),
-            session_taint: policy.taint().load().name().into(),
-            cwd,
-            ..HookContext::default()
-        }
-    }
-
-    /// What they get to know about a call.
-    pub(in crate::agent) fn about(
-        &self,
-        policy: &Policy,
-        cwd: &Path,
-        call: &ToolCall,
-        reach: &[Access],
-    ) -> HookContext {
-        HookContext {
-            tool: Some(call.name.clone()),
-            input: match &call.input {
-                CallInput::Object(value) => value.clone(),
-                CallInput::Malformed { raw, .. } => raw.clone().into(),
-            },
-            flow: flags(&policy.flow(&call.name, reach)),
-            ..self.context(policy, cwd.to_path_buf())
-        }
-    }
-}
-
-fn flags(flowing: &FlowCheck) -> HookFlow {
-    let any = |is: fn(&FlowViolation) -> bool| flowing.violations.iter().any(is);
-    HookFlow {
-        write_down: any(|v| matches!(v, FlowViolation::Sink { .. })),
-        resource_write_down: any(|v| matches!(v, FlowViolation::File { .. })),
-        read_ceiling: any(|v| matches!(v, FlowViolation::Ceiling { .. })),
-    }
-}
-
-/// What a call touches, as the log names it.
-pub(in crate::agent) fn described(reach: &[Access]) -> Vec<String> {
-    let one = |reach: &Access| match reach {
-        Access::Read { path, .. } | Access::Write { path, .. } => {
-            format!("{} {}", reach.kind(), path.display())
-        }
-        Access::Run { command, cwd, .. } => format!("run {command} (in {})", cwd.display()),
-        Access::Network { host } => format!("network {host}"),
-        Access::Session | Access::Approval => reach.kind().into(),
-    };
-    reach.iter().map(one).collect()
+    })
 }

@@ -4,7 +4,6 @@
 //! Read and fitted ones stay at hand up to a limit in bytes, the ones used last; a session of many pictures is not a
 //! process of many pictures. What leaves a request for its length is decided elsewhere.
 
-use crate::agent::request::build::parts_of_mut;
 use crate::conversation::{Image, Message, Note, Part};
 use crate::media;
 use crate::provider::{ModelCapabilities, ModelSpec};
@@ -61,7 +60,7 @@ impl RequestImages {
     ) -> HashMap<String, Image> {
         let mut unread = HashMap::new();
         self.allow(messages, model);
-        for part in messages.iter_mut().flat_map(parts_of_mut) {
+        for part in messages.iter_mut().flat_map(Message::parts_mut) {
             let Part::Image(image) = part else { continue };
             if let Some(reason) = self.why_withheld(&image.hash) {
                 *part = hidden(image, reason);
@@ -88,7 +87,7 @@ impl RequestImages {
             Part::Image(image) => !image.is_pdf() && !self.is_withheld(&image.hash),
             Part::Text { .. } | Part::Note(_) => false,
         };
-        let count = messages.iter_mut().flat_map(parts_of_mut).filter(shown).count();
+        let count = messages.iter_mut().flat_map(Message::parts_mut).filter(shown).count();
         let capabilities = &model.capabilities;
         let side = match count > ModelCapabilities::MANY_IMAGES {
             true => capabilities.max_side_of_many.min(capabilities.max_image_side),
@@ -109,7 +108,7 @@ impl RequestImages {
         model: &ModelSpec,
         notes: &mut Vec<String>,
     ) {
-        for part in messages.iter_mut().flat_map(parts_of_mut) {
+        for part in messages.iter_mut().flat_map(Message::parts_mut) {
             let Part::Image(image) = part else { continue };
             let (Some(bare), Some(store)) = (unread.get(&image.hash), &self.store) else { continue };
             if let Some(done) = self.ready.get(&image.hash) {

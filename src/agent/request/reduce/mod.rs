@@ -4,7 +4,7 @@
 
 pub(in crate::agent) mod images;
 pub(in crate::agent) mod rejected;
-use super::build::{estimate, part_weight, parts_of_mut, tokens, weight};
+use super::weight::{estimate, part_weight, tokens, weight};
 use crate::agent::conversation::notes::newest_first;
 use crate::conversation::{
     AssistantBlock, CallFact, CallId, CallInput, CallResult, Message, Note, Part, PinnedNoteKind, ToolCall,
@@ -33,7 +33,7 @@ pub(in crate::agent) fn shorten(
     if total <= budget {
         return cut;
     }
-    for part in messages.iter_mut().take(fresh_from).flat_map(parts_of_mut) {
+    for part in messages.iter_mut().take(fresh_from).flat_map(Message::parts_mut) {
         if total > budget && matches!(part, Part::Image(_)) {
             total -= part_weight(part);
             *part = Part::Note(Note::PictureLeftOut);
@@ -110,8 +110,8 @@ fn drop_old_turns(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> 
     if dropped.is_empty() {
         return 0;
     }
-    let told_later: Vec<PinnedNoteKind> = newest_first(messages).filter_map(Note::pinned_kind).collect();
-    let lost = PinnedNoteKind::ALL.into_iter().filter(|kind| !told_later.contains(kind));
+    let stated_later: Vec<PinnedNoteKind> = newest_first(messages).filter_map(Note::pinned_kind).collect();
+    let lost = PinnedNoteKind::ALL.into_iter().filter(|kind| !stated_later.contains(kind));
     let pinned =
         lost.filter_map(|kind| newest_first(&dropped).find(|note| note.pinned_kind() == Some(kind)).cloned());
     let notes: Vec<Part> = std::iter::once(Note::BeginningLeftOut).chain(pinned).map(Part::Note).collect();
@@ -183,7 +183,8 @@ fn texts_mut(message: &mut Message) -> Vec<&mut String> {
             }
             texts
         }
-        other => parts_of_mut(other)
+        other => other
+            .parts_mut()
             .filter_map(|p| match p {
                 Part::Text { text } => Some(text),
                 Part::Note(note) => note.text_mut(),

@@ -5,6 +5,7 @@
 
 use crate::audit::AuditKind;
 use crate::serve::changes::UserReport;
+use crate::text::visible;
 use crate::ui::review::{
     self, AppliedPart, CombinedDecision, PendingPart, Review, ReviewDecision, ReviewSubject, SavedReview,
 };
@@ -13,7 +14,7 @@ use crate::workspace::{
     View, Workspace,
 };
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where a view's review is remembered.
@@ -51,6 +52,14 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         if before.is_some_and(moved_on) {
             let words = "changed in the workspace in the meantime: both changes are merged if possible; where the same lines changed, reject those lines";
             file.facts.insert(0, words.into());
+        }
+    }
+    for repository in view.git_events(&set) {
+        let Some(outermost) = set.repositories.of(&repository.path) else { continue };
+        let name = |path: &Path| visible::path_name(&workspace.shortened(path));
+        if let Some(file) = files.iter_mut().find(|file| file.path == outermost) {
+            file.facts
+                .extend(repository.lines(outermost, &name).iter().map(|line| line.trim_start().to_string()));
         }
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);

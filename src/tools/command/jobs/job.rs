@@ -1,11 +1,10 @@
 //! One background command: what it is, how it stands, what it has written.
 
-use super::JobRegistry;
 use crate::conversation::JobEnd;
 use crate::process::{BackgroundSupervisor, ChildPid, CommandExit};
 use crate::text::sanitize;
 use crate::tools::ToolError;
-use crate::tools::command::sandboxed::{EffectsSummary, SandboxedRun};
+use crate::tools::command::command_effects::{EffectsSummary, SandboxedRun};
 use crate::workspace::Workspace;
 use std::fs::File;
 use std::io::{Read as _, Seek, SeekFrom};
@@ -98,10 +97,10 @@ pub(in crate::tools) struct DetachedCommand {
 
 impl Job {
     /// Watches over it from now on.
-    pub(in crate::tools) fn begin(
-        jobs: &JobRegistry,
+    pub(super) fn begin(
         (number, log): (u32, PathBuf),
         lasting: DetachedCommand,
+        on_end: impl FnOnce() + Send + 'static,
     ) -> Arc<Job> {
         let DetachedCommand { line, cwd, mut background, entered, workspace, timeout, no_way_out } = lasting;
         let walls = entered
@@ -124,7 +123,7 @@ impl Job {
             told_model: AtomicBool::new(false),
             told_person: AtomicBool::new(false),
         });
-        let (own, jobs) = (Arc::clone(&job), jobs.clone());
+        let own = Arc::clone(&job);
         tokio::spawn(async move {
             let ending = background.ended(timeout, &own.stop, &own.stay).await;
             let elapsed = own.started.elapsed();
@@ -141,7 +140,7 @@ impl Job {
                 },
             };
             own.standing.send_replace(standing);
-            jobs.wake();
+            on_end();
         });
         job
     }

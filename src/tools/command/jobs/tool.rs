@@ -274,6 +274,6 @@ fn listed(env: &ToolContext, title: &str) -> ToolOutput {
         })
         .collect();
     let text = if lines.is_empty() { "no jobs".to_string() } else { lines.join("\n") };
-    let output = ToolOutput::done(text.clone(), CallSummary::text(title.to_string(), text));
+    let output = ToolOutput::text(title.to_string(), text);
     ToolOutput { recorded, ..output.with(OutputFacts::Steady(steady)) }
 }

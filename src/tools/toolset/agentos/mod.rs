@@ -3,14 +3,15 @@
 //! What its document calls not yet implemented is done here: the recursive listing, the search and the watch. Sizes are
 //! bytes, patches are real patches, and a path that leads outside is refused also where nothing exists yet.
 
+mod path;
 mod shell;
 mod watch;
 
 use super::super::{
-    CallFailure, CallSummary, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+    CallFailure, CallSummary, OutputFacts, PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput,
 };
-use super::foreign_tool::{ForeignTool, reads, writes};
-use crate::permission::AccessLocation;
+use super::foreign_tool::{ErrorRow, ForeignTool};
+use super::json_answer::answer;
 use crate::tools::files::edit::UnreadPolicy;
 use crate::tools::files::find::PathGlob;
 use crate::tools::files::list::gaps;
@@ -21,6 +22,7 @@ use crate::tools::files::search_results::SearchQuery;
 use crate::tools::files::write::{WriteFileMode, WritePlan};
 use crate::tools::patch::apply_patch::patch_plan_of_one;
 use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WalkEntryKind, WalkFilter};
+use path::contained;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -33,9 +35,6 @@ const ENTRIES: usize = 20_000;
 const MATCHES: usize = 1000;
 
 const STRAY: &str = "some bytes are not valid UTF-8: shown as U+FFFD, unchanged in the file";
-
-/// Nothing is shared by these tools.
-type AgentosState = ();
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -76,103 +75,72 @@ struct AgentosSearch {
     glob: Option<String>,
 }
 
+const ERRORS: &[ErrorRow] = &[
+    (CallFailure::Missing, "ENOENT: no such file or directory, open '{full}'"),
+    (CallFailure::Directory, "EISDIR: illegal operation on a directory, open '{full}'"),
+    (CallFailure::NotDirectory, "ENOTDIR: not a directory, scandir '{full}'"),
+    (CallFailure::Denied, "EACCES: permission denied, open '{full}'"),
+    (CallFailure::Outside, "Path traversal denied: {path} resolves outside workspace"),
+];
+
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
-    let nothing: Arc<AgentosState> = Arc::new(());
-    let read =
-        ForeignTool::new("file_read", "Read file contents with optional size limits.", &nothing, plan_read)
-            .with_rule_name(|_| Some("read_file"))
-            .touching(|input, ()| reads(input, "path", "."))
-            .whole()
-            .failing(|args: &AgentosRead, env, (), error| failure(&args.path, env, error));
-    let write = ForeignTool::new(
-        "file_write",
-        "Write content to a file; directories are made.",
-        &nothing,
-        plan_write,
-    )
-    .with_rule_name(|_| Some("write_file"))
-    .touching(|input, ()| writes(input, "path"))
-    .saying(|_: &AgentosWrite, (), said| match &said.output.facts {
-        OutputFacts::Changed { changes, .. } => changes.first().map(|change| {
-            json!({"written": true, "path": said.env.full_name(&change.path), "size": change.size()})
-                .to_string()
-        }),
-        _ => None,
-    })
-    .failing(|args, env, (), error| failure(&args.path, env, error));
-    let list =
-        ForeignTool::new("file_list", "List directory contents with file metadata.", &nothing, plan_list)
-            .with_rule_name(|_| Some("list_directory"))
-            .touching(|input, ()| reads(input, "path", "."))
-            .whole()
-            .failing(|args: &AgentosList, env, (), error| {
-                failure(args.path.as_deref().unwrap_or("."), env, error)
-            });
-    let search =
-        ForeignTool::new("file_search", "Search file contents using regex patterns.", &nothing, plan_search)
-            .with_rule_name(|_| Some("search_contents"))
-            .touching(|input, ()| reads(input, "path", "."))
-            .whole()
-            .failing(|args: &AgentosSearch, env, (), error| {
-                failure(args.path.as_deref().unwrap_or("."), env, error)
-            });
-    let patch =
-        ForeignTool::new("apply_patch", "Apply a unified diff patch to a file.", &nothing, plan_patch)
-            .touching(|input, ()| writes(input, "path"))
-            .saying(|_: &AgentosPatch, (), said| match &said.output.facts {
-                OutputFacts::Changed { changes, notes, .. } => changes.first().map(|change| {
-                    let mut answer = json!({"patched": true, "path": said.env.full_name(&change.path)});
-                    if let (Value::Object(answer), false) = (&mut answer, notes.is_empty()) {
-                        answer.insert("notes".into(), json!(notes));
-                    }
-                    answer.to_string()
-                }),
-                _ => None,
-            })
-            .failing(|args, env, (), error| failure(&args.path, env, error));
+    let nothing = Arc::new(());
     vec![
-        Arc::new(read),
-        Arc::new(write),
-        Arc::new(list),
-        Arc::new(search),
-        Arc::new(patch),
+        ForeignTool::new("file_read", "Read file contents with optional size limits.", &nothing, plan_read)
+            .rule("read_file")
+            .reading("path")
+            .whole()
+            .errors(ERRORS)
+            .build(),
+        ForeignTool::new(
+            "file_write",
+            "Write content to a file; directories are made.",
+            &nothing,
+            plan_write,
+        )
+        .rule("write_file")
+        .writing("path")
+        .saying(|_, (), said| {
+            let file = said.file()?;
+            let path = said.env.full_name(&file.path);
+            Some(json!({"written": true, "path": path, "size": file.size()}).to_string())
+        })
+        .errors(ERRORS)
+        .build(),
+        ForeignTool::new("file_list", "List directory contents with file metadata.", &nothing, plan_list)
+            .rule("list_directory")
+            .reading("path")
+            .whole()
+            .errors(ERRORS)
+            .build(),
+        ForeignTool::new("file_search", "Search file contents using regex patterns.", &nothing, plan_search)
+            .rule("search_contents")
+            .reading("path")
+            .whole()
+            .errors(ERRORS)
+            .build(),
+        ForeignTool::new("apply_patch", "Apply a unified diff patch to a file.", &nothing, plan_patch)
+            .writing("path")
+            .saying(|_, (), said| {
+                let OutputFacts::Changed { changes, notes, .. } = &said.output.facts else { return None };
+                let path = said.env.full_name(&changes.first()?.path);
+                let notes = (!notes.is_empty()).then(|| json!(notes));
+                Some(answer(json!({"patched": true, "path": path}), [("notes", notes)]))
+            })
+            .errors(ERRORS)
+            .build(),
         watch::file_watch(&nothing),
         shell::shell_exec(&nothing),
     ]
 }
 
-/// Resolves a path and refuses one that leads out of the workspace.
-fn contained(env: &ToolContext, path: &str) -> Result<ResolvedPath, ToolError> {
-    let at = env.resolve(path)?;
-    if at.place == AccessLocation::Outside { Err(traversal(path)) } else { Ok(at) }
-}
-
-fn traversal(path: &str) -> ToolError {
-    ToolError::worded(format!("Path traversal denied: {path} resolves outside workspace"))
-}
-
-fn failure(path: &str, env: &ToolContext, error: &ToolError) -> Option<String> {
-    let full = env.workspace.cwd().join(path);
-    let full = full.display();
-    match error.fault {
-        CallFailure::Missing => Some(format!("ENOENT: no such file or directory, open '{full}'")),
-        CallFailure::Directory => Some(format!("EISDIR: illegal operation on a directory, open '{full}'")),
-        CallFailure::NotDirectory => Some(format!("ENOTDIR: not a directory, scandir '{full}'")),
-        CallFailure::Denied => Some(format!("EACCES: permission denied, open '{full}'")),
-        CallFailure::Outside => Some(traversal(path).message),
-        _ => None,
-    }
-}
-
-fn plan_read(
-    args: &AgentosRead,
-    env: &ToolContext,
-    _: &Arc<AgentosState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_read(args: &AgentosRead, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let at = contained(env, &args.path)?;
     let title = format!("read {}", env.workspace.shown(&at.path));
-    let (place, most) = (at.clone(), args.max_bytes);
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| read(&place, most, consent, &ctx.env);
+    let most = args.max_bytes;
+    let look = move |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
+        read(at, most, consent, &ctx.env)
+    };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::File, look)))
 }
 
@@ -204,12 +172,10 @@ fn read(
     if whole {
         crate::tools::files::lookup::credit_all(env, at, &file, blake3::hash(&bytes));
     }
-    let mut answer = json!({"content": file.text(), "path": env.full_name(&at.path), "size": size});
-    if let (Value::Object(answer), true) = (&mut answer, file.detected().stray) {
-        answer.insert("note".into(), json!(STRAY));
-    }
+    let fields = json!({"content": file.text(), "path": env.full_name(&at.path), "size": size});
+    let note = file.detected().stray.then(|| json!(STRAY));
     let line = format!("read {} ({} of {size} bytes)", env.workspace.shown(&at.path), bytes.len());
-    Ok(ToolOutput::done(answer.to_string(), CallSummary::line(line)))
+    Ok(ToolOutput::done(answer(fields, [("note", note)]), CallSummary::line(line)))
 }
 
 /// The length without a character that was cut in two at the end.
@@ -220,11 +186,7 @@ fn whole_characters(bytes: &[u8]) -> usize {
     }
 }
 
-fn plan_write(
-    args: &AgentosWrite,
-    env: &ToolContext,
-    _: &Arc<AgentosState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_write(args: &AgentosWrite, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let at = contained(env, &args.path)?;
     let plan = WritePlan::of_text(
         at.written,
@@ -236,39 +198,25 @@ fn plan_write(
     Ok(Box::new(plan))
 }
 
-fn plan_patch(
-    args: &AgentosPatch,
-    env: &ToolContext,
-    _: &Arc<AgentosState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_patch(args: &AgentosPatch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let at = contained(env, &args.path)?;
     patch_plan_of_one(&args.patch, at.written, env)
 }
 
-fn plan_list(
-    args: &AgentosList,
-    env: &ToolContext,
-    _: &Arc<AgentosState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_list(args: &AgentosList, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let at = contained(env, args.path.as_deref().unwrap_or("."))?;
     let depth = if args.recursive == Some(true) { usize::MAX } else { 1 };
     let title = format!("list {}", env.workspace.shown(&at.path));
-    let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
-        let (rows, skipped) = rows(&ctx.env, &place, consent, (WalkFilter::All, depth, ENTRIES))?;
+    let look = move |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
+        let (rows, skipped) = rows(&ctx.env, at, consent, (WalkFilter::All, depth, ENTRIES))?;
         let entries: Vec<Value> = rows.iter().take(ENTRIES).map(entry).collect();
-        let line = format!("list {}: {}", ctx.env.workspace.shown(&place.path), entries.len());
-        let mut answer = json!({"path": ctx.env.full_name(&place.path), "entries": entries});
-        if let (Value::Object(answer), true) = (&mut answer, rows.len() > ENTRIES) {
-            answer.insert("truncated".into(), json!(format!("the first {ENTRIES} entries")));
-        }
-        if let (Value::Object(answer), true) = (&mut answer, skipped.unreadable > 0) {
-            answer.insert("unreadable".into(), json!(skipped.unreadable));
-        }
-        if let (Value::Object(answer), Some(words)) = (&mut answer, gaps(&skipped)) {
-            answer.insert("incomplete".into(), json!(words));
-        }
-        Ok(ToolOutput::done(answer.to_string(), CallSummary::line(line)))
+        let line = format!("list {}: {}", ctx.env.workspace.shown(&at.path), entries.len());
+        let fields = json!({"path": ctx.env.full_name(&at.path), "entries": entries});
+        let truncated = (rows.len() > ENTRIES).then(|| json!(format!("the first {ENTRIES} entries")));
+        let unreadable = (skipped.unreadable > 0).then(|| json!(skipped.unreadable));
+        let incomplete = gaps(&skipped).map(Value::from);
+        let more = [("truncated", truncated), ("unreadable", unreadable), ("incomplete", incomplete)];
+        Ok(ToolOutput::done(answer(fields, more), CallSummary::line(line)))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
@@ -289,19 +237,14 @@ fn entry(row: &ListingEntry) -> Value {
     }
 }
 
-fn plan_search(
-    args: &AgentosSearch,
-    env: &ToolContext,
-    _: &Arc<AgentosState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_search(args: &AgentosSearch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let at = contained(env, args.path.as_deref().unwrap_or("."))?;
     let matcher = line_matcher(&args.pattern, |_| {})?;
     let glob = args.glob.as_deref().map(PathGlob::new).transpose()?;
     let title = format!("search {}", args.pattern);
-    let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+    let look = move |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
         let search = SearchQuery { matcher, context: 0, names_only: false, most: MATCHES };
-        let found = search_below(ctx, &place, consent, search, (glob.as_ref(), WalkFilter::Usual))?;
+        let found = search_below(ctx, at, consent, search, (glob.as_ref(), WalkFilter::Usual))?;
         let total: usize = found.files.iter().map(|f| f.matches).sum();
         let one = |file: &crate::tools::files::search_results::FileHits| {
             let path = format!("{}{}", found.prefix, file.relative.plain());
@@ -309,11 +252,9 @@ fn plan_search(
             file.hits.iter().map(of).collect::<Vec<_>>()
         };
         let matches: Vec<Value> = found.files.iter().flat_map(one).take(MATCHES).collect();
-        let mut answer = json!({"matches": matches, "total": total, "files": found.files.len()});
-        if let (Value::Object(answer), Some(words)) = (&mut answer, gaps(&found.skipped)) {
-            answer.insert("incomplete".into(), json!(words));
-        }
-        Ok(ToolOutput::done(answer.to_string(), CallSummary::line(format!("search: {total} matches"))))
+        let fields = json!({"matches": matches, "total": total, "files": found.files.len()});
+        let text = answer(fields, [("incomplete", gaps(&found.skipped).map(Value::from))]);
+        Ok(ToolOutput::done(text, CallSummary::line(format!("search: {total} matches"))))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Either, look)))
 }

@@ -1,11 +1,12 @@
 //! shell_exec: one program of a list, without a shell.
 
-use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
-use super::super::codex::quoted;
-use super::{AgentosState, contained};
+use super::super::super::{CommandResult, OutputFacts, PlanResult, Tool, ToolContext, ToolError};
+use super::path::contained;
+use crate::text::shell_word::quoted;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::toolset::foreign_tool::{FinishedCall, ForeignTool};
+use crate::tools::toolset::json_answer::answer;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -28,16 +29,15 @@ struct AgentosExec {
     cwd: Option<String>,
 }
 
-pub(super) fn shell_exec(nothing: &Arc<AgentosState>) -> Arc<dyn Tool> {
-    let tool =
-        ForeignTool::new("shell_exec", "Run a program of the allowed list, without a shell.", nothing, plan)
-            .with_rule_name(|_| Some("run_command"))
-            .whole()
-            .saying(|_: &AgentosExec, (), said| words(said));
-    Arc::new(tool)
+pub(super) fn shell_exec(nothing: &Arc<()>) -> Arc<dyn Tool> {
+    ForeignTool::new("shell_exec", "Run a program of the allowed list, without a shell.", nothing, plan)
+        .rule("run_command")
+        .whole()
+        .saying(|_, (), said| words(said))
+        .build()
 }
 
-fn plan(args: &AgentosExec, env: &ToolContext, _: &Arc<AgentosState>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &AgentosExec, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let Some(program) = args.argv.first() else {
         return Err(ToolError::worded("argv must be a non-empty array"));
     };
@@ -58,12 +58,7 @@ fn words(said: &FinishedCall<'_>) -> Option<String> {
         return None;
     };
     let cut: String = output.chars().take(OUTPUT).collect();
-    let mut answer = json!({"stdout": cut, "stderr": "", "exitCode": code});
-    if let (serde_json::Value::Object(answer), true) = (&mut answer, cut.len() < output.len()) {
-        answer.insert(
-            "truncated".into(),
-            json!(format!("the first {OUTPUT} characters of {} bytes", output.len())),
-        );
-    }
-    Some(answer.to_string())
+    let truncated = (cut.len() < output.len())
+        .then(|| json!(format!("the first {OUTPUT} characters of {} bytes", output.len())));
+    Some(answer(json!({"stdout": cut, "stderr": "", "exitCode": code}), [("truncated", truncated)]))
 }

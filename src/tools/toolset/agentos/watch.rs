@@ -5,12 +5,13 @@
 
 use super::super::super::output::{failed, interrupted};
 use super::super::super::{
-    CallPreview, CallSummary, DisplayDetail, Plan, ReadScope, RunContext, RunFuture, Tool, ToolContext,
-    ToolError, ToolOutput,
+    CallPreview, CallSummary, DisplayDetail, Plan, PlanResult, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
-use super::{AgentosState, contained};
+use super::path::contained;
 use crate::permission::{Access, Permit};
 use crate::tools::toolset::foreign_tool::ForeignTool;
+use crate::tools::toolset::json_answer::answer;
 use crate::workspace::{OpenConsent, ResolvedPath};
 use notify::event::ModifyKind;
 use notify::{Event, EventKind, RecursiveMode, Watcher};
@@ -43,16 +44,16 @@ struct AgentosWatch {
     timeout_ms: Option<u64>,
 }
 
-pub(super) fn file_watch(nothing: &Arc<AgentosState>) -> Arc<dyn Tool> {
+pub(super) fn file_watch(nothing: &Arc<()>) -> Arc<dyn Tool> {
     let description = "Wait for changes of a file or below a directory. Returns once changes have come and settled, or at the timeout.";
-    let tool = ForeignTool::new("file_watch", description, nothing, plan)
-        .with_rule_name(|_| Some("read_file"))
+    ForeignTool::new("file_watch", description, nothing, plan)
+        .rule("read_file")
         .whole()
-        .touching(|_, ()| super::super::super::TouchedPaths::default());
-    Arc::new(tool)
+        .touching(|_, ()| TouchedPaths::default())
+        .build()
 }
 
-fn plan(args: &AgentosWatch, env: &ToolContext, _: &Arc<AgentosState>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &AgentosWatch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let at = contained(env, args.path.as_deref().unwrap_or("."))?;
     let timeout = Duration::from_millis(args.timeout_ms.unwrap_or(USUAL).clamp(1, LONGEST));
     let depth =
@@ -176,12 +177,10 @@ impl AgentosWatchPlan {
             json!({"type": kind, "path": ctx.env.full_name(&path), "timestamp": now})
         };
         let events: Vec<Value> = told.into_iter().take(MOST).map(one).collect();
-        let mut answer =
-            json!({"path": ctx.env.full_name(&self.at.path), "events": events, "timedOut": false});
-        if let (Value::Object(answer), true) = (&mut answer, all > MOST) {
-            answer.insert("truncated".into(), json!(format!("{MOST} of {all} paths")));
-        }
-        ToolOutput::done(answer.to_string(), CallSummary::line(format!("{}: {all} changed", self.title)))
+        let truncated = (all > MOST).then(|| json!(format!("{MOST} of {all} paths")));
+        let fields = json!({"path": ctx.env.full_name(&self.at.path), "events": events, "timedOut": false});
+        let line = format!("{}: {all} changed", self.title);
+        ToolOutput::done(answer(fields, [("truncated", truncated)]), CallSummary::line(line))
     }
 }
 

@@ -1,8 +1,8 @@
 //! render_image: a picture that no file holds, shown to the model.
 
 use super::super::super::{
-    CallPreview, CallSummary, DisplayDetail, HintTool, OutputFacts, Plan, ReadScope, RunContext, RunFuture,
-    Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
+    CallPreview, CallSummary, DisplayDetail, HintTool, OutputFacts, Plan, PlanResult, ReadScope, RunContext,
+    RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths, hint,
 };
 use crate::conversation::{CallOutcome, Image, Part};
 use crate::media::{self, OversizePolicy};
@@ -34,10 +34,10 @@ pub(super) fn render_image(nothing: &Arc<()>) -> Arc<dyn Tool> {
             ..TouchedPaths::default()
         }
     });
-    Arc::new(tool)
+    tool.build()
 }
 
-fn plan(args: &Args, _: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &Args, _: &ToolContext, _: &Arc<()>) -> PlanResult {
     let source = match (&args.data, &args.name) {
         (Some(data), None) => AgshImageSource::Data(data.clone()),
         (None, Some(name)) => AgshImageSource::Scratchpad(name.clone()),

@@ -1,7 +1,7 @@
 //! The scratchpad tools: placet's one tool under a name for each action, with the parameters of that action.
 
 use super::super::super::scratchpad::ScratchpadTool;
-use super::super::super::{Plan, Tool, ToolContext, ToolError, TouchedPaths};
+use super::super::super::{PlanResult, Tool, ToolContext, TouchedPaths};
 use crate::conversation::ToolSpec;
 use crate::tools::arguments::ToolSchema;
 use serde_json::{Map, Value, json};
@@ -56,7 +56,7 @@ impl Tool for AgshScratchpad {
         self.inner.touches(&self.with_action(input))
     }
 
-    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> PlanResult {
         // The shape of the one tool would name an action, which these tools do not have.
         let input: Map<String, Value> = self.shape.parse(input)?;
         self.inner.plan(&self.with_action(input), env)

@@ -4,18 +4,22 @@
 //! shown as the change it makes, and lands whole or not at all. What other commands show of files counts as read.
 
 mod command_parser;
+mod named_files;
 mod search;
+mod shell_line;
 mod shown_lines;
 
 use super::super::scratchpad::ScratchpadTool;
-use super::super::{CallFailure, CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::super::{CallFailure, CommandResult, OutputFacts, PlanResult, Tool, ToolContext, ToolError};
 use super::foreign_tool::{FinishedCall, ForeignTool};
 use crate::text::patch::{FilePatchKind, StripLevels, parse};
+use crate::text::shell_word::quoted;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::patch::apply_patch::patch_plan_below;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use shell_line::{below, shell_line};
 use std::sync::Arc;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -36,7 +40,7 @@ struct CodexPatch {
 pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     let nothing = Arc::new(());
     let shell = ForeignTool::new("shell", "Run a program and get its output.", &nothing, plan)
-        .with_rule_name(|_| Some("run_command"))
+        .rule("run_command")
         .saying(|args: &CodexShell, (), said| ran(args, said))
         .failing(|args, _, (), error| unread(&patch_in(&args.command)?.text, error));
     let patch = ForeignTool::new(
@@ -47,7 +51,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
     )
     .failing(|args: &CodexPatch, _, (), error| unread(&args.input, error));
     // The last is where results go that are too long to show.
-    vec![Arc::new(shell), Arc::new(patch), Arc::new(ScratchpadTool::default())]
+    vec![shell.build(), patch.build(), Arc::new(ScratchpadTool::default())]
 }
 
 /// What must be read first is read by the shell here.
@@ -70,7 +74,7 @@ fn unread(patch: &str, error: &ToolError) -> Option<String> {
     Some(format!("error: {}\nhint: read it, then send the patch again: {read}{remove}", error.message))
 }
 
-fn apply(args: &CodexPatch, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
+fn apply(args: &CodexPatch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     patch_plan_below(&args.input, None, env)
 }
 
@@ -92,18 +96,6 @@ fn patch_in(command: &[String]) -> Option<CodexInlinePatch> {
 }
 
 const PROGRAMS: [&str; 2] = ["apply_patch", "applypatch"];
-
-/// The line that a shell is to run.
-fn shell_line(command: &[String]) -> Option<&str> {
-    match command {
-        [shell, flag, line] => {
-            let shell = shell.rsplit('/').next().unwrap_or(shell);
-            let shells = matches!(shell, "bash" | "sh" | "zsh") && matches!(flag.as_str(), "-lc" | "-c");
-            shells.then_some(line)
-        }
-        _ => None,
-    }
-}
 
 /// `apply_patch <<'EOF'`, the patch, and the word alone on the last line; `cd DIR &&` may come before it.
 fn here_document(line: &str) -> Option<CodexInlinePatch> {
@@ -128,15 +120,7 @@ fn here_document(line: &str) -> Option<CodexInlinePatch> {
     (!word.is_empty() && text.ends_with('\n')).then(|| CodexInlinePatch { text: text.to_string(), dir })
 }
 
-/// A name below a directory.
-fn below(dir: Option<&str>, name: &str) -> String {
-    match dir {
-        Some(dir) if !name.starts_with('/') => format!("{}/{name}", dir.trim_end_matches('/')),
-        _ => name.into(),
-    }
-}
-
-fn plan(args: &CodexShell, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &CodexShell, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     if let Some(patch) = patch_in(&args.command) {
         let dir = patch.dir.map(|dir| below(args.workdir.as_deref(), &dir)).or(args.workdir.clone());
         return patch_plan_below(&patch.text, dir.as_deref(), env);
@@ -153,15 +137,6 @@ fn plan(args: &CodexShell, env: &ToolContext, _: &Arc<()>) -> Result<Box<dyn Pla
     let (cwd, timeout_ms) = (args.workdir.clone(), args.timeout_ms);
     let command = words.join(" ");
     Ok(Box::new(RunPlan::new(run::Args { command, cwd, timeout_ms, ..run::Args::default() }, env)?))
-}
-
-/// A word as a shell must be given it to come out unchanged.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "@%+=:,./_-".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.into(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 fn ran(args: &CodexShell, said: &FinishedCall<'_>) -> Option<String> {
@@ -216,11 +191,5 @@ mod tests {
         assert_eq!(found(&["bash", "-lc", &format!("{} && echo done", line("").trim_end())]), None);
         assert_eq!(found(&["python3", "-c", &line("")]), None);
         assert_eq!(found(&["ls"]), None);
-    }
-
-    #[test]
-    fn words_reach_the_program_as_they_are() {
-        let words = ["grep", "-e", "it's $HOME", "", "a.rs"].map(quoted);
-        assert_eq!(words.join(" "), r"grep -e 'it'\''s $HOME' '' a.rs");
     }
 }

@@ -1,7 +1,7 @@
 //! What `rg` and `grep` showed of files: a line that they printed, where it is that line of the file.
 
 use super::command_parser::{CodexCommand, CodexPipeline};
-use super::shown_lines::{CodexFiles, CodexSeenLines};
+use super::named_files::{CodexFiles, CodexSeenLines};
 
 /// Options that print whole lines, or change which lines are found, and nothing else.
 const FLAGS: &str = "nNiSswxFEPHIrRuU";

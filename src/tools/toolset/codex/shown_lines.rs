@@ -6,15 +6,9 @@
 
 use super::super::super::ToolContext;
 use super::command_parser::{CodexCommand, CodexPipeline, pipelines};
+use super::named_files::{CodexFile, CodexFiles, CodexSeenLines};
 use super::search;
-use crate::text::RangeSet;
-use crate::tools::files::lookup::load_text;
-use crate::workspace::{Hash, OpenConsent, ResolvedPath, TextFile};
-use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
-
-/// The most files that one command is compared with.
-const MOST_FILES: usize = 100;
+use super::shell_line::{below, shell_line};
 
 /// Counts what the output of a command shows as read.
 pub(super) fn record_shown_lines(env: &ToolContext, command: &[String], dir: Option<&str>, output: &str) {
@@ -34,106 +28,12 @@ pub(super) fn record_shown_lines(env: &ToolContext, command: &[String], dir: Opt
     }
 }
 
-/// Lines of files, by the numbers that the files have in [`CodexFiles`].
-pub(super) type CodexSeenLines = BTreeMap<usize, RangeSet>;
-
 /// The commands that run, also through a shell.
 fn script(command: &[String]) -> Option<Vec<CodexPipeline>> {
-    match super::shell_line(command) {
+    match shell_line(command) {
         Some(line) => pipelines(line),
         None => Some(vec![vec![command.to_vec()]]),
     }
-}
-
-/// The files that a command names, as they are now.
-pub(super) struct CodexFiles<'e> {
-    env: &'e ToolContext,
-    /// Where names begin; `cd` changes it.
-    dir: Option<String>,
-    numbers: BTreeMap<String, Option<usize>>,
-    known: Vec<CodexFile>,
-}
-
-struct CodexFile {
-    at: ResolvedPath,
-    file: TextFile,
-    hash: Hash,
-    /// The byte at which each line begins.
-    starts: Vec<usize>,
-    /// Where each line is, without its end; nothing where there are several like it. Made when it is needed.
-    places: OnceCell<HashMap<Vec<u8>, Option<usize>>>,
-}
-
-impl<'e> CodexFiles<'e> {
-    fn new(env: &'e ToolContext, dir: Option<&str>) -> CodexFiles<'e> {
-        CodexFiles { env, dir: dir.map(String::from), numbers: BTreeMap::new(), known: Vec::new() }
-    }
-
-    /// The number of a text file inside the workspace.
-    pub(super) fn number(&mut self, name: &str) -> Option<usize> {
-        let path = super::below(self.dir.as_deref(), name);
-        if let Some(number) = self.numbers.get(&path) {
-            return *number;
-        }
-        let number = self.load(&path);
-        self.numbers.insert(path, number);
-        number
-    }
-
-    fn load(&mut self, path: &str) -> Option<usize> {
-        if self.known.len() == MOST_FILES {
-            return None;
-        }
-        let at = self.env.resolve(path).ok().filter(|at| at.exists)?;
-        let (file, hash) = load_text(self.env, &at, OpenConsent::Inside).ok()?;
-        let mut end = 0;
-        let begins = lines(&file).map(|line| {
-            end += line.len();
-            end - line.len()
-        });
-        let starts: Vec<usize> = begins.collect();
-        // The lines of the ledger are those of the bytes.
-        (starts.len() == file.line_count()).then_some(())?;
-        self.known.push(CodexFile { at, file, hash, starts, places: OnceCell::new() });
-        Some(self.known.len() - 1)
-    }
-
-    /// The lines of a file, each with its end.
-    fn lines(&self, number: usize) -> impl Iterator<Item = &[u8]> {
-        self.known.get(number).into_iter().flat_map(|known| lines(&known.file))
-    }
-
-    /// Is this the line of a file, but for its end?
-    pub(super) fn is_line(&self, number: usize, at: usize, text: &[u8]) -> bool {
-        let line = self.known.get(number).and_then(|known| {
-            let from = *known.starts.get(at)?;
-            let end = known.starts.get(at + 1).copied().unwrap_or(known.file.bytes().len());
-            known.file.bytes().get(from..end)
-        });
-        line.is_some_and(|line| bare(line) == text)
-    }
-
-    /// The only line of a file that is this, but for its end.
-    pub(super) fn only_line(&self, number: usize, text: &[u8]) -> Option<usize> {
-        let known = self.known.get(number)?;
-        let places = known.places.get_or_init(|| {
-            let mut places = HashMap::new();
-            for (at, line) in lines(&known.file).enumerate() {
-                let place = places.entry(bare(line).to_vec());
-                place.and_modify(|at| *at = None).or_insert(Some(at));
-            }
-            places
-        });
-        places.get(text).copied().flatten()
-    }
-}
-
-fn bare(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\n").unwrap_or(line)
-}
-
-fn lines(file: &TextFile) -> impl Iterator<Item = &[u8]> {
-    file.bytes().split_inclusive(|b| *b == b'\n')
 }
 
 /// A line that must have been printed, and the line of a file that it shows.
@@ -149,7 +49,7 @@ fn printed(pipelines: &[CodexPipeline], files: &mut CodexFiles<'_>) -> Option<Ve
     for pipeline in pipelines {
         match pipeline.as_slice() {
             [command] if command.first().is_some_and(|program| program == "cd") => match command.as_slice() {
-                [_, dir] => files.dir = Some(super::below(files.dir.as_deref(), dir)),
+                [_, dir] => files.dir = Some(below(files.dir.as_deref(), dir)),
                 _ => return None,
             },
             [command] if command.first().is_some_and(|program| program == "echo") => {

@@ -3,8 +3,8 @@
 //! The original deletes a directory with all that is in it at one call. Here a directory is refused, so that what goes is
 //! what the call names; a command removes whole directories, and shows each file of them.
 
-use super::super::super::{CallFailure, Plan, Tool, ToolContext, ToolError};
-use super::DeepagentsOptions;
+use super::super::super::{CallFailure, PlanResult, Tool, ToolContext};
+use super::options::DeepagentsOptions;
 use super::path::failure;
 use crate::tools::batch::file_operation::FileOperation;
 use crate::tools::files::edit::UnreadPolicy;
@@ -23,27 +23,18 @@ struct DeepagentsDelete {
 }
 
 pub(super) fn delete(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
-    let tool =
-        ForeignTool::new("delete", "Delete a file. Directories are deleted with execute.", surface, plan)
-            .with_rule_name(|_| Some("write_file"))
-            .touching(|input, s| s.writes(input, "file_path"))
-            .masking(|surface| surface.virtual_paths)
-            .failing(|args: &DeepagentsDelete, _, surface, error| match error.fault {
-                CallFailure::Missing => Some(format!("Error: '{}' not found", args.file_path)),
-                CallFailure::Directory => Some(format!(
-                    "Error deleting '{}': it is a directory; use execute for it",
-                    args.file_path
-                )),
-                _ => failure("deleting", &args.file_path, surface, error),
-            });
-    Arc::new(tool)
+    ForeignTool::new("delete", "Delete a file. Directories are deleted with execute.", surface, plan)
+        .rule("write_file")
+        .writing("file_path")
+        .errors(&[
+            (CallFailure::Missing, "Error: '{file_path}' not found"),
+            (CallFailure::Directory, "Error deleting '{file_path}': it is a directory; use execute for it"),
+        ])
+        .failing(|args, _, surface, error| failure("deleting", &args.file_path, surface, error))
+        .build()
 }
 
-fn plan(
-    args: &DeepagentsDelete,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &DeepagentsDelete, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     let named = surface.named(env, &args.file_path)?;
     // Whether the name is a link is looked up where the workspace has it.
     let at = crate::workspace::ResolvedPath { written: named.real, ..named.at };

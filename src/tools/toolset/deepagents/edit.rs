@@ -1,7 +1,7 @@
 //! write_file and edit_file.
 
-use super::super::super::{CallFailure, OutputFacts, Plan, Tool, ToolContext, ToolError};
-use super::DeepagentsOptions;
+use super::super::super::{CallFailure, PlanResult, Tool, ToolContext, ToolError};
+use super::options::DeepagentsOptions;
 use super::path::failure;
 use crate::tools::files::edit::{EditAnswer, EditPlan, EditRequest, MatchSelection, UnreadPolicy};
 use crate::tools::files::lookup::load_text;
@@ -33,27 +33,18 @@ pub(super) fn write_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     } else {
         "Write a new file; directories are made. An existing file is not replaced unless it is empty: edit it."
     };
-    let tool = ForeignTool::new("write_file", description, surface, plan_write)
-        .touching(|input, s| s.writes(input, "file_path"))
-        .saying(|args: &DeepagentsWrite, _, said| match &said.output.facts {
-            OutputFacts::Changed { .. } => Some(format!("Updated file {}", args.file_path)),
-            _ => None,
-        })
-        .masking(|surface| surface.virtual_paths).failing(|args, _, surface, error| match error.fault {
-            CallFailure::Exists => Some(format!(
-                "Cannot write to {} because it already exists. Read and then make an edit, or write to a new path.",
-                args.file_path
-            )),
-            _ => failure("writing file", &args.file_path, surface, error),
-        });
-    Arc::new(tool)
+    ForeignTool::new("write_file", description, surface, plan_write)
+        .writing("file_path")
+        .answer("Updated file {file_path}")
+        .errors(&[(
+            CallFailure::Exists,
+            "Cannot write to {file_path} because it already exists. Read and then make an edit, or write to a new path.",
+        )])
+        .failing(|args, _, surface, error| failure("writing file", &args.file_path, surface, error))
+        .build()
 }
 
-fn plan_write(
-    args: &DeepagentsWrite,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_write(args: &DeepagentsWrite, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     let named = surface.named(env, &args.file_path)?;
     let place = (named.at, args.file_path.clone());
     let plan =
@@ -64,28 +55,24 @@ fn plan_write(
 pub(super) fn edit_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description =
         "Replace exact text in a file. Read it first. The text must occur once, unless replace_all is set.";
-    let tool = ForeignTool::new("edit_file", description, surface, plan_edit)
-        .touching(|input, s| s.writes(input, "file_path"))
-        .saying(|args: &DeepagentsEdit, _, said| match &said.output.facts {
-            OutputFacts::Changed { places, .. } => Some(format!(
-                "Successfully replaced {places} instance(s) of the string in '{}'",
-                args.file_path
-            )),
-            _ => None,
-        })
-        .masking(|surface| surface.virtual_paths).failing(|args, env, surface, error| match error.fault {
+    ForeignTool::new("edit_file", description, surface, plan_edit)
+        .writing("file_path")
+        .answer("Successfully replaced {places} instance(s) of the string in '{file_path}'")
+        .errors(&[
+            (
+                CallFailure::Ambiguous(0),
+                "Error: String '{old_string}' appears {times} times in file. Use replace_all=True to replace all instances, or provide a more specific string with surrounding context.",
+            ),
+            (CallFailure::Directory, "Error: File '{file_path}' not found"),
+        ])
+        .failing(|args, env, surface, error| match error.fault {
             CallFailure::TextMissing => Some(
                 line_end_too_many(args, env, surface)
                     .unwrap_or_else(|| format!("Error: String not found in file: '{}'", args.old_string)),
             ),
-            CallFailure::Ambiguous(times) => Some(format!(
-                "Error: String '{}' appears {times} times in file. Use replace_all=True to replace all instances, or provide a more specific string with surrounding context.",
-                args.old_string
-            )),
-            CallFailure::Directory => Some(format!("Error: File '{}' not found", args.file_path)),
             _ => failure("editing file", &args.file_path, surface, error),
-        });
-    Arc::new(tool)
+        })
+        .build()
 }
 
 /// 0.7 says so where the text is the end of the file but for a line end that the file lacks.
@@ -111,11 +98,7 @@ fn line_end_too_many(
     })
 }
 
-fn plan_edit(
-    args: &DeepagentsEdit,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_edit(args: &DeepagentsEdit, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     let named = surface.named(env, &args.file_path)?;
     if args.old_string.is_empty() {
         return Err(ToolError::worded("Error: old_string is empty. Name the text to replace."));

@@ -1,8 +1,9 @@
 //! execute: a command in the view, and where its output goes when it is too long.
 
-use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
+use super::super::super::{CommandResult, OutputFacts, PlanResult, Tool, ToolContext, ToolError};
+use super::options::DeepagentsOptions;
 use super::path::EVICTED;
-use super::{DeepagentsOptions, MOST};
+use super::result_text::MOST;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::toolset::foreign_tool::{FinishedCall, ForeignTool};
@@ -26,18 +27,14 @@ struct DeepagentsExecute {
 
 pub(super) fn execute(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Run a shell command in the working directory. Both output streams come back in the order in which they were written.";
-    let tool = ForeignTool::new("execute", description, surface, plan)
-        .with_rule_name(|_| Some("run_command"))
+    ForeignTool::new("execute", description, surface, plan)
+        .rule("run_command")
         .whole()
-        .saying(|args: &DeepagentsExecute, _, said| words(args, said));
-    Arc::new(tool)
+        .saying(|args, _, said| words(args, said))
+        .build()
 }
 
-fn plan(
-    args: &DeepagentsExecute,
-    env: &ToolContext,
-    _: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &DeepagentsExecute, env: &ToolContext, _: &Arc<DeepagentsOptions>) -> PlanResult {
     let seconds = args.timeout.unwrap_or(USUAL);
     if seconds == 0 || seconds > LONGEST {
         return Err(ToolError::worded(format!(

@@ -1,15 +1,16 @@
 //! grep: plain text in files.
 
-use super::super::super::{CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput};
+use super::super::super::{PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput};
 use super::ls::{nowhere, or_nothing};
+use super::options::DeepagentsOptions;
 use super::path::failure;
-use super::{DeepagentsOptions, cut};
+use super::result_text::cut;
 use crate::tools::files::find::PathGlob;
 use crate::tools::files::lookup::{LookupPlan, with_gaps};
 use crate::tools::files::pattern::line_matcher;
 use crate::tools::files::search::search_below;
 use crate::tools::files::search_results::{FileHits, SearchQuery};
-use crate::tools::toolset::foreign_tool::ForeignTool;
+use crate::tools::toolset::foreign_tool::{ForeignTool, ToolSetState as _};
 use crate::workspace::{OpenConsent, SkippedEntries, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -40,75 +41,28 @@ struct DeepagentsGrep {
     glob: Option<String>,
     /// files_with_matches, content, count, or entries: one JSON list of {path, line, text}.
     output_mode: Option<DeepagentsGrepMode>,
-}
-
-/// The same with what 0.7 added.
-#[derive(Clone, Debug, Deserialize, JsonSchema)]
-struct DeepagentsCappedGrep {
-    /// Plain text, not a regular expression.
-    pattern: String,
-    path: Option<String>,
-    /// Only files matching this glob.
-    glob: Option<String>,
-    /// files_with_matches, content, count, or entries: one JSON list of {path, line, text}.
-    output_mode: Option<DeepagentsGrepMode>,
     /// Most matches of all files together (1000).
     max_count: Option<usize>,
 }
 
-const DESCRIPTION: &str = "Search for plain text in files. Hidden and ignored files are left out.";
-
 pub(super) fn grep(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
-    if surface.is_newer() {
-        let tool = ForeignTool::new("grep", DESCRIPTION, surface, plan_capped)
-            .with_rule_name(|_| Some("search_contents"))
-            .touching(|input, s| s.reads(input, "path"))
-            .whole()
-            .masking(|surface| surface.virtual_paths)
-            .failing(|args, _, surface, error| failed(args.path.as_deref(), surface, error));
-        return Arc::new(tool);
-    }
-    let tool = ForeignTool::new("grep", DESCRIPTION, surface, plan_grep)
-        .with_rule_name(|_| Some("search_contents"))
-        .touching(|input, s| s.reads(input, "path"))
+    let description = "Search for plain text in files. Hidden and ignored files are left out.";
+    let tool = ForeignTool::new("grep", description, surface, plan)
+        .rule("search_contents")
+        .reading("path")
         .whole()
-        .masking(|surface| surface.virtual_paths)
-        .failing(|args, _, surface, error| failed(args.path.as_deref(), surface, error));
-    Arc::new(tool)
+        .failing(|args, _, s, error| {
+            failure("searching", args.path.as_deref().unwrap_or(s.start()), s, error)
+        });
+    if surface.is_newer() { tool.build() } else { tool.without("max_count").build() }
 }
 
-fn failed(path: Option<&str>, surface: &DeepagentsOptions, error: &ToolError) -> Option<String> {
-    failure("searching", path.unwrap_or(surface.start()), surface, error)
-}
-
-fn plan_grep(
-    args: &DeepagentsGrep,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
-    plan(args, None, env, surface)
-}
-
-fn plan_capped(
-    args: &DeepagentsCappedGrep,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+/// In 0.7 no more matches than `max_count` are looked at, whatever the mode.
+fn plan(args: &DeepagentsGrep, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     if args.max_count == Some(0) {
         return Err(ToolError::worded("Error: max_count must be 1 or more"));
     }
-    let DeepagentsCappedGrep { pattern, path, glob, output_mode, max_count } = args.clone();
-    let grep = DeepagentsGrep { pattern, path, glob, output_mode };
-    plan(&grep, Some(max_count.unwrap_or(MATCHES)), env, surface)
-}
-
-/// With `most`, no more matches than that are looked at in whatever mode, as 0.7 does it.
-fn plan(
-    args: &DeepagentsGrep,
-    most: Option<usize>,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+    let most = surface.is_newer().then(|| args.max_count.unwrap_or(MATCHES));
     if args.pattern.is_empty() {
         return Err(ToolError::new("`pattern` is empty"));
     }
@@ -152,7 +106,7 @@ fn plan(
             text.push_str(hint);
         }
         let line = format!("grep: {} files", all.len());
-        Ok(with_gaps(ToolOutput::done(text.clone(), CallSummary::text(line, text)), &gaps))
+        Ok(with_gaps(ToolOutput::text(line, text), &gaps))
     };
     Ok(Box::new(LookupPlan::many(ats, title, look)))
 }

@@ -1,14 +1,14 @@
 //! ls and glob: paths as the caller knows them.
 
 use super::super::super::{
-    CallFailure, CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+    CallFailure, CallSummary, Plan, PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput,
 };
-use super::DeepagentsOptions;
+use super::options::DeepagentsOptions;
 use super::path::{DeepagentsPath, failure};
 use crate::tools::files::find::{PathGlob, find_paths};
 use crate::tools::files::lookup::{ExpectedKind, ListingEntry, LookupPlan, rows, with_gaps};
-use crate::tools::toolset::foreign_tool::ForeignTool;
-use crate::workspace::{OpenConsent, SkippedEntries, WalkEntryKind, WalkFilter};
+use crate::tools::toolset::foreign_tool::{ForeignTool, ToolSetState as _};
+use crate::workspace::{OpenConsent, ResolvedPath, SkippedEntries, WalkEntryKind, WalkFilter};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -30,34 +30,26 @@ struct DeepagentsGlob {
 }
 
 pub(super) fn ls(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
-    let tool = ForeignTool::new("ls", "List the files of a directory.", surface, plan_ls)
-        .with_rule_name(|_| Some("list_directory"))
-        .touching(|input, s| s.reads(input, "path"))
+    ForeignTool::new("ls", "List the files of a directory.", surface, plan_ls)
+        .rule("list_directory")
+        .reading("path")
         .whole()
-        .masking(|surface| surface.virtual_paths)
-        .failing(|args: &DeepagentsLs, _, surface, error| {
-            let path = args.path.as_deref().unwrap_or(surface.start());
-            match error.fault {
-                CallFailure::Missing => Some(format!("Error: Path '{path}': path_not_found")),
-                CallFailure::NotDirectory => Some(format!("Error: Path '{path}': not_a_directory")),
-                _ => failure("listing", path, surface, error),
-            }
-        });
-    Arc::new(tool)
+        .errors(&[
+            (CallFailure::Missing, "Error: Path '{path}': path_not_found"),
+            (CallFailure::NotDirectory, "Error: Path '{path}': not_a_directory"),
+        ])
+        .failing(|args, _, s, error| failure("listing", args.path.as_deref().unwrap_or(s.start()), s, error))
+        .build()
 }
 
-fn plan_ls(
-    args: &DeepagentsLs,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_ls(args: &DeepagentsLs, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     let title = format!("ls {}", args.path.as_deref().unwrap_or(surface.start()));
     let found = surface.with_mounts(env, args.path.as_deref());
     let Some((place, mounts)) = surface.or_nothing(found.map(Some))? else {
         return Ok(nowhere(title, "[]"));
     };
     let (at, surface) = (place.at.clone(), Arc::clone(surface));
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+    let look = move |_: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
         let (rows, _) =
             surface.or_nothing(rows(&ctx.env, &place.at, consent, (WalkFilter::All, 1, ENTRIES)))?;
         let path = |row: &ListingEntry| {
@@ -68,10 +60,7 @@ fn plan_ls(
         paths.sort();
         paths.dedup();
         let text = surface.list(&paths);
-        Ok(ToolOutput::done(
-            text.clone(),
-            CallSummary::text(format!("ls {}: {}", place.shown, paths.len()), text),
-        ))
+        Ok(ToolOutput::text(format!("ls {}: {}", place.shown, paths.len()), text))
     };
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Anything, look)))
 }
@@ -99,27 +88,17 @@ pub(super) fn or_nothing<T: Default>(found: Result<T, ToolError>) -> Result<T, T
 }
 
 pub(super) fn glob(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
-    let tool = ForeignTool::new(
-        "glob",
-        "Find files by a pattern, at any depth below a directory.",
-        surface,
-        plan_glob,
-    )
-    .with_rule_name(|_| Some("find_files"))
-    .touching(|input, s| s.reads(input, "path"))
-    .whole()
-    .masking(|surface| surface.virtual_paths)
-    .failing(|args: &DeepagentsGlob, _, surface, error| {
-        failure("searching", args.path.as_deref().unwrap_or(surface.start()), surface, error)
-    });
-    Arc::new(tool)
+    ForeignTool::new("glob", "Find files by a pattern, at any depth below a directory.", surface, plan_glob)
+        .rule("find_files")
+        .reading("path")
+        .whole()
+        .failing(|args, _, s, error| {
+            failure("searching", args.path.as_deref().unwrap_or(s.start()), s, error)
+        })
+        .build()
 }
 
-fn plan_glob(
-    args: &DeepagentsGlob,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_glob(args: &DeepagentsGlob, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     let (pattern, show) = surface.pattern(&args.pattern)?;
     let title = format!("glob {}", args.pattern);
     let Some(places) = or_nothing(surface.places(env, args.path.as_deref()).map(Some))? else {
@@ -137,8 +116,7 @@ fn plan_glob(
         paths.sort();
         paths.dedup();
         let text = surface.list(&paths);
-        let output =
-            ToolOutput::done(text.clone(), CallSummary::text(format!("glob: {}", paths.len()), text));
+        let output = ToolOutput::text(format!("glob: {}", paths.len()), text);
         Ok(with_gaps(output, &gaps))
     };
     Ok(Box::new(LookupPlan::many(ats, title, look)))

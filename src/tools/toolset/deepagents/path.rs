@@ -1,8 +1,9 @@
 //! Paths as deepagents names them: checked by their words first, and by what they lead to after that.
 
-use super::super::super::{CallFailure, ToolContext, ToolError, TouchedPaths};
-use super::DeepagentsOptions;
+use super::super::super::{CallFailure, ToolContext, ToolError};
+use super::options::DeepagentsOptions;
 use crate::permission::AccessLocation;
+use crate::tools::toolset::foreign_tool::ToolSetState;
 use crate::workspace::{RelativePath, ResolvedPath};
 
 /// Where results go that are too long to show, as the caller names it.
@@ -21,12 +22,23 @@ pub(super) struct DeepagentsPath {
     mounted: bool,
 }
 
-impl DeepagentsOptions {
-    /// Where a search begins that names no place: at the working directory.
-    pub(super) fn start(&self) -> &'static str {
+impl ToolSetState for DeepagentsOptions {
+    /// A search that names no place begins at the working directory.
+    fn start(&self) -> &'static str {
         if self.virtual_paths { "/" } else { "." }
     }
 
+    fn spelled(&self, path: &str) -> String {
+        let shown = format!("/{}", path.replace('\\', "/").trim_start_matches('/'));
+        self.real(&shown, path)
+    }
+
+    fn hides_paths(&self) -> bool {
+        self.virtual_paths
+    }
+}
+
+impl DeepagentsOptions {
     /// A directory and the mounts below it, which are all of them where the call names no place.
     pub(super) fn with_mounts(
         &self,
@@ -67,7 +79,7 @@ impl DeepagentsOptions {
     }
 
     /// What a path means to the workspace: for ordering calls too, so nothing is looked at.
-    pub(super) fn real(&self, shown: &str, written: &str) -> String {
+    fn real(&self, shown: &str, written: &str) -> String {
         match self.virtual_paths {
             true => match shown.trim_start_matches('/') {
                 "" => ".".into(),
@@ -76,16 +88,6 @@ impl DeepagentsOptions {
             false if written.starts_with('/') => shown.into(),
             false => written.replace('\\', "/"),
         }
-    }
-
-    pub(super) fn reads(&self, input: &serde_json::Value, argument: &str) -> TouchedPaths {
-        let touches = crate::tools::toolset::foreign_tool::reads(input, argument, self.start());
-        touches.resolved(|path| Some(self.real(&spelled(path), path)))
-    }
-
-    pub(super) fn writes(&self, input: &serde_json::Value, argument: &str) -> TouchedPaths {
-        let touches = crate::tools::toolset::foreign_tool::writes(input, argument);
-        touches.resolved(|path| Some(self.real(&spelled(path), path)))
     }
 
     fn inside(&self, env: &ToolContext, at: &ResolvedPath) -> bool {
@@ -100,11 +102,6 @@ impl DeepagentsOptions {
             false => base.at.path.join(relative).to_string_lossy().into_owned(),
         }
     }
-}
-
-/// For ordering only.
-fn spelled(path: &str) -> String {
-    format!("/{}", path.replace('\\', "/").trim_start_matches('/'))
 }
 
 /// A failure about one path, in the words of this surface: a message of placet's own would name the directory behind the

@@ -4,16 +4,17 @@
 //! that lone CRs divide counts as read when all of its parts were shown.
 
 use super::super::super::{
-    CallFailure, CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+    CallFailure, CallSummary, PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput,
 };
+use super::options::DeepagentsOptions;
 use super::path::{DeepagentsPath, failure};
-use super::{DeepagentsOptions, MOST};
+use super::result_text::MOST;
 use crate::text::RangeSet;
 use crate::tools::files::lookup::{ExpectedKind, LookupPlan, credit_all, load_text};
 use crate::tools::files::read;
 use crate::tools::files::read::ReadPlan;
-use crate::tools::toolset::foreign_tool::ForeignTool;
-use crate::workspace::{Hash, OpenConsent, TextFile};
+use crate::tools::toolset::foreign_tool::{ErrorRow, ForeignTool};
+use crate::workspace::{Hash, OpenConsent, ResolvedPath, TextFile};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -40,29 +41,23 @@ struct DeepagentsFileData {
     file_path: String,
 }
 
+/// What is no file is not found, whatever it is.
+const NO_FILE: &[ErrorRow] = &[
+    (CallFailure::Directory, "Error: File '{file_path}' not found"),
+    (CallFailure::NotDirectory, "Error: File '{file_path}' not found"),
+];
+
 pub(super) fn read_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Read a file: at most 100 lines from the beginning, or `limit` lines from line `offset` on. Lines are numbered as cat -n does; lines over 5000 characters go on in rows 5.1, 5.2 and so on. Pictures are shown.";
-    let tool = ForeignTool::new("read_file", description, surface, plan_read)
-        .touching(|input, s| s.reads(input, "file_path"))
+    ForeignTool::new("read_file", description, surface, plan_read)
+        .reading("file_path")
         .whole()
-        .masking(|surface| surface.virtual_paths)
-        .failing(|args: &DeepagentsRead, _, surface, error| failed(&args.file_path, surface, error));
-    Arc::new(tool)
+        .errors(NO_FILE)
+        .failing(|args, _, surface, error| failure("reading file", &args.file_path, surface, error))
+        .build()
 }
 
-/// What is no file is not found, whatever it is.
-fn failed(path: &str, surface: &DeepagentsOptions, error: &ToolError) -> Option<String> {
-    match error.fault {
-        CallFailure::Directory | CallFailure::NotDirectory => Some(format!("Error: File '{path}' not found")),
-        _ => failure("reading file", path, surface, error),
-    }
-}
-
-fn plan_read(
-    args: &DeepagentsRead,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_read(args: &DeepagentsRead, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     let named = surface.named(env, &args.file_path)?;
     let media = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
     if media.iter().any(|end| named.shown.to_ascii_lowercase().ends_with(end)) {
@@ -73,7 +68,7 @@ fn plan_read(
     let title = format!("read {}", named.shown);
     let (place, window) = (named.clone(), (args.offset.unwrap_or(0), args.limit.unwrap_or(LINES)));
     let is_newer = surface.is_newer();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+    let look = move |_: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
         let file = load_text(&ctx.env, &place.at, consent)?;
         read(&place, (file.0, file.1, is_newer), window, &ctx.env)
     };
@@ -117,7 +112,7 @@ fn read(
         text.push_str(&window_note(first, shown, total));
     }
     let line = format!("{line} {}-{shown}", first + 1);
-    Ok(ToolOutput::done(text.clone(), CallSummary::text(line, text)))
+    Ok(ToolOutput::text(line, text))
 }
 
 /// The note of 0.7 under a page that is not the end of the file.
@@ -215,24 +210,20 @@ fn pieces(line: &str) -> impl Iterator<Item = &str> {
 pub(super) fn file_data(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description =
         "The stored form of a text file: its lines, when it was created and when it was modified.";
-    let tool = ForeignTool::new("file_data", description, surface, plan_data)
-        .with_rule_name(|_| Some("read_file"))
-        .touching(|input, s| s.reads(input, "file_path"))
+    ForeignTool::new("file_data", description, surface, plan_data)
+        .rule("read_file")
+        .reading("file_path")
         .whole()
-        .masking(|surface| surface.virtual_paths)
-        .failing(|args: &DeepagentsFileData, _, surface, error| failed(&args.file_path, surface, error));
-    Arc::new(tool)
+        .errors(NO_FILE)
+        .failing(|args, _, surface, error| failure("reading file", &args.file_path, surface, error))
+        .build()
 }
 
-fn plan_data(
-    args: &DeepagentsFileData,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_data(args: &DeepagentsFileData, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     let named = surface.named(env, &args.file_path)?;
     let title = format!("file data of {}", named.shown);
     let place = named.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
+    let look = move |_: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
         let (file, hash) = load_text(&ctx.env, &place.at, consent)?;
         credit_all(&ctx.env, &place.at, &file, hash);
         let content = file.text().replace("\r\n", "\n").replace('\r', "\n");

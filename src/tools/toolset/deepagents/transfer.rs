@@ -1,9 +1,9 @@
 //! upload_files and download_files: many files at once, each with its own success or error.
 
 use super::super::super::{
-    CallFailure, CallSummary, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
+    CallFailure, CallSummary, PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput,
 };
-use super::DeepagentsOptions;
+use super::options::DeepagentsOptions;
 use super::path::{DeepagentsPath, reason};
 use crate::tools::batch::file_operation::{NeededLines, allowed};
 use crate::tools::files::edit::UnreadPolicy;
@@ -68,20 +68,14 @@ fn error_of(env: &ToolContext, error: &WorkspaceError) -> &'static str {
 
 pub(super) fn upload(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Write several files, given in base64. Each answers for itself: one that fails does not stop the others.";
-    Arc::new(
-        ForeignTool::new("upload_files", description, surface, plan_upload)
-            .with_rule_name(|_| Some("write_file"))
-            .whole()
-            .masking(|surface| surface.virtual_paths)
-            .failing(|_, _, _, error| reason(error).map(|why| format!("Error uploading files: {why}"))),
-    )
+    ForeignTool::new("upload_files", description, surface, plan_upload)
+        .rule("write_file")
+        .whole()
+        .failing(|_, _, _, error| reason(error).map(|why| format!("Error uploading files: {why}")))
+        .build()
 }
 
-fn plan_upload(
-    args: &DeepagentsUpload,
-    env: &ToolContext,
-    surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_upload(args: &DeepagentsUpload, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     counted(args.files.len())?;
     let files: Vec<(String, DeepagentsTarget, DeepagentsBytes)> = args
         .files
@@ -128,20 +122,18 @@ fn put(
 
 pub(super) fn download(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     let description = "Read several files whole, in base64. Each answers for itself.";
-    Arc::new(
-        ForeignTool::new("download_files", description, surface, plan_download)
-            .with_rule_name(|_| Some("read_file"))
-            .whole()
-            .masking(|surface| surface.virtual_paths)
-            .failing(|_, _, _, error| reason(error).map(|why| format!("Error downloading files: {why}"))),
-    )
+    ForeignTool::new("download_files", description, surface, plan_download)
+        .rule("read_file")
+        .whole()
+        .failing(|_, _, _, error| reason(error).map(|why| format!("Error downloading files: {why}")))
+        .build()
 }
 
 fn plan_download(
     args: &DeepagentsDownload,
     env: &ToolContext,
     surface: &Arc<DeepagentsOptions>,
-) -> Result<Box<dyn Plan>, ToolError> {
+) -> PlanResult {
     counted(args.paths.len())?;
     let files: Vec<(String, DeepagentsTarget)> =
         args.paths.iter().map(|path| (path.clone(), place(surface, env, path))).collect();

@@ -3,8 +3,8 @@
 //! The view and the sandbox are what keeps a command from doing harm; the list is what the original's documents promise
 //! beside that, and it costs nothing.
 
-use super::super::super::{CommandResult, OutputFacts, Plan, Tool, ToolContext, ToolError};
-use super::TriggerfishState;
+use super::super::super::{CommandResult, OutputFacts, PlanResult, Tool, ToolContext, ToolError};
+use super::state::TriggerfishState;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::toolset::foreign_tool::{FinishedCall, ForeignTool};
@@ -28,15 +28,15 @@ struct TriggerfishRun {
 
 pub(super) fn run_command(surface: &Arc<TriggerfishState>) -> Arc<dyn Tool> {
     let description = "Run a shell command in the workspace. Gives its output and exit code.";
-    let tool = ForeignTool::new("run_command", description, surface, plan).checking(check).saying(
-        |args: &TriggerfishRun, surface, said| {
+    ForeignTool::new("run_command", description, surface, plan)
+        .checking(check)
+        .saying(|args: &TriggerfishRun, surface, said| {
             if let OutputFacts::Ran(CommandResult { code: Some(0), .. }) = &said.output.facts {
                 surface.follow(said.env, args.line());
             }
             words(said)
-        },
-    );
-    Arc::new(tool)
+        })
+        .build()
 }
 
 impl TriggerfishRun {
@@ -53,11 +53,7 @@ fn check(input: &Value) -> Option<String> {
     }
 }
 
-fn plan(
-    args: &TriggerfishRun,
-    env: &ToolContext,
-    surface: &Arc<TriggerfishState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan(args: &TriggerfishRun, env: &ToolContext, surface: &Arc<TriggerfishState>) -> PlanResult {
     let line = args.line();
     surface.permitted(line)?;
     let cwd = match &args.cwd {
@@ -138,12 +134,7 @@ fn holds(line: &str, denied: &str) -> bool {
 }
 
 pub(super) fn words(said: &FinishedCall<'_>) -> Option<String> {
-    let OutputFacts::Ran(CommandResult { output, code: Some(code), elapsed, effects }) = &said.output.facts
-    else {
-        return None;
-    };
-    let end = if output.is_empty() || output.ends_with('\n') { "" } else { "\n" };
-    Some(format!("{output}{end}[exit code: {code}, {}ms]{effects}", elapsed.as_millis()))
+    said.command_text(|ran, code| format!("[exit code: {code}, {}ms]", ran.elapsed.as_millis()))
 }
 
 #[cfg(test)]

@@ -3,12 +3,11 @@
 //! It lies among the session's temporary files, which file tools and commands share: nothing in it is ever part of the
 //! project or of what is pending. Package managers get their registries on the list of hosts, which is asked about.
 
-use super::super::super::{
-    CallSummary, OutputFacts, Plan, RunContext, Tool, ToolContext, ToolError, ToolOutput,
-};
+use super::super::super::{CallSummary, PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput};
 use super::command::words;
-use super::files::{not_there, planned, read};
-use super::{TriggerfishState, missing};
+use super::files::{NOT_THERE, planned, read};
+use super::missing_argument::missing;
+use super::state::TriggerfishState;
 use crate::tools::command::run;
 use crate::tools::command::run::RunPlan;
 use crate::tools::files::edit::UnreadPolicy;
@@ -63,35 +62,32 @@ struct TriggerfishExecRun {
 }
 
 pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
-    let write = ForeignTool::new("exec.write", "Write a file in the exec workspace.", surface, plan_write)
-        .with_rule_name(|_| Some("write_file"))
-        .checking(|input| missing(input, "exec.write", "path", ""))
-        .saying(|args: &TriggerfishExecWrite, _, said| match &said.output.facts {
-            OutputFacts::Changed { changes, .. } => {
-                changes.first().map(|change| format!("Wrote {} bytes to {}", change.size(), args.path))
-            }
-            _ => None,
-        })
-        .failing(|args: &TriggerfishExecWrite, _, _, error| not_there(&args.path, error));
-    let read = ForeignTool::new("exec.read", "Read a file of the exec workspace.", surface, plan_read)
-        .with_rule_name(|_| Some("read_file"))
-        .failing(|args: &TriggerfishExecRead, _, _, error| not_there(&args.path, error));
-    let run = ForeignTool::new(
-        "exec.run",
-        "Run a command in the exec workspace: tests, package installation.",
-        surface,
-        plan_run,
-    )
-    .with_rule_name(|_| Some("run_command"))
-    .saying(|_: &TriggerfishExecRun, _, said| words(said));
-    let ls =
+    vec![
+        ForeignTool::new("exec.write", "Write a file in the exec workspace.", surface, plan_write)
+            .rule("write_file")
+            .checking(|input| missing(input, "exec.write", &["path"]))
+            .answer("Wrote {size} bytes to {path}")
+            .errors(NOT_THERE)
+            .build(),
+        ForeignTool::new("exec.read", "Read a file of the exec workspace.", surface, plan_read)
+            .rule("read_file")
+            .errors(NOT_THERE)
+            .build(),
+        ForeignTool::new(
+            "exec.run",
+            "Run a command in the exec workspace: tests, package installation.",
+            surface,
+            plan_run,
+        )
+        .rule("run_command")
+        .saying(|_, _, said| words(said))
+        .build(),
         ForeignTool::new("exec.ls", "List the exec workspace: name, size, isDirectory.", surface, plan_ls)
             .whole()
-            .with_rule_name(|_| Some("list_directory"))
-            .failing(|args: &TriggerfishExecLs, _, _, error| {
-                not_there(args.path.as_deref().unwrap_or("."), error)
-            });
-    vec![Arc::new(write), Arc::new(read), Arc::new(run), Arc::new(ls)]
+            .rule("list_directory")
+            .errors(NOT_THERE)
+            .build(),
+    ]
 }
 
 /// Where the exec workspace is; made on first use.
@@ -118,11 +114,7 @@ fn inside(env: &ToolContext, written: &str) -> Result<ResolvedPath, ToolError> {
     Ok(at)
 }
 
-fn plan_write(
-    args: &TriggerfishExecWrite,
-    env: &ToolContext,
-    _: &Arc<TriggerfishState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_write(args: &TriggerfishExecWrite, env: &ToolContext, _: &Arc<TriggerfishState>) -> PlanResult {
     planned(env, "exec.write")?;
     let at = inside(env, &args.path)?;
     let place = (at, args.path.clone());
@@ -131,22 +123,15 @@ fn plan_write(
     Ok(Box::new(plan))
 }
 
-fn plan_read(
-    args: &TriggerfishExecRead,
-    env: &ToolContext,
-    _: &Arc<TriggerfishState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_read(args: &TriggerfishExecRead, env: &ToolContext, _: &Arc<TriggerfishState>) -> PlanResult {
     let at = inside(env, &args.path)?;
-    let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| read(&place, consent, &ctx.env);
-    Ok(Box::new(LookupPlan::new(at, format!("exec.read {}", args.path), ExpectedKind::File, look)))
+    let title = format!("exec.read {}", args.path);
+    Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::File, |at, consent, ctx| {
+        read(at, consent, &ctx.env)
+    })))
 }
 
-fn plan_run(
-    args: &TriggerfishExecRun,
-    env: &ToolContext,
-    surface: &Arc<TriggerfishState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_run(args: &TriggerfishExecRun, env: &ToolContext, surface: &Arc<TriggerfishState>) -> PlanResult {
     surface.permitted(&args.command)?;
     let cwd = Some(inside(env, args.cwd.as_deref().unwrap_or(""))?.path.to_string_lossy().into_owned());
     let (command, network) = (args.command.clone(), Some(registries(&args.command)));
@@ -169,15 +154,10 @@ fn registries(line: &str) -> Vec<String> {
     hosts
 }
 
-fn plan_ls(
-    args: &TriggerfishExecLs,
-    env: &ToolContext,
-    _: &Arc<TriggerfishState>,
-) -> Result<Box<dyn Plan>, ToolError> {
+fn plan_ls(args: &TriggerfishExecLs, env: &ToolContext, _: &Arc<TriggerfishState>) -> PlanResult {
     let at = inside(env, args.path.as_deref().unwrap_or(""))?;
-    let place = at.clone();
-    let look = move |consent: OpenConsent<'_>, ctx: &RunContext| {
-        let (rows, _) = rows(&ctx.env, &place, consent, (WalkFilter::All, 1, MOST))?;
+    let look = |at: &ResolvedPath, consent: OpenConsent<'_>, ctx: &RunContext| {
+        let (rows, _) = rows(&ctx.env, at, consent, (WalkFilter::All, 1, MOST))?;
         let one = |row: &crate::tools::files::lookup::ListingEntry| {
             json!({"name": row.relative.plain(), "size": row.stat.map_or(0, |s| s.size),
                 "isDirectory": row.kind == WalkEntryKind::Directory})

@@ -1,11 +1,18 @@
 //! The jail: what a path of a call is, and that it stays in the workspace whatever links it goes through.
 
 use super::super::super::{ToolContext, ToolError};
-use super::TriggerfishState;
+use super::state::TriggerfishState;
 use crate::permission::AccessLocation;
+use crate::tools::toolset::foreign_tool::ToolSetState;
 use crate::workspace::ResolvedPath;
 use std::path::{Component, Path, PathBuf};
 use std::sync::PoisonError;
+
+impl ToolSetState for TriggerfishState {
+    fn spelled(&self, path: &str) -> String {
+        self.real(path)
+    }
+}
 
 impl TriggerfishState {
     /// Resolves a path; one outside is answered as if nothing were there, so that nothing is learnt of it.
@@ -64,7 +71,7 @@ fn moved(base: &Path, target: &str) -> Option<PathBuf> {
     Some(at)
 }
 
-pub(super) fn no_such(written: &str) -> ToolError {
+fn no_such(written: &str) -> ToolError {
     ToolError::worded(format!("Error: No such file or directory: {written}"))
 }
 

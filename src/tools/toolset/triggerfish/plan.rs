@@ -4,10 +4,10 @@
 //! `/plan` in the shell shows and changes, and the mode in the prompt falls to read while it lasts.
 
 use super::super::super::{
-    CallPreview, CallSummary, DisplayDetail, ReadScope, RunContext, RunFuture, Tool, ToolContext, ToolError,
-    ToolOutput,
+    CallPreview, CallSummary, DisplayDetail, Plan, PlanResult, ReadScope, RunContext, RunFuture, Tool,
+    ToolContext, ToolError, ToolOutput,
 };
-use super::TriggerfishState;
+use super::state::{TriggerfishPlan, TriggerfishState};
 use crate::permission::{Access, Permit, PlanModeState};
 use crate::tools::blocking::blocking;
 use crate::tools::toolset::foreign_tool::ForeignTool;
@@ -15,14 +15,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::{Arc, MutexGuard, PoisonError};
-
-/// What was said of the plan so far.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TriggerfishPlan {
-    goal: String,
-    scope: Option<String>,
-    text: String,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -81,14 +73,10 @@ fn outline(value: &Value, depth: usize, out: &mut String) {
 
 pub(super) fn plan_manage(surface: &Arc<TriggerfishState>) -> Arc<dyn Tool> {
     let description = "Plan mode: enter(goal, scope?) blocks every write; exit(plan) presents the plan to the person; approve asks again; reject goes back to planning; status.";
-    Arc::new(ForeignTool::new("plan_manage", description, surface, make))
+    ForeignTool::new("plan_manage", description, surface, make).build()
 }
 
-fn make(
-    args: &Args,
-    env: &ToolContext,
-    surface: &Arc<TriggerfishState>,
-) -> Result<Box<dyn super::super::super::Plan>, ToolError> {
+fn make(args: &Args, env: &ToolContext, surface: &Arc<TriggerfishState>) -> PlanResult {
     let state = env.mode.planning();
     let wrong = |words: &str| Err(ToolError::worded(format!("Error: {words}")));
     match (args.action, state) {
@@ -171,7 +159,7 @@ impl TriggerfishManagePlan {
     }
 }
 
-impl super::super::super::Plan for TriggerfishManagePlan {
+impl Plan for TriggerfishManagePlan {
     fn reach(&self) -> Vec<Access> {
         vec![if self.asks() { Access::Approval } else { Access::Session }]
     }
@@ -196,13 +184,13 @@ impl super::super::super::Plan for TriggerfishManagePlan {
             env.mode.plan(PlanModeState::Presented);
         }
         let detail = if self.asks() { DisplayDetail::Text(text) } else { DisplayDetail::None };
-        Ok(CallPreview { line: super::super::super::Plan::title(self), detail })
+        Ok(CallPreview { line: Plan::title(self), detail })
     }
 
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture {
-        let title = super::super::super::Plan::title(self.as_ref());
+        let title = Plan::title(self.as_ref());
         blocking(title.clone(), move || {
-            if !super::super::super::Plan::reach(self.as_ref()).iter().all(|one| permit.covers(one)) {
+            if !Plan::reach(self.as_ref()).iter().all(|one| permit.covers(one)) {
                 return Err(ToolError::new("nobody has consented to this plan"));
             }
             Ok(ToolOutput::done(self.carry_out(&ctx.env), CallSummary::line(title)))

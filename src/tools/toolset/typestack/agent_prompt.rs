@@ -1,6 +1,6 @@
 //! The one door: `sQuestion`, or a batch as it is.
 
-use super::super::super::{OutputDelivery, Plan, Tool, ToolContext, ToolError, TouchedPaths};
+use super::super::super::{OutputDelivery, Plan, PlanResult, Tool, ToolContext, ToolError, TouchedPaths};
 use super::TypestackBases;
 use super::batch::TypestackBatch;
 use crate::conversation::ToolSpec;
@@ -8,6 +8,7 @@ use crate::tools::arguments::ToolSchema;
 use crate::tools::batch::operations::MOST;
 use crate::tools::files::staged_files::StagedFiles;
 use crate::tools::files::staged_plan::{StagedPlan, StagedReport};
+use crate::tools::toolset::json_answer::answer;
 use crate::workspace::OpenConsent;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -35,12 +36,7 @@ impl TypestackPrompt {
         TypestackPrompt { shape: ToolSchema::of::<Args>("agent_prompt", description), bases }
     }
 
-    fn batch(
-        &self,
-        asked: Value,
-        operations: &[Value],
-        env: &ToolContext,
-    ) -> Result<Box<dyn Plan>, ToolError> {
+    fn batch(&self, asked: Value, operations: &[Value], env: &ToolContext) -> PlanResult {
         if operations.len() > MOST {
             let count = operations.len();
             return Err(ToolError::new(format!("{count} operations are more than the {MOST} of one batch")));
@@ -53,19 +49,16 @@ impl TypestackPrompt {
             let results = batch.perform(env, draft, consent);
             let failed = results.iter().filter(|r| r.get("bSuccess") != Some(&Value::Bool(true))).count();
             let line = (failed > 0).then(|| format!("{} aOperations, {failed} failed", results.len()));
-            let mut answer = json!({"bSuccess": failed == 0, "aOperations": asked, "aOpResults": results});
-            if let (Value::Object(answer), true) = (&mut answer, failed > 0) {
-                answer.insert(
-                    "sMessage".into(),
-                    json!(format!("{failed} of {} operations failed", results.len())),
-                );
-            }
-            Ok(StagedReport { text: answer.to_string(), line, ..StagedReport::default() })
+            let fields = json!({"bSuccess": failed == 0, "aOperations": asked, "aOpResults": results});
+            let failures =
+                (failed > 0).then(|| json!(format!("{failed} of {} operations failed", results.len())));
+            let text = answer(fields, [("sMessage", failures)]);
+            Ok(StagedReport { text, line, ..StagedReport::default() })
         };
         Ok(Box::new(StagedPlan::new(title, &writes, &reads, unseen, Box::new(work))))
     }
 
-    fn asked(&self, question: &str, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+    fn asked(&self, question: &str, env: &ToolContext) -> PlanResult {
         let trimmed = question.trim();
         match trimmed {
             "TEST" | "PING" => Ok(said(answer_to_test(trimmed))),
@@ -129,7 +122,7 @@ impl Tool for TypestackPrompt {
         OutputDelivery::Whole
     }
 
-    fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
+    fn plan(&self, input: &Value, env: &ToolContext) -> PlanResult {
         let args: Args = self.shape.parse(input)?;
         match (args.question, args.operations) {
             (Some(question), None) => self.asked(&question, env),

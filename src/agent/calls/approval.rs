@@ -1,0 +1,158 @@
+//! Planning a call, preparing what a person is shown of it, and asking that person.
+
+use super::context::CallContext;
+use super::interceptor::metrics;
+use super::rejection::{CallRejection, crashed, cut};
+use crate::agent::event::{ApprovalReply, ApprovalRequest, TurnEvent};
+use crate::agent::lock::lock;
+use crate::conversation::text_of;
+use crate::metrics::MetricStatus;
+use crate::permission::{Decision, Denial, Permit, PolicyQuestion};
+use crate::tools::{CallPreview, DisplayDetail, Plan, ReadScope, ToolError, ToolOutput};
+use std::sync::Arc;
+use std::time::Instant;
+
+pub(super) async fn plan(ctx: &Arc<CallContext>) -> Result<Box<dyn Plan>, CallRejection> {
+    let CallContext { call, events, .. } = ctx.as_ref();
+    let own = Arc::clone(ctx);
+    let plan =
+        blocking(move || own.services.registry.plan(&own.call.name, &own.call.input, &own.services.env))
+            .await?;
+    let title = cut(plan.title(), 500);
+    events.send(TurnEvent::CallPlanned { id: call.id.clone(), name: call.name.clone(), title });
+    Ok(plan)
+}
+
+/// Looks no further than what was decided allows. A call that cannot do its work counts as one that failed, although it
+/// does not run.
+pub(super) async fn prepare(
+    ctx: &CallContext,
+    mut plan: Box<dyn Plan>,
+    decision: &Decision,
+) -> Result<(Box<dyn Plan>, CallPreview), CallRejection> {
+    let scope = match decision {
+        Decision::Deny(denial) => return Err(CallRejection::Denied(denial.clone())),
+        Decision::Allow(_) => ReadScope::Everywhere,
+        Decision::Ask(_) => ReadScope::InsideOnly,
+    };
+    let (services, started) = (Arc::clone(&ctx.services), Instant::now());
+    let prepared = blocking(move || {
+        let preview = plan.prepare(&services.env, scope)?;
+        Ok((plan, preview))
+    })
+    .await;
+    if matches!(prepared, Err(CallRejection::Error(_))) {
+        metrics::count(ctx, MetricStatus::Failure, started);
+    }
+    prepared
+}
+
+/// Asks the person where that was decided: one question at a time. Until it is this one's turn, an "always" given to an
+/// earlier question may have answered it, or the mode may have changed: `decide_again` says so.
+pub(super) async fn settle(
+    ctx: &CallContext,
+    decision: Decision,
+    preview: CallPreview,
+    decide_again: impl Fn() -> Decision,
+) -> Result<Permit, CallRejection> {
+    if let Decision::Allow(permit) = decision {
+        return Ok(permit);
+    }
+    let _turn = tokio::select! {
+        turn = ctx.services.subagents.asking.lock() => turn,
+        () = ctx.cancel.cancelled() => return Err(CallRejection::Stopped),
+    };
+    match decide_again() {
+        Decision::Deny(denial) => Err(CallRejection::Denied(denial)),
+        Decision::Allow(permit) => Ok(permit),
+        Decision::Ask(question) => ask(ctx, question, preview).await,
+    }
+}
+
+async fn ask(
+    ctx: &CallContext,
+    question: PolicyQuestion,
+    preview: CallPreview,
+) -> Result<Permit, CallRejection> {
+    let policy = &ctx.services.policy;
+    let request = |reply| ApprovalRequest {
+        id: question.call.clone(),
+        tool: question.tool.clone(),
+        reason: question.reason.clone(),
+        preview,
+        always: question.always.clone(),
+        pattern: question.pattern.clone(),
+        typed: question.typed.clone(),
+        why: question.why.clone(),
+        flag: question.flag.clone(),
+        reply,
+    };
+    match send(ctx, request).await? {
+        ApprovalReply::Yes => Ok(question.allow()),
+        reply @ (ApprovalReply::Always | ApprovalReply::Pattern) => {
+            let grant = if reply == ApprovalReply::Always { &question.always } else { &question.pattern };
+            if let Some(grant) = grant.clone() {
+                lock(policy).remember(grant);
+            }
+            Ok(question.allow())
+        }
+        ApprovalReply::No(words) => Err(CallRejection::Denied(question.deny(&words))),
+        ApprovalReply::Never => {
+            lock(policy).forbid(question.reach.clone());
+            Err(CallRejection::Denied(question.deny("not in this session")))
+        }
+        ApprovalReply::Cancel => Err(CallRejection::Stopped),
+        ApprovalReply::Nobody => Err(CallRejection::Denied(no_person_denial(&question))),
+    }
+}
+
+/// Asks the person whether a result may go on; the error says why not.
+pub(super) async fn ask_about_result(
+    ctx: &CallContext,
+    reason: &str,
+    output: &ToolOutput,
+) -> Result<(), String> {
+    let preview = CallPreview {
+        line: format!("the result of {}", ctx.call.name),
+        detail: DisplayDetail::Text(text_of(&output.for_model)),
+    };
+    let asked = (ctx.call.id.clone(), ctx.call.name.as_str());
+    let request = |reply| ApprovalRequest::once(asked, reason.into(), preview, reply);
+    match send(ctx, request).await {
+        Ok(ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern) => Ok(()),
+        Ok(ApprovalReply::Nobody) => Err(format!("{reason}, and nobody can be asked")),
+        Ok(ApprovalReply::No(_) | ApprovalReply::Never | ApprovalReply::Cancel) => {
+            Err(format!("{reason}; the person refused"))
+        }
+        Err(_) => Err("the turn was stopped".into()),
+    }
+}
+
+/// A dropped question is a no.
+async fn send(
+    ctx: &CallContext,
+    request: impl FnOnce(tokio::sync::oneshot::Sender<ApprovalReply>) -> ApprovalRequest,
+) -> Result<ApprovalReply, CallRejection> {
+    let answer = ctx.events.ask(|reply| TurnEvent::Question(request(reply)));
+    tokio::select! {
+        reply = answer => Ok(reply.unwrap_or(ApprovalReply::No(String::new()))),
+        () = ctx.cancel.cancelled() => Err(CallRejection::Stopped),
+    }
+}
+
+fn no_person_denial(question: &PolicyQuestion) -> Denial {
+    let hint = match &question.flag {
+        Some(flag) => format!("nobody can be asked; {flag} allows it"),
+        None => "nobody can be asked, and this is never allowed without a person".into(),
+    };
+    Denial { reason: format!("{}, and nobody can be asked", question.reason), hint }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
+) -> Result<T, CallRejection> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(CallRejection::Error),
+        Err(e) => Err(CallRejection::Error(crashed(&e))),
+    }
+}

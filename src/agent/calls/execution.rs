@@ -1,0 +1,96 @@
+//! Running an approved call: its turn among the others, its output on the way, and the questions of the tool itself.
+
+use super::context::CallContext;
+use super::interceptor::hooks;
+use super::output_stream::{OutputPiece, stream_redacted};
+use super::rejection::{crashed, failed};
+use crate::agent::event::{TurnEvent, UserPrompt};
+use crate::permission::{Access, Permit};
+use crate::tools::{AskUser, OutputInspector, Plan, ProgressSink, RunContext, ToolOutput, UserReply};
+use crate::workspace::OriginGuard;
+use std::sync::Arc;
+
+/// A turn that was waited for; it ends when this goes.
+enum ExecGuard {
+    None,
+    Alone(#[expect(dead_code, reason = "held, not looked at")] tokio::sync::OwnedRwLockWriteGuard<()>),
+    Together(#[expect(dead_code, reason = "held, not looked at")] tokio::sync::OwnedRwLockReadGuard<()>),
+}
+
+/// Until the guard goes, changes in the view are recorded as made by this call.
+pub(super) fn record_origin(ctx: &CallContext, title: &str) -> Option<OriginGuard> {
+    let title = ctx.services.secrets().redact(title);
+    let view = ctx.services.env.workspace.view()?;
+    Some(view.enter_call(&ctx.call.id.to_string(), &ctx.call.name, &title))
+}
+
+pub(super) async fn run(
+    ctx: &Arc<CallContext>,
+    plan: Box<dyn Plan>,
+    permit: Permit,
+    inspect: OutputInspector,
+) -> ToolOutput {
+    let (title, reach) = (plan.title(), plan.reach());
+    let run = RunContext {
+        env: Arc::clone(&ctx.services.env),
+        progress: progress(ctx),
+        inspect,
+        enquire: ask_user(ctx),
+        children: ctx.spawner.clone(),
+        cancel: ctx.cancel.clone(),
+    };
+    let _turn = wait_for_turn(ctx, &reach).await;
+    // A task of its own, so that a panic in the tool fails this call and not the turn.
+    match tokio::spawn(plan.run(permit, run)).await {
+        Ok(output) => output,
+        Err(e) => failed(&crashed(&e), &title),
+    }
+}
+
+/// Where a command's output goes as it comes: nowhere, when a hook has yet to look at it.
+fn progress(ctx: &CallContext) -> ProgressSink {
+    if hooks::inspect_results(ctx) {
+        return ProgressSink::silent();
+    }
+    let (events, id) = (ctx.events.clone(), ctx.call.id.clone());
+    stream_redacted(&ctx.services.origin.interceptors, move |piece| {
+        let id = id.clone();
+        events.send(match piece {
+            OutputPiece::Lines(text) => TurnEvent::CallOutput { id, text: text.into() },
+            OutputPiece::Open(text) => TurnEvent::CallLine { id, text: text.into() },
+        });
+    })
+}
+
+/// Waits for the turn of a call among all of the pool: a command runs alone, writes run together, reads need no turn.
+/// Nothing is held where the call was cancelled meanwhile: it will see that itself.
+async fn wait_for_turn(ctx: &CallContext, reach: &[Access]) -> ExecGuard {
+    let order = Arc::clone(&ctx.services.subagents.order);
+    if reach.iter().any(|one| matches!(one, Access::Run { .. })) {
+        return tokio::select! {
+            guard = order.write_owned() => ExecGuard::Alone(guard),
+            () = ctx.cancel.cancelled() => ExecGuard::None,
+        };
+    }
+    if reach.iter().any(|one| matches!(one, Access::Write { .. })) {
+        return tokio::select! {
+            guard = order.read_owned() => ExecGuard::Together(guard),
+            () = ctx.cancel.cancelled() => ExecGuard::None,
+        };
+    }
+    ExecGuard::None
+}
+
+/// The person for a tool that asks them: after other questions, one at a time.
+fn ask_user(ctx: &Arc<CallContext>) -> AskUser {
+    let ctx = Arc::clone(ctx);
+    AskUser::new(move |question, choices| {
+        let ctx = Arc::clone(&ctx);
+        Box::pin(async move {
+            let _turn = ctx.services.subagents.asking.lock().await;
+            let question = ctx.services.secrets().redact(&question).into_owned();
+            let answer = ctx.events.ask(|reply| TurnEvent::Enquiry(UserPrompt { question, choices, reply }));
+            answer.await.unwrap_or(UserReply::Nobody)
+        })
+    })
+}

@@ -1,0 +1,93 @@
+//! The audit log: what was decided, what is about to run, and what came of it.
+
+use crate::agent::calls::context::CallContext;
+use crate::agent::calls::origin::CallOrigin;
+use crate::agent::calls::rejection::{CallRejection, cut};
+use crate::audit::{AuditEvent, AuditKind, digest};
+use crate::permission::{Access, Permit};
+use crate::tools::{CallPreview, DiffText, DisplayDetail, Plan, ToolError, ToolOutput};
+
+/// Writes an entry. An error means that what it is about must not go on.
+pub(in crate::agent) fn write(origin: &CallOrigin, entry: AuditEvent) -> Result<(), ToolError> {
+    let Some(log) = &origin.interceptors.audit else { return Ok(()) };
+    let clean = |text: String| origin.interceptors.secrets.redact(&text).into_owned();
+    let reach = entry.reach.into_iter().map(clean).collect();
+    let entry = AuditEvent { reach, why: entry.why.map(clean), outcome: entry.outcome.map(clean), ..entry };
+    log.append(entry).map(|_| ()).map_err(|e| {
+        tracing::error!("the audit log: {e}");
+        ToolError::hint(format!("cannot write the audit log, so placet stops here: {e}"), e.hint())
+    })
+}
+
+/// The beginning of the entry about the call.
+pub(super) fn begin_decision(ctx: &CallContext) -> AuditEvent {
+    AuditEvent {
+        session: ctx.services.origin.session.clone(),
+        tool: Some(ctx.call.name.clone()),
+        call: Some(ctx.call.id.to_string()),
+        ..AuditEvent::of(AuditKind::Decision)
+    }
+}
+
+pub(super) fn write_decision(
+    ctx: &CallContext,
+    entry: AuditEvent,
+    decided: &Result<(Box<dyn Plan>, Permit), CallRejection>,
+) -> Result<AuditEvent, ToolError> {
+    let (decision, why) = match decided {
+        Ok((_, permit)) => ("allow", permit.why().to_string()),
+        Err(CallRejection::Denied(denial) | CallRejection::Masked(denial, _)) => {
+            ("deny", denial.reason.clone())
+        }
+        Err(CallRejection::Error(error)) => ("error", error.message.clone()),
+        Err(CallRejection::Stopped) => ("stopped", String::new()),
+    };
+    let why = Some(cut(why, 1000)).filter(|why| !why.is_empty());
+    let entry = AuditEvent { decision: Some(decision.into()), why, taint: session_level(ctx), ..entry };
+    write(&ctx.services.origin, entry.clone())?;
+    Ok(entry)
+}
+
+/// Before the call starts.
+pub(super) fn write_intent(ctx: &CallContext, entry: &AuditEvent) -> Result<(), ToolError> {
+    write(&ctx.services.origin, AuditEvent { kind: AuditKind::Intent, ..entry.clone() })
+}
+
+/// Before anybody hears what came of it.
+pub(super) fn write_result(
+    ctx: &CallContext,
+    entry: AuditEvent,
+    output: &ToolOutput,
+) -> Result<(), ToolError> {
+    let outcome = Some(output.outcome.name().into());
+    let taint = session_level(ctx);
+    write(&ctx.services.origin, AuditEvent { kind: AuditKind::Result, outcome, taint, ..entry })
+}
+
+/// The session's level, where anything is classified.
+fn session_level(ctx: &CallContext) -> Option<String> {
+    let policy = ctx.services.policy();
+    (!policy.labels().is_off()).then(|| policy.taint().load().name().to_string())
+}
+
+/// What a call touches, as the log names it.
+pub(super) fn access_names(reach: &[Access]) -> Vec<String> {
+    let name = |access: &Access| match access {
+        Access::Read { path, .. } | Access::Write { path, .. } => {
+            format!("{} {}", access.kind(), path.display())
+        }
+        Access::Run { command, cwd, .. } => format!("run {command} (in {})", cwd.display()),
+        Access::Network { host } => format!("network {host}"),
+        Access::Session | Access::Approval => access.kind().into(),
+    };
+    reach.iter().map(name).collect()
+}
+
+/// What a person was, or would have been, shown.
+pub(super) fn preview_hash(preview: &CallPreview) -> String {
+    let detail = match &preview.detail {
+        DisplayDetail::Text(text) | DisplayDetail::Diff(DiffText { text, .. }) => text.as_str(),
+        DisplayDetail::Changes(_) | DisplayDetail::Image(_) | DisplayDetail::None => "",
+    };
+    digest(&format!("{}\n{detail}", preview.line))
+}

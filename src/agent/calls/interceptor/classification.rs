@@ -1,0 +1,91 @@
+//! Classification: what a command in a classified session wrote to a lower level is undone. What a call may read and write
+//! by itself is decided by the rules, which also raise the session's level.
+
+use crate::agent::calls::context::CallContext;
+use crate::agent::calls::rejection::withheld;
+use crate::agent::services::SharedServices;
+use crate::conversation::{BlockedWrite, Note};
+use crate::permission::{Access, ClassificationLevel};
+use crate::tools::{Plan, ToolError, ToolOutput};
+use crate::workspace::{ChangeSet, LayerKind, PathState, View};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What was pending before a command ran.
+pub(super) struct PendingSnapshot {
+    view: View,
+    before: BTreeMap<PathBuf, PathState>,
+}
+
+fn is_classified(services: &SharedServices) -> bool {
+    let policy = services.policy();
+    !policy.labels().is_off() && policy.taint().load() > ClassificationLevel::Public
+}
+
+/// What goes on after its call cannot be judged when it ends: the conversation may have another level by then.
+pub(super) fn check_background(ctx: &CallContext, plan: &dyn Plan) -> Result<(), ToolError> {
+    if !plan.outlasts_call() || !is_classified(&ctx.services) {
+        return Ok(());
+    }
+    Err(ToolError::hint(
+        "no background commands in a classified conversation: placet cannot check what they write later",
+        "run it without `background`",
+    ))
+}
+
+/// What is pending now, when a command is about to run in a session where something is classified.
+pub(super) fn snapshot(ctx: &CallContext, reach: &[Access]) -> Option<PendingSnapshot> {
+    if !reach.iter().any(|access| matches!(access, Access::Run { .. })) || !is_classified(&ctx.services) {
+        return None;
+    }
+    let view = ctx.services.env.workspace.view()?.clone();
+    // If the pending changes cannot be read, all of them count as made by the command: the strict side.
+    let set = view.changes(LayerKind::Pending).unwrap_or_default();
+    Some(PendingSnapshot { view, before: set.changes.into_iter().map(|c| (c.path, c.after)).collect() })
+}
+
+/// Discards what the command changed at a lower level than the session's; the note says what.
+pub(super) async fn discard_lower_writes(
+    ctx: &CallContext,
+    snapshot: Option<PendingSnapshot>,
+    mut output: ToolOutput,
+) -> (ToolOutput, Option<Note>) {
+    let Some(PendingSnapshot { view, before }) = snapshot else { return (output, None) };
+    let services = Arc::clone(&ctx.services);
+    let discarded = tokio::task::spawn_blocking(move || {
+        let mut set = view.changes(LayerKind::Pending).map_err(|e| e.to_string())?;
+        let policy = services.policy().clone();
+        let taint = policy.taint().load();
+        let level_of = |path: &PathBuf| policy.level_of(path);
+        set.changes.retain(|c| before.get(&c.path) != Some(&c.after) && level_of(&c.path) < taint);
+        let note = blocked(&set, taint, &level_of, |path| services.env.workspace.shown(path));
+        if !set.is_empty() {
+            view.discard(&View::everything(&set)).map_err(|e| e.to_string())?;
+        }
+        Ok::<_, String>(note)
+    });
+    let note = match discarded.await.unwrap_or_else(|e| Err(e.to_string())) {
+        Ok(note) => note,
+        Err(e) => return (withheld(&output, &format!("cannot check what the command wrote: {e}")), None),
+    };
+    if note.is_some() {
+        output.for_person.line.push_str(" · write-down blocked");
+    }
+    (output, note)
+}
+
+/// The most files that the note names.
+const NAMED: usize = 10;
+
+fn blocked(
+    set: &ChangeSet,
+    taint: ClassificationLevel,
+    level_of: &dyn Fn(&PathBuf) -> ClassificationLevel,
+    shown: impl Fn(&PathBuf) -> String,
+) -> Option<Note> {
+    let file = |path: &PathBuf| BlockedWrite { path: shown(path), level: level_of(path).name().into() };
+    let files: Vec<BlockedWrite> = set.changes.iter().take(NAMED).map(|c| file(&c.path)).collect();
+    let more = set.len() - files.len();
+    (!set.is_empty()).then(|| Note::WriteDownBlocked { level: taint.name().into(), files, more })
+}

@@ -1,0 +1,146 @@
+//! The person's hooks: programs and rules of their own that are asked before a call, and about each of its results.
+
+use super::audit;
+use crate::agent::calls::approval;
+use crate::agent::calls::context::CallContext;
+use crate::agent::calls::origin::{CallOrigin, EntryPoint};
+use crate::agent::calls::rejection::{CallRejection, withheld};
+use crate::agent::services::SharedServices;
+use crate::audit::{AuditEvent, AuditKind};
+use crate::conversation::{CallId, CallInput, text_of};
+use crate::hooks::{HookAction, HookContext, HookFlow, HookPoint, HookRuling};
+use crate::permission::{Access, Denial, FlowCheck, FlowViolation};
+use crate::tools::{OutputFacts, ToolError, ToolOutput};
+use tokio_util::sync::CancellationToken;
+
+pub(in crate::agent) fn has_hook(origin: &CallOrigin, point: HookPoint, tool: &str) -> bool {
+    origin.interceptors.hooks.has_hook_for(point, tool)
+}
+
+/// Asks the hooks and writes down what they say. Without hooks at this point it is ALLOW, at no cost.
+pub(in crate::agent) async fn ask(
+    origin: &CallOrigin,
+    point: HookPoint,
+    context: HookContext,
+    call: Option<&CallId>,
+    cancel: &CancellationToken,
+) -> Result<HookRuling, ToolError> {
+    let tool = context.tool.clone().unwrap_or_default();
+    if !has_hook(origin, point, &tool) {
+        return Ok(HookRuling { action: HookAction::Allow, hook: None, redactions: Vec::new() });
+    }
+    let ruling = origin.interceptors.hooks.decide(point, context, cancel).await;
+    let why = match &ruling.hook {
+        Some(_) => ruling.says("decided"),
+        None => "no hook had an opinion".into(),
+    };
+    let entry = AuditEvent {
+        session: origin.session.clone(),
+        tool: Some(point.name().into()),
+        call: call.map(ToString::to_string),
+        reach: Some(tool).filter(|tool| !tool.is_empty()).into_iter().collect(),
+        decision: Some(ruling.action.name().into()),
+        why: Some(why),
+        ..AuditEvent::of(AuditKind::Hook)
+    };
+    audit::write(origin, entry)?;
+    Ok(ruling)
+}
+
+/// What hooks get to know about anything in this conversation.
+pub(in crate::agent) fn context(services: &SharedServices) -> HookContext {
+    let policy = services.policy();
+    HookContext {
+        session_id: services.origin.session.clone(),
+        mode: policy.mode().name().into(),
+        session_taint: policy.taint().load().name().into(),
+        cwd: services.env.workspace.cwd().to_path_buf(),
+        ..HookContext::default()
+    }
+}
+
+/// What they get to know about the call.
+fn call_context(ctx: &CallContext, reach: &[Access]) -> HookContext {
+    // In a statement of its own: `context` takes the same lock.
+    let flow = flow_of(&ctx.services.policy().flow(&ctx.call.name, reach));
+    HookContext {
+        tool: Some(ctx.call.name.clone()),
+        input: match &ctx.call.input {
+            CallInput::Object(value) => value.clone(),
+            CallInput::Malformed { raw, .. } => raw.clone().into(),
+        },
+        flow,
+        ..context(&ctx.services)
+    }
+}
+
+fn flow_of(check: &FlowCheck) -> HookFlow {
+    let any = |is: fn(&FlowViolation) -> bool| check.violations.iter().any(is);
+    HookFlow {
+        write_down: any(|v| matches!(v, FlowViolation::Sink { .. })),
+        resource_write_down: any(|v| matches!(v, FlowViolation::File { .. })),
+        read_ceiling: any(|v| matches!(v, FlowViolation::Ceiling { .. })),
+    }
+}
+
+/// Before anything is decided. What comes back is why a person must be asked, if so.
+pub(super) async fn before_call(
+    ctx: &CallContext,
+    reach: &[Access],
+) -> Result<Option<String>, CallRejection> {
+    let origin = &ctx.services.origin;
+    let mut demands = Vec::new();
+    for point in [HookPoint::McpToolCall, HookPoint::PreToolCall] {
+        let applies = point == HookPoint::PreToolCall || origin.entry_point == EntryPoint::Mcp;
+        if !applies || !has_hook(origin, point, &ctx.call.name) {
+            continue;
+        }
+        let ruling = ask(origin, point, call_context(ctx, reach), Some(&ctx.call.id), &ctx.cancel).await?;
+        match &ruling.action {
+            HookAction::Block(_) => {
+                let hint = "the person set this up; find another way, or ask them".into();
+                return Err(CallRejection::Denied(Denial { reason: ruling.says("blocks it"), hint }));
+            }
+            HookAction::Ask(_) => demands.push(ruling.says("asks for a person's approval")),
+            HookAction::Allow | HookAction::Redact(_) => {}
+        }
+    }
+    Ok((!demands.is_empty()).then(|| demands.join("; ")))
+}
+
+/// True when some hook wants to see the results of the call.
+pub(in crate::agent) fn inspect_results(ctx: &CallContext) -> bool {
+    has_hook(&ctx.services.origin, HookPoint::PostToolResponse, &ctx.call.name)
+}
+
+pub(super) async fn inspect_result(ctx: &CallContext, output: ToolOutput) -> ToolOutput {
+    let context = HookContext { text: Some(text_of(&output.for_model)), ..call_context(ctx, &[]) };
+    let point = HookPoint::PostToolResponse;
+    let ruling = ask(&ctx.services.origin, point, context, Some(&ctx.call.id), &ctx.cancel).await;
+    let ruling = match ruling {
+        Ok(ruling) => ruling,
+        Err(error) => return withheld(&output, &error.message),
+    };
+    let output = redacted(output, &ruling);
+    match &ruling.action {
+        HookAction::Allow | HookAction::Redact(_) => output,
+        HookAction::Block(_) => withheld(&output, &ruling.says("blocks it")),
+        HookAction::Ask(_) => {
+            let reason = ruling.says("asks a person to see the result first");
+            match approval::ask_about_result(ctx, &reason, &output).await {
+                Ok(()) => output,
+                Err(why) => withheld(&output, &why),
+            }
+        }
+    }
+}
+
+/// Everything of a result that is text.
+fn redacted(mut output: ToolOutput, ruling: &HookRuling) -> ToolOutput {
+    if !ruling.redactions.is_empty() {
+        // The facts of a command repeat its output: without the hook's redactions they must not go on.
+        output.facts = OutputFacts::None;
+        output.texts_mut().into_iter().for_each(|text| *text = ruling.redact(text));
+    }
+    output
+}

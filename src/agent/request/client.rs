@@ -1,0 +1,135 @@
+//! The way to the model: who answers, what a request is built from, and what requests cost. Every request goes out here,
+//! so that none is left uncounted.
+
+use super::build::{BuiltRequest, ModelContext};
+use crate::agent::config::ActiveModel;
+use crate::agent::conversation::log::Conversation;
+use crate::agent::cost_meter::CostBudget;
+use crate::agent::costs::{CostTracker, record};
+use crate::agent::event::TurnEvents;
+use crate::agent::subagent_pool::SubagentPool;
+use crate::conversation::{AssistantMessage, TokenUsage};
+use crate::provider::{AnswerStream, ModelRequest, StreamEvent};
+use tokio_util::sync::CancellationToken;
+
+pub(in crate::agent) struct ModelClient {
+    pub(in crate::agent) model: ActiveModel,
+    pub(in crate::agent) context: ModelContext,
+    pub(in crate::agent) costs: CostTracker,
+    pub(in crate::agent) budget: CostBudget,
+    pub(in crate::agent) subagents: SubagentPool,
+}
+
+impl ModelClient {
+    /// The next request of the conversation.
+    pub(in crate::agent) fn build(&mut self, conversation: &Conversation) -> BuiltRequest {
+        self.context.build(&conversation.sent(), &self.model.spec, self.model.max_output)
+    }
+
+    /// Another model from the next request on.
+    pub(in crate::agent) fn switch(&mut self, model: ActiveModel) {
+        self.context.reset_for_model();
+        self.model = model;
+    }
+
+    pub(in crate::agent) fn begin_turn(&mut self) {
+        self.costs.begin_turn();
+        if !self.subagents.is_child {
+            self.subagents.meter.begin_turn();
+        }
+    }
+
+    /// Sends a request: what comes of it is counted, also when it breaks off or is stopped.
+    pub(in crate::agent) fn send(
+        &mut self,
+        request: ModelRequest,
+        conversation: &mut Conversation,
+        events: &TurnEvents,
+        cancel: CancellationToken,
+    ) -> AnswerStream {
+        self.settle(conversation, events);
+        self.costs.open();
+        self.model.provider.answer(request, cancel)
+    }
+
+    /// Observes what comes of the request.
+    pub(in crate::agent) fn observe(
+        &mut self,
+        event: &StreamEvent,
+        conversation: &mut Conversation,
+        events: &TurnEvents,
+    ) {
+        if let StreamEvent::Retrying { .. } | StreamEvent::Elsewhere { .. } = event {
+            // Another attempt is another request.
+            self.settle(conversation, events);
+            self.costs.open();
+        }
+        self.costs.observe(event);
+    }
+
+    /// The answer is whole: it is counted as its provider did, or as it last did while it came.
+    pub(in crate::agent) fn close(
+        &mut self,
+        answer: &AssistantMessage,
+        conversation: &mut Conversation,
+        events: &TurnEvents,
+    ) {
+        let open = self.costs.take_open().unwrap_or_default();
+        let usage = if answer.usage.is_zero() { open.usage } else { answer.usage };
+        // A call that the person typed is answered by nobody.
+        if !usage.is_zero() || self.model.provider.wire().is_some() {
+            self.count((&answer.provider, &answer.model), usage, conversation, events);
+        }
+    }
+
+    /// The answer broke off, or was stopped: what is known of it is counted.
+    pub(in crate::agent) fn settle(&mut self, conversation: &mut Conversation, events: &TurnEvents) {
+        if let Some(open) = self.costs.take_unfinished() {
+            self.count((&open.fallback, ""), open.usage, conversation, events);
+        }
+    }
+
+    /// Adds what a request cost, here and in the session.
+    fn count(
+        &mut self,
+        by: (&str, &str),
+        usage: TokenUsage,
+        conversation: &mut Conversation,
+        events: &TurnEvents,
+    ) {
+        let cost = self.costs.price((self.model.provider.name(), &self.model.spec.name), by, usage);
+        self.costs.add(&cost);
+        self.subagents.meter.add(cost.picos);
+        self.subagents.report_cost(&cost);
+        if !usage.is_zero() {
+            self.costs.last_prompt = usage.prompt();
+        }
+        if let Err(e) = conversation.append(record(&cost)) {
+            events
+                .notice(format!("the cost of a request was not saved; later totals do not include it: {e}"));
+        }
+        self.report_usage(None, events);
+    }
+
+    /// Counts what sub-agents cost since it was last counted.
+    pub(in crate::agent) fn count_subagents(&mut self, conversation: &mut Conversation, events: &TurnEvents) {
+        let costs = &mut self.costs;
+        let has_costs = self.subagents.count_costs(|cost| {
+            costs.add(cost);
+            if let Err(e) = conversation.append(record(cost)) {
+                tracing::warn!("the cost of a sub-agent was not saved: {e}");
+            }
+        });
+        if has_costs {
+            self.report_usage(None, events);
+        }
+    }
+
+    /// Reports what the session cost, with what the open answer has cost so far.
+    pub(in crate::agent) fn report_usage(&mut self, open: Option<TokenUsage>, events: &TurnEvents) {
+        let mut total = self.costs.session.usage;
+        total += open.unwrap_or_default();
+        let prompt = open.map_or(self.costs.last_prompt, |usage| usage.prompt());
+        self.costs.report_usage(total, prompt, self.model.spec.window, events);
+    }
+}

@@ -1,0 +1,42 @@
+//! The view of a conversation at the beginning and at the end of a turn: under which name changes are journaled, and what
+//! becomes of what only this turn may see.
+
+use super::config::TurnStart;
+use super::conversation::log::Conversation;
+use super::event::TurnEvents;
+use super::services::SharedServices;
+use crate::workspace::TransactionLabel;
+
+/// What is applied from now on is journaled under this turn's name.
+pub(super) fn begin(services: &SharedServices, conversation: &Conversation, start: &TurnStart) {
+    let Some(view) = services.env.workspace.view().filter(|_| !services.subagents.is_child) else { return };
+    let said = start.text();
+    let said = services.secrets().redact(&said);
+    let title = said.lines().next().unwrap_or_default().chars().take(80).collect();
+    let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    if let Err(e) = view.drop_unchanged() {
+        tracing::warn!("files whose changes cancel out are still listed as pending: {e}");
+    }
+    let turn = TransactionLabel::turn_of(&name, conversation.transcript.len(), conversation.branches);
+    let session = services.origin.session.clone();
+    view.begin_turn(TransactionLabel { turn, session, title, ..TransactionLabel::default() });
+}
+
+/// Uploads what was applied in mounts, and discards what read mode's commands changed.
+pub(super) fn end(services: &SharedServices, events: &TurnEvents) {
+    if services.subagents.is_child {
+        return;
+    }
+    for why in services.env.mounts.push() {
+        events.notice(format!("not saved to the store: {why}"));
+    }
+    let Some(view) = services.env.workspace.view() else { return };
+    if let Err(e) = view.drop_scratch() {
+        events.notice(format!("could not discard the changes of commands: {e}"));
+    }
+    let dropped = view.turn().dropped;
+    if dropped > 0 {
+        let changes = crate::text::count::of(dropped, "change");
+        events.notice(format!("read mode: discarded {changes} made by commands"));
+    }
+}

@@ -1,0 +1,249 @@
+//! Conversations: with a screen, for one turn, or line by line from a pipe.
+
+use super::args::{Options, OutputFormat};
+use super::changes;
+use super::report::{self, CliError, code_for, warn, written};
+use super::signals::{self, CurrentTurn};
+use super::start::{LoadedApp, load, note_untrusted, runtime};
+use crate::agent::{Agent, TurnStart};
+use crate::app::App;
+use crate::conversation::Part;
+use crate::repl;
+use crate::serve::changes::{ChangeReport, TurnChanges};
+use crate::serve::headless::{self, AnswerAudience, HeadlessFormat, NoticeAudience};
+use crate::session::{OpenSession, SessionStore};
+use crate::ui::term;
+use std::io::{self, BufRead, IsTerminal, Read};
+use tokio_util::sync::CancellationToken;
+
+pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, CliError> {
+    let loaded = load(options)?;
+    if let Some(text) = &options.print {
+        return print(text, loaded, options);
+    }
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        // With a prompt there is nothing to wait for: an inherited standard input may never end.
+        return match prompt {
+            Some(prompt) => print(&prompt, loaded, options),
+            None => lines(loaded, options),
+        };
+    }
+    let runtime = runtime()?;
+    let current = CurrentTurn::default();
+    let watching = current.clone();
+    // Signals are watched from the first turn or prompt on; registering costs nothing that is felt.
+    signals::watch(&runtime, watching);
+    let opened = repl::ShellOptions {
+        prompt,
+        resume: resume_of(options),
+        trust: loaded.untrusted,
+        on_turn: Box::new(move |stop| current.set(stop)),
+    };
+    repl::run(&loaded.app.user_context(), &runtime, opened).map_err(CliError::from)
+}
+
+fn resume_of(options: &Options) -> repl::ResumeTarget {
+    match (&options.resume, options.continue_last) {
+        (Some(prefix), _) if prefix.is_empty() => repl::ResumeTarget::Choose,
+        (Some(prefix), _) => repl::ResumeTarget::Named(prefix.clone()),
+        (None, true) => repl::ResumeTarget::Last,
+        (None, false) => repl::ResumeTarget::No,
+    }
+}
+
+/// One turn without a screen.
+fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
+    note_untrusted(&loaded);
+    let mut prompt = text.to_string();
+    let piped = prompt == "-";
+    if piped {
+        prompt.clear();
+        let mut stdin = io::stdin().lock();
+        stdin
+            .read_to_string(&mut prompt)
+            .map_err(|e| CliError::new(format!("cannot read standard input: {e}")))?;
+    }
+    if prompt.trim().is_empty() {
+        return Err(CliError::usage("the prompt is empty")
+            .hint("pass it as an argument (`placet -p \"show README.md\"`) or on standard input"));
+    }
+    let runtime = runtime()?;
+    let current = CurrentTurn::default();
+    signals::watch(&runtime, current.clone());
+    let start = begin(&loaded.app, prompt.trim_end(), !piped || options.batch);
+    let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
+    let turn = turn(&runtime, &current, &mut agent, start, options.output_format)?;
+    turn.end(&agent, options, || stop_jobs(&runtime, &agent))
+}
+
+/// What a prompt starts: what the person wrote out as a batch needs no model. Text that came through a pipe may be
+/// anybody's.
+fn begin(app: &App, prompt: &str, own_words: bool) -> TurnStart {
+    match TurnStart::of_operations(prompt, app.dialect).filter(|_| own_words) {
+        Some(start) => start,
+        None => TurnStart::Say(vec![Part::text(prompt)]),
+    }
+}
+
+/// What runs in the background without a screen ends with the last turn.
+fn stop_jobs(runtime: &tokio::runtime::Runtime, agent: &Agent) {
+    runtime.block_on(agent.env().jobs.stop_all()).iter().for_each(|words| warn(words));
+}
+
+/// What is pending after a turn without a screen.
+fn settled(agent: &Agent, options: &Options, code: u8) -> Result<u8, CliError> {
+    let workspace = &agent.env().workspace;
+    match changes::settle(agent, options, code)? {
+        Some(code) => Ok(code),
+        None => Ok(changes::after(workspace, code)),
+    }
+}
+
+/// Prompts line by line from a pipe, answered plainly, in one conversation.
+fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
+    note_untrusted(&loaded);
+    let runtime = runtime()?;
+    let current = CurrentTurn::default();
+    signals::watch(&runtime, current.clone());
+    let mut agent: Option<Agent> = None;
+    let mut worst = report::DONE;
+    for line in io::stdin().lock().lines() {
+        let line = line.map_err(|e| CliError::new(format!("cannot read standard input: {e}")))?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        if agent.is_none() {
+            let start = begin(&loaded.app, &line, options.batch);
+            agent = Some(headless_agent(&loaded.app, options, &line, &start)?);
+        }
+        let Some(agent) = agent.as_mut() else { continue };
+        let start = begin(&loaded.app, &line, options.batch);
+        let turn = turn(&runtime, &current, agent, start, options.output_format)?;
+        let code = turn.end(agent, options, || ())?;
+        worst = worst.max(code);
+        if code == report::INTERRUPTED {
+            break;
+        }
+    }
+    if let Some(agent) = &agent {
+        stop_jobs(&runtime, agent);
+    }
+    Ok(worst)
+}
+
+/// A conversation without a screen. One that cannot be saved is held all the same, and said not to be.
+fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) -> Result<Agent, CliError> {
+    let answerer = app.answerer(None, None)?;
+    // Who would answer does not matter where nobody is asked.
+    if let Some(note) = answerer.note.as_ref().filter(|_| matches!(start, TurnStart::Say(_))) {
+        warn(&format!("note: {note}"));
+    }
+    let store = match app.store() {
+        Ok((store, notes)) => {
+            notes.iter().for_each(|n| warn(&format!("note: {n}")));
+            Some(store)
+        }
+        Err(e) => {
+            warn(&format!("note: this conversation is not saved: {e}"));
+            None
+        }
+    };
+    let Some(store) = store else { return Ok(app.agent(answerer, None)?) };
+    let (session, resumed) = open_session(&store, app, options, first)?;
+    let loaded = if resumed { Some(store.load_for_resume(session.id())?) } else { None };
+    let mut agent = app.agent(answerer, Some(session))?;
+    if let Some(loaded) = loaded {
+        for note in agent.resume(loaded)? {
+            warn(&format!("note: {note}"));
+        }
+    }
+    // Now that this one is open, it cannot be among those that go.
+    if let Some(note) = app.prune_daily(&store) {
+        warn(&format!("note: {note}"));
+    }
+    Ok(agent)
+}
+
+fn open_session(
+    store: &SessionStore,
+    app: &App,
+    options: &Options,
+    first: &str,
+) -> Result<(OpenSession, bool), CliError> {
+    let id = match resume_of(options) {
+        repl::ResumeTarget::No => None,
+        repl::ResumeTarget::Last => match store.latest(app.cwd())? {
+            Some(id) => Some(id),
+            None => {
+                return Err(CliError::new("no earlier session in this directory"));
+            }
+        },
+        repl::ResumeTarget::Named(prefix) => Some(store.find(&prefix)?.id),
+        repl::ResumeTarget::Choose => {
+            return Err(CliError::usage("--resume needs a session ID when there is no terminal")
+                .hint("`placet session list` lists the sessions"));
+        }
+    };
+    match id {
+        Some(id) => Ok((store.resume(&id)?, true)),
+        None => Ok((store.create(app.cwd(), &repl::title_of(first))?, false)),
+    }
+}
+
+/// A turn that was run, and of which the end is not written yet.
+struct CliTurn {
+    done: headless::HeadlessTurn,
+    format: OutputFormat,
+}
+
+fn turn(
+    runtime: &tokio::runtime::Runtime,
+    current: &CurrentTurn,
+    agent: &mut Agent,
+    start: TurnStart,
+    format: OutputFormat,
+) -> Result<CliTurn, CliError> {
+    let columns = usize::from(term::size().0);
+    let reader =
+        if io::stdout().is_terminal() { AnswerAudience::Person { columns } } else { AnswerAudience::Program };
+    let side = if io::stderr().is_terminal() { NoticeAudience::Person } else { NoticeAudience::Program };
+    let how = match format {
+        OutputFormat::Text => HeadlessFormat::Text(reader, side),
+        OutputFormat::Json => HeadlessFormat::Json,
+        OutputFormat::StreamJson => HeadlessFormat::StreamJson,
+    };
+    let stop = CancellationToken::new();
+    current.set(Some(stop.clone()));
+    let done = runtime.block_on(headless::run(agent, start, how, stop, &mut io::stdout(), &mut io::stderr()));
+    current.set(None);
+    Ok(CliTurn { done, format })
+}
+
+impl CliTurn {
+    /// Settles what is pending and writes the end of the turn. `last` ends what must have ended before that. The answer
+    /// as text comes first, so that a person reads it above what was applied; JSON comes last, and says what was.
+    fn end(self, agent: &Agent, options: &Options, last: impl FnOnce()) -> Result<u8, CliError> {
+        let code = code_for(&self.done.ending, self.done.refused);
+        if self.format == OutputFormat::Text {
+            let code = ended(self.done, Vec::new(), code)?;
+            last();
+            return settled(agent, options, code);
+        }
+        last();
+        let view = agent.env().workspace.view();
+        let before = view.map(TurnChanges::of);
+        let settled = settled(agent, options, code);
+        let changes = before.zip(view).map(|(before, view)| before.reports(view)).unwrap_or_default();
+        let code = settled.as_ref().map_or(code, |code| *code);
+        let code = ended(self.done, changes, code)?;
+        settled.map(|_| code)
+    }
+}
+
+/// Writes the end. Somebody who closed the pipe wants no more of it, and that is no failure.
+fn ended(done: headless::HeadlessTurn, changes: Vec<ChangeReport>, code: u8) -> Result<u8, CliError> {
+    let output = done.end(changes, &mut io::stdout(), &mut io::stderr());
+    let closed = output.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::BrokenPipe);
+    written(output)?;
+    Ok(if closed { report::DONE } else { code })
+}

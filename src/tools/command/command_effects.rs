@@ -1,0 +1,294 @@
+//! A command in the view, and what becomes of its effects when it has ended.
+
+use crate::permission::WritePolicy;
+use crate::process::CommandExit;
+use crate::text::count;
+use crate::tools::ToolError;
+use crate::workspace::{
+    ApplyOutcome, CommandEffects, CommandView, LossLimit, PendingReason, TransactionLabel, View, Workspace,
+    WorkspaceSnapshot, WriteContext,
+};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// A command that is about to run in the view.
+pub(in crate::tools) struct SandboxedRun {
+    pub(super) view: View,
+    /// Absent where effects are real at once.
+    pub(super) command: Option<CommandView>,
+    /// What the workspace held before, where effects are real at once.
+    pub(super) before: Option<WorkspaceSnapshot>,
+    pub(super) writer: WriteContext,
+    /// Variables that the command did not get, at the first command of a conversation.
+    pub(super) withheld: Vec<String>,
+}
+
+/// What is said about a command's effects.
+#[derive(Debug, Default)]
+pub(in crate::tools) struct EffectsSummary {
+    pub(in crate::tools) for_model: String,
+    pub(in crate::tools) for_person: String,
+}
+
+impl SandboxedRun {
+    /// The command and all it started are dead: its effects are folded, and in write mode applied.
+    pub(in crate::tools) async fn finish(
+        mut self,
+        workspace: &Workspace,
+        limit: LossLimit,
+        ending: CommandExit,
+    ) -> Result<EffectsSummary, ToolError> {
+        let withheld = std::mem::take(&mut self.withheld);
+        Ok(with_withheld(self.collect_effects(workspace, limit, ending).await?, &withheld))
+    }
+
+    async fn collect_effects(
+        self,
+        workspace: &Workspace,
+        limit: LossLimit,
+        ending: CommandExit,
+    ) -> Result<EffectsSummary, ToolError> {
+        let SandboxedRun { view, command, before, writer, .. } = self;
+        let Some(command) = command else {
+            return compared(workspace, view, before.unwrap_or_default(), writer).await;
+        };
+        if ending == CommandExit::Cancelled {
+            return Ok(discarded_summary());
+        }
+        let hidden_by = workspace.clone();
+        let settled = tokio::task::spawn_blocking(move || {
+            let effects = view.finish(command, &|path| hidden_by.is_hidden(path))?;
+            let fate = match writer.landing {
+                _ if effects.is_empty() => EffectsOutcome::None,
+                WritePolicy::Discard => EffectsOutcome::Scratch,
+                WritePolicy::Apply => {
+                    let mut turn = view.turn().clone();
+                    let label = TransactionLabel { assent: writer.assent, ..view.label() };
+                    let applied = view.apply_within_limit(&effects.paths, limit, &mut turn, label);
+                    *view.turn() = turn;
+                    match applied {
+                        Ok(Ok(ApplyOutcome::Landed(entry))) if entry.shortfalls.is_empty() => {
+                            EffectsOutcome::Applied
+                        }
+                        Ok(Ok(ApplyOutcome::Landed(entry))) => {
+                            EffectsOutcome::AppliedBut(entry.shortfalls.join("; "))
+                        }
+                        Ok(Ok(ApplyOutcome::Nothing)) => EffectsOutcome::None,
+                        Ok(Ok(ApplyOutcome::Changed { .. })) => {
+                            EffectsOutcome::Pending("files changed in the meantime".into())
+                        }
+                        Ok(Err(braked)) => {
+                            view.turn().braked.push(braked.words());
+                            EffectsOutcome::Braked(braked)
+                        }
+                        Err(e) => EffectsOutcome::Pending(e.to_string()),
+                    }
+                }
+                WritePolicy::Hold | WritePolicy::Direct => EffectsOutcome::Pending(String::new()),
+            };
+            Ok::<_, std::io::Error>((effects, fate))
+        });
+        let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
+        let (effects, fate) =
+            settled.map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?;
+        Ok(told(workspace, &effects, &fate))
+    }
+
+    /// The same for a background command: its effects are pending, whatever the mode is by now. `suffix` names its
+    /// versions of files that others changed as well.
+    pub(in crate::tools) async fn finish_background(
+        mut self,
+        workspace: Workspace,
+        ending: CommandExit,
+        suffix: String,
+    ) -> Result<EffectsSummary, ToolError> {
+        let withheld = std::mem::take(&mut self.withheld);
+        Ok(with_withheld(self.collect_background_effects(workspace, ending, suffix).await?, &withheld))
+    }
+
+    async fn collect_background_effects(
+        self,
+        workspace: Workspace,
+        ending: CommandExit,
+        suffix: String,
+    ) -> Result<EffectsSummary, ToolError> {
+        let SandboxedRun { view, command: Some(command), writer, .. } = self else {
+            return Ok(EffectsSummary::default());
+        };
+        if writer.landing == WritePolicy::Discard {
+            return Ok(EffectsSummary {
+                for_model: "\n[read mode: its changes were discarded]".into(),
+                for_person: " · its changes were discarded (read mode)".into(),
+            });
+        }
+        if !matches!(ending, CommandExit::Exit(_) | CommandExit::Signal(_)) {
+            return Ok(discarded_summary());
+        }
+        let settled = tokio::task::spawn_blocking(move || {
+            let effects = view.finish_background(command, &suffix, &|path| workspace.is_hidden(path))?;
+            let fate = if effects.is_empty() {
+                EffectsOutcome::None
+            } else {
+                EffectsOutcome::Pending(String::new())
+            };
+            Ok::<_, std::io::Error>(told(&workspace, &effects, &fate))
+        });
+        let settled = settled.await.map_err(|e| ToolError::new(e.to_string()))?;
+        settled.map_err(|e| ToolError::new(format!("its effects could not be read: {e}")))
+    }
+}
+
+/// Says which variables the command did not get, so that a failed login explains itself.
+pub(super) fn with_withheld(mut told: EffectsSummary, withheld: &[String]) -> EffectsSummary {
+    /// Names that are shown; an environment may hold hundreds.
+    const SHOWN: usize = 20;
+    if withheld.is_empty() {
+        return told;
+    }
+    let mut names: Vec<String> =
+        withheld.iter().take(SHOWN).map(|name| crate::text::sanitize::name(name).into_owned()).collect();
+    if withheld.len() > SHOWN {
+        names.push(format!("and {} more", withheld.len() - SHOWN));
+    }
+    told.for_model.push_str(&format!(
+        "\n[these environment variables look like secrets and are not passed to commands: {}; the person can pass a variable with the setting sandbox.keep_env]",
+        names.join(", ")
+    ));
+    told.for_person.push_str(&format!(
+        " · not passed, because they look like secrets: {} ({}); `sandbox.keep_env` passes one",
+        count::of(withheld.len(), "variable"),
+        names.join(", ")
+    ));
+    told
+}
+
+/// A transaction that was stopped did nothing.
+fn discarded_summary() -> EffectsSummary {
+    EffectsSummary {
+        for_model: "\n[its changes were discarded]".into(),
+        for_person: " (its changes were discarded)".into(),
+    }
+}
+
+/// Without a view: what is different from before the command, which stands at once and can be undone.
+async fn compared(
+    workspace: &Workspace,
+    view: View,
+    before: WorkspaceSnapshot,
+    writer: WriteContext,
+) -> Result<EffectsSummary, ToolError> {
+    let hidden_by = workspace.clone();
+    let label = TransactionLabel { assent: writer.assent, ..view.label() };
+    let by = writer.origin;
+    let look = move || view.since(&before, &|path| hidden_by.is_hidden(path), label, by.as_deref());
+    let looked = tokio::task::spawn_blocking(look).await.map_err(|e| ToolError::new(e.to_string()))?;
+    let (effects, _) =
+        looked.map_err(|e| ToolError::new(format!("the command's effects could not be read: {e}")))?;
+    Ok(told(workspace, &effects, &EffectsOutcome::Real))
+}
+
+enum EffectsOutcome {
+    /// Changed for good already.
+    Real,
+    None,
+    Scratch,
+    Applied,
+    /// Not all of it could be written down.
+    AppliedBut(String),
+    Pending(String),
+    Braked(PendingReason),
+}
+
+/// Paths that lie below no other one, each with how many lie below it: a directory that came or went is named once.
+fn tops(paths: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
+    let mut tops: Vec<(PathBuf, usize)> = Vec::new();
+    for path in paths {
+        match tops.last_mut() {
+            Some((top, below)) if path.starts_with(&*top) => *below += 1,
+            _ => tops.push((path.clone(), 0)),
+        }
+    }
+    tops
+}
+
+fn told(workspace: &Workspace, effects: &CommandEffects, fate: &EffectsOutcome) -> EffectsSummary {
+    let home = match effects.home {
+        0 => String::new(),
+        paths => format!(
+            "\n[outside the workspace: {} in the home directory changed; these changes last for this session and are never applied]",
+            count::of(paths, "path")
+        ),
+    };
+    if effects.is_empty() {
+        return EffectsSummary { for_model: home, for_person: String::new() };
+    }
+    let mut counts = Vec::new();
+    for (count, word) in
+        [(effects.created, "created"), (effects.modified, "modified"), (effects.deleted, "deleted")]
+    {
+        if count > 0 {
+            counts.push(format!("{count} {word}"));
+        }
+    }
+    let counts = counts.join(", ");
+    let name = |path: &PathBuf| crate::text::visible::path(&workspace.shortened(path));
+    let tops = tops(&effects.paths);
+    let mut names: Vec<String> = Vec::new();
+    for (path, below) in tops.iter().take(20) {
+        let below =
+            if *below > 0 { format!(" ({} in it)", count::of(*below, "path")) } else { String::new() };
+        names.push(format!("{}{below}", name(path)));
+    }
+    if tops.len() > names.len() {
+        names.push(format!("and {} more", tops.len() - names.len()));
+    }
+    let (fate, short) = match fate {
+        EffectsOutcome::None => ("no changes in the end".into(), "no changes".into()),
+        EffectsOutcome::Scratch => {
+            let words = "read mode: discarded when the turn ends; later commands of this turn see them";
+            (words.to_string(), "discarded at the end".to_string())
+        }
+        EffectsOutcome::Applied => ("applied".into(), "applied".into()),
+        EffectsOutcome::AppliedBut(why) => {
+            let words = format!("applied, but not everything worked: {why}");
+            (words.clone(), words)
+        }
+        EffectsOutcome::Real => {
+            let words = "made at once, because there is no copy-on-write view here; ignored files and .git were not watched";
+            (words.into(), "made at once; /undo reverts them, except in ignored files and .git".into())
+        }
+        EffectsOutcome::Pending(why) if why.is_empty() => {
+            ("pending: not in the workspace until the person applies them".into(), "pending".into())
+        }
+        EffectsOutcome::Pending(why) => (format!("pending: {why}"), format!("pending: {why}")),
+        EffectsOutcome::Braked(braked) => {
+            let why = braked.words();
+            (format!("pending until the person applies them, because {why}"), format!("pending: {why}"))
+        }
+    };
+    let mut for_model = format!("\n[effects: {counts}: {}; {fate}]", names.join(", "));
+    if !effects.special.is_empty() {
+        for_model.push_str("\n[pipes, sockets and devices are never applied]");
+    }
+    if !effects.raced.is_empty() {
+        let raced: Vec<String> = effects.raced.iter().map(name).collect();
+        for_model.push_str(&format!("\n[changed by others at the same time: {}]", raced.join(", ")));
+    }
+    if !effects.merged.is_empty() {
+        let merged: Vec<String> = effects.merged.iter().map(name).collect();
+        for_model.push_str(&format!("\n[changed by others as well, and merged: {}]", merged.join(", ")));
+    }
+    if !effects.beside.is_empty() {
+        let beside: Vec<String> = effects.beside.iter().map(name).collect();
+        for_model.push_str(&format!(
+            "\n[changed by others in the same place: their version stays, and this command's version is next to it: {}]",
+            beside.join(", ")
+        ));
+    }
+    for_model.push_str(&home);
+    let counts = match effects.beside.len() {
+        0 => counts,
+        beside => format!("{counts}, {beside} in conflict"),
+    };
+    EffectsSummary { for_model, for_person: format!(" · {counts}, {short}") }
+}

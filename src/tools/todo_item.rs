@@ -1,0 +1,37 @@
+//! One step of the model's list, and the list as lines.
+
+use crate::text::sanitize;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub struct TodoItem {
+    /// The step in a few words.
+    pub text: String,
+    pub status: TodoStatus,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoStatus {
+    Pending,
+    InProgress,
+    Done,
+}
+
+impl TodoStatus {
+    /// A mark and a word, for the list is read without colours too.
+    pub fn mark(self) -> &'static str {
+        match self {
+            TodoStatus::Pending => "[ ]",
+            TodoStatus::InProgress => "[>]",
+            TodoStatus::Done => "[x]",
+        }
+    }
+}
+
+/// `[x] read the code`, a line each.
+pub fn lines_of(items: &[TodoItem]) -> Vec<String> {
+    items.iter().map(|item| format!("{} {}", item.status.mark(), sanitize::line(&item.text))).collect()
+}

@@ -1,0 +1,16 @@
+//! Paths of AgentOS: below the workspace, also where nothing exists yet.
+
+use super::super::super::{ToolContext, ToolError};
+use crate::permission::AccessLocation;
+use crate::workspace::ResolvedPath;
+
+/// Resolves a path and refuses one that leads out of the workspace.
+pub(super) fn contained(env: &ToolContext, path: &str) -> Result<ResolvedPath, ToolError> {
+    let at = env.resolve(path)?;
+    match at.place {
+        AccessLocation::Outside => {
+            Err(ToolError::worded(format!("Path traversal denied: {path} resolves outside workspace")))
+        }
+        _ => Ok(at),
+    }
+}

@@ -1,0 +1,73 @@
+//! Which commits one history has and others lack.
+
+use super::budget::ReadBudget;
+use super::commit::Commit;
+use super::object_id::ObjectId;
+use super::object_store::ObjectReader;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
+
+/// Commits that are looked at for one count.
+const MOST_COMMITS: usize = 5_000;
+
+/// How many commits there are, or at least.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct CommitCount {
+    pub(super) number: usize,
+    /// Counting was cut off.
+    pub(super) at_least: bool,
+}
+
+/// The commit can be reached from the history that is counted, or from one of the others.
+const COUNTED: u8 = 1;
+const OTHER: u8 = 2;
+
+/// Commits that can be reached from `from` and from none of `others`, the newest first, until nothing is left that only
+/// `from` reaches.
+pub(super) fn only_in(
+    objects: &ObjectReader<'_>,
+    from: ObjectId,
+    others: &[ObjectId],
+    budget: &ReadBudget,
+) -> CommitCount {
+    let mut marks: BTreeMap<ObjectId, u8> = BTreeMap::new();
+    let mut commits: BTreeMap<ObjectId, Option<Commit>> = BTreeMap::new();
+    let mut queue = BinaryHeap::new();
+    for (id, mark) in std::iter::once((from, COUNTED)).chain(others.iter().map(|id| (*id, OTHER))) {
+        *marks.entry(id).or_default() |= mark;
+        let commit = commits.entry(id).or_insert_with(|| Commit::read(objects, &id));
+        queue.push((commit.as_ref().map_or(0, |commit| commit.time), id));
+    }
+    // Queued commits that no other history is known to have. The rest of the walk cannot change the count without them.
+    let mut open: BTreeSet<ObjectId> =
+        marks.iter().filter(|(_, mark)| **mark == COUNTED).map(|(id, _)| *id).collect();
+    while let Some((_, id)) = queue.pop() {
+        if open.is_empty() {
+            break;
+        }
+        if commits.len() > MOST_COMMITS || !budget.has_time() {
+            return CommitCount { number: counted(&marks), at_least: true };
+        }
+        open.remove(&id);
+        let mark = marks.get(&id).copied().unwrap_or_default();
+        let parents =
+            commits.get(&id).and_then(Option::as_ref).map(|c| c.parents.clone()).unwrap_or_default();
+        for parent in parents {
+            let known = marks.entry(parent).or_default();
+            if *known | mark == *known {
+                continue;
+            }
+            *known |= mark;
+            match *known {
+                COUNTED => drop(open.insert(parent)),
+                _ => drop(open.remove(&parent)),
+            }
+            let commit = commits.entry(parent).or_insert_with(|| Commit::read(objects, &parent));
+            queue.push((commit.as_ref().map_or(0, |commit| commit.time), parent));
+        }
+    }
+    CommitCount { number: counted(&marks), at_least: false }
+}
+
+fn counted(marks: &BTreeMap<ObjectId, u8>) -> usize {
+    marks.values().filter(|mark| **mark == COUNTED).count()
+}

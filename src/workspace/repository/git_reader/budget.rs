@@ -1,0 +1,92 @@
+//! How much may be read of one repository. A repository can be made so that reading it takes for ever: a small object
+//! inflates to gigabytes, deltas lead in a circle, a million refs.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// The largest object, inflated.
+pub(super) const LARGEST_OBJECT: usize = 16 << 20;
+/// All objects together, inflated.
+const MOST_INFLATED: usize = 64 << 20;
+/// Deltas that are applied, of all objects together.
+const MOST_DELTAS: usize = 5_000;
+/// Deltas on top of each other. git makes 50, and 4,095 at most.
+pub(super) const DEEPEST_DELTA: usize = 64;
+/// The longest that reading may take, on the person's time: the question waits for it.
+const LONGEST: Duration = Duration::from_millis(200);
+
+/// What a bound cut off, as it follows `not all of it was read: `.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ReadLimit {
+    Time,
+    Inflated,
+    Deltas,
+}
+
+impl ReadLimit {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            ReadLimit::Time => "it takes longer than 200 ms",
+            ReadLimit::Inflated => "its objects have more than 64 MB",
+            ReadLimit::Deltas => "its objects have more than 5,000 deltas",
+        }
+    }
+}
+
+/// What is left to read, for both states of a repository together.
+pub(super) struct ReadBudget {
+    until: Instant,
+    inflated: Cell<usize>,
+    deltas: Cell<usize>,
+    reached: RefCell<BTreeSet<ReadLimit>>,
+}
+
+impl ReadBudget {
+    pub(super) fn new() -> ReadBudget {
+        ReadBudget {
+            until: Instant::now() + LONGEST,
+            inflated: Cell::new(0),
+            deltas: Cell::new(0),
+            reached: RefCell::default(),
+        }
+    }
+
+    /// False once the time is over.
+    pub(super) fn has_time(&self) -> bool {
+        let has = Instant::now() < self.until;
+        if !has {
+            self.reach(ReadLimit::Time);
+        }
+        has
+    }
+
+    /// False where `bytes` more are too many.
+    pub(super) fn take_bytes(&self, bytes: usize) -> bool {
+        let sum = self.inflated.get().saturating_add(bytes);
+        self.inflated.set(sum);
+        let fits = sum <= MOST_INFLATED;
+        if !fits {
+            self.reach(ReadLimit::Inflated);
+        }
+        fits && self.has_time()
+    }
+
+    pub(super) fn take_delta(&self) -> bool {
+        self.deltas.set(self.deltas.get() + 1);
+        let fits = self.deltas.get() <= MOST_DELTAS;
+        if !fits {
+            self.reach(ReadLimit::Deltas);
+        }
+        fits
+    }
+
+    fn reach(&self, limit: ReadLimit) {
+        self.reached.borrow_mut().insert(limit);
+    }
+
+    /// The bounds that cut something off.
+    pub(super) fn reached(&self) -> Vec<ReadLimit> {
+        self.reached.borrow().iter().copied().collect()
+    }
+}

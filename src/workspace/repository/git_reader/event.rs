@@ -1,0 +1,304 @@
+//! What happened to a repository, one value for each row that a person reads.
+
+use super::tree_diff::TreeChanges;
+use crate::text::{count, visible};
+use std::path::{Path, PathBuf};
+
+/// Where `HEAD` is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeadPosition {
+    /// The full name of a ref.
+    Branch(PathBuf),
+    /// The short name of a commit.
+    Detached(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RefKind {
+    Branch,
+    RemoteBranch,
+    Tag,
+    Notes,
+    /// git shows the object that it names instead of another.
+    Replacement,
+    Other,
+}
+
+/// Why the index was not compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexNotRead {
+    TooLarge,
+    Damaged,
+    Version,
+    Split,
+    Sparse,
+}
+
+/// Names of refs, subjects and authors are as they are in the repository: hostile until [`GitEvent::line`] renders them.
+/// Names of commits are short.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitEvent {
+    Commit {
+        id: String,
+        subject: String,
+        /// Who wrote it, if somebody else committed it.
+        author: Option<String>,
+        /// The ref that leads to it.
+        on: PathBuf,
+        is_merge: bool,
+        changes: TreeChanges,
+    },
+    /// There are more new commits than rows.
+    MoreCommits {
+        at_least: usize,
+    },
+    Head {
+        from: Option<HeadPosition>,
+        to: HeadPosition,
+    },
+    RefCreated {
+        kind: RefKind,
+        name: PathBuf,
+        at: String,
+    },
+    RefDeleted {
+        kind: RefKind,
+        name: PathBuf,
+        at: String,
+        dropped: DroppedCommits,
+    },
+    RefMoved {
+        kind: RefKind,
+        name: PathBuf,
+        from: String,
+        to: String,
+        dropped: DroppedCommits,
+    },
+    BranchRenamed {
+        from: PathBuf,
+        to: PathBuf,
+    },
+    Stash {
+        before: usize,
+        after: usize,
+    },
+    Operation {
+        name: &'static str,
+        in_progress: bool,
+    },
+    Index {
+        staged: usize,
+        unstaged: usize,
+        in_conflict: usize,
+        at_least: bool,
+    },
+    /// Changes of these files are not shown by git any more.
+    HiddenFiles(usize),
+    IndexNotRead(IndexNotRead),
+    Repacked {
+        loose: (usize, usize),
+        packs: (usize, usize),
+    },
+    ReflogEntriesRemoved {
+        name: PathBuf,
+        entries: usize,
+    },
+    RefsNotRead(&'static str),
+    /// Objects that the rows above would need are not in this repository.
+    ObjectsElsewhere(&'static str),
+    NotAllRead(&'static str),
+}
+
+/// What happened to one repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryEvents {
+    /// Its directory; one that lies in another is a submodule's or a linked worktree's.
+    pub path: PathBuf,
+    pub events: Vec<GitEvent>,
+}
+
+impl RepositoryEvents {
+    /// The rows as they stand below the row of `outermost`, the repository that this one is or lies in. What needs care
+    /// begins with `! ` and names the repository, because such rows are moved to the top of a list.
+    pub fn lines(&self, outermost: &Path, name: &dyn Fn(&Path) -> String) -> Vec<String> {
+        let own = name(&self.path);
+        let line = |event: &GitEvent| match event.needs_care() {
+            true => format!("! {own}: {}", event.line()),
+            false if self.path == outermost => format!("  {}", event.line()),
+            false => format!("  {own}: {}", event.line()),
+        };
+        self.events.iter().map(line).collect()
+    }
+}
+
+/// Commits that a ref had and has no more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DroppedCommits {
+    pub number: usize,
+    /// There may be more.
+    pub at_least: bool,
+    /// No other ref has them.
+    pub are_lost: bool,
+}
+
+impl DroppedCommits {
+    fn words(self) -> String {
+        if self.number == 0 && !self.at_least {
+            return String::new();
+        }
+        let more = if self.at_least { "at least " } else { "" };
+        let them = if self.number == 1 && !self.at_least { "it" } else { "them" };
+        let lost = if self.are_lost { format!("; no other ref has {them}") } else { String::new() };
+        format!(" (drops {more}{}{lost})", count::of(self.number, "commit"))
+    }
+}
+
+impl GitEvent {
+    /// True for what a person must see first.
+    pub fn needs_care(&self) -> bool {
+        match self {
+            GitEvent::RefDeleted { dropped, .. } | GitEvent::RefMoved { dropped, .. } => dropped.are_lost,
+            GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
+            GitEvent::HiddenFiles(_)
+            | GitEvent::ReflogEntriesRemoved { .. }
+            | GitEvent::RefsNotRead(_)
+            | GitEvent::IndexNotRead(_)
+            | GitEvent::ObjectsElsewhere(_)
+            | GitEvent::NotAllRead(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The row, without the name of its repository.
+    pub fn line(&self) -> String {
+        match self {
+            GitEvent::Commit { id, subject, author, on, is_merge, changes } => {
+                let author = author.as_ref().map(|who| format!(" by {}", visible::guard_line(who)));
+                let kind = if *is_merge { "merge commit" } else { "commit" };
+                format!(
+                    "{kind} {id} {} on {}{}: {}",
+                    quoted(subject),
+                    short(on),
+                    author.unwrap_or_default(),
+                    tree_words(changes)
+                )
+            }
+            GitEvent::MoreCommits { at_least } => {
+                format!("and at least {} more", count::of(*at_least, "new commit"))
+            }
+            GitEvent::Head { from, to } => match (from, to) {
+                (Some(HeadPosition::Branch(from)), HeadPosition::Branch(to)) => {
+                    format!("switched from branch {} to {}", short(from), short(to))
+                }
+                (_, HeadPosition::Branch(to)) => format!("switched to branch {}", short(to)),
+                (_, HeadPosition::Detached(id)) => format!("HEAD is detached at {id}"),
+            },
+            GitEvent::RefCreated { kind, name, at } => {
+                format!("{} {} created at {at}", kind.word(), short(name))
+            }
+            GitEvent::RefDeleted { kind, name, at, dropped } => {
+                format!("{} {} deleted, was at {at}{}", kind.word(), short(name), dropped.words())
+            }
+            GitEvent::RefMoved { kind, name, from, to, dropped } => {
+                format!("{} {} moved from {from} to {to}{}", kind.word(), short(name), dropped.words())
+            }
+            GitEvent::BranchRenamed { from, to } => {
+                format!("branch {} renamed to {}", short(from), short(to))
+            }
+            GitEvent::Stash { before, after } => {
+                let (word, entries) =
+                    if after > before { ("added", after - before) } else { ("removed", before - after) };
+                let entries =
+                    if entries == 1 { "stash entry".into() } else { format!("{entries} stash entries") };
+                format!("{entries} {word}")
+            }
+            GitEvent::Operation { name, in_progress: true } => format!("{name} in progress"),
+            GitEvent::Operation { name, in_progress: false } => format!("{name} ended"),
+            GitEvent::Index { staged, unstaged, in_conflict, at_least } => {
+                let counts = [(staged, "staged"), (unstaged, "unstaged"), (in_conflict, "in conflict")];
+                let counts = counts.iter().filter(|(number, _)| **number > 0);
+                let counts: Vec<String> = counts.map(|(number, word)| format!("{number} {word}")).collect();
+                let more = if *at_least { ", and more" } else { "" };
+                format!("index: {}{more}", counts.join(", "))
+            }
+            GitEvent::HiddenFiles(files) => {
+                format!("index: git no longer shows changes of {}", count::of(*files, "file"))
+            }
+            GitEvent::IndexNotRead(why) => format!("index changed, and was not read: {}", why.words()),
+            GitEvent::Repacked { loose, packs } => {
+                let of = |loose, packs| {
+                    format!("{}, {}", count::of(loose, "loose object"), count::of(packs, "pack"))
+                };
+                format!("repacked: {} -> {}", of(loose.0, packs.0), of(loose.1, packs.1))
+            }
+            GitEvent::ReflogEntriesRemoved { name, entries } => {
+                let entries = if *entries == 1 { "1 entry".into() } else { format!("{entries} entries") };
+                format!("reflog of {}: {entries} removed", short(name))
+            }
+            GitEvent::RefsNotRead(why) => format!("refs changed, and were not read: {why}"),
+            GitEvent::ObjectsElsewhere(why) => format!("commits were not read: {why}"),
+            GitEvent::NotAllRead(why) => format!("not all of the repository was read: {why}"),
+        }
+    }
+}
+
+impl RefKind {
+    pub(super) fn of(name: &Path) -> RefKind {
+        let below = |dir: &str| name.starts_with(dir);
+        match () {
+            () if below("refs/heads") => RefKind::Branch,
+            () if below("refs/remotes") => RefKind::RemoteBranch,
+            () if below("refs/tags") => RefKind::Tag,
+            () if below("refs/notes") => RefKind::Notes,
+            () if below("refs/replace") => RefKind::Replacement,
+            () => RefKind::Other,
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            RefKind::Branch => "branch",
+            RefKind::RemoteBranch => "remote branch",
+            RefKind::Tag => "tag",
+            RefKind::Notes => "notes",
+            RefKind::Replacement => "replacement",
+            RefKind::Other => "ref",
+        }
+    }
+}
+
+impl IndexNotRead {
+    fn words(self) -> &'static str {
+        match self {
+            IndexNotRead::TooLarge => "it is larger than 64 MB, or no regular file",
+            IndexNotRead::Damaged => "it is damaged",
+            IndexNotRead::Version => "placet does not know its version",
+            IndexNotRead::Split => "it is a split index",
+            IndexNotRead::Sparse => "it is a sparse index",
+        }
+    }
+}
+
+/// The name without the directory that its kind says, its bytes visible.
+fn short(name: &Path) -> String {
+    let dirs = ["refs/heads", "refs/remotes", "refs/tags", "refs/notes", "refs/replace"];
+    visible::path(dirs.iter().find_map(|dir| name.strip_prefix(dir).ok()).unwrap_or(name))
+}
+
+fn quoted(subject: &str) -> String {
+    const LONGEST: usize = 100;
+    let shown: String = subject.chars().take(LONGEST).collect();
+    let more = if shown.len() < subject.len() { "..." } else { "" };
+    format!("\"{}{more}\"", visible::guard_line(&shown))
+}
+
+fn tree_words(changes: &TreeChanges) -> String {
+    let TreeChanges { files, added, removed, uncounted, at_least } = *changes;
+    let more = if at_least { "at least " } else { "" };
+    if files == 0 {
+        return if at_least { "its files were not read".into() } else { "no files".into() };
+    }
+    let not_text =
+        if uncounted > 0 { format!(", {uncounted} without a count of lines") } else { String::new() };
+    format!("{more}{} +{added} -{removed}{not_text}", count::of(files, "file"))
+}

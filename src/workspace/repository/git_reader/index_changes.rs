@@ -1,0 +1,96 @@
+//! What a change set stages and takes out of the index, seen against the commit that `HEAD` leads to.
+
+use super::budget::ReadBudget;
+use super::commit::Commit;
+use super::event::GitEvent;
+use super::git_index::{IndexEntries, IndexEntry};
+use super::object_id::ObjectId;
+use super::object_store::ObjectReader;
+use super::tree_diff::{TreeEntry, entries};
+use std::collections::BTreeMap;
+
+/// Paths that are looked up in the tree of a commit.
+const MOST_LOOKED_UP: usize = 1_000;
+
+/// The trees of one commit, each read once.
+struct CommitTree<'a> {
+    objects: &'a ObjectReader<'a>,
+    root: Option<ObjectId>,
+    read: BTreeMap<ObjectId, Option<BTreeMap<Vec<u8>, TreeEntry>>>,
+}
+
+impl<'a> CommitTree<'a> {
+    fn new(objects: &'a ObjectReader<'a>, commit: Option<ObjectId>) -> CommitTree<'a> {
+        let root = commit.and_then(|id| Commit::read(objects, &id)).map(|commit| commit.tree);
+        CommitTree { objects, root, read: BTreeMap::new() }
+    }
+
+    fn get(&mut self, path: &[u8]) -> Option<TreeEntry> {
+        let mut at = self.root?;
+        let mut names = path.split(|byte| *byte == b'/').peekable();
+        while let Some(name) = names.next() {
+            let objects = self.objects;
+            let tree = self.read.entry(at).or_insert_with(|| entries(objects, &at)).as_ref()?;
+            let found = *tree.get(name)?;
+            if names.peek().is_none() {
+                return Some(found);
+            }
+            at = found.id;
+        }
+        None
+    }
+}
+
+/// The rows about the index; none where it says the same.
+pub(super) fn index_events(
+    (before, after): (&IndexEntries, &IndexEntries),
+    (old_head, new_head): (Option<ObjectId>, Option<ObjectId>),
+    (old_objects, new_objects): (&ObjectReader<'_>, &ObjectReader<'_>),
+    budget: &ReadBudget,
+) -> Vec<GitEvent> {
+    let mut old_tree = CommitTree::new(old_objects, old_head);
+    let mut new_tree = CommitTree::new(new_objects, new_head);
+    let (mut staged, mut unstaged, mut hidden, mut conflicts, mut looked_up) = (0, 0, 0, false, 0);
+    let mut at_least = false;
+    let of = |entries: &IndexEntries, path: &[u8]| entries.get(path).copied();
+    let in_conflict = |entry: Option<IndexEntry>| entry.is_some_and(|entry| entry.staged.is_none());
+    let removed = before.keys().filter(|path| !after.contains_key(*path));
+    for path in after.keys().chain(removed) {
+        let (was, is) = (of(before, path), of(after, path));
+        if was == is {
+            continue;
+        }
+        hidden += usize::from(is.is_some_and(|is| is.is_hidden) && !was.is_some_and(|was| was.is_hidden));
+        conflicts |= in_conflict(was) || in_conflict(is);
+        if in_conflict(is) {
+            continue;
+        }
+        let (was, is) = (was.and_then(|entry| entry.staged), is.and_then(|entry| entry.staged));
+        if was == is {
+            continue;
+        }
+        looked_up += 1;
+        if looked_up > MOST_LOOKED_UP || !budget.has_time() {
+            at_least = true;
+            break;
+        }
+        let (old, new) = (old_tree.get(path), new_tree.get(path));
+        if is != new {
+            staged += 1;
+        } else if was != old && old == new {
+            unstaged += 1;
+        }
+    }
+    let in_conflict = match conflicts {
+        true => after.values().filter(|entry| entry.staged.is_none()).count(),
+        false => 0,
+    };
+    let mut events = Vec::new();
+    if staged + unstaged + in_conflict > 0 || at_least {
+        events.push(GitEvent::Index { staged, unstaged, in_conflict, at_least });
+    }
+    if hidden > 0 {
+        events.push(GitEvent::HiddenFiles(hidden));
+    }
+    events
+}

@@ -1,0 +1,32 @@
+//! Reads what a repository says in its two states, before a change set and after it, and names the difference as git
+//! would: commits, branches, tags, stashes, the index.
+//!
+//! The author of the repository may be hostile, and the merged `.git` exists as no directory, so git itself is never
+//! run and no library that follows what a repository names is used. Only regular files are opened, without links; every
+//! read is bounded by [`budget`]; what a bound cuts off is reported in a row of its own. Objects are checked against
+//! their names. The formats are those of gitformat-pack(5), gitformat-index(5) and gitrepository-layout(5).
+
+mod ancestry;
+mod budget;
+mod commit;
+mod compare;
+mod delta;
+mod event;
+mod git_index;
+mod index_changes;
+mod object_id;
+mod object_store;
+mod pack;
+mod ref_changes;
+mod refs;
+mod repository_files;
+mod tree_diff;
+
+pub(in crate::workspace) use compare::{GitSides, compare};
+pub use event::{DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RepositoryEvents};
+pub(in crate::workspace) use repository_files::RepositoryFiles;
+pub use tree_diff::TreeChanges;
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

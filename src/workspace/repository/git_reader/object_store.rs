@@ -1,0 +1,112 @@
+//! The objects of a repository in one state: loose ones and those in packs.
+
+use super::budget::{DEEPEST_DELTA, LARGEST_OBJECT, ReadBudget};
+use super::delta;
+use super::object_id::ObjectId;
+use super::pack::{Pack, PackEntry};
+use super::repository_files::{RepositoryFiles, exists, read};
+use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+
+/// Packs that are looked at. A repository with more has not been repacked for years.
+const MOST_PACKS: usize = 1_000;
+
+/// An object by its kind, whose content has the name under which it was found.
+pub(super) struct GitObject {
+    pub(super) kind: &'static str,
+    pub(super) content: Vec<u8>,
+}
+
+pub(super) struct ObjectReader<'a> {
+    files: &'a dyn RepositoryFiles,
+    /// The directory `objects`.
+    dir: PathBuf,
+    packs: OnceCell<Vec<Pack>>,
+    budget: &'a ReadBudget,
+    width: usize,
+}
+
+impl<'a> ObjectReader<'a> {
+    /// `width`: bytes of a name.
+    pub(super) fn new(
+        files: &'a dyn RepositoryFiles,
+        git_dir: &Path,
+        width: usize,
+        budget: &'a ReadBudget,
+    ) -> ObjectReader<'a> {
+        ObjectReader { files, dir: git_dir.join("objects"), packs: OnceCell::new(), budget, width }
+    }
+
+    fn loose(&self, id: &ObjectId) -> PathBuf {
+        let hex = id.to_hex();
+        let (dir, name) = hex.split_at_checked(2).unwrap_or_default();
+        self.dir.join(dir).join(name)
+    }
+
+    fn packs(&self) -> &[Pack] {
+        self.packs.get_or_init(|| {
+            let dir = self.dir.join("pack");
+            let names = self
+                .files
+                .names(&dir)
+                .into_iter()
+                .filter(|name| Path::new(name).extension() == Some("idx".as_ref()));
+            names
+                .take(MOST_PACKS)
+                .filter_map(|name| Pack::open(self.files, &dir.join(name), self.width))
+                .collect()
+        })
+    }
+
+    /// True where this state has the object.
+    pub(super) fn has(&self, id: &ObjectId) -> bool {
+        exists(self.files, &self.loose(id)) || self.packs().iter().any(|pack| pack.find(id).is_some())
+    }
+
+    /// The object of that name. `None`: it is missing, damaged, no object of that name, or over a bound.
+    pub(super) fn get(&self, id: &ObjectId) -> Option<GitObject> {
+        let object = self.read_loose(id).or_else(|| {
+            let mut packs = self.packs().iter().filter_map(|pack| Some((pack, pack.find(id)?)));
+            let (pack, at) = packs.next()?;
+            self.read_packed(pack, at, 0)
+        })?;
+        id.names(object.kind, &object.content).then_some(object)
+    }
+
+    /// The object, if it is of that kind.
+    pub(super) fn get_of(&self, id: &ObjectId, kind: &str) -> Option<Vec<u8>> {
+        self.get(id).filter(|object| object.kind == kind).map(|object| object.content)
+    }
+
+    fn read_loose(&self, id: &ObjectId) -> Option<GitObject> {
+        let packed = read(self.files, &self.loose(id), LARGEST_OBJECT as u64)?;
+        let mut bytes = decompress_to_vec_zlib_with_limit(&packed, LARGEST_OBJECT).ok()?;
+        if !self.budget.take_bytes(bytes.len()) {
+            return None;
+        }
+        // Kind, blank, size, zero.
+        let end = memchr::memchr(0, bytes.get(..32.min(bytes.len()))?)?;
+        let head = std::str::from_utf8(bytes.get(..end)?).ok()?;
+        let (kind, size) = head.split_once(' ')?;
+        let kind = ["commit", "tree", "blob", "tag"].into_iter().find(|known| *known == kind)?;
+        let size = size.parse::<usize>().ok();
+        let content = bytes.split_off(end + 1);
+        (size == Some(content.len())).then_some(GitObject { kind, content })
+    }
+
+    fn read_packed(&self, pack: &Pack, at: u64, depth: usize) -> Option<GitObject> {
+        if depth > DEEPEST_DELTA {
+            return None;
+        }
+        let (base, change) = match pack.entry(self.files, at, self.budget)? {
+            PackEntry::Whole(kind, content) => return Some(GitObject { kind, content }),
+            _ if !self.budget.take_delta() => return None,
+            PackEntry::DeltaAt(base, change) => (base, change),
+            PackEntry::DeltaTo(id, change) => (pack.find(&id)?, change),
+        };
+        let base = self.read_packed(pack, base, depth + 1)?;
+        let content = delta::apply(&base.content, &change)?;
+        self.budget.take_bytes(content.len()).then_some(GitObject { kind: base.kind, content })
+    }
+}

@@ -1,0 +1,280 @@
+//! Refs that differ between the two states, and the commits that are new.
+
+use super::ancestry::{CommitCount, only_in};
+use super::budget::ReadBudget;
+use super::commit::Commit;
+use super::event::{DroppedCommits, GitEvent, HeadPosition, RefKind};
+use super::object_id::ObjectId;
+use super::object_store::ObjectReader;
+use super::refs::{RefMap, RefReader};
+use super::tree_diff::compare_trees;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// New commits that have a row.
+const MOST_COMMITS: usize = 200;
+/// Other refs that may have a commit which one ref drops.
+const MOST_OTHER_REFS: usize = 2_000;
+
+/// One state of a repository.
+pub(super) struct RepositoryState<'a> {
+    pub(super) refs: RefReader<'a>,
+    pub(super) objects: ObjectReader<'a>,
+}
+
+/// A ref that differs.
+#[derive(Clone, Debug)]
+struct RefChange {
+    name: PathBuf,
+    old: Option<ObjectId>,
+    new: Option<ObjectId>,
+}
+
+/// The rows about commits, branches, tags and `HEAD`. `loose` are the refs whose files changed.
+pub(super) fn ref_events(
+    before: &RepositoryState<'_>,
+    after: &RepositoryState<'_>,
+    loose: BTreeSet<PathBuf>,
+    budget: &ReadBudget,
+) -> Vec<GitEvent> {
+    let mut events = Vec::new();
+    let changes = match changed_refs(before, after, loose) {
+        Some(changes) => changes,
+        None => {
+            events.push(GitEvent::RefsNotRead("packed-refs is larger than 16 MB, or no regular file"));
+            Vec::new()
+        }
+    };
+    let (old_head, new_head) = (before.refs.head(), after.refs.head());
+    let renamed = renamed_branches(&changes);
+    let new_commits = NewCommits::find(before, after, &changes, new_head.as_ref(), budget);
+    events.extend(new_commits.events(after, budget));
+    let renamed_names: BTreeSet<&PathBuf> = renamed.iter().flat_map(|(from, to)| [from, to]).collect();
+    events.extend(
+        renamed.iter().map(|(from, to)| GitEvent::BranchRenamed { from: from.clone(), to: to.clone() }),
+    );
+    let mut others = None;
+    for change in changes.iter().filter(|change| !renamed_names.contains(&change.name)) {
+        // Stash entries are counted in their reflog: as a ref, each of them seems to drop the one before.
+        if change.name == Path::new("refs/stash") || change.name.starts_with("refs/bisect") {
+            continue;
+        }
+        let mut all_after = || others.get_or_insert_with(|| after.refs.all(budget)).clone();
+        events.extend(ref_event(change, after, &new_commits, &mut all_after, budget));
+    }
+    let follows = |from: &HeadPosition, to: &HeadPosition| match (from, to) {
+        (HeadPosition::Branch(from), HeadPosition::Branch(to)) => {
+            renamed.iter().any(|(old, new)| old == from && new == to)
+        }
+        _ => false,
+    };
+    if let Some(to) = new_head
+        && old_head.as_ref() != Some(&to)
+        && !old_head.as_ref().is_some_and(|from| follows(from, &to))
+    {
+        events.push(GitEvent::Head { from: old_head, to });
+    }
+    events
+}
+
+fn changed_refs(
+    before: &RepositoryState<'_>,
+    after: &RepositoryState<'_>,
+    mut names: BTreeSet<PathBuf>,
+) -> Option<Vec<RefChange>> {
+    let (old, new) = (before.refs.packed()?, after.refs.packed()?);
+    let differs = |name: &&PathBuf| old.get(*name) != new.get(*name);
+    names.extend(old.keys().chain(new.keys()).filter(differs).cloned());
+    let change = |name: PathBuf| {
+        let (old, new) = (before.refs.get(&name), after.refs.get(&name));
+        (old != new).then_some(RefChange { name, old, new })
+    };
+    Some(names.into_iter().filter_map(change).collect())
+}
+
+/// Branches that are gone and new at the same commit.
+fn renamed_branches(changes: &[RefChange]) -> Vec<(PathBuf, PathBuf)> {
+    let branches = || changes.iter().filter(|change| change.name.starts_with("refs/heads"));
+    let mut created: Vec<&RefChange> = branches().filter(|c| c.old.is_none()).collect();
+    let gone = branches().filter(|c| c.new.is_none());
+    gone.filter_map(|gone| {
+        let at = created.iter().position(|new| new.new == gone.old)?;
+        Some((gone.name.clone(), created.remove(at).name.clone()))
+    })
+    .collect()
+}
+
+fn ref_event(
+    change: &RefChange,
+    after: &RepositoryState<'_>,
+    new_commits: &NewCommits,
+    all_after: &mut dyn FnMut() -> Option<RefMap>,
+    budget: &ReadBudget,
+) -> Option<GitEvent> {
+    let kind = RefKind::of(&change.name);
+    let name = change.name.clone();
+    let may_drop = matches!(kind, RefKind::Branch | RefKind::RemoteBranch);
+    match (change.old, change.new) {
+        (None, Some(new)) => Some(GitEvent::RefCreated { kind, name, at: new.short() }),
+        (Some(old), None) => {
+            let dropped = if may_drop {
+                dropped(after, old, None, all_after, budget)
+            } else {
+                DroppedCommits::default()
+            };
+            Some(GitEvent::RefDeleted { kind, name, at: old.short(), dropped })
+        }
+        (Some(old), Some(new)) => {
+            // The rows of the new commits say that the branch goes on.
+            if new_commits.continues(&change.name, &old) {
+                return None;
+            }
+            let dropped = if may_drop {
+                dropped(after, old, Some(new), all_after, budget)
+            } else {
+                DroppedCommits::default()
+            };
+            Some(GitEvent::RefMoved { kind, name, from: old.short(), to: new.short(), dropped })
+        }
+        (None, None) => None,
+    }
+}
+
+/// What a ref had at `old` and has no more, and whether any other ref has it. The objects are those of the state after the
+/// change: git leaves what no ref leads to until it is collected.
+fn dropped(
+    after: &RepositoryState<'_>,
+    old: ObjectId,
+    new: Option<ObjectId>,
+    all_after: &mut dyn FnMut() -> Option<RefMap>,
+    budget: &ReadBudget,
+) -> DroppedCommits {
+    let own: Vec<ObjectId> = new.into_iter().collect();
+    let CommitCount { number, at_least } = match new {
+        Some(_) => only_in(&after.objects, old, &own, budget),
+        None => CommitCount { number: 0, at_least: false },
+    };
+    if new.is_some() && number == 0 && !at_least {
+        return DroppedCommits::default();
+    }
+    let lost = match all_after() {
+        Some(refs) if refs.len() <= MOST_OTHER_REFS => {
+            let tips: BTreeSet<ObjectId> = refs.into_values().chain(after.refs.head_commit()).collect();
+            only_in(&after.objects, old, &tips.into_iter().collect::<Vec<_>>(), budget)
+        }
+        // Not known: the worse case is assumed.
+        _ => CommitCount { number: number.max(1), at_least: true },
+    };
+    let are_lost = lost.number > 0;
+    match (new, are_lost) {
+        (None, false) => DroppedCommits::default(),
+        (None, true) => DroppedCommits { number: lost.number, at_least: lost.at_least, are_lost },
+        (Some(_), _) => DroppedCommits { number, at_least, are_lost },
+    }
+}
+
+/// Commits that only the state after the change has, the oldest first.
+struct NewCommits {
+    list: Vec<(ObjectId, Commit, PathBuf)>,
+    more: bool,
+    /// The refs whose new commits lead back to the commit where the ref was before.
+    continued: BTreeSet<(PathBuf, ObjectId)>,
+}
+
+impl NewCommits {
+    fn find(
+        before: &RepositoryState<'_>,
+        after: &RepositoryState<'_>,
+        changes: &[RefChange],
+        head: Option<&HeadPosition>,
+        budget: &ReadBudget,
+    ) -> NewCommits {
+        let mut found = NewCommits { list: Vec::new(), more: false, continued: BTreeSet::new() };
+        let mut seen: BTreeMap<ObjectId, bool> = BTreeMap::new();
+        let current = match head {
+            Some(HeadPosition::Branch(name)) => Some(name.clone()),
+            _ => None,
+        };
+        let counts = |change: &&RefChange| {
+            matches!(RefKind::of(&change.name), RefKind::Branch | RefKind::RemoteBranch | RefKind::Tag)
+        };
+        let mut tips: Vec<(PathBuf, ObjectId, Option<ObjectId>)> = changes
+            .iter()
+            .filter(counts)
+            .filter_map(|change| Some((change.name.clone(), change.new?, change.old)))
+            .collect();
+        if let (Some(HeadPosition::Detached(_)), Some(id)) = (head, after.refs.head_commit()) {
+            tips.push((PathBuf::from("HEAD"), id, before.refs.head_commit()));
+        }
+        // A commit is named with the branch that the person is on where several lead to it, then with other branches.
+        tips.sort_by_key(|(name, ..)| (Some(name) != current.as_ref(), RefKind::of(name), name.clone()));
+        for (name, tip, old) in tips {
+            found.walk(before, after, &mut seen, (&name, tip, old), budget);
+        }
+        found
+    }
+
+    /// Parents come before their children.
+    fn walk(
+        &mut self,
+        before: &RepositoryState<'_>,
+        after: &RepositoryState<'_>,
+        seen: &mut BTreeMap<ObjectId, bool>,
+        (name, tip, old): (&Path, ObjectId, Option<ObjectId>),
+        budget: &ReadBudget,
+    ) {
+        let mut todo: Vec<(ObjectId, Option<Commit>)> = vec![(tip, None)];
+        while let Some((id, commit)) = todo.pop() {
+            if let Some(commit) = commit {
+                self.list.push((id, commit, name.to_path_buf()));
+                continue;
+            }
+            if Some(id) == old {
+                self.continued.insert((name.to_path_buf(), id));
+            }
+            if seen.contains_key(&id) {
+                continue;
+            }
+            if self.list.len() + todo.len() > 4 * MOST_COMMITS || !budget.has_time() {
+                self.more = true;
+                return;
+            }
+            let is_new = !before.objects.has(&id);
+            seen.insert(id, is_new);
+            let Some(commit) = Some(id).filter(|_| is_new).and_then(|id| Commit::read(&after.objects, &id))
+            else {
+                continue;
+            };
+            let parents = commit.parents.clone();
+            todo.push((id, Some(commit)));
+            todo.extend(parents.into_iter().rev().map(|parent| (parent, None)));
+        }
+    }
+
+    /// True where the new commits of the ref are on top of `old`.
+    fn continues(&self, name: &Path, old: &ObjectId) -> bool {
+        self.continued.contains(&(name.to_path_buf(), *old))
+    }
+
+    fn events(&self, after: &RepositoryState<'_>, budget: &ReadBudget) -> Vec<GitEvent> {
+        // The newest are shown where there are too many.
+        let left_out = self.list.len().saturating_sub(MOST_COMMITS);
+        let mut events = Vec::new();
+        for (id, commit, on) in self.list.iter().skip(left_out) {
+            let parent = commit.parents.first().and_then(|id| Commit::read(&after.objects, id));
+            let before = parent.map(|parent| parent.tree);
+            events.push(GitEvent::Commit {
+                id: id.short(),
+                subject: commit.subject.clone(),
+                author: (commit.author != commit.committer).then(|| commit.author.clone()),
+                on: on.clone(),
+                is_merge: commit.parents.len() > 1,
+                changes: compare_trees(&after.objects, before, Some(commit.tree), budget),
+            });
+        }
+        if left_out > 0 || self.more {
+            events.insert(0, GitEvent::MoreCommits { at_least: left_out.max(1) });
+        }
+        events
+    }
+}

@@ -1,0 +1,133 @@
+//! Refs of a repository in one state: one file each, or a line of `packed-refs`.
+
+use super::budget::ReadBudget;
+use super::event::HeadPosition;
+use super::object_id::ObjectId;
+use super::repository_files::{RepositoryFiles, exists, read};
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The largest `packed-refs`: some 200,000 refs.
+const LARGEST_PACKED: u64 = 16 << 20;
+const LARGEST_REF: u64 = 4 << 10;
+/// Refs that are looked at where all of them count.
+const MOST_REFS: usize = 100_000;
+/// A ref may name another, which may name a third. git follows five.
+const MOST_STEPS: usize = 5;
+
+/// All refs by name, such as `refs/heads/main`. Names are bytes, as paths are.
+pub(super) type RefMap = BTreeMap<PathBuf, ObjectId>;
+
+pub(super) struct RefReader<'a> {
+    files: &'a dyn RepositoryFiles,
+    /// The directory with `HEAD`: that of a linked worktree has its own.
+    own: &'a Path,
+    /// The directory with the refs.
+    common: &'a Path,
+    packed: OnceCell<Option<RefMap>>,
+}
+
+enum StoredRef {
+    Object(ObjectId),
+    Symbolic(PathBuf),
+}
+
+impl<'a> RefReader<'a> {
+    pub(super) fn new(files: &'a dyn RepositoryFiles, own: &'a Path, common: &'a Path) -> RefReader<'a> {
+        RefReader { files, own, common, packed: OnceCell::new() }
+    }
+
+    /// The refs of `packed-refs`; `None` where it is too large or no such file.
+    pub(super) fn packed(&self) -> Option<&RefMap> {
+        let parsed = self.packed.get_or_init(|| {
+            let path = self.common.join("packed-refs");
+            match read(self.files, &path, LARGEST_PACKED) {
+                Some(bytes) => Some(parse_packed(&bytes)),
+                None => (!exists(self.files, &path)).then(RefMap::new),
+            }
+        });
+        parsed.as_ref()
+    }
+
+    pub(super) fn head(&self) -> Option<HeadPosition> {
+        Some(match self.stored(&self.own.join("HEAD"))? {
+            StoredRef::Object(id) => HeadPosition::Detached(id.short()),
+            StoredRef::Symbolic(name) => HeadPosition::Branch(name),
+        })
+    }
+
+    /// The commit that `HEAD` leads to; `None` on a branch without one.
+    pub(super) fn head_commit(&self) -> Option<ObjectId> {
+        match self.stored(&self.own.join("HEAD"))? {
+            StoredRef::Object(id) => Some(id),
+            StoredRef::Symbolic(name) => self.get(&name),
+        }
+    }
+
+    pub(super) fn get(&self, name: &Path) -> Option<ObjectId> {
+        let mut name = name.to_path_buf();
+        for _ in 0..MOST_STEPS {
+            // A name with `..` would lead out of the repository.
+            let plain = name.components().all(|part| matches!(part, std::path::Component::Normal(_)));
+            if !plain {
+                return None;
+            }
+            match self.stored(&self.common.join(&name)) {
+                Some(StoredRef::Object(id)) => return Some(id),
+                Some(StoredRef::Symbolic(next)) => name = next,
+                None => return self.packed()?.get(&name).copied(),
+            }
+        }
+        None
+    }
+
+    fn stored(&self, file: &Path) -> Option<StoredRef> {
+        let bytes = read(self.files, file, LARGEST_REF)?;
+        let text = bytes.trim_ascii();
+        match text.strip_prefix(b"ref:") {
+            Some(name) => Some(StoredRef::Symbolic(PathBuf::from(OsStr::from_bytes(name.trim_ascii())))),
+            None => ObjectId::from_hex(text).map(StoredRef::Object),
+        }
+    }
+
+    /// All of them. `None` where there are too many, or no time is left.
+    pub(super) fn all(&self, budget: &ReadBudget) -> Option<RefMap> {
+        let mut all = self.packed()?.clone();
+        let mut todo = vec![PathBuf::from("refs")];
+        let mut seen = all.len();
+        while let Some(dir) = todo.pop() {
+            if !budget.has_time() {
+                return None;
+            }
+            for name in self.files.names(&self.common.join(&dir)) {
+                seen += 1;
+                if seen > MOST_REFS {
+                    return None;
+                }
+                let name = dir.join(name);
+                match self.stored(&self.common.join(&name)) {
+                    Some(StoredRef::Object(id)) => drop(all.insert(name, id)),
+                    // Another ref has what it names.
+                    Some(StoredRef::Symbolic(_)) => {}
+                    None if name.components().count() < 64 => todo.push(name),
+                    None => return None,
+                }
+            }
+        }
+        Some(all)
+    }
+}
+
+/// Lines of a name and a ref. A line that begins with `^` says what the tag before it leads to.
+fn parse_packed(bytes: &[u8]) -> RefMap {
+    let line = |line: &[u8]| {
+        let at = memchr::memchr(b' ', line)?;
+        let (id, name) = line.split_at_checked(at)?;
+        let name = name.get(1..).filter(|name| name.starts_with(b"refs/"))?;
+        Some((PathBuf::from(OsStr::from_bytes(name)), ObjectId::from_hex(id)?))
+    };
+    bytes.split(|byte| *byte == b'\n').filter_map(line).collect()
+}

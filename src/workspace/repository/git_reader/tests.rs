@@ -1,0 +1,412 @@
+//! Real git commands, and the rows that a person reads of each.
+
+use super::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Files of one directory, shown at the path of another: the state before was copied away.
+struct Copied<'a> {
+    shown: &'a Path,
+    real: &'a Path,
+}
+
+impl RepositoryFiles for Copied<'_> {
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        Some(self.real.join(path.strip_prefix(self.shown).ok()?))
+    }
+
+    fn names(&self, path: &Path) -> Vec<OsString> {
+        let listed = self.real(path).and_then(|dir| fs::read_dir(dir).ok()).into_iter().flatten();
+        listed.map(|entry| entry.unwrap().file_name()).collect()
+    }
+}
+
+struct Ground {
+    _dir: tempfile::TempDir,
+    work: PathBuf,
+    copy: PathBuf,
+    clock: u64,
+}
+
+fn has_git() -> bool {
+    Command::new("git").arg("--version").output().is_ok()
+}
+
+impl Ground {
+    /// A repository with two commits on `main`.
+    fn new() -> Ground {
+        let mut ground = Ground::empty();
+        ground.git("init -q -b main");
+        ground.write("a.txt", "one\ntwo\n");
+        ground.git("add .");
+        ground.git("commit -qm first");
+        ground.write("b.txt", "b\n");
+        ground.git("add .");
+        ground.git("commit -qm second");
+        ground
+    }
+
+    fn empty() -> Ground {
+        let dir = tempfile::tempdir().unwrap();
+        let base = fs::canonicalize(dir.path()).unwrap();
+        let (work, copy) = (base.join("work"), base.join("copy"));
+        fs::create_dir(&work).unwrap();
+        Ground { _dir: dir, work, copy, clock: 1_700_000_000 }
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        fs::write(self.work.join(name), text).unwrap();
+    }
+
+    /// Words are parted by blanks; `_` in a word is a blank.
+    fn git(&mut self, words: &str) -> bool {
+        self.clock += 60;
+        let date = format!("{} +0000", self.clock);
+        let mut git = Command::new("git");
+        git.args(words.split(' ').map(|word| word.replace('_', " "))).current_dir(&self.work).env_clear();
+        git.env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", &self.work)
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        git.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date).env("GIT_EDITOR", "true");
+        for (name, value) in [("AUTHOR", "A"), ("COMMITTER", "A")] {
+            git.env(format!("GIT_{name}_NAME"), value).env(format!("GIT_{name}_EMAIL"), "a@x");
+        }
+        git.output().unwrap().status.success()
+    }
+
+    /// The rows of what `change` does, with the names of commits as `X`.
+    fn rows(&mut self, change: impl FnOnce(&mut Ground)) -> Vec<String> {
+        let events = self.events(change);
+        let line =
+            |event: &GitEvent| format!("{}{}", if event.needs_care() { "! " } else { "" }, event.line());
+        events.iter().map(|event| without_names(&line(event))).collect()
+    }
+
+    fn events(&mut self, change: impl FnOnce(&mut Ground)) -> Vec<GitEvent> {
+        let _ = fs::remove_dir_all(&self.copy);
+        assert!(Command::new("cp").arg("-a").arg(&self.work).arg(&self.copy).status().unwrap().success());
+        change(self);
+        let dir = self.work.join(".git");
+        let before = files_below(&self.copy.join(".git"));
+        let after = files_below(&dir);
+        let names: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
+        let changed: Vec<(PathBuf, bool)> = names
+            .into_iter()
+            .filter(|name| before.get(*name) != after.get(*name))
+            .map(|name| (dir.join(name), !after.contains_key(name)))
+            .collect();
+        let changed: Vec<(&Path, bool)> =
+            changed.iter().map(|(path, gone)| (path.as_path(), *gone)).collect();
+        let (before, after) =
+            (Copied { shown: &self.work, real: &self.copy }, Copied { shown: &self.work, real: &self.work });
+        compare(&GitSides { dir: &dir, before: &before, after: &after, changed: &changed })
+    }
+}
+
+fn files_below(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let mut todo = vec![dir.to_path_buf()];
+    while let Some(at) = todo.pop() {
+        for entry in fs::read_dir(&at).into_iter().flatten().flatten() {
+            match entry.file_type().unwrap().is_dir() {
+                true => todo.push(entry.path()),
+                false => {
+                    let name = entry.path().strip_prefix(dir).unwrap().to_path_buf();
+                    // A pipe would be waited for, and a device has no end.
+                    let is_file = entry.file_type().unwrap().is_file();
+                    let content = if is_file {
+                        fs::read(entry.path()).unwrap_or_default()
+                    } else {
+                        b"special".to_vec()
+                    };
+                    found.insert(name, content);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Seven hexadecimal digits become `X`.
+fn without_names(line: &str) -> String {
+    let is_name = |word: &str| {
+        let word = word.trim_end_matches([';', ',', ':', ')']);
+        word.len() == 7 && word.bytes().all(|b| b.is_ascii_hexdigit())
+    };
+    let words = line.split(' ').map(|word| match is_name(word) {
+        true => format!("X{}", word.get(7..).unwrap_or_default()),
+        false => word.to_string(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// What the rows of a list of commands are: a title, the commands in one repository, and which state they are compared
+/// with: that before all of them, or that before the last one (`|`).
+const COMMANDS: &[(&str, &[&str])] = &[
+    ("stage a change", &["a.txt=one/2/three/", "|", "add a.txt"]),
+    ("stage a new file", &["n.txt=n/", "|", "add n.txt"]),
+    ("stage only that it will come", &["n.txt=n/", "|", "add -N n.txt"]),
+    ("unstage", &["a.txt=x/", "add a.txt", "|", "reset -q"]),
+    ("git rm", &["|", "rm -q b.txt"]),
+    ("git rm --cached", &["|", "rm -q --cached b.txt"]),
+    ("git mv", &["|", "mv b.txt c.txt"]),
+    ("commit", &["a.txt=one/2/", "|", "commit -qam Change_a"]),
+    (
+        "commit of a new directory",
+        &["!mkdir -p src/x", "src/x/f=1/2/", "src/g=3/", "|", "add .", "commit -qm Add_src"],
+    ),
+    ("commit of a picture", &["!head -c 999 /dev/zero > p.png", "|", "add .", "commit -qm Add_a_picture"]),
+    ("commit of a mode", &["!chmod +x a.txt", "|", "commit -qam Make_it_run"]),
+    ("empty commit", &["|", "commit -q --allow-empty -m Nothing"]),
+    ("amend", &["a.txt=one/2/", "|", "commit -qa --amend -m Again"]),
+    ("commit by another author", &["c.txt=c/", "|", "add .", "commit -q --author=B_<b@x> -m Third"]),
+    ("two commits", &["|", "c.txt=c/", "add .", "commit -qm Third", "c.txt=d/", "commit -qam Fourth"]),
+    ("a subject that would draw", &["|", "c.txt=c/", "add .", "commit -qm \u{1b}[31mred\u{202e}"]),
+    ("branch", &["|", "branch topic"]),
+    ("switch", &["branch topic", "|", "switch -q topic"]),
+    ("switch -c and commit", &["|", "switch -q -c topic", "c.txt=c/", "add .", "commit -qm Third"]),
+    (
+        "switch to another tree",
+        &["switch -q -c t", "c.txt=c/", "add .", "commit -qm T", "|", "switch -q main"],
+    ),
+    ("checkout of a commit", &["|", "checkout -q HEAD~1"]),
+    ("checkout of a file", &["a.txt=x/", "add a.txt", "|", "checkout -q HEAD -- a.txt"]),
+    ("restore --staged", &["a.txt=x/", "add a.txt", "|", "restore --staged a.txt"]),
+    ("commit on a detached HEAD", &["checkout -q HEAD~1", "|", "c.txt=c/", "add .", "commit -qm Loose"]),
+    ("branch -m", &["branch topic", "|", "branch -m topic work"]),
+    ("branch -m of the current one", &["|", "branch -m main trunk"]),
+    ("branch -d", &["branch topic", "|", "branch -d topic"]),
+    (
+        "branch -D",
+        &["switch -q -c t", "c.txt=c/", "add .", "commit -qm Lost", "switch -q main", "|", "branch -D t"],
+    ),
+    ("branch -f to an older commit", &["branch topic", "|", "branch -f topic HEAD~1"]),
+    ("reset --hard", &["|", "reset -q --hard HEAD~1"]),
+    ("reset --soft", &["|", "reset -q --soft HEAD~1"]),
+    ("reset to what another branch has", &["branch keep", "|", "reset -q --hard HEAD~1"]),
+    (
+        "fast-forward",
+        &["switch -q -c t", "c.txt=c/", "add .", "commit -qm T", "switch -q main", "|", "merge -q t"],
+    ),
+    ("merge", &["!diverge", "|", "merge -q topic -m Merge_topic"]),
+    ("merge with a conflict", &["!conflict", "|", "merge topic"]),
+    (
+        "conflict resolved",
+        &["!conflict", "merge topic", "|", "a.txt=1/2/", "add a.txt", "commit -qm Merge_it"],
+    ),
+    ("merge --abort", &["!conflict", "merge topic", "|", "merge --abort"]),
+    ("merge --squash", &["!diverge", "|", "merge -q --squash topic"]),
+    ("rebase", &["!diverge", "switch -q topic", "|", "rebase -q main"]),
+    ("rebase with a conflict", &["!conflict", "switch -q topic", "|", "rebase -q main"]),
+    ("rebase --abort", &["!conflict", "switch -q topic", "rebase -q main", "|", "rebase --abort"]),
+    (
+        "rebase -i that squashes",
+        &["c.txt=1/", "add .", "commit -qm One", "c.txt=2/", "commit -qam Two", "|", "!squash"],
+    ),
+    ("cherry-pick", &["!diverge", "|", "cherry-pick topic"]),
+    ("cherry-pick with a conflict", &["!conflict", "|", "cherry-pick topic"]),
+    ("revert", &["|", "revert --no-edit HEAD"]),
+    ("stash push", &["a.txt=x/", "|", "stash push -q"]),
+    ("stash pop", &["a.txt=x/", "stash push -q", "|", "stash pop -q"]),
+    ("stash drop", &["a.txt=x/", "stash push -q", "a.txt=y/", "stash push -q", "|", "stash drop -q"]),
+    ("tag", &["|", "tag v1"]),
+    ("annotated tag", &["|", "tag -a v1 -m One"]),
+    ("tag -f", &["tag v1", "|", "tag -f v1 HEAD~1"]),
+    ("tag -d", &["tag v1", "|", "tag -d v1"]),
+    ("notes", &["|", "notes add -m Note"]),
+    ("replace", &["|", "replace HEAD HEAD~1"]),
+    ("bisect", &["|", "bisect start", "bisect bad", "bisect good HEAD~1"]),
+    ("bisect reset", &["bisect start", "|", "bisect reset"]),
+    ("assume-unchanged", &["|", "update-index --assume-unchanged a.txt"]),
+    ("skip-worktree", &["|", "update-index --skip-worktree a.txt b.txt"]),
+    ("index of version 4", &["a.txt=x/", "|", "update-index --index-version 4", "add a.txt"]),
+    ("split index", &["a.txt=x/", "|", "update-index --split-index", "add a.txt"]),
+    ("gc", &["|", "gc -q --prune=now"]),
+    (
+        "gc of what no ref has",
+        &["reset -q --hard HEAD~1", "reflog expire --expire=now --all", "|", "gc -q --prune=now"],
+    ),
+    ("commit after gc", &["gc -q", "|", "c.txt=c/", "add .", "commit -qm Packed"]),
+    ("pack-refs", &["branch topic", "|", "pack-refs --all"]),
+    ("a packed branch moves", &["branch topic", "pack-refs --all", "|", "branch -f topic HEAD~1"]),
+    ("a packed branch goes", &["branch topic", "pack-refs --all", "|", "branch -D topic"]),
+    ("reflog expire", &["|", "reflog expire --expire=now --all"]),
+    ("fetch", &["!clone", "|", "fetch -q"]),
+    ("pull", &["!clone", "fetch -q", "|", "merge -q --ff-only origin/main"]),
+    ("remote add", &["|", "remote add other ../other"]),
+    ("filter-branch", &["|", "filter-branch -f --msg-filter cat;echo_x HEAD"]),
+    ("worktree add", &["|", "worktree add -q ../linked -b linked"]),
+    ("config", &["|", "config user.name Somebody"]),
+    ("update-ref of another kind", &["|", "update-ref refs/custom/x HEAD"]),
+];
+
+/// Files and histories that several rows begin with.
+fn prepare(ground: &mut Ground, what: &str) {
+    let commands: &[&str] = match what {
+        "diverge" => &[
+            "switch -q -c topic",
+            "c.txt=c/",
+            "add .",
+            "commit -qm Topic",
+            "switch -q main",
+            "a.txt=1/two/",
+            "commit -qam Main",
+        ],
+        "conflict" => &[
+            "switch -q -c topic",
+            "a.txt=ONE/two/",
+            "commit -qam Topic",
+            "switch -q main",
+            "a.txt=1/two/",
+            "commit -qam Main",
+        ],
+        "clone" => {
+            let other = ground.work.parent().unwrap().join("other");
+            let cp = Command::new("cp").arg("-a").arg(&ground.work).arg(&other).status();
+            assert!(cp.unwrap().success());
+            let own = std::mem::replace(&mut ground.work, other);
+            run(ground, &["far.txt=x/", "add .", "commit -qm Far_away", "tag far"]);
+            ground.work = own;
+            &["remote add origin ../other"]
+        }
+        "squash" => {
+            // What the editor of the list of commits would do by hand.
+            let edit = "sed -i 2s/pick/squash/ \"$1\"";
+            fs::write(ground.work.join(".git/edit"), format!("#!/bin/sh\n{edit}\n")).unwrap();
+            &["-c sequence.editor=sh_.git/edit rebase -q -i HEAD~2", "!rm .git/edit"]
+        }
+        shell => {
+            let done = Command::new("sh").arg("-c").arg(shell).current_dir(&ground.work).status();
+            return assert!(done.unwrap().success(), "{shell}");
+        }
+    };
+    run(ground, commands);
+}
+
+/// `NAME=TEXT` writes a file, with `/` for line ends; `!` prepares; all else is a command of git.
+fn run(ground: &mut Ground, commands: &[&str]) {
+    for command in commands {
+        match (command.strip_prefix('!'), command.split_once('=').filter(|(name, _)| !name.contains(' '))) {
+            (Some(what), _) => prepare(ground, what),
+            (None, Some((name, text))) => ground.write(name, &text.replace('/', "\n")),
+            // Some are meant to fail, as a merge with a conflict does.
+            (None, None) => drop(ground.git(command)),
+        }
+    }
+}
+
+#[test]
+fn each_command_of_git_has_its_rows() {
+    if !has_git() {
+        return;
+    }
+    let mut all = String::new();
+    for (title, commands) in COMMANDS {
+        let mut ground = Ground::new();
+        let at = commands.iter().position(|command| *command == "|").unwrap();
+        run(&mut ground, &commands[..at]);
+        let rows = ground.rows(|ground| run(ground, &commands[at + 1..]));
+        all.push_str(&format!("{title}: {}\n", commands[at + 1..].join(", ").escape_debug()));
+        rows.iter().for_each(|row| all.push_str(&format!("    {row}\n")));
+    }
+    insta::assert_snapshot!("git_commands", all);
+}
+
+/// A hostile repository: nothing outside is read, no program runs, and what cannot be read is a row.
+#[test]
+fn hostile_repositories_end_in_rows() {
+    if !has_git() {
+        return;
+    }
+    let of = |change: &dyn Fn(&mut Ground)| Ground::new().rows(|ground| change(ground));
+    let not_read =
+        |rows: &[String], why: &str| assert!(rows.iter().any(|row| row.contains(why)), "{why}: {rows:?}");
+    // A pipe, and a link to a device, in place of files.
+    for (name, why) in
+        [("packed-refs", "refs changed, and were not read"), ("index", "index changed, and was not read")]
+    {
+        for make in ["mkfifo", "ln -sf /dev/zero"] {
+            let rows = of(&|ground| prepare(ground, &format!("rm -f .git/{name}; {make} .git/{name}")));
+            not_read(&rows, why);
+        }
+    }
+    // Refs that lead out of the repository.
+    let rows = of(&|ground| {
+        let outside = ground.work.parent().unwrap().join("outside");
+        fs::write(&outside, "0123456789abcdef0123456789abcdef01234567\n").unwrap();
+        fs::write(ground.work.join(".git/refs/heads/x"), "ref: ../../outside\n").unwrap();
+        std::os::unix::fs::symlink(outside, ground.work.join(".git/refs/heads/y")).unwrap();
+    });
+    assert_eq!(rows, Vec::<String>::new());
+    // A directory of refs that is a link to itself.
+    let rows = of(&|ground| {
+        prepare(ground, "ln -s . .git/refs/heads/loop");
+        ground.git("branch -q -f other HEAD~1");
+        ground.git("reset -q --hard HEAD~1");
+    });
+    not_read(&rows, "drops 1 commit; no other ref has it");
+    // Objects elsewhere.
+    let rows = of(&|ground| {
+        fs::write(ground.work.join(".git/commondir"), "/etc\n").unwrap();
+        ground.git("tag v1");
+    });
+    not_read(&rows, "its objects are in another repository");
+    // An object of another content, and one that inflates to more than any object may have.
+    for content in [b"commit 3\0abc".to_vec(), [b"blob 99999999\0".to_vec(), vec![0; 99_999_999]].concat()] {
+        let packed = miniz_oxide::deflate::compress_to_vec_zlib(&content, 1);
+        let name = "0123456789abcdef0123456789abcdef01234567";
+        let rows = of(&|ground| {
+            let dir = ground.work.join(".git/objects/01");
+            fs::create_dir_all(&dir).unwrap();
+            fs::write(dir.join(&name[2..]), &packed).unwrap();
+            fs::write(ground.work.join(".git/refs/heads/bad"), format!("{name}\n")).unwrap();
+        });
+        assert_eq!(rows, ["branch bad created at X"]);
+    }
+    // A pack that is cut off.
+    let mut ground = Ground::new();
+    ground.git("gc -q");
+    let rows = ground.rows(|ground| {
+        prepare(ground, "for p in .git/objects/pack/*.pack; do chmod u+w $p; truncate -s 40 $p; done");
+        ground.git("update-ref refs/heads/again HEAD");
+        fs::write(ground.work.join(".git/refs/heads/main"), format!("{}\n", "1".repeat(40))).unwrap();
+    });
+    not_read(&rows, "branch main moved from X to X");
+}
+
+/// Deltas that lead to each other, in a pack made by hand.
+#[test]
+fn deltas_in_a_circle_end() {
+    let ids = [[0x11_u8; 20], [0x22; 20]];
+    let mut pack = b"PACK\0\0\0\x02\0\0\0\x02".to_vec();
+    let mut places = Vec::new();
+    for base in [ids[1], ids[0]] {
+        places.push(u32::try_from(pack.len()).unwrap());
+        let delta = miniz_oxide::deflate::compress_to_vec_zlib(&[1, 1, 1, b'x'], 6);
+        // A reference to the base by its name, four bytes long.
+        pack.push(7 << 4 | 4);
+        pack.extend(base);
+        pack.extend(delta);
+    }
+    let mut index = b"\xfftOc\0\0\0\x02".to_vec();
+    for byte in 0..=255_u32 {
+        index.extend((u32::from(byte >= 0x11) + u32::from(byte >= 0x22)).to_be_bytes());
+    }
+    index.extend(ids.concat());
+    index.extend([0; 8]);
+    places.iter().for_each(|place| index.extend(place.to_be_bytes()));
+    let dir = tempfile::tempdir().unwrap();
+    let base = fs::canonicalize(dir.path()).unwrap();
+    fs::create_dir_all(base.join("objects/pack")).unwrap();
+    fs::write(base.join("objects/pack/pack-x.pack"), pack).unwrap();
+    fs::write(base.join("objects/pack/pack-x.idx"), index).unwrap();
+    let files = Copied { shown: &base, real: &base };
+    let budget = budget::ReadBudget::new();
+    let objects = object_store::ObjectReader::new(&files, &base, 20, &budget);
+    let id = object_id::ObjectId::from_bytes(&ids[0]).unwrap();
+    assert!(objects.has(&id));
+    assert!(objects.get(&id).is_none());
+}

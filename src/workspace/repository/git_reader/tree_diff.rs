@@ -1,0 +1,139 @@
+//! What differs between two trees: files, and the lines of those that are text.
+
+use super::budget::ReadBudget;
+use super::object_id::ObjectId;
+use super::object_store::ObjectReader;
+use crate::text::LineDiff;
+use std::collections::BTreeMap;
+
+/// Files of one commit that are looked at.
+const MOST_FILES: usize = 1_000;
+/// Directories that are nested.
+const DEEPEST: usize = 256;
+/// The largest text whose lines are counted.
+const LARGEST_TEXT: usize = 1 << 20;
+
+const DIRECTORY: u32 = 0o40_000;
+/// A commit of a submodule: no object of this repository.
+const SUBMODULE: u32 = 0o160_000;
+
+/// One name in a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TreeEntry {
+    pub(super) mode: u32,
+    pub(super) id: ObjectId,
+}
+
+/// What a commit changes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TreeChanges {
+    pub files: usize,
+    pub added: usize,
+    pub removed: usize,
+    /// Files whose lines are not counted: no text, too large, or not to be read.
+    pub uncounted: usize,
+    /// There are more files than were looked at.
+    pub at_least: bool,
+}
+
+/// The names in the tree; `None` where it cannot be read.
+pub(super) fn entries(objects: &ObjectReader<'_>, tree: &ObjectId) -> Option<BTreeMap<Vec<u8>, TreeEntry>> {
+    let bytes = objects.get_of(tree, "tree")?;
+    let mut rest = bytes.as_slice();
+    let mut found = BTreeMap::new();
+    while !rest.is_empty() {
+        let (mode, after) = rest.split_at_checked(memchr::memchr(b' ', rest)?)?;
+        let after = after.get(1..)?;
+        let (name, after) = after.split_at_checked(memchr::memchr(0, after)?)?;
+        let (id, after) = after.get(1..)?.split_at_checked(tree.width())?;
+        let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
+        found.insert(name.to_vec(), TreeEntry { mode, id: ObjectId::from_bytes(id)? });
+        rest = after;
+    }
+    Some(found)
+}
+
+/// The differences between two trees, of which either may be missing.
+pub(super) fn compare_trees(
+    objects: &ObjectReader<'_>,
+    before: Option<ObjectId>,
+    after: Option<ObjectId>,
+    budget: &ReadBudget,
+) -> TreeChanges {
+    let mut changes = TreeChanges::default();
+    descend(objects, (before, after), budget, &mut changes, 0);
+    changes
+}
+
+fn descend(
+    objects: &ObjectReader<'_>,
+    (before, after): (Option<ObjectId>, Option<ObjectId>),
+    budget: &ReadBudget,
+    changes: &mut TreeChanges,
+    depth: usize,
+) {
+    if before == after {
+        return;
+    }
+    let read = |tree: Option<ObjectId>| match tree {
+        Some(tree) => entries(objects, &tree),
+        None => Some(BTreeMap::new()),
+    };
+    let (Some(old), Some(new)) = (read(before), read(after)) else {
+        changes.at_least = true;
+        return;
+    };
+    let mut names: Vec<&Vec<u8>> = old.keys().chain(new.keys()).collect();
+    names.sort();
+    names.dedup();
+    for name in names {
+        let (was, is) = (old.get(name), new.get(name));
+        if was == is {
+            continue;
+        }
+        if changes.files >= MOST_FILES || depth > DEEPEST || !budget.has_time() {
+            changes.at_least = true;
+            return;
+        }
+        let directory = |entry: Option<&TreeEntry>| entry.filter(|e| e.mode == DIRECTORY).map(|e| e.id);
+        let (old_dir, new_dir) = (directory(was), directory(is));
+        if old_dir.is_some() || new_dir.is_some() {
+            descend(objects, (old_dir, new_dir), budget, changes, depth + 1);
+        }
+        let file = |entry: Option<&TreeEntry>| entry.filter(|e| e.mode != DIRECTORY).copied();
+        let (was, is) = (file(was), file(is));
+        if was.is_none() && is.is_none() {
+            continue;
+        }
+        changes.files += 1;
+        match lines(objects, was, is) {
+            Some((added, removed)) => {
+                changes.added += added;
+                changes.removed += removed;
+            }
+            None => changes.uncounted += 1,
+        }
+    }
+}
+
+/// Lines added and removed; `None` for what is no text.
+fn lines(
+    objects: &ObjectReader<'_>,
+    was: Option<TreeEntry>,
+    is: Option<TreeEntry>,
+) -> Option<(usize, usize)> {
+    if was.map(|entry| entry.id) == is.map(|entry| entry.id) {
+        // The mode alone.
+        return Some((0, 0));
+    }
+    let text = |entry: Option<TreeEntry>| match entry {
+        None => Some(String::new()),
+        Some(entry) if entry.mode == SUBMODULE => None,
+        Some(entry) => {
+            let bytes = objects.get_of(&entry.id, "blob").filter(|bytes| bytes.len() <= LARGEST_TEXT)?;
+            let is_text = memchr::memchr(0, &bytes).is_none();
+            is_text.then(|| String::from_utf8_lossy(&bytes).into_owned())
+        }
+    };
+    Some(LineDiff::new(&text(was)?, &text(is)?).counts())
+}

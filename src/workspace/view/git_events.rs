@@ -1,0 +1,79 @@
+//! What pending changes mean to the repositories that they lie in, and the list of them that a person reads.
+
+use super::stack::LayerStack;
+use super::{LayerKind, View};
+use crate::workspace::changes::change_set::ChangeSet;
+use crate::workspace::changes::classify::ChangeClasses;
+use crate::workspace::files::open::dir_at;
+use crate::workspace::repository::git_reader::{GitSides, RepositoryEvents, RepositoryFiles, compare};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+impl View {
+    /// One line for each change, as [`ChangeSet::listing`] says, with what the changes of a repository's own files mean.
+    pub fn listing(
+        &self,
+        set: &ChangeSet,
+        classes: &ChangeClasses,
+        shown: impl Fn(&Path) -> PathBuf,
+    ) -> Vec<String> {
+        set.listing(self.objects(), classes, &self.git_events(set), shown)
+    }
+
+    /// What happened to each repository in `set`, which is pending. Reads the repositories, so it is for lists that a person
+    /// is shown, not for every prompt.
+    pub fn git_events(&self, set: &ChangeSet) -> Vec<RepositoryEvents> {
+        let (before, after) = (WorkspaceFiles(self), PendingFiles(self));
+        let of = |dir: &Path| {
+            let changes =
+                set.changes.iter().filter(|change| set.repositories.nearest(&change.path) == Some(dir));
+            let changed: Vec<(&Path, bool)> =
+                changes.map(|change| (change.path.as_path(), change.after.is_absent())).collect();
+            let sides = GitSides { dir, before: &before, after: &after, changed: &changed };
+            RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
+        };
+        // A repository that is removed has nothing to say but that.
+        let is_there = |dir: &&Path| after.real(&dir.join("HEAD")).is_some_and(|head| head.is_file());
+        let found = set.repositories.all().filter(is_there).map(of);
+        found.filter(|repository| !repository.events.is_empty()).collect()
+    }
+}
+
+/// The workspace as it is.
+struct WorkspaceFiles<'a>(&'a View);
+
+/// The workspace as it would be.
+struct PendingFiles<'a>(&'a View);
+
+impl RepositoryFiles for WorkspaceFiles<'_> {
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        // What a repository names may lie anywhere; only the workspace is read.
+        self.0.locate(path).map(|_| path.to_path_buf())
+    }
+
+    fn names(&self, path: &Path) -> Vec<OsString> {
+        let Some((index, rel)) = self.0.locate(path) else { return Vec::new() };
+        names(&LayerStack { layers: Vec::new(), root: self.0.root(index) }, &rel)
+    }
+}
+
+impl RepositoryFiles for PendingFiles<'_> {
+    fn real(&self, path: &Path) -> Option<PathBuf> {
+        let (index, rel) = self.0.locate(path)?;
+        self.0.stack_of(self.0.layer_set(LayerKind::Pending), index).real(&rel).ok()?
+    }
+
+    fn names(&self, path: &Path) -> Vec<OsString> {
+        let Some((index, rel)) = self.0.locate(path) else { return Vec::new() };
+        names(&self.0.stack_of(self.0.layer_set(LayerKind::Pending), index), &rel)
+    }
+}
+
+/// The names in a directory; none where a link is on the way.
+fn names(stack: &LayerStack<'_>, rel: &Path) -> Vec<OsString> {
+    let dirs = stack.dirs(rel).unwrap_or_default();
+    match dirs.iter().all(|dir| dir_at(dir).is_ok()) {
+        true => stack.children(rel).unwrap_or_default().into_iter().collect(),
+        false => Vec::new(),
+    }
+}
