@@ -7,7 +7,7 @@ use crate::hooks::HookSet;
 use crate::metrics::MetricsFile;
 use std::sync::Arc;
 
-/// What surrounds every call; [`super::interceptor`] has the order.
+/// What surrounds every call; `super::interceptor` has the order.
 #[derive(Default)]
 pub struct CallInterceptors {
     pub hooks: HookSet,
