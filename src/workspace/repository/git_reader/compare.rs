@@ -6,7 +6,7 @@ use super::git_index::read_index;
 use super::index_changes::index_events;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
-use super::ref_changes::{RepositoryState, ref_events};
+use super::ref_changes::{RepositorySide, ref_events};
 use super::refs::RefReader;
 use super::repository_files::{RepositoryFiles, exists, read};
 use std::collections::BTreeSet;
@@ -53,14 +53,12 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     let refs_before = RefReader::new(sides.before, sides.dir, &old_common);
     let refs_after = RefReader::new(sides.after, sides.dir, &common);
     let width = width(&[&refs_after, &refs_before]);
-    let before = RepositoryState {
+    let before = RepositorySide {
         objects: ObjectReader::new(sides.before, &old_common, width, &budget),
         refs: refs_before,
     };
-    let after = RepositoryState {
-        objects: ObjectReader::new(sides.after, &common, width, &budget),
-        refs: refs_after,
-    };
+    let after =
+        RepositorySide { objects: ObjectReader::new(sides.after, &common, width, &budget), refs: refs_after };
     let refs = sides.dir.join("refs");
     let loose: BTreeSet<PathBuf> = changed
         .iter()
@@ -136,8 +134,8 @@ fn operations(sides: &GitSides<'_>) -> Vec<GitEvent> {
 
 fn index(
     sides: &GitSides<'_>,
-    before: &RepositoryState<'_>,
-    after: &RepositoryState<'_>,
+    before: &RepositorySide<'_>,
+    after: &RepositorySide<'_>,
     width: usize,
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
@@ -169,7 +167,7 @@ fn repacked(sides: &GitSides<'_>) -> Option<GitEvent> {
 }
 
 /// Reflogs whose old entries are gone, while the ref is there.
-fn reflogs(sides: &GitSides<'_>, after: &RepositoryState<'_>) -> Vec<GitEvent> {
+fn reflogs(sides: &GitSides<'_>, after: &RepositorySide<'_>) -> Vec<GitEvent> {
     let logs = sides.dir.join("logs");
     let changed = sides.changed.iter().filter_map(|(path, _)| path.strip_prefix(&logs).ok());
     let mut events = Vec::new();

@@ -17,7 +17,7 @@ const MOST_COMMITS: usize = 200;
 const MOST_OTHER_REFS: usize = 2_000;
 
 /// One state of a repository.
-pub(super) struct RepositoryState<'a> {
+pub(super) struct RepositorySide<'a> {
     pub(super) refs: RefReader<'a>,
     pub(super) objects: ObjectReader<'a>,
 }
@@ -32,8 +32,8 @@ struct RefChange {
 
 /// The rows about commits, branches, tags and `HEAD`. `loose` are the refs whose files changed.
 pub(super) fn ref_events(
-    before: &RepositoryState<'_>,
-    after: &RepositoryState<'_>,
+    before: &RepositorySide<'_>,
+    after: &RepositorySide<'_>,
     loose: BTreeSet<PathBuf>,
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
@@ -78,8 +78,8 @@ pub(super) fn ref_events(
 }
 
 fn changed_refs(
-    before: &RepositoryState<'_>,
-    after: &RepositoryState<'_>,
+    before: &RepositorySide<'_>,
+    after: &RepositorySide<'_>,
     mut names: BTreeSet<PathBuf>,
 ) -> Option<Vec<RefChange>> {
     let (old, new) = (before.refs.packed()?, after.refs.packed()?);
@@ -106,7 +106,7 @@ fn renamed_branches(changes: &[RefChange]) -> Vec<(PathBuf, PathBuf)> {
 
 fn ref_event(
     change: &RefChange,
-    after: &RepositoryState<'_>,
+    after: &RepositorySide<'_>,
     new_commits: &NewCommits,
     all_after: &mut dyn FnMut() -> Option<RefMap>,
     budget: &ReadBudget,
@@ -143,7 +143,7 @@ fn ref_event(
 /// What a ref had at `old` and has no more, and whether any other ref has it. The objects are those of the state after the
 /// change: git leaves what no ref leads to until it is collected.
 fn dropped(
-    after: &RepositoryState<'_>,
+    after: &RepositorySide<'_>,
     old: ObjectId,
     new: Option<ObjectId>,
     all_after: &mut dyn FnMut() -> Option<RefMap>,
@@ -183,8 +183,8 @@ struct NewCommits {
 
 impl NewCommits {
     fn find(
-        before: &RepositoryState<'_>,
-        after: &RepositoryState<'_>,
+        before: &RepositorySide<'_>,
+        after: &RepositorySide<'_>,
         changes: &[RefChange],
         head: Option<&HeadPosition>,
         budget: &ReadBudget,
@@ -217,8 +217,8 @@ impl NewCommits {
     /// Parents come before their children.
     fn walk(
         &mut self,
-        before: &RepositoryState<'_>,
-        after: &RepositoryState<'_>,
+        before: &RepositorySide<'_>,
+        after: &RepositorySide<'_>,
         seen: &mut BTreeMap<ObjectId, bool>,
         (name, tip, old): (&Path, ObjectId, Option<ObjectId>),
         budget: &ReadBudget,
@@ -256,7 +256,7 @@ impl NewCommits {
         self.continued.contains(&(name.to_path_buf(), *old))
     }
 
-    fn events(&self, after: &RepositoryState<'_>, budget: &ReadBudget) -> Vec<GitEvent> {
+    fn events(&self, after: &RepositorySide<'_>, budget: &ReadBudget) -> Vec<GitEvent> {
         // The newest are shown where there are too many.
         let left_out = self.list.len().saturating_sub(MOST_COMMITS);
         let mut events = Vec::new();
