@@ -1,5 +1,5 @@
-//! What surrounds every call, in the order in which it runs. [`approve`] and [`run`] are the lists: read them from top to
-//! bottom. It fails closed: what cannot be written down is not done, and a hook that cannot be asked blocks.
+//! What surrounds every call, in the order in which it runs. Before a call it is [`approve`], which calls
+//! [`decide`] and [`consent`]; around the run it is [`run`]; on each result it is [`inspector`]. Read them from top to bottom. It fails closed: what cannot be written down is not done, and a hook that cannot be asked blocks.
 //!
 //! The steps are named and not entries of a list of trait objects, because no two have the same form. The hooks wait for a
 //! program and may demand a question, only the rules can give the [`Permit`], classification needs at the end what it saw
