@@ -212,7 +212,7 @@ fn no_files_of_a_module_import_each_other_in_a_ring() {
 const METHODS: [(&str, &str); 9] = [
     ("Agent", "agent/agent"),
     ("App", "app"),
-    ("ApplyQuestion", "agent/end_of_turn"),
+    ("ApplyQuestionFlow", "agent/end_of_turn"),
     ("CommandContext", "repl/context"),
     ("Conversation", "agent/conversation"),
     ("ModelClient", "agent/request"),
