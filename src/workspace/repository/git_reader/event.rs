@@ -164,7 +164,8 @@ impl GitEvent {
             | GitEvent::RefsNotRead(_)
             | GitEvent::IndexNotRead(_)
             | GitEvent::ObjectsElsewhere(_)
-            | GitEvent::NotAllRead(_) => true,
+            | GitEvent::NotAllRead(_)
+            | GitEvent::Index { at_least: true, .. } => true,
             _ => false,
         }
     }
@@ -218,8 +219,11 @@ impl GitEvent {
                 let counts = [(staged, "staged"), (unstaged, "unstaged"), (in_conflict, "in conflict")];
                 let counts = counts.iter().filter(|(number, _)| **number > 0);
                 let counts: Vec<String> = counts.map(|(number, word)| format!("{number} {word}")).collect();
-                let more = if *at_least { ", and more" } else { "" };
-                format!("index: {}{more}", counts.join(", "))
+                match (counts.is_empty(), at_least) {
+                    (true, _) => "index: not all paths were compared".into(),
+                    (false, true) => format!("index: {}, and not all paths were compared", counts.join(", ")),
+                    (false, false) => format!("index: {}", counts.join(", ")),
+                }
             }
             GitEvent::HiddenFiles(files) => {
                 format!("index: git no longer shows changes of {}", count::of(*files, "file"))

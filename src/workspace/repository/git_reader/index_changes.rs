@@ -6,38 +6,50 @@ use super::event::GitEvent;
 use super::git_index::{IndexEntries, IndexEntry};
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
-use super::tree_diff::{TreeEntry, entries};
+use super::tree_diff::{DIRECTORY, TreeEntry, entries};
 use std::collections::BTreeMap;
 
-/// Paths that are looked up in the tree of a commit.
-const MOST_LOOKED_UP: usize = 1_000;
+/// Paths that are looked up in the tree of a commit. Each of its directories is read once.
+const MOST_LOOKED_UP: usize = 100_000;
+
+/// A tree cannot be read, so nobody knows what is staged.
+struct UnreadTree;
 
 /// The trees of one commit, each read once.
 struct CommitTree<'a> {
     objects: &'a ObjectReader<'a>,
-    root: Option<ObjectId>,
+    /// `None`: there is no commit.
+    root: Option<Result<ObjectId, UnreadTree>>,
     read: BTreeMap<ObjectId, Option<BTreeMap<Vec<u8>, TreeEntry>>>,
 }
 
 impl<'a> CommitTree<'a> {
     fn new(objects: &'a ObjectReader<'a>, commit: Option<ObjectId>) -> CommitTree<'a> {
-        let root = commit.and_then(|id| Commit::read(objects, &id)).map(|commit| commit.tree);
+        let root = commit.map(|id| Commit::read(objects, &id).map(|commit| commit.tree).ok_or(UnreadTree));
         CommitTree { objects, root, read: BTreeMap::new() }
     }
 
-    fn get(&mut self, path: &[u8]) -> Option<TreeEntry> {
-        let mut at = self.root?;
+    fn get(&mut self, path: &[u8]) -> Result<Option<TreeEntry>, UnreadTree> {
+        let mut at = match &self.root {
+            None => return Ok(None),
+            Some(Ok(root)) => *root,
+            Some(Err(UnreadTree)) => return Err(UnreadTree),
+        };
         let mut names = path.split(|byte| *byte == b'/').peekable();
         while let Some(name) = names.next() {
             let objects = self.objects;
-            let tree = self.read.entry(at).or_insert_with(|| entries(objects, &at)).as_ref()?;
-            let found = *tree.get(name)?;
+            let tree =
+                self.read.entry(at).or_insert_with(|| entries(objects, &at)).as_ref().ok_or(UnreadTree)?;
+            let Some(found) = tree.get(name) else { return Ok(None) };
             if names.peek().is_none() {
-                return Some(found);
+                return Ok(Some(*found));
+            }
+            if found.mode != DIRECTORY {
+                return Ok(None);
             }
             at = found.id;
         }
-        None
+        Ok(None)
     }
 }
 
@@ -74,7 +86,10 @@ pub(super) fn index_events(
             at_least = true;
             break;
         }
-        let (old, new) = (old_tree.get(path), new_tree.get(path));
+        let (Ok(old), Ok(new)) = (old_tree.get(path), new_tree.get(path)) else {
+            at_least = true;
+            break;
+        };
         if is != new {
             staged += 1;
         } else if was != old && old == new {

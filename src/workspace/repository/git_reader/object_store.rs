@@ -6,8 +6,10 @@ use super::object_id::ObjectId;
 use super::pack::{Pack, PackEntry};
 use super::repository_files::{RepositoryFiles, exists, read};
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Packs that are looked at. A repository with more has not been repacked for years.
 const MOST_PACKS: usize = 1_000;
@@ -18,11 +20,22 @@ pub(super) struct GitObject {
     pub(super) content: Vec<u8>,
 }
 
+/// Objects of packs that are kept once they are read, in bytes: the bases of deltas are shared by many objects.
+const CACHED: usize = 8 << 20;
+
+/// By the number of the pack and the place in it.
+#[derive(Default)]
+struct PackedObjects {
+    objects: BTreeMap<(usize, u64), Rc<GitObject>>,
+    bytes: usize,
+}
+
 pub(super) struct ObjectReader<'a> {
     files: &'a dyn RepositoryFiles,
     /// The directory `objects`.
     dir: PathBuf,
     packs: OnceCell<Vec<Pack>>,
+    packed: RefCell<PackedObjects>,
     budget: &'a ReadBudget,
     width: usize,
 }
@@ -35,7 +48,14 @@ impl<'a> ObjectReader<'a> {
         width: usize,
         budget: &'a ReadBudget,
     ) -> ObjectReader<'a> {
-        ObjectReader { files, dir: git_dir.join("objects"), packs: OnceCell::new(), budget, width }
+        ObjectReader {
+            files,
+            dir: git_dir.join("objects"),
+            packs: OnceCell::new(),
+            packed: RefCell::default(),
+            budget,
+            width,
+        }
     }
 
     fn loose(&self, id: &ObjectId) -> PathBuf {
@@ -67,9 +87,10 @@ impl<'a> ObjectReader<'a> {
     /// The object of that name. `None`: it is missing, damaged, no object of that name, or over a bound.
     pub(super) fn get(&self, id: &ObjectId) -> Option<GitObject> {
         let object = self.read_loose(id).or_else(|| {
-            let mut packs = self.packs().iter().filter_map(|pack| Some((pack, pack.find(id)?)));
-            let (pack, at) = packs.next()?;
-            self.read_packed(pack, at, 0)
+            let packs = self.packs().iter().enumerate();
+            let (number, at) = packs.filter_map(|(number, pack)| Some((number, pack.find(id)?))).next()?;
+            let object = self.read_packed(number, at, 0)?;
+            Some(GitObject { kind: object.kind, content: object.content.clone() })
         })?;
         id.names(object.kind, &object.content).then_some(object)
     }
@@ -95,18 +116,36 @@ impl<'a> ObjectReader<'a> {
         (size == Some(content.len())).then_some(GitObject { kind, content })
     }
 
-    fn read_packed(&self, pack: &Pack, at: u64, depth: usize) -> Option<GitObject> {
+    fn read_packed(&self, number: usize, at: u64, depth: usize) -> Option<Rc<GitObject>> {
+        if let Some(known) = self.packed.borrow().objects.get(&(number, at)) {
+            return Some(Rc::clone(known));
+        }
         if depth > DEEPEST_DELTA {
             return None;
         }
+        let pack = self.packs().get(number)?;
         let (base, change) = match pack.entry(self.files, at, self.budget)? {
-            PackEntry::Whole(kind, content) => return Some(GitObject { kind, content }),
+            PackEntry::Whole(kind, content) => {
+                return Some(self.keep((number, at), GitObject { kind, content }));
+            }
             _ if !self.budget.take_delta() => return None,
             PackEntry::DeltaAt(base, change) => (base, change),
             PackEntry::DeltaTo(id, change) => (pack.find(&id)?, change),
         };
-        let base = self.read_packed(pack, base, depth + 1)?;
+        let base = self.read_packed(number, base, depth + 1)?;
         let content = delta::apply(&base.content, &change)?;
-        self.budget.take_bytes(content.len()).then_some(GitObject { kind: base.kind, content })
+        let fits = self.budget.take_bytes(content.len());
+        fits.then(|| self.keep((number, at), GitObject { kind: base.kind, content }))
+    }
+
+    fn keep(&self, place: (usize, u64), object: GitObject) -> Rc<GitObject> {
+        let object = Rc::new(object);
+        let mut packed = self.packed.borrow_mut();
+        let bytes = packed.bytes + object.content.len();
+        if bytes <= CACHED {
+            packed.bytes = bytes;
+            packed.objects.insert(place, Rc::clone(&object));
+        }
+        object
     }
 }

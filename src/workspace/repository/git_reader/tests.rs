@@ -366,6 +366,13 @@ fn hostile_repositories_end_in_rows() {
         });
         assert_eq!(rows, ["branch bad created at X"]);
     }
+    // A commit whose tree is missing: nobody knows what is staged.
+    let rows = of(&|ground| {
+        ground.write("n.txt", "n\n");
+        ground.git("add n.txt");
+        fs::write(ground.work.join(".git/refs/heads/main"), format!("{}\n", "1".repeat(40))).unwrap();
+    });
+    not_read(&rows, "! index: not all paths were compared");
     // A pack that is cut off.
     let mut ground = Ground::new();
     ground.git("gc -q");
