@@ -48,6 +48,8 @@ pub enum GitEvent {
         is_merge: bool,
         changes: TreeChanges,
     },
+    /// Refs that changed, or may have changed, and have no row.
+    MoreRefs(usize),
     /// There are more new commits than rows.
     MoreCommits {
         at_least: usize,
@@ -160,6 +162,7 @@ impl GitEvent {
             GitEvent::RefDeleted { dropped, .. } | GitEvent::RefMoved { dropped, .. } => dropped.are_lost,
             GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
             GitEvent::HiddenFiles(_)
+            | GitEvent::MoreRefs(_)
             | GitEvent::ReflogEntriesRemoved { .. }
             | GitEvent::RefsNotRead(_)
             | GitEvent::IndexNotRead(_)
@@ -185,8 +188,9 @@ impl GitEvent {
                 )
             }
             GitEvent::MoreCommits { at_least } => {
-                format!("and at least {} more", count::of(*at_least, "new commit"))
+                format!("at least {} older than these", count::of(*at_least, "new commit"))
             }
+            GitEvent::MoreRefs(refs) => format!("refs: {refs} more changed, which are not listed"),
             GitEvent::Head { from, to } => match (from, to) {
                 (Some(HeadPosition::Branch(from)), HeadPosition::Branch(to)) => {
                     format!("switched from branch {} to {}", short(from), short(to))

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 
 /// New commits that have a row.
 const MOST_COMMITS: usize = 200;
+/// Refs that have a row; a fetch of a large project may bring more.
+const MOST_REFS: usize = 500;
 /// Other refs that may have a commit which one ref drops.
 const MOST_OTHER_REFS: usize = 2_000;
 
@@ -38,8 +40,11 @@ pub(super) fn ref_events(
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
     let mut events = Vec::new();
-    let changes = match changed_refs(before, after, loose) {
-        Some(changes) => changes,
+    let changes = match changed_refs(before, after, loose, budget) {
+        Some((changes, more)) => {
+            events.extend((more > 0).then_some(GitEvent::MoreRefs(more)));
+            changes
+        }
         None => {
             events.push(GitEvent::RefsNotRead("packed-refs is larger than 16 MB, or no regular file"));
             Vec::new()
@@ -81,15 +86,29 @@ fn changed_refs(
     before: &RepositorySide<'_>,
     after: &RepositorySide<'_>,
     mut names: BTreeSet<PathBuf>,
-) -> Option<Vec<RefChange>> {
+    budget: &ReadBudget,
+) -> Option<(Vec<RefChange>, usize)> {
     let (old, new) = (before.refs.packed()?, after.refs.packed()?);
     let differs = |name: &&PathBuf| old.get(*name) != new.get(*name);
     names.extend(old.keys().chain(new.keys()).filter(differs).cloned());
-    let change = |name: PathBuf| {
-        let (old, new) = (before.refs.get(&name), after.refs.get(&name));
-        (old != new).then_some(RefChange { name, old, new })
+    // The branch that the person is on has its row, however many there are.
+    let current = match after.refs.head() {
+        Some(HeadPosition::Branch(name)) => names.take(&name),
+        _ => None,
     };
-    Some(names.into_iter().filter_map(change).collect())
+    let (mut changes, mut left_out) = (Vec::new(), 0);
+    for name in current.into_iter().chain(names) {
+        if changes.len() >= MOST_REFS || !budget.has_time() {
+            left_out += 1;
+            continue;
+        }
+        let (old, new) = (before.refs.get(&name), after.refs.get(&name));
+        if old != new {
+            changes.push(RefChange { name, old, new });
+        }
+    }
+    changes.sort_by(|a, b| a.name.cmp(&b.name));
+    Some((changes, left_out))
 }
 
 /// Branches that are gone and new at the same commit.
@@ -235,9 +254,10 @@ impl NewCommits {
             if seen.contains_key(&id) {
                 continue;
             }
+            // What is begun is listed, and its parents are not looked for any more: they are the older ones.
             if self.list.len() + todo.len() > 4 * MOST_COMMITS || !budget.has_time() {
                 self.more = true;
-                return;
+                continue;
             }
             let is_new = !before.objects.has(&id);
             seen.insert(id, is_new);

@@ -417,3 +417,37 @@ fn deltas_in_a_circle_end() {
     assert!(objects.has(&id));
     assert!(objects.get(&id).is_none());
 }
+
+/// Story: of 3,000 new commits none was shown, and 150,000 new branches had a row each.
+#[test]
+fn of_many_commits_and_refs_the_newest_are_shown_and_the_others_counted() {
+    if !has_git() {
+        return;
+    }
+    let mut ground = Ground::new();
+    let rows = ground.rows(|ground| {
+        let commit = |n: usize| {
+            format!("commit refs/heads/many\ncommitter A <a@x> {} +0000\ndata 4\n{n:04}\n", 1_700_000_000 + n)
+        };
+        let stream: String = (0..1200).map(commit).collect();
+        fs::write(ground.work.join(".git/stream"), stream).unwrap();
+        prepare(ground, "git fast-import --quiet < .git/stream; rm .git/stream");
+        let id = fs::read_to_string(ground.work.join(".git/refs/heads/many")).unwrap();
+        let line = |n: usize| format!("{} refs/heads/b{n:05}\n", id.trim());
+        fs::write(ground.work.join(".git/packed-refs"), (0..3000).map(line).collect::<String>()).unwrap();
+    });
+    let commits: Vec<&String> = rows.iter().filter(|row| row.starts_with("commit ")).collect();
+    assert_eq!(commits.len(), 200, "{:?}", rows.iter().take(5).collect::<Vec<_>>());
+    assert!(
+        commits[199].contains("\"1199\"") && commits[0].contains("\"1000\""),
+        "{} {}",
+        commits[0],
+        commits[199]
+    );
+    assert!(rows.iter().any(|row| row.ends_with("new commits older than these")));
+    assert!(
+        rows.iter()
+            .any(|row| row.starts_with("! refs: 2") && row.ends_with("more changed, which are not listed"))
+    );
+    assert!(rows.len() < 800, "{}", rows.len());
+}
