@@ -90,7 +90,7 @@ impl Bench {
         let numbered =
             |(n, r): (usize, &ToolRegistry)| r.specs().into_iter().map(move |s| (n, s)).collect::<Vec<_>>();
         let tools = registries.iter().enumerate().flat_map(numbered).collect();
-        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         Bench { _dir: dir, base, root, env: Arc::new(env), registries, tools, runtime }
     }
 

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 pub(super) const LARGEST_OBJECT: usize = 16 << 20;
 /// All objects together, inflated.
 const MOST_INFLATED: usize = 64 << 20;
-/// Deltas that are applied, of all objects together.
-const MOST_DELTAS: usize = 5_000;
+/// Deltas that are applied, of all objects together. A reset by 300 commits needs some 10,000 where each commit and tree is
+/// one of 50 on top of each other.
+const MOST_DELTAS: usize = 50_000;
 /// Deltas on top of each other. git makes 50, and 4,095 at most.
 pub(super) const DEEPEST_DELTA: usize = 64;
 /// The longest that reading may take, on the person's time: the question waits for it.
@@ -29,7 +30,7 @@ impl ReadLimit {
         match self {
             ReadLimit::Time => "it takes longer than 200 ms",
             ReadLimit::Inflated => "its objects have more than 64 MB",
-            ReadLimit::Deltas => "its objects have more than 5,000 deltas",
+            ReadLimit::Deltas => "its objects have more than 50,000 deltas",
         }
     }
 }
