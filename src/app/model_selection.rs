@@ -284,7 +284,7 @@ pub enum KeyStatus {
     Unneeded,
 }
 
-/// At least one: no time at all is no limit that anybody means.
+/// At least one: a limit of no time would end every request.
 fn seconds(number: u64) -> Duration {
     Duration::from_secs(number.max(1))
 }

@@ -20,7 +20,7 @@ pub struct SettingsSources {
     pub flags: SettingsLayer,
 }
 
-/// Effective settings: by name for whoever shows them, and as typed values for the program.
+/// Effective settings: by name for lists of settings, and as typed values for the program.
 #[derive(Debug)]
 pub struct Config {
     merged: MergedSettings,

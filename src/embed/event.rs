@@ -137,7 +137,7 @@ pub enum ChangesOutcome {
 }
 
 impl Event {
-    /// What a program is told of `event`, if anything. Runs on the session's runtime.
+    /// The public event for `event`, if there is one. Runs on the session's runtime.
     pub(super) fn of(event: TurnEvent, workspace: &Workspace, stop: &CancellationToken) -> Option<Event> {
         Some(match event {
             TurnEvent::Text(text) => Event::Text(text),

@@ -30,7 +30,7 @@ pub enum FileState {
     },
     /// A pipe, a socket or a device. It can be discarded and never applied.
     Special {
-        /// Which of them, in words.
+        /// Its kind, as text for a person.
         what: String,
     },
 }

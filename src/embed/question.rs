@@ -48,7 +48,7 @@ pub struct PermissionQuestion {
     pub left_out: usize,
     /// The rule or flag that would permit such calls without asking.
     pub rule: Option<String>,
-    /// What [`PermissionQuestion::allow_always`] would allow, in words; absent where it is not offered.
+    /// What [`PermissionQuestion::allow_always`] would allow, as text for a person; absent where it is not offered.
     pub always: Option<String>,
     /// The word that [`PermissionQuestion::allow_with_word`] needs, for destructive commands and large losses. A person
     /// should type it.

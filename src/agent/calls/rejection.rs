@@ -1,4 +1,4 @@
-//! Why a call does not run, and what stands in the place of a result that goes nowhere.
+//! Why a call does not run, and what replaces a result that may not be sent.
 
 use crate::conversation::{CallFact, CallOutcome, Part};
 use crate::permission::Denial;

@@ -133,7 +133,7 @@ impl Conversation {
         self.summaries.last()
     }
 
-    /// How many messages the last summary stands for.
+    /// How many messages the last summary replaces.
     pub(in crate::agent) fn summarized(&self) -> usize {
         self.last_summary().map_or(0, |summary| summary.upto)
     }
@@ -187,7 +187,7 @@ impl Conversation {
         let Some(upto) = self.last_summary().map(|summary| summary.upto) else { return Ok(None) };
         self.append(SessionRecord::SummaryUndone)?;
         if self.first_loaded > 0 {
-            // What it stands for was not read.
+            // The messages that it replaces were not read.
             self.reload()?;
         } else {
             self.summaries.pop();

@@ -67,7 +67,7 @@ impl ReportedState {
     }
 }
 
-/// Background commands that have ended since the model last heard of any. The person is told as well.
+/// Background commands that ended since the model was last told of one. The person sees them too.
 fn ended_jobs(services: &SharedServices, events: &TurnEvents) -> Vec<Part> {
     if services.subagents.is_child {
         return Vec::new();

@@ -39,7 +39,7 @@ impl SettingTexts {
 #[derive(Clone, Copy)]
 pub(in crate::config) struct FieldReader<'a> {
     values: &'a MergedSettings,
-    /// What the `*` of a key stands for.
+    /// The name in the place of the `*` of a key.
     name: &'a str,
 }
 

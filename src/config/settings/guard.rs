@@ -1,4 +1,4 @@
-//! What is allowed, who watches and who is told: rules, hooks, classification, secrets, the log.
+//! What is allowed and what is recorded: rules, hooks, classification, secrets, the log.
 //!
 //! One place for everything that makes a session stricter or laxer, so that a review of it reads one file. What commands
 //! may touch stands under `sandbox`.

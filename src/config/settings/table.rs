@@ -66,7 +66,7 @@ macro_rules! settings_table {
 }
 
 /// An enum of the words that a key may have. A file with another word was refused when it was read, and the test of the
-/// defaults reads each of them, so that the first word stands for nothing else.
+/// defaults reads each of them, so that the first word has no other meaning.
 macro_rules! words {
     (
         $(#[$about:meta])*

@@ -5,7 +5,9 @@ use super::{LayerKind, View};
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::ChangeClasses;
 use crate::workspace::files::open::dir_at;
-use crate::workspace::repository::git_reader::{GitSides, RepositoryEvents, RepositoryFiles, compare};
+use crate::workspace::repository::git_reader::{
+    GitSides, RepositoryEvents, RepositoryFiles, compare, deadline,
+};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -24,12 +26,13 @@ impl View {
     /// is shown, not for every prompt.
     pub fn git_events(&self, set: &ChangeSet) -> Vec<RepositoryEvents> {
         let (before, after) = (WorkspaceFiles(self), PendingFiles(self));
+        let deadline = deadline();
         let of = |dir: &Path| {
             let changes =
                 set.changes.iter().filter(|change| set.repositories.nearest(&change.path) == Some(dir));
             let changed: Vec<(&Path, bool)> =
                 changes.map(|change| (change.path.as_path(), change.after.is_absent())).collect();
-            let sides = GitSides { dir, before: &before, after: &after, changed: &changed };
+            let sides = GitSides { dir, before: &before, after: &after, changed: &changed, deadline };
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };
         // A repository that is removed has nothing to say but that.

@@ -16,6 +16,13 @@ const MOST_DELTAS: usize = 50_000;
 pub(super) const DEEPEST_DELTA: usize = 64;
 /// The longest that reading may take, on the person's time: the question waits for it.
 const LONGEST: Duration = Duration::from_millis(200);
+/// The same for all repositories of one list: a command can make thousands of them.
+const LONGEST_OF_ALL: Duration = Duration::from_secs(1);
+
+/// When reading all repositories of a list has to end.
+pub(in crate::workspace) fn deadline() -> Instant {
+    Instant::now() + LONGEST_OF_ALL
+}
 
 /// What a bound cut off, as it follows `not all of it was read: `.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,13 +30,15 @@ pub(super) enum ReadLimit {
     Time,
     Inflated,
     Deltas,
+    Packs,
 }
 
 impl ReadLimit {
     pub(super) fn words(self) -> &'static str {
         match self {
-            ReadLimit::Time => "it takes longer than 200 ms",
+            ReadLimit::Time => "reading it takes too long",
             ReadLimit::Inflated => "its objects have more than 64 MB",
+            ReadLimit::Packs => "it has more than 1,000 packs",
             ReadLimit::Deltas => "its objects have more than 50,000 deltas",
         }
     }
@@ -44,9 +53,9 @@ pub(super) struct ReadBudget {
 }
 
 impl ReadBudget {
-    pub(super) fn new() -> ReadBudget {
+    pub(super) fn new(deadline: Instant) -> ReadBudget {
         ReadBudget {
-            until: Instant::now() + LONGEST,
+            until: deadline.min(Instant::now() + LONGEST),
             inflated: Cell::new(0),
             deltas: Cell::new(0),
             reached: RefCell::default(),
@@ -82,7 +91,7 @@ impl ReadBudget {
         fits
     }
 
-    fn reach(&self, limit: ReadLimit) {
+    pub(super) fn reach(&self, limit: ReadLimit) {
         self.reached.borrow_mut().insert(limit);
     }
 

@@ -12,6 +12,7 @@ use super::repository_files::{RepositoryFiles, exists, read};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 /// A repository in its two states.
 pub(in crate::workspace) struct GitSides<'a> {
@@ -21,6 +22,8 @@ pub(in crate::workspace) struct GitSides<'a> {
     pub(in crate::workspace) after: &'a dyn RepositoryFiles,
     /// The files in `dir` that differ, and in no repository below it; each with whether it is gone afterwards.
     pub(in crate::workspace) changed: &'a [(&'a Path, bool)],
+    /// When reading ends, for all repositories of the list.
+    pub(in crate::workspace) deadline: Instant,
 }
 
 /// Operations of git that take several commands, by the file that is there while they last.
@@ -33,12 +36,9 @@ const OPERATIONS: [(&str, &str); 6] = [
     ("BISECT_LOG", "bisect"),
 ];
 const LARGEST_LOG: u64 = 4 << 20;
-/// Reflogs that are compared.
-const MOST_LOGS: usize = 50;
-
 /// What happened to the repository, in the order in which it is shown.
 pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
-    let budget = ReadBudget::new();
+    let budget = ReadBudget::new(sides.deadline);
     let common = common_dir(sides.after, sides.dir);
     let old_common = common_dir(sides.before, sides.dir);
     let (Some(common), Some(old_common)) = (common, old_common) else {
@@ -74,7 +74,7 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
         events.extend(index(sides, &before, &after, width, &budget));
     }
     events.extend(repacked(sides));
-    events.extend(reflogs(sides, &after));
+    events.extend(reflogs(sides, &after, &budget));
     let needs_objects =
         events.iter().any(|event| matches!(event, GitEvent::RefMoved { .. } | GitEvent::RefCreated { .. }));
     if needs_objects && exists(sides.after, &common.join("objects/info/alternates")) {
@@ -167,11 +167,11 @@ fn repacked(sides: &GitSides<'_>) -> Option<GitEvent> {
 }
 
 /// Reflogs whose old entries are gone, while the ref is there.
-fn reflogs(sides: &GitSides<'_>, after: &RepositorySide<'_>) -> Vec<GitEvent> {
+fn reflogs(sides: &GitSides<'_>, after: &RepositorySide<'_>, budget: &ReadBudget) -> Vec<GitEvent> {
     let logs = sides.dir.join("logs");
     let changed = sides.changed.iter().filter_map(|(path, _)| path.strip_prefix(&logs).ok());
     let mut events = Vec::new();
-    for name in changed.filter(|name| *name != Path::new("refs/stash")).take(MOST_LOGS) {
+    for name in changed.filter(|name| *name != Path::new("refs/stash")).take_while(|_| budget.has_time()) {
         let is_there = name == Path::new("HEAD") || after.refs.get(name).is_some();
         let path = logs.join(name);
         let (Some(old), Some(new)) = (lines(sides.before, &path), lines(sides.after, &path)) else {

@@ -48,6 +48,11 @@ pub enum GitEvent {
         is_merge: bool,
         changes: TreeChanges,
     },
+    /// A file among the refs that names no object, or is no regular file.
+    BrokenRef {
+        kind: RefKind,
+        name: PathBuf,
+    },
     /// Refs that changed, or may have changed, and have no row.
     MoreRefs(usize),
     /// There are more new commits than rows.
@@ -163,6 +168,7 @@ impl GitEvent {
             GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
             GitEvent::HiddenFiles(_)
             | GitEvent::MoreRefs(_)
+            | GitEvent::BrokenRef { .. }
             | GitEvent::ReflogEntriesRemoved { .. }
             | GitEvent::RefsNotRead(_)
             | GitEvent::IndexNotRead(_)
@@ -190,6 +196,7 @@ impl GitEvent {
             GitEvent::MoreCommits { at_least } => {
                 format!("at least {} older than these", count::of(*at_least, "new commit"))
             }
+            GitEvent::BrokenRef { kind, name } => format!("{} {} cannot be read", kind.word(), short(name)),
             GitEvent::MoreRefs(refs) => format!("refs: {refs} more changed, which are not listed"),
             GitEvent::Head { from, to } => match (from, to) {
                 (Some(HeadPosition::Branch(from)), HeadPosition::Branch(to)) => {

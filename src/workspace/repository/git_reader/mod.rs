@@ -22,6 +22,7 @@ mod refs;
 mod repository_files;
 mod tree_diff;
 
+pub(in crate::workspace) use budget::deadline;
 pub(in crate::workspace) use compare::{GitSides, compare};
 pub use event::{DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RepositoryEvents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;

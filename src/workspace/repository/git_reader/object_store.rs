@@ -1,6 +1,6 @@
 //! The objects of a repository in one state: loose ones and those in packs.
 
-use super::budget::{DEEPEST_DELTA, LARGEST_OBJECT, ReadBudget};
+use super::budget::{DEEPEST_DELTA, LARGEST_OBJECT, ReadBudget, ReadLimit};
 use super::delta;
 use super::object_id::ObjectId;
 use super::pack::{Pack, PackEntry};
@@ -67,15 +67,13 @@ impl<'a> ObjectReader<'a> {
     fn packs(&self) -> &[Pack] {
         self.packs.get_or_init(|| {
             let dir = self.dir.join("pack");
-            let names = self
-                .files
-                .names(&dir)
-                .into_iter()
-                .filter(|name| Path::new(name).extension() == Some("idx".as_ref()));
-            names
-                .take(MOST_PACKS)
-                .filter_map(|name| Pack::open(self.files, &dir.join(name), self.width))
-                .collect()
+            let mut names = self.files.names(&dir);
+            names.retain(|name| Path::new(name).extension() == Some("idx".as_ref()));
+            if names.len() > MOST_PACKS {
+                self.budget.reach(ReadLimit::Packs);
+            }
+            let names = names.into_iter().take(MOST_PACKS).take_while(|_| self.budget.has_time());
+            names.filter_map(|name| Pack::open(self.files, &dir.join(name), self.width)).collect()
         })
     }
 

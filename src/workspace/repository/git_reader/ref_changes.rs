@@ -32,6 +32,14 @@ struct RefChange {
     new: Option<ObjectId>,
 }
 
+struct ChangedRefs {
+    changes: Vec<RefChange>,
+    /// Files among the refs that are none.
+    broken: Vec<PathBuf>,
+    /// Refs that were not looked at.
+    left_out: usize,
+}
+
 /// The rows about commits, branches, tags and `HEAD`. `loose` are the refs whose files changed.
 pub(super) fn ref_events(
     before: &RepositorySide<'_>,
@@ -41,8 +49,11 @@ pub(super) fn ref_events(
 ) -> Vec<GitEvent> {
     let mut events = Vec::new();
     let changes = match changed_refs(before, after, loose, budget) {
-        Some((changes, more)) => {
-            events.extend((more > 0).then_some(GitEvent::MoreRefs(more)));
+        Some(ChangedRefs { changes, broken, left_out }) => {
+            events.extend((left_out > 0).then_some(GitEvent::MoreRefs(left_out)));
+            events.extend(
+                broken.into_iter().map(|name| GitEvent::BrokenRef { kind: RefKind::of(&name), name }),
+            );
             changes
         }
         None => {
@@ -73,6 +84,9 @@ pub(super) fn ref_events(
         }
         _ => false,
     };
+    if new_head.is_none() {
+        events.push(GitEvent::RefsNotRead("HEAD is no regular file, or names no ref"));
+    }
     if let Some(to) = new_head
         && old_head.as_ref() != Some(&to)
         && !old_head.as_ref().is_some_and(|from| follows(from, &to))
@@ -87,7 +101,7 @@ fn changed_refs(
     after: &RepositorySide<'_>,
     mut names: BTreeSet<PathBuf>,
     budget: &ReadBudget,
-) -> Option<(Vec<RefChange>, usize)> {
+) -> Option<ChangedRefs> {
     let (old, new) = (before.refs.packed()?, after.refs.packed()?);
     let differs = |name: &&PathBuf| old.get(*name) != new.get(*name);
     names.extend(old.keys().chain(new.keys()).filter(differs).cloned());
@@ -96,19 +110,21 @@ fn changed_refs(
         Some(HeadPosition::Branch(name)) => names.take(&name),
         _ => None,
     };
-    let (mut changes, mut left_out) = (Vec::new(), 0);
+    let (mut changes, mut broken, mut left_out) = (Vec::new(), Vec::new(), 0);
     for name in current.into_iter().chain(names) {
         if changes.len() >= MOST_REFS || !budget.has_time() {
             left_out += 1;
             continue;
         }
         let (old, new) = (before.refs.get(&name), after.refs.get(&name));
-        if old != new {
+        if new.is_none() && after.refs.is_broken(&name) {
+            broken.push(name);
+        } else if old != new {
             changes.push(RefChange { name, old, new });
         }
     }
     changes.sort_by(|a, b| a.name.cmp(&b.name));
-    Some((changes, left_out))
+    Some(ChangedRefs { changes, broken, left_out })
 }
 
 /// Branches that are gone and new at the same commit.

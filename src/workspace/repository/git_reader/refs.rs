@@ -59,6 +59,11 @@ impl<'a> RefReader<'a> {
         })
     }
 
+    /// True where there is a file of that name which is no ref.
+    pub(super) fn is_broken(&self, name: &Path) -> bool {
+        exists(self.files, &self.common.join(name)) && self.get(name).is_none()
+    }
+
     /// The commit that `HEAD` leads to; `None` on a branch without one.
     pub(super) fn head_commit(&self) -> Option<ObjectId> {
         match self.stored(&self.own.join("HEAD"))? {
@@ -99,12 +104,9 @@ impl<'a> RefReader<'a> {
         let mut todo = vec![PathBuf::from("refs")];
         let mut seen = all.len();
         while let Some(dir) = todo.pop() {
-            if !budget.has_time() {
-                return None;
-            }
             for name in self.files.names(&self.common.join(&dir)) {
                 seen += 1;
-                if seen > MOST_REFS {
+                if seen > MOST_REFS || !budget.has_time() {
                     return None;
                 }
                 let name = dir.join(name);

@@ -102,7 +102,13 @@ impl Ground {
             changed.iter().map(|(path, gone)| (path.as_path(), *gone)).collect();
         let (before, after) =
             (Copied { shown: &self.work, real: &self.copy }, Copied { shown: &self.work, real: &self.work });
-        compare(&GitSides { dir: &dir, before: &before, after: &after, changed: &changed })
+        compare(&GitSides {
+            dir: &dir,
+            before: &before,
+            after: &after,
+            changed: &changed,
+            deadline: deadline(),
+        })
     }
 }
 
@@ -340,7 +346,10 @@ fn hostile_repositories_end_in_rows() {
         fs::write(ground.work.join(".git/refs/heads/x"), "ref: ../../outside\n").unwrap();
         std::os::unix::fs::symlink(outside, ground.work.join(".git/refs/heads/y")).unwrap();
     });
-    assert_eq!(rows, Vec::<String>::new());
+    assert_eq!(rows, ["! branch x cannot be read", "! branch y cannot be read"]);
+    // HEAD as a pipe.
+    let rows = of(&|ground| prepare(ground, "rm .git/HEAD; mkfifo .git/HEAD"));
+    assert_eq!(rows, ["! refs changed, and were not read: HEAD is no regular file, or names no ref"]);
     // A directory of refs that is a link to itself.
     let rows = of(&|ground| {
         prepare(ground, "ln -s . .git/refs/heads/loop");
@@ -411,7 +420,7 @@ fn deltas_in_a_circle_end() {
     fs::write(base.join("objects/pack/pack-x.pack"), pack).unwrap();
     fs::write(base.join("objects/pack/pack-x.idx"), index).unwrap();
     let files = Copied { shown: &base, real: &base };
-    let budget = budget::ReadBudget::new();
+    let budget = budget::ReadBudget::new(deadline());
     let objects = object_store::ObjectReader::new(&files, &base, 20, &budget);
     let id = object_id::ObjectId::from_bytes(&ids[0]).unwrap();
     assert!(objects.has(&id));
