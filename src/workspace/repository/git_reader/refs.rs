@@ -59,9 +59,10 @@ impl<'a> RefReader<'a> {
         })
     }
 
-    /// True where there is a file of that name which is no ref.
+    /// True where there is something of that name which is neither a ref nor a directory of refs.
     pub(super) fn is_broken(&self, name: &Path) -> bool {
-        exists(self.files, &self.common.join(name)) && self.get(name).is_none()
+        let found = self.files.real(&self.common.join(name)).and_then(|path| path.symlink_metadata().ok());
+        found.is_some_and(|found| !found.is_dir()) && self.get(name).is_none()
     }
 
     /// The commit that `HEAD` leads to; `None` on a branch without one.
