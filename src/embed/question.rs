@@ -7,7 +7,7 @@ use super::changes::PendingChanges;
 use crate::agent::{ApprovalReply, ApprovalRequest, ChoiceQuestion, ChoiceSubject, LoopQuestion, UserPrompt};
 use crate::text::count;
 use crate::tools::{DisplayDetail, UserReply};
-use crate::workspace::Workspace;
+use crate::workspace::{ListedChange, Workspace};
 use std::path::PathBuf;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -339,7 +339,9 @@ fn preview(detail: DisplayDetail) -> (String, usize) {
         DisplayDetail::None => (String::new(), 0),
         DisplayDetail::Text(text) => (text, 0),
         DisplayDetail::Diff(diff) => (diff.text, diff.left_out),
-        DisplayDetail::Changes(changes) => (changes.list.join("\n"), 0),
+        DisplayDetail::Changes(changes) => {
+            (changes.list.iter().map(ListedChange::line).collect::<Vec<_>>().join("\n"), 0)
+        }
         DisplayDetail::Image(image) => (image.describe(), 0),
     }
 }

@@ -3,6 +3,7 @@
 use super::ToolError;
 use crate::conversation::{CallFact, CallOutcome, Image, Part};
 use crate::text::UnifiedDiff;
+use crate::workspace::ListedChange;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -172,7 +173,7 @@ impl From<&str> for DiffText {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChangeOverview {
     /// One row for each change; names in it are rendered.
-    pub list: Vec<String>,
+    pub list: Vec<ListedChange>,
     pub files: Vec<FileDiff>,
 }
 
@@ -181,6 +182,8 @@ pub struct ChangeOverview {
 pub struct FileDiff {
     /// Rendered for a person.
     pub name: String,
+    /// The row of the list that it belongs to.
+    pub row: usize,
     pub patch: Vec<u8>,
     /// Bytes of the patch that are not in it.
     pub left_out: usize,

@@ -58,7 +58,8 @@ pub fn diff_lines(text: &str, theme: &Theme) -> Vec<Line<'static>> {
 
 /// A change set that the person asked to see: all of it, and no line cut.
 fn changes(overview: &ChangeOverview, theme: &Theme) -> Vec<Line<'static>> {
-    let mut out: Vec<Line<'static>> = overview.list.iter().map(|row| Line::raw(format!("  {row}"))).collect();
+    let mut out: Vec<Line<'static>> =
+        overview.list.iter().map(|row| Line::raw(format!("  {}", row.line()))).collect();
     for file in &overview.files {
         out.push(Line::default());
         out.extend(verbatim::diff(&file.patch, theme));

@@ -26,6 +26,7 @@ pub use changes::change_set::{ChangeKind, ChangeSet, FileChange};
 pub use changes::classify::{
     ChangeApproval, ChangeClass, ChangeClasses, LargeLoss, PermittedChanges, lost_paths,
 };
+pub use changes::listing::ListedChange;
 pub use changes::patch_export::{patch, patches, without_repositories};
 pub use error::{SpecialFile, WorkspaceError};
 pub use files::atomic_write::{ExpectedContent, WriteOutcome};
@@ -53,7 +54,7 @@ pub use history::origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, Ori
 pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use repository::{
     DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind, RepositoryChange,
-    RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositorySet, TreeChanges,
+    RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet, TreeChanges,
 };
 pub use view::remove_dir_all as remove_tree;
 pub use view::{

@@ -3,6 +3,7 @@
 use crate::text::visible;
 use crate::tools::{ChangeOverview, FileDiff};
 use crate::workspace::{ChangeClasses, ChangeSet, View, Workspace, patches};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The most of a diff that is put into a question, in bytes; the rest is counted.
@@ -60,13 +61,21 @@ pub(super) fn reason(view: &View) -> String {
 
 /// The list of what changes, and then how. Of a very large set some is left out, and counted.
 pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOverview {
-    let list = view.listing(set, &view.classify(set), |path| workspace.shortened(path));
+    let list = view.listed(set, &view.classify(set), |path| workspace.shortened(path));
+    let rows: BTreeMap<&Path, usize> = list
+        .iter()
+        .enumerate()
+        .flat_map(|(at, row)| row.paths.iter().map(move |path| (path.as_path(), at)))
+        .collect();
     let mut room = DIFF;
     let file = |(path, mut patch): (PathBuf, Vec<u8>)| {
         let left_out = patch.len().saturating_sub(room);
         patch.truncate(room);
         room -= patch.len();
-        FileDiff { name: visible::path(&workspace.shortened(&path)), patch, left_out }
+        // A directory that is made or removed with what is in it has no row of its own.
+        let at_or_below = rows.range(path.as_path()..).next().filter(|(found, _)| found.starts_with(&path));
+        let row = at_or_below.map_or(0, |(_, row)| *row);
+        FileDiff { name: visible::path(&workspace.shortened(&path)), row, patch, left_out }
     };
     let files = patches(set, view.objects(), workspace.cwd()).into_iter().map(file).collect();
     ChangeOverview { list, files }

@@ -1,14 +1,11 @@
 //! A change set: what is pending, path by path, with what was there before and what would be there after.
 
-use super::classify::{ChangeClass, ChangeClasses};
-use crate::text::{DetectedEncoding, LineDiff, count, regular_file, sanitize, visible};
+use crate::text::{DetectedEncoding, LineDiff, regular_file};
 use crate::workspace::files::attributes;
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::objects::ObjectStore;
 use crate::workspace::history::origin::{ChangeOrigin, OriginStep};
-use crate::workspace::repository::{
-    GitHookDirs, RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositorySet,
-};
+use crate::workspace::repository::{GitHookDirs, RepositoryChange, RepositorySet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -120,42 +117,6 @@ impl FileChange {
         };
         let named = |bytes: &Vec<u8>, node: &PathState| node.hash().is_none_or(|h| blake3::hash(bytes) == h);
         (named(&before, &self.before) && named(&after, &self.after)).then_some((before, after))
-    }
-
-    fn line(
-        &self,
-        from: Option<&PathState>,
-        objects: &ObjectStore,
-        name: &dyn Fn(&Path) -> String,
-    ) -> String {
-        let slash = if self.after.is_directory() || self.before.is_directory() { "/" } else { "" };
-        let mut line = format!("{} ", self.verb().letter());
-        if let Some(from) = &self.moved_from {
-            line.push_str(&format!("{} -> ", name(from)));
-        }
-        line.push_str(&format!("{}{slash}", name(&self.path)));
-        match (&self.before, &self.after) {
-            (_, PathState::Special { what }) => line.push_str(&format!(" ({what}: never applied)")),
-            (_, PathState::Link { target }) => {
-                line.push_str(&format!(" -> {}", visible::path(Path::new(target))));
-            }
-            _ => {}
-        }
-        for words in self.attribute_words(from) {
-            line.push_str(&format!(" {words}"));
-        }
-        let moved_only = from.is_some_and(|from| from.hash().is_some() && from.hash() == self.after.hash());
-        if (self.before.is_file() || self.after.is_file()) && !moved_only {
-            match self.counts(objects) {
-                Some((0, 0)) => {}
-                Some((added, removed)) => line.push_str(&format!(" +{added} -{removed}")),
-                None => line.push_str(&format!(" {} to {} bytes", self.before.size(), self.after.size())),
-            }
-        }
-        if self.raced {
-            line.push_str(" (changed by others at the same time)");
-        }
-        line
     }
 
     /// What it does to mode, owner, attributes and access list, a few words each; `from` is what was at the other end of
@@ -360,156 +321,6 @@ impl ChangeSet {
         let counts = self.changes.iter().filter_map(|c| c.counts(objects));
         counts.fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
     }
-
-    /// One line for each path, in the words of `git status`: `M src/app.rs +3 -1`. What runs later comes first, each
-    /// path by itself and with the reason, and then what is removed in one piece. The files that git writes in a
-    /// repository are one line, a directory with more than a screenful of new files is one line.
-    pub fn listing(
-        &self,
-        objects: &ObjectStore,
-        classes: &ChangeClasses,
-        git: &[RepositoryEvents],
-        shown: impl Fn(&Path) -> PathBuf,
-    ) -> Vec<String> {
-        let name = |path: &Path| visible::path(&shown(path));
-        let line = |row: ChangeRow<'_>| {
-            let line = match row {
-                ChangeRow::Repository(repository, files) => {
-                    return self.repository_lines(&repository, files, git, &name);
-                }
-                ChangeRow::Directory(change, below) => {
-                    let files = below.iter().filter(|c| c.before.is_file() || c.after.is_file()).count();
-                    let bytes: u64 = below.iter().map(|c| c.after.size().max(c.before.size())).sum();
-                    let letter = change.verb().letter();
-                    format!("{letter} {}/ ({files} files, {bytes} bytes)", name(&change.path))
-                }
-                ChangeRow::One(change) => {
-                    let line = change.line(self.moved_node(change), objects, &name);
-                    match classes.of(&change.path) {
-                        ChangeClass::RunsLater(runner) => {
-                            format!("! {line} ({})", sanitize::line(&runner.why))
-                        }
-                        ChangeClass::RunsWithBuild(_) => format!("{line} (runs with the next build)"),
-                        ChangeClass::Ordinary | ChangeClass::LargeLoss(_) => line,
-                    }
-                }
-            };
-            vec![line]
-        };
-        let mut lines: Vec<String> = self.rows(classes).into_iter().flat_map(line).collect();
-        // A stable sort: both groups stay in the order of their paths.
-        lines.sort_by_key(|line| !line.starts_with("! "));
-        lines
-    }
-
-    /// What happens to the repository, and below it what must be seen by itself.
-    fn repository_lines(
-        &self,
-        repository: &Path,
-        files: usize,
-        git: &[RepositoryEvents],
-        name: &dyn Fn(&Path) -> String,
-    ) -> Vec<String> {
-        let counted = count::of(files, "file");
-        let shown = name(repository);
-        let change = self.repository_changes.iter().find(|c| c.path == repository);
-        let mut lines = vec![match change.map_or(RepositoryChangeKind::Changed, |c| c.fate) {
-            RepositoryChangeKind::Created if files == 0 => format!("A {shown} (new repository)"),
-            RepositoryChangeKind::Created => format!("A {shown} (new repository, {counted})"),
-            RepositoryChangeKind::Removed => format!("! D {shown} (removed the repository, {counted})"),
-            RepositoryChangeKind::Changed => format!("M {shown} ({counted} of the repository)"),
-        }];
-        // Also those of its submodules and linked worktrees.
-        for nested in git.iter().filter(|nested| nested.path.starts_with(repository)) {
-            lines.extend(nested.lines(repository, name));
-        }
-        let text = |text: &str| sanitize::line(text).into_owned();
-        let Some(change) = change else { return lines };
-        lines.extend(change.facts.iter().map(|fact| fact.line(name, &text)));
-        if change.more_facts > 0 {
-            lines.push(format!("! {shown}: and {} more settings, hooks and links", change.more_facts));
-        }
-        lines
-    }
-
-    /// Part of the one line of its repository. What its settings name is listed as facts of the repository.
-    fn is_folded(&self, path: &Path) -> bool {
-        let settings =
-            ["config", "config.worktree"].iter().any(|name| path.file_name() == Some(name.as_ref()));
-        let at_top = || self.repositories.nearest(path) == path.parent();
-        self.repositories.git_file(path).is_some()
-            || self.repositories.nearest(path) == Some(path)
-            || settings && at_top()
-    }
-
-    /// How many changes a person is shown: the lines of [`ChangeSet::listing`].
-    pub fn listed(&self, classes: &ChangeClasses) -> usize {
-        self.rows(classes).len()
-    }
-
-    fn rows(&self, classes: &ChangeClasses) -> Vec<ChangeRow<'_>> {
-        const SCREENFUL: usize = 30;
-        let apart: BTreeSet<&Path> = classes.to_approve(self).into_iter().map(|(path, _)| path).collect();
-        let mut rows: Vec<ChangeRow<'_>> =
-            self.changes.iter().filter(|c| apart.contains(c.path.as_path())).map(ChangeRow::One).collect();
-        let mut skip: Option<PathBuf> = None;
-        let moved: BTreeSet<&PathBuf> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
-        for (at, change) in self.changes.iter().enumerate() {
-            let is_plain = change.attribute_words(self.moved_node(change)).is_empty();
-            if skip.as_ref().is_some_and(|dir| change.path.starts_with(dir)) {
-                // Those in a repository are of git, and shown as what they do to it.
-                if !is_plain
-                    && self.repository_of(&change.path).is_none()
-                    && classes.runner(&change.path).is_none()
-                {
-                    rows.push(ChangeRow::One(change));
-                }
-                continue;
-            }
-            let rest = self.changes.get(at..).unwrap_or_default();
-            if classes.runner(&change.path).is_some() {
-                continue;
-            }
-            let ordinary = |c: &&FileChange| classes.runner(&c.path).is_none();
-            if let Some(repository) = self.repository_of(&change.path) {
-                let inside = rest.iter().take_while(|c| c.path.starts_with(&repository)).filter(ordinary);
-                let files = inside.filter(|c| !c.before.is_directory() && !c.after.is_directory());
-                // What git does not write is named: any project can be made to look like a repository.
-                let (own, others): (Vec<&FileChange>, Vec<&FileChange>) =
-                    files.partition(|c| self.is_folded(&c.path));
-                rows.push(ChangeRow::Repository(repository.clone(), own.len()));
-                rows.extend(others.into_iter().map(ChangeRow::One));
-                skip = Some(repository);
-                continue;
-            }
-            let below: Vec<&FileChange> =
-                rest.iter().skip(1).take_while(|c| c.path.starts_with(&change.path)).collect();
-            let plain = below.iter().copied().filter(ordinary).collect::<Vec<&FileChange>>();
-            if change.before.is_directory() != change.after.is_directory() && plain.len() > SCREENFUL {
-                rows.push(ChangeRow::Directory(change, plain));
-                skip = Some(change.path.clone());
-                continue;
-            }
-            // A directory that has something new in it needs no line of its own.
-            if change.after.is_directory() && change.before.is_absent() && !below.is_empty() && is_plain
-                || change.before.is_directory() && change.after.is_absent() && !below.is_empty()
-                || change.verb() == ChangeKind::Deleted && moved.contains(&change.path)
-            {
-                continue;
-            }
-            rows.push(ChangeRow::One(change));
-        }
-        rows
-    }
-}
-
-/// What one line of a listing is about.
-enum ChangeRow<'a> {
-    /// A repository's own files, and how many.
-    Repository(PathBuf, usize),
-    /// A directory with all that is in it.
-    Directory(&'a FileChange, Vec<&'a FileChange>),
-    One(&'a FileChange),
 }
 
 /// True when something strictly below `dir` is among `paths`: it follows it at once in their order.

@@ -3,4 +3,5 @@
 pub(super) mod batch;
 pub(super) mod change_set;
 pub(super) mod classify;
+pub(super) mod listing;
 pub(super) mod patch_export;

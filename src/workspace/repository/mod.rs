@@ -15,6 +15,7 @@ mod hooks_path;
 mod lexical;
 mod lost_objects;
 mod repository_change;
+mod repository_row;
 
 pub(in crate::workspace) use crate::permission::is_repository;
 pub use detect::RepositorySet;
@@ -27,3 +28,4 @@ pub use git_reader::{
 };
 pub(in crate::workspace) use hooks_path::GitHookDirs;
 pub(in crate::workspace) use lost_objects::is_damaged;
+pub use repository_row::RepositoryRow;

@@ -1,6 +1,7 @@
 //! What a change does to a repository.
 
 use super::config_keys::rank;
+use super::repository_row::RepositoryRow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -99,23 +100,28 @@ impl RepositoryFact {
         }
     }
 
-    /// For a list: `! .git/config: core.fsmonitor = /tmp/x: git status and most other git commands run it`.
-    pub fn line(&self, name: &dyn Fn(&Path) -> String, text: &dyn Fn(&str) -> String) -> String {
+    /// For a list: `.git/config: core.fsmonitor = /tmp/x: git status and most other git commands run it`.
+    pub fn row(&self, name: &dyn Fn(&Path) -> String, text: &dyn Fn(&str) -> String) -> RepositoryRow {
         let file = name(self.file());
         match self {
             RepositoryFact::Setting { key, value, consequence, .. } => {
                 let (key, value) = (text(key), value.as_deref().map(text));
                 match (value, consequence) {
-                    (Some(value), Some(why)) => format!("! {file}: {key} = {value}: {why}"),
-                    (Some(value), None) => format!("  {file}: {key} = {value}"),
-                    (None, _) => format!("  {file}: {key} removed"),
+                    (Some(value), Some(why)) => {
+                        RepositoryRow::care(format!("{file}: {key} = {value}: {why}"))
+                    }
+                    (Some(value), None) => RepositoryRow::plain(format!("{file}: {key} = {value}")),
+                    (None, _) => RepositoryRow::plain(format!("{file}: {key} removed")),
                 }
             }
-            RepositoryFact::Hook { removed: true, .. } => format!("  {file}: hook removed"),
-            RepositoryFact::MissingWorktree { directory, .. } => {
-                format!("! worktree {} registered, its directory was not created", name(directory))
+            RepositoryFact::Hook { removed: true, .. } => {
+                RepositoryRow::plain(format!("{file}: hook removed"))
             }
-            other => format!("! {file}: {}", text(&other.runs().unwrap_or_default())),
+            RepositoryFact::MissingWorktree { directory, .. } => {
+                let directory = name(directory);
+                RepositoryRow::care(format!("worktree {directory} registered, its directory was not created"))
+            }
+            other => RepositoryRow::care(format!("{file}: {}", text(&other.runs().unwrap_or_default()))),
         }
     }
 }

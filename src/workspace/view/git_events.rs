@@ -4,6 +4,7 @@ use super::stack::LayerStack;
 use super::{LayerKind, View};
 use crate::workspace::changes::change_set::ChangeSet;
 use crate::workspace::changes::classify::ChangeClasses;
+use crate::workspace::changes::listing::ListedChange;
 use crate::workspace::files::open::dir_at;
 use crate::workspace::repository::git_reader::{
     GitSides, RepositoryEvents, RepositoryFiles, compare, deadline,
@@ -12,14 +13,24 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 impl View {
-    /// One line for each change, as [`ChangeSet::listing`] says, with what the changes of a repository's own files mean.
+    /// One row for each change, as [`ChangeSet::listing`] says, with what the changes of a repository's own files mean.
+    pub fn listed(
+        &self,
+        set: &ChangeSet,
+        classes: &ChangeClasses,
+        shown: impl Fn(&Path) -> PathBuf,
+    ) -> Vec<ListedChange> {
+        set.listing(self.objects(), classes, &self.git_events(set), shown)
+    }
+
+    /// The same as text, a line for each row.
     pub fn listing(
         &self,
         set: &ChangeSet,
         classes: &ChangeClasses,
         shown: impl Fn(&Path) -> PathBuf,
     ) -> Vec<String> {
-        set.listing(self.objects(), classes, &self.git_events(set), shown)
+        self.listed(set, classes, shown).iter().map(ListedChange::line).collect()
     }
 
     /// What happened to each repository in `set`, which is pending. Reads the repositories, so it is for lists that a person

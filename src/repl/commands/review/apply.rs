@@ -10,8 +10,8 @@ use crate::ui::review::{
     self, AppliedPart, CombinedDecision, PendingPart, Review, ReviewDecision, ReviewSubject, SavedReview,
 };
 use crate::workspace::{
-    ChangeApproval, ChangeSelection, DiscardBackup, LargeLoss, LayerKind, SelectedPart, TransactionLabel,
-    View, Workspace,
+    ChangeApproval, ChangeSelection, DiscardBackup, LargeLoss, LayerKind, RepositoryRow, SelectedPart,
+    TransactionLabel, View, Workspace,
 };
 use std::io;
 use std::path::{Path, PathBuf};
@@ -58,8 +58,7 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         let Some(outermost) = set.repositories.of(&repository.path) else { continue };
         let name = |path: &Path| visible::path_name(&workspace.shortened(path));
         if let Some(file) = files.iter_mut().find(|file| file.path == outermost) {
-            file.facts
-                .extend(repository.lines(outermost, &name).iter().map(|line| line.trim_start().to_string()));
+            file.facts.extend(repository.rows(outermost, &name).iter().map(RepositoryRow::line));
         }
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);

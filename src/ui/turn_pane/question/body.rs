@@ -9,6 +9,7 @@ use crate::text::{RangeSet, visible};
 use crate::tools::{ChangeOverview, DisplayDetail};
 use crate::ui::theme::Theme;
 use crate::ui::{margin_mark, picture, verbatim};
+use crate::workspace::ListedChange;
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -161,7 +162,8 @@ fn lines_of(detail: &DisplayDetail, theme: &Theme) -> Vec<Line<'static>> {
 }
 
 fn changes(overview: &ChangeOverview, theme: &Theme, columns: usize) -> QuestionRows {
-    let row = |row: &String| Line::raw(format!("{}{}", margin_mark::UNDER, visible::guard_line(row)));
+    let row =
+        |row: &ListedChange| Line::raw(format!("{}{}", margin_mark::UNDER, visible::guard_line(&row.line())));
     let listed = overview.list.iter().map(row);
     let wrap = |line: &Line<'static>| verbatim::wrap(line, columns, theme);
     let mut out = QuestionRows { rows: listed.flat_map(|line| wrap(&line)).collect(), files: Vec::new() };

@@ -2,6 +2,7 @@
 
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};
+use crate::workspace::repository::repository_row::RepositoryRow;
 use std::path::{Path, PathBuf};
 
 /// Where `HEAD` is.
@@ -125,16 +126,15 @@ pub struct RepositoryEvents {
 }
 
 impl RepositoryEvents {
-    /// The rows as they stand below the row of `outermost`, the repository that this one is or lies in. What needs care
-    /// begins with `! ` and names the repository, because such rows are moved to the top of a list.
-    pub fn lines(&self, outermost: &Path, name: &dyn Fn(&Path) -> String) -> Vec<String> {
+    /// The rows for below the row of `outermost`, the repository that this one is or lies in.
+    pub fn rows(&self, outermost: &Path, name: &dyn Fn(&Path) -> String) -> Vec<RepositoryRow> {
         let own = name(&self.path);
-        let line = |event: &GitEvent| match event.needs_care() {
-            true => format!("! {own}: {}", event.line()),
-            false if self.path == outermost => format!("  {}", event.line()),
-            false => format!("  {own}: {}", event.line()),
+        let row = |event: &GitEvent| match event.needs_care() {
+            true => RepositoryRow::care(format!("{own}: {}", event.line())),
+            false if self.path == outermost => RepositoryRow::plain(event.line()),
+            false => RepositoryRow::plain(format!("{own}: {}", event.line())),
         };
-        self.events.iter().map(line).collect()
+        self.events.iter().map(row).collect()
     }
 }
 

@@ -1,0 +1,267 @@
+//! The list of changes that a person reads: what each row says, and which paths it is about.
+
+use super::change_set::{ChangeKind, ChangeSet, FileChange};
+use super::classify::{ChangeClass, ChangeClasses};
+use crate::text::{count, sanitize, visible};
+use crate::workspace::files::path_state::PathState;
+use crate::workspace::history::objects::ObjectStore;
+use crate::workspace::repository::{RepositoryChangeKind, RepositoryEvents, RepositoryRow};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// One row of a list of changes. All text in it is rendered for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedChange {
+    /// What happens to which path, in the words of `git status`: `M src/app.rs`. What a repository's files mean is
+    /// indented by two blanks below the row of the repository.
+    pub text: String,
+    /// Lines added and removed, where the change has lines.
+    pub lines: Option<(usize, usize)>,
+    /// What follows the counts, such as why the path runs later.
+    pub note: String,
+    /// It has to be seen first, and [`ListedChange::line`] marks it with `! `.
+    pub needs_care: bool,
+    /// The paths of the set whose contents it is about.
+    pub paths: Vec<PathBuf>,
+}
+
+impl ListedChange {
+    /// The whole row: `! A .envrc +1 -0 (direnv runs it when you enter this directory)`.
+    pub fn line(&self) -> String {
+        let care = if self.needs_care { "! " } else { "" };
+        let lines = self.lines.map(|(added, removed)| format!(" +{added} -{removed}")).unwrap_or_default();
+        let gap = if self.note.is_empty() { "" } else { " " };
+        format!("{care}{}{lines}{gap}{}", self.text, self.note)
+    }
+
+    fn text(text: String) -> ListedChange {
+        ListedChange { text, ..ListedChange::default() }
+    }
+
+    /// Below the row of a repository, unless it is moved to the top.
+    fn below(row: RepositoryRow) -> ListedChange {
+        match row.needs_care {
+            true => ListedChange::care(row.text),
+            false => ListedChange::text(format!("  {}", row.text)),
+        }
+    }
+
+    fn care(text: String) -> ListedChange {
+        ListedChange { text, needs_care: true, ..ListedChange::default() }
+    }
+}
+
+impl FileChange {
+    /// The row about this change alone; `from` is what was where it comes from, if it was moved.
+    fn listed(
+        &self,
+        from: Option<&PathState>,
+        objects: &ObjectStore,
+        name: &dyn Fn(&Path) -> String,
+    ) -> ListedChange {
+        let slash = if self.after.is_directory() || self.before.is_directory() { "/" } else { "" };
+        let mut text = format!("{} ", self.verb().letter());
+        if let Some(from) = &self.moved_from {
+            text.push_str(&format!("{} -> ", name(from)));
+        }
+        text.push_str(&format!("{}{slash}", name(&self.path)));
+        match (&self.before, &self.after) {
+            (_, PathState::Special { what }) => text.push_str(&format!(" ({what}: never applied)")),
+            (_, PathState::Link { target }) => {
+                text.push_str(&format!(" -> {}", visible::path(Path::new(target))));
+            }
+            _ => {}
+        }
+        for words in self.attribute_words(from) {
+            text.push_str(&format!(" {words}"));
+        }
+        let moved_only = from.is_some_and(|from| from.hash().is_some() && from.hash() == self.after.hash());
+        let mut lines = None;
+        if (self.before.is_file() || self.after.is_file()) && !moved_only {
+            lines = self.counts(objects);
+            if lines.is_none() {
+                text.push_str(&format!(" {} to {} bytes", self.before.size(), self.after.size()));
+            }
+        }
+        let note = if self.raced { "(changed by others at the same time)" } else { "" };
+        ListedChange {
+            text,
+            lines: lines.filter(|counts| *counts != (0, 0)),
+            note: note.into(),
+            needs_care: false,
+            paths: vec![self.path.clone()],
+        }
+    }
+}
+
+impl ChangeSet {
+    /// One row for each path. What runs later comes first, each path by itself and with the reason, and then what is
+    /// removed in one piece. The files that git writes in a repository are one row with what they mean below it, a
+    /// directory with more than a screenful of new files is one row.
+    pub fn listing(
+        &self,
+        objects: &ObjectStore,
+        classes: &ChangeClasses,
+        git: &[RepositoryEvents],
+        shown: impl Fn(&Path) -> PathBuf,
+    ) -> Vec<ListedChange> {
+        let name = |path: &Path| visible::path(&shown(path));
+        let listed = |row: ChangeRow<'_>| {
+            let row = match row {
+                ChangeRow::Repository(repository, own) => {
+                    return self.repository_listing(&repository, &own, git, &name);
+                }
+                ChangeRow::Directory(change, below) => {
+                    let files = below.iter().filter(|c| c.before.is_file() || c.after.is_file()).count();
+                    let bytes: u64 = below.iter().map(|c| c.after.size().max(c.before.size())).sum();
+                    let letter = change.verb().letter();
+                    let paths = below.iter().map(|c| c.path.clone());
+                    ListedChange {
+                        text: format!("{letter} {}/ ({files} files, {bytes} bytes)", name(&change.path)),
+                        paths: std::iter::once(change.path.clone()).chain(paths).collect(),
+                        ..ListedChange::default()
+                    }
+                }
+                ChangeRow::One(change) => {
+                    let mut row = change.listed(self.moved_node(change), objects, &name);
+                    row.paths.extend(change.moved_from.clone());
+                    let why = match classes.of(&change.path) {
+                        ChangeClass::RunsLater(runner) => {
+                            row.needs_care = true;
+                            format!("({})", sanitize::line(&runner.why))
+                        }
+                        ChangeClass::RunsWithBuild(_) => "(runs with the next build)".into(),
+                        ChangeClass::Ordinary | ChangeClass::LargeLoss(_) => String::new(),
+                    };
+                    let notes = [std::mem::take(&mut row.note), why];
+                    row.note = notes.into_iter().filter(|n| !n.is_empty()).collect::<Vec<_>>().join(" ");
+                    row
+                }
+            };
+            vec![row]
+        };
+        let mut rows: Vec<ListedChange> = self.rows(classes).into_iter().flat_map(listed).collect();
+        // A stable sort: both groups stay in the order of their paths.
+        rows.sort_by_key(|row| !row.needs_care);
+        rows
+    }
+
+    /// What happens to the repository, and below it what must be seen by itself. `own` are its files that git writes.
+    fn repository_listing(
+        &self,
+        repository: &Path,
+        own: &[&FileChange],
+        git: &[RepositoryEvents],
+        name: &dyn Fn(&Path) -> String,
+    ) -> Vec<ListedChange> {
+        let counted = count::of(own.len(), "file");
+        let shown = name(repository);
+        let change = self.repository_changes.iter().find(|c| c.path == repository);
+        let row = match change.map_or(RepositoryChangeKind::Changed, |c| c.fate) {
+            RepositoryChangeKind::Created if own.is_empty() => {
+                ListedChange::text(format!("A {shown} (new repository)"))
+            }
+            RepositoryChangeKind::Created => {
+                ListedChange::text(format!("A {shown} (new repository, {counted})"))
+            }
+            RepositoryChangeKind::Removed => {
+                ListedChange::care(format!("D {shown} (removed the repository, {counted})"))
+            }
+            RepositoryChangeKind::Changed => {
+                ListedChange::text(format!("M {shown} ({counted} of the repository)"))
+            }
+        };
+        let mut rows = vec![ListedChange { paths: own.iter().map(|c| c.path.clone()).collect(), ..row }];
+        // Also those of its submodules and linked worktrees.
+        for nested in git.iter().filter(|nested| nested.path.starts_with(repository)) {
+            rows.extend(nested.rows(repository, name).into_iter().map(ListedChange::below));
+        }
+        let text = |text: &str| sanitize::line(text).into_owned();
+        let Some(change) = change else { return rows };
+        rows.extend(change.facts.iter().map(|fact| ListedChange::below(fact.row(name, &text))));
+        if change.more_facts > 0 {
+            let more = format!("{shown}: and {} more settings, hooks and links", change.more_facts);
+            rows.push(ListedChange::care(more));
+        }
+        rows
+    }
+
+    /// Part of the one line of its repository. What its settings name is listed as facts of the repository.
+    fn is_folded(&self, path: &Path) -> bool {
+        let settings =
+            ["config", "config.worktree"].iter().any(|name| path.file_name() == Some(name.as_ref()));
+        let at_top = || self.repositories.nearest(path) == path.parent();
+        self.repositories.git_file(path).is_some()
+            || self.repositories.nearest(path) == Some(path)
+            || settings && at_top()
+    }
+
+    /// How many changes a person is shown: the changes of [`ChangeSet::listing`] without what is said below a repository.
+    pub fn listed(&self, classes: &ChangeClasses) -> usize {
+        self.rows(classes).len()
+    }
+
+    fn rows(&self, classes: &ChangeClasses) -> Vec<ChangeRow<'_>> {
+        const SCREENFUL: usize = 30;
+        let apart: BTreeSet<&Path> = classes.to_approve(self).into_iter().map(|(path, _)| path).collect();
+        let mut rows: Vec<ChangeRow<'_>> =
+            self.changes.iter().filter(|c| apart.contains(c.path.as_path())).map(ChangeRow::One).collect();
+        let mut skip: Option<PathBuf> = None;
+        let moved: BTreeSet<&PathBuf> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
+        for (at, change) in self.changes.iter().enumerate() {
+            let is_plain = change.attribute_words(self.moved_node(change)).is_empty();
+            if skip.as_ref().is_some_and(|dir| change.path.starts_with(dir)) {
+                // Those in a repository are of git, and shown as what they do to it.
+                if !is_plain
+                    && self.repository_of(&change.path).is_none()
+                    && classes.runner(&change.path).is_none()
+                {
+                    rows.push(ChangeRow::One(change));
+                }
+                continue;
+            }
+            let rest = self.changes.get(at..).unwrap_or_default();
+            if classes.runner(&change.path).is_some() {
+                continue;
+            }
+            let ordinary = |c: &&FileChange| classes.runner(&c.path).is_none();
+            if let Some(repository) = self.repository_of(&change.path) {
+                let inside = rest.iter().take_while(|c| c.path.starts_with(&repository)).filter(ordinary);
+                let files = inside.filter(|c| !c.before.is_directory() && !c.after.is_directory());
+                // What git does not write is named: any project can be made to look like a repository.
+                let (own, others): (Vec<&FileChange>, Vec<&FileChange>) =
+                    files.partition(|c| self.is_folded(&c.path));
+                rows.push(ChangeRow::Repository(repository.clone(), own));
+                rows.extend(others.into_iter().map(ChangeRow::One));
+                skip = Some(repository);
+                continue;
+            }
+            let below: Vec<&FileChange> =
+                rest.iter().skip(1).take_while(|c| c.path.starts_with(&change.path)).collect();
+            let plain = below.iter().copied().filter(ordinary).collect::<Vec<&FileChange>>();
+            if change.before.is_directory() != change.after.is_directory() && plain.len() > SCREENFUL {
+                rows.push(ChangeRow::Directory(change, plain));
+                skip = Some(change.path.clone());
+                continue;
+            }
+            // A directory that has something new in it needs no line of its own.
+            if change.after.is_directory() && change.before.is_absent() && !below.is_empty() && is_plain
+                || change.before.is_directory() && change.after.is_absent() && !below.is_empty()
+                || change.verb() == ChangeKind::Deleted && moved.contains(&change.path)
+            {
+                continue;
+            }
+            rows.push(ChangeRow::One(change));
+        }
+        rows
+    }
+}
+
+/// What one line of a listing is about.
+enum ChangeRow<'a> {
+    /// A repository, and its files that git writes.
+    Repository(PathBuf, Vec<&'a FileChange>),
+    /// A directory with all that is in it.
+    Directory(&'a FileChange, Vec<&'a FileChange>),
+    One(&'a FileChange),
+}

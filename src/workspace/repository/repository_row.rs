@@ -1,0 +1,25 @@
+//! A row below a repository in a list of changes.
+
+/// What happened in a repository, in one row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepositoryRow {
+    /// Rendered for a person. With `needs_care` it names the repository: such rows are moved to the top of a list.
+    pub text: String,
+    pub needs_care: bool,
+}
+
+impl RepositoryRow {
+    pub(super) fn plain(text: String) -> RepositoryRow {
+        RepositoryRow { text, needs_care: false }
+    }
+
+    pub(super) fn care(text: String) -> RepositoryRow {
+        RepositoryRow { text, needs_care: true }
+    }
+
+    /// As a line by itself: `! x/.git: branch old deleted`.
+    pub fn line(&self) -> String {
+        let care = if self.needs_care { "! " } else { "" };
+        format!("{care}{}", self.text)
+    }
+}
