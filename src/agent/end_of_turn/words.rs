@@ -77,6 +77,8 @@ pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOv
         let row = at_or_below.map_or(0, |(_, row)| *row);
         FileDiff { name: visible::path(&workspace.shortened(&path)), row, patch, left_out }
     };
-    let files = patches(set, view.objects(), workspace.cwd()).into_iter().map(file).collect();
+    let has_content = |(path, _): &(PathBuf, Vec<u8>)| !set.get(path).is_some_and(|c| c.is_directory_alone());
+    let patches = patches(set, view.objects(), workspace.cwd()).into_iter().filter(has_content);
+    let files = patches.map(file).collect();
     ChangeOverview { list, files }
 }

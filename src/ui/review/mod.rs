@@ -8,6 +8,7 @@ mod areas;
 mod cells;
 mod comment;
 mod decide;
+mod difference;
 mod draw;
 mod edit;
 mod file;
@@ -43,6 +44,7 @@ mod workers;
 pub use action::{ReviewAction, TABLE};
 pub use cells::StyledCell;
 pub use comment::{CommentTarget, ReviewComment};
+pub use difference::Differences;
 pub use file::{
     AppliedPart, CombinedDecision, PartBoundary, PendingPart, PicturePair, ReviewBody, ReviewDecision,
     ReviewFile, ReviewHunk, ReviewLines, WholeChange,

@@ -185,7 +185,8 @@ impl<'a> ReviewPainter<'a> {
         self.columns.saturating_sub(2).max(2)
     }
 
-    fn plain(&self, row: ReviewRow) -> Vec<Vec<StyledCell>> {
+    /// The same without cursor and decision.
+    pub(super) fn plain(&self, row: ReviewRow) -> Vec<Vec<StyledCell>> {
         match row {
             ReviewRow::Space => vec![Vec::new()],
             ReviewRow::File(f) => {

@@ -99,7 +99,9 @@ impl TurnPane {
     }
 
     fn press_at_question(&mut self, key: KeyEvent, at: Instant) -> Option<TurnPaneAction> {
-        let scrolled = self.question.as_mut().is_some_and(|open| open.scroll_key(key));
+        let is_text = matches!(key.code, KeyCode::Char(_));
+        let is_for_question = !is_text || self.focus == QuestionFocus::Question && key.modifiers.is_empty();
+        let scrolled = is_for_question && self.question.as_mut().is_some_and(|open| open.look_key(key));
         match (key.code, self.focus) {
             _ if scrolled => self.guard.touch(at),
             (KeyCode::Tab, focus) => {

@@ -64,6 +64,8 @@ pub struct TurnPane {
     pub(super) spoke: bool,
     pub(super) worked: bool,
     pub(super) planning: PlanModeState,
+    /// Rows of the scrollback since the last call: the answer, and what was said below it.
+    pub(super) answer_rows: usize,
     /// When anything last happened.
     pub(super) news_at: Instant,
 }
@@ -99,6 +101,7 @@ impl TurnPane {
             spoke: false,
             worked: false,
             planning: PlanModeState::No,
+            answer_rows: 0,
             news_at: now,
         }
     }
@@ -128,7 +131,10 @@ impl TurnPane {
     /// looks like placet's mark.
     pub fn event(&mut self, event: TurnEvent, now: Instant) -> Vec<Line<'static>> {
         self.news_at = now;
+        let ends_work = matches!(event, TurnEvent::CallEnded { .. } | TurnEvent::Steered(_));
         let lines = self.finished(event, now);
+        let rows = lines.iter().map(|line| line.width().div_ceil(self.columns.max(1)).max(1)).sum::<usize>();
+        self.answer_rows = if ends_work { 0 } else { self.answer_rows.saturating_add(rows) };
         lines.into_iter().map(|line| margin_mark::clear_margin(line, self.columns)).collect()
     }
 
@@ -256,7 +262,7 @@ impl TurnPane {
     }
 
     fn ask(&mut self, asked: AnyQuestion) -> Vec<Line<'static>> {
-        self.question = Some(PaneQuestion::new(asked, self.pastes.clone()));
+        self.question = Some(PaneQuestion::new(asked, self.pastes.clone(), &self.theme));
         self.state = "waiting for you".into();
         self.focus = if self.composer.is_empty() { QuestionFocus::Question } else { QuestionFocus::Draft };
         self.guard.reset();
@@ -297,6 +303,16 @@ impl TurnPane {
             open.cancel();
         }
         lines
+    }
+
+    /// Takes in what was worked out beside the drawing; true when something looks different.
+    pub fn take_in(&mut self) -> bool {
+        self.question.as_mut().is_some_and(PaneQuestion::take_in)
+    }
+
+    /// True while something is worked out beside the drawing.
+    pub fn is_busy(&self) -> bool {
+        self.question.as_ref().is_some_and(PaneQuestion::is_busy)
     }
 
     /// True when time alone changes what is shown. Without motion that is only when keys begin to count.

@@ -59,7 +59,7 @@ impl TurnPane {
     }
 
     /// The pane as it looks at `now` in at most `room` rows.
-    pub fn picture(&self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
+    pub fn picture(&mut self, mode: Mode, room: u16, now: Instant) -> TurnPaneFrame {
         let room = usize::from(room.max(1));
         let asked = self.question.as_ref().filter(|_| self.focus == QuestionFocus::Question);
         let (typed, lead) = match asked.and_then(PaneQuestion::typed) {
@@ -75,9 +75,11 @@ impl TurnPane {
         rest.push(self.status_row(mode, now));
         rest.push(composer);
         let mut asked = None;
-        if let Some(open) = &self.question {
+        if let Some(open) = &mut self.question {
             let ready = self.guard.is_ready(now);
-            let room = room.saturating_sub(rest.len()).max(4);
+            // What was answered stays in view above the question, as far as that leaves it two thirds.
+            let answer = if open.is_about_changes() { self.answer_rows.min(room / 3) } else { 0 };
+            let room = room.saturating_sub(rest.len() + answer).max(4);
             let (mut rows, total, fits) = open.rows(&self.theme, self.columns, room, ready, self.focus);
             asked = Some((total, fits));
             rows.append(&mut rest);

@@ -194,13 +194,18 @@ fn keep_draft(drafts: &Option<Arc<DraftFile>>, live: &TurnPane) {
 }
 
 fn tick(live: &TurnPane) -> Duration {
-    if live.ticks(Instant::now()) { Duration::from_millis(250) } else { Duration::from_secs(3600) }
+    match live.ticks(Instant::now()) {
+        _ if live.is_busy() => FRAME,
+        true => Duration::from_millis(250),
+        false => Duration::from_secs(3600),
+    }
 }
 
 fn frame(painter: &mut InlinePainter, live: &mut TurnPane, mode: &ModeCell) {
     let (now, size) = (Instant::now(), term::size());
     live.resized(usize::from(size.0));
     live.plans(mode.planning());
+    live.take_in();
     let picture = live.picture(mode.load(), size.1.saturating_sub(1).max(1), now);
     painter.frame(now, size, picture.height(), |buffer, area| picture.draw(buffer, area));
     if painter.is_settled(now) {

@@ -89,6 +89,15 @@ impl FileChange {
         }
     }
 
+    /// A directory is made or removed: what is in it has changes of its own.
+    pub fn is_directory_alone(&self) -> bool {
+        match (&self.before, &self.after) {
+            (PathState::Directory { .. }, after) => after.is_absent(),
+            (before, PathState::Directory { .. }) => before.is_absent(),
+            _ => false,
+        }
+    }
+
     /// Both contents as text, if both are: a file that is not there is empty.
     pub fn texts(&self, objects: &ObjectStore) -> Option<(String, String)> {
         let (before, after) = self.bytes(objects)?;

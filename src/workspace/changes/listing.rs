@@ -21,6 +21,8 @@ pub struct ListedChange {
     pub note: String,
     /// It has to be seen first, and [`ListedChange::line`] marks it with `! `.
     pub needs_care: bool,
+    /// It is about the files that git writes in a repository; the rows after it say what they mean.
+    pub is_repository: bool,
     /// The paths of the set whose contents it is about.
     pub paths: Vec<PathBuf>,
 }
@@ -88,8 +90,8 @@ impl FileChange {
             text,
             lines: lines.filter(|counts| *counts != (0, 0)),
             note: note.into(),
-            needs_care: false,
             paths: vec![self.path.clone()],
+            ..ListedChange::default()
         }
     }
 }
@@ -171,7 +173,8 @@ impl ChangeSet {
                 ListedChange::text(format!("M {shown} ({counted} of the repository)"))
             }
         };
-        let mut rows = vec![ListedChange { paths: own.iter().map(|c| c.path.clone()).collect(), ..row }];
+        let paths = own.iter().map(|c| c.path.clone()).collect();
+        let mut rows = vec![ListedChange { paths, is_repository: true, ..row }];
         // Also those of its submodules and linked worktrees.
         for nested in git.iter().filter(|nested| nested.path.starts_with(repository)) {
             rows.extend(nested.rows(repository, name).into_iter().map(ListedChange::below));

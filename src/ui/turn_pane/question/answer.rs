@@ -93,11 +93,6 @@ impl PaneQuestion {
         self.confirmed.is_some()
     }
 
-    /// Scrolling is always possible; answering is for the caller to allow.
-    pub(in crate::ui::turn_pane) fn scroll_key(&mut self, key: KeyEvent) -> bool {
-        self.body.scroll_key(key)
-    }
-
     pub(in crate::ui::turn_pane) fn answer_key(
         slot: &mut Option<PaneQuestion>,
         key: KeyEvent,
@@ -136,7 +131,7 @@ impl PaneQuestion {
         };
         let consents = matches!(reply, ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern);
         let pressed = if let KeyCode::Char(c) = key.code { Some(c) } else { None };
-        if consents && !open.body.seen_end && open.confirmed != pressed {
+        if consents && !open.is_all_seen() && open.confirmed != pressed {
             open.confirmed = pressed;
             return QuestionOutcome::Open;
         }
@@ -156,7 +151,7 @@ impl PaneQuestion {
         let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
         match chosen {
             Some(choice)
-                if is_given_twice(&choice, open.body.seen_end) && open.confirmed != Some(choice.key) =>
+                if is_given_twice(&choice, open.is_all_seen()) && open.confirmed != Some(choice.key) =>
             {
                 open.confirmed = Some(choice.key);
                 QuestionOutcome::Open

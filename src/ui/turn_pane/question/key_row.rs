@@ -65,7 +65,7 @@ impl PaneQuestion {
         Some(match &self.asked {
             AnyQuestion::Choice(q) => {
                 let choice = q.choices.iter().find(|choice| choice.key == key)?;
-                second_words(choice, &self.body.unseen(&self.asked), &format!("press {key}"), "key")
+                second_words(choice, &self.unseen(), &format!("press {key}"), "key")
             }
             _ => format!("not all of it was shown: press {key} again to allow it unseen"),
         })
@@ -81,6 +81,13 @@ impl PaneQuestion {
             }
             if let Some(last) = spans.last_mut() {
                 last.content = last.content.trim_end().to_string().into();
+            }
+            if self.changes.is_some() {
+                let list = if self.shows_patch { " the list" } else { " the patch" };
+                if !self.shows_patch {
+                    spans.extend([Span::raw("  "), key("Space"), Span::raw(" open or close")]);
+                }
+                spans.extend([Span::raw("  "), key("p"), Span::raw(list)]);
             }
             return Line::from(spans);
         }

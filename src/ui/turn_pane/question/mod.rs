@@ -6,6 +6,8 @@
 mod answer;
 mod any_question;
 mod body;
+mod change_list;
+mod change_rows;
 mod confirmation;
 mod key_row;
 mod pane_question;

@@ -2,8 +2,11 @@
 
 use super::any_question::AnyQuestion;
 use super::body::QuestionBody;
+use super::change_list::ChangeList;
 use crate::ui::paste::PasteStore;
 use crate::ui::text_field::TextField;
+use crate::ui::theme::Theme;
+use crossterm::event::{KeyCode, KeyEvent};
 
 /// Where keys go while a question is open. Only Tab, Esc in the draft, and a paste change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +17,12 @@ pub(in crate::ui::turn_pane) enum QuestionFocus {
 
 pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) asked: AnyQuestion,
+    /// What it is about as text; of changes, the patch.
     pub(super) body: QuestionBody,
+    /// What it is about as changes.
+    pub(super) changes: Option<ChangeList>,
+    /// The patch is shown and not the list of changes.
+    pub(super) shows_patch: bool,
     /// The key that was pressed once and has to be pressed again: rows were unseen, or there is no way back.
     pub(super) confirmed: Option<char>,
     /// The last key was no answer: the keys that are stand out.
@@ -26,9 +34,57 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
 }
 
 impl PaneQuestion {
-    pub(in crate::ui::turn_pane) fn new(asked: AnyQuestion, pastes: PasteStore) -> PaneQuestion {
-        let body = QuestionBody::default();
-        PaneQuestion { asked, body, confirmed: None, reminds: false, typing: None, pastes }
+    pub(in crate::ui::turn_pane) fn new(
+        asked: AnyQuestion,
+        pastes: PasteStore,
+        theme: &Theme,
+    ) -> PaneQuestion {
+        let changes = asked.overview().map(|overview| ChangeList::new(overview, theme));
+        let (body, shows_patch, confirmed, reminds, typing) = Default::default();
+        PaneQuestion { asked, body, changes, shows_patch, confirmed, reminds, typing, pastes }
+    }
+
+    pub(in crate::ui::turn_pane) fn is_about_changes(&self) -> bool {
+        self.changes.is_some()
+    }
+
+    /// All of what it is about was on the screen at some time, as changes or as a patch.
+    pub(super) fn is_all_seen(&self) -> bool {
+        let list = self.changes.as_ref().is_some_and(ChangeList::is_seen);
+        self.body.seen_end || list && !self.asked.is_cut()
+    }
+
+    /// What was not shown, by file; empty where that is not known.
+    pub(super) fn unseen(&self) -> String {
+        match (&self.changes, self.asked.overview()) {
+            (Some(list), Some(overview)) if !self.shows_patch => list.unseen(overview),
+            _ => self.body.unseen(&self.asked),
+        }
+    }
+
+    /// A key that scrolls, opens or closes, and answers nothing. Such keys always count.
+    pub(in crate::ui::turn_pane) fn look_key(&mut self, key: KeyEvent) -> bool {
+        let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview()) else {
+            return self.body.scroll_key(key);
+        };
+        match key.code {
+            KeyCode::Char('p') => {
+                self.shows_patch = !self.shows_patch;
+                true
+            }
+            _ if self.shows_patch => self.body.scroll_key(key),
+            code => list.key(code, overview),
+        }
+    }
+
+    /// Takes in colours that were worked out; true when something looks different.
+    pub(in crate::ui::turn_pane) fn take_in(&mut self) -> bool {
+        self.changes.as_mut().is_some_and(ChangeList::poll)
+    }
+
+    /// True while colours are worked out.
+    pub(in crate::ui::turn_pane) fn is_busy(&self) -> bool {
+        self.changes.as_ref().is_some_and(ChangeList::is_busy)
     }
 
     /// What is being typed at the question.
@@ -43,7 +99,10 @@ impl PaneQuestion {
     }
 
     pub(in crate::ui::turn_pane) fn drawn(&mut self, rows: usize, fits: usize) {
-        self.body.drawn(&self.asked, rows, fits);
+        match (&mut self.changes, self.asked.overview()) {
+            (Some(list), Some(overview)) if !self.shows_patch => list.drawn(overview),
+            _ => self.body.drawn(&self.asked, rows, fits),
+        }
     }
 
     pub(in crate::ui::turn_pane) fn cancel(self) {

@@ -2,8 +2,9 @@
 
 use super::any_question::AnyQuestion;
 use super::body::QuestionWindow;
+use super::change_list::ListWindow;
 use super::pane_question::{PaneQuestion, QuestionFocus};
-use crate::text::visible;
+use crate::text::{count, visible, width};
 use crate::ui::margin_mark;
 use crate::ui::theme::Theme;
 use crate::ui::token_counts;
@@ -36,6 +37,17 @@ impl PaneQuestion {
             AnyQuestion::Choice(q) => {
                 let mut head = own(&q.title, question);
                 let reason = visible::guard_line(&q.reason).into_owned();
+                // Beside the title where there is room: the rows are for what changes.
+                let wide = |text: &str| width::of(text);
+                let used = head.last().map_or(0, |row| wide(&row.to_string()));
+                let room = columns.saturating_sub(used);
+                if let (1, Some(row)) = (head.len(), head.first_mut())
+                    && room > wide(&reason) + 3
+                {
+                    row.spans.push(Span::raw(" ".repeat(room - wide(&reason))));
+                    row.spans.push(Span::styled(reason, notice));
+                    return head;
+                }
                 head.extend(margin_mark::under(&Line::styled(reason, notice), columns));
                 head
             }
@@ -59,7 +71,7 @@ impl PaneQuestion {
 
     /// The rows of the question in a pane of `columns`, with at most `room` rows; and the figures for [`PaneQuestion::drawn`].
     pub(in crate::ui::turn_pane) fn rows(
-        &self,
+        &mut self,
         theme: &Theme,
         columns: usize,
         room: usize,
@@ -72,21 +84,44 @@ impl PaneQuestion {
             .iter()
             .flat_map(|line| margin_mark::under(line, columns))
             .collect();
+        // What is hidden is said in one row, or in two where that is too long.
+        let hidden_rows = if columns < 75 { 2 } else { 1 };
+        let room = room.saturating_sub(head.len() + keys.len() + hidden_rows);
+        if let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview())
+            && !self.shows_patch
+        {
+            let ListWindow { rows: body, total, fits, closed } = list.window(overview, columns, room);
+            let mut rows = head;
+            rows.extend(body);
+            rows.extend(hidden_row(total - fits, closed, theme, columns));
+            rows.extend(keys);
+            return (rows, total, fits);
+        }
         let body = self.body.laid_out(&self.asked, theme, columns);
         let total = body.rows.len();
-        let fits = room.saturating_sub(head.len() + keys.len() + 1).max(1).min(total);
+        let fits = room.max(1).min(total);
         let QuestionWindow { head: first, tail } = self.body.window(&self.asked, total, fits);
         let hidden = total - first.end - tail.len();
         let part = |range: std::ops::Range<usize>| body.rows.get(range).unwrap_or_default().iter().cloned();
         let mut rows = head;
         rows.extend(part(first));
-        if hidden > 0 {
-            let s = if hidden == 1 { "" } else { "s" };
-            let text = format!("{hidden} line{s} hidden: Down and PageDown show more");
-            rows.push(margin_mark::line(Line::styled(text, theme.style("warning")), theme));
-        }
+        rows.extend(hidden_row(hidden, 0, theme, columns));
         rows.extend(part(tail));
         rows.extend(keys);
         (rows, total, fits)
     }
+}
+
+/// What is not on the screen, and how it is shown.
+fn hidden_row(hidden: usize, closed: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    let text = match (hidden, closed) {
+        (0, 0) => return Vec::new(),
+        (hidden, 0) => format!("{} hidden: Down and PageDown show more", count::of(hidden, "line")),
+        (0, closed) => format!("{} closed: Down and PageDown open them", count::of(closed, "difference")),
+        (hidden, closed) => {
+            let (lines, closed) = (count::of(hidden, "line"), count::of(closed, "difference"));
+            format!("{lines} hidden and {closed} closed: Down and PageDown show more")
+        }
+    };
+    margin_mark::rows(&Line::styled(text, theme.style("warning")), columns, theme)
 }

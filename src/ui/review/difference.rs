@@ -1,0 +1,147 @@
+//! Patches drawn as the review draws them, for the question at the end of a turn: numbers of lines, colours of code,
+//! marked words. What a patch holds is all drawn, or [`Differences::rows`] says that it cannot be.
+
+use super::file::{ReviewBody, ReviewFile};
+use super::from_patch::of_patch;
+use super::inline_diff::InlineDiffCache;
+use super::load::encodings;
+use super::paint::{ReviewAnnotations, ReviewPainter};
+use super::query::ReviewQuery;
+use super::rows::ReviewRow;
+use super::side_text::DiffSide;
+use super::state::{Review, ReviewSubject};
+use crate::text::patch::{FilePatch, FilePatchBody, StripLevels, parse};
+use crate::ui::Theme;
+use crate::ui::highlight::{HighlightDocId, SyntaxHighlighter};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The largest patch that is drawn so, in bytes: all its rows are laid out at once. A larger one is read as text.
+const LARGEST: usize = 256 << 10;
+
+/// Some patches, and the colours of their code, which a thread works out.
+pub struct Differences {
+    review: Review,
+    /// The files of the review that each patch became; `None` where it cannot be drawn.
+    parts: Vec<Option<Range<usize>>>,
+    inline: InlineDiffCache,
+    colours: CodeColours,
+}
+
+struct CodeColours {
+    highlighter: SyntaxHighlighter,
+    docs: HashMap<(usize, DiffSide), HighlightDocId>,
+}
+
+impl Differences {
+    pub fn new<'a>(patches: impl Iterator<Item = &'a [u8]>, theme: &Theme) -> Differences {
+        let (mut files, mut parts) = (Vec::new(), Vec::new());
+        for patch in patches {
+            let from = files.len();
+            parts.push(files_of(patch).map(|new| {
+                files.extend(new);
+                from..files.len()
+            }));
+        }
+        let mut highlighter = SyntaxHighlighter::new(theme);
+        let mut docs = HashMap::new();
+        for (at, file) in files.iter().enumerate() {
+            let Some(lines) = file.lines() else { continue };
+            for side in [DiffSide::Old, DiffSide::New] {
+                let doc = highlighter.add(lines.side(side).text(), &file.name);
+                docs.insert((at, side), doc);
+            }
+        }
+        let review = Review::new("", ReviewSubject::Patch, files);
+        let colours = CodeColours { highlighter, docs };
+        Differences { review, parts, inline: InlineDiffCache::default(), colours }
+    }
+
+    /// All rows of a patch in `columns`; `None` where it has to be read as the text that it is.
+    pub fn rows(&self, patch: usize, theme: &Theme, columns: usize) -> Option<Vec<Line<'static>>> {
+        let files = self.parts.get(patch)?.clone()?;
+        for (of, doc) in self.colours.docs.iter().filter(|(of, _)| files.contains(&of.0)) {
+            let lines = self.review.lines(of.0).map_or(0, |lines| lines.side(of.1).len());
+            self.colours.highlighter.want(*doc, 0..lines);
+        }
+        let painter = ReviewPainter {
+            review: &self.review,
+            theme,
+            annotations: &self.colours,
+            inline: &self.inline,
+            // The painter leaves two for cursor and decision.
+            columns: columns + 2,
+            needle: ReviewQuery::new(""),
+        };
+        let own = |row: &&ReviewRow| {
+            !matches!(row, ReviewRow::File(_)) && row.file().is_some_and(|file| files.contains(&file))
+        };
+        let rows = self.review.rows.list.iter().filter(own).flat_map(|row| painter.plain(*row));
+        Some(rows.map(|cells| cells.into_iter().map(|c| Span::styled(c.text, c.style)).collect()).collect())
+    }
+
+    /// Takes in colours that were worked out; true when rows look different now.
+    pub fn poll(&mut self) -> bool {
+        self.colours.highlighter.poll()
+    }
+
+    /// True while colours are worked out.
+    pub fn is_busy(&self) -> bool {
+        self.colours.highlighter.is_busy()
+    }
+}
+
+impl ReviewAnnotations for CodeColours {
+    fn colours(&self, file: usize, side: DiffSide, line: usize) -> Option<Vec<(Range<usize>, Style)>> {
+        self.highlighter.line(*self.docs.get(&(file, side))?, line).map(<[_]>::to_vec)
+    }
+}
+
+fn files_of(patch: &[u8]) -> Option<Vec<ReviewFile>> {
+    if patch.len() > LARGEST {
+        return None;
+    }
+    let parsed = parse(patch, StripLevels::Auto).ok()?;
+    if parsed.files.is_empty() || changed_lines(patch) != read_lines(&parsed.files) {
+        return None;
+    }
+    let mut files = of_patch(&parsed);
+    for (file, patch) in files.iter_mut().zip(&parsed.files) {
+        // Lines that are no text for the review.
+        if file.lines().is_none() && patch.hunks().iter().any(|hunk| !hunk.lines.is_empty()) {
+            return None;
+        }
+        if let ReviewBody::Lines(lines) = &file.body {
+            let side = |side| {
+                let text = lines.side(side);
+                text.bytes(0..text.len())
+            };
+            let facts = encodings(side(DiffSide::Old), side(DiffSide::New));
+            file.facts.extend(facts);
+        }
+    }
+    Some(files)
+}
+
+/// Lines of a patch that begin with a plus and with a minus.
+fn changed_lines(patch: &[u8]) -> (usize, usize) {
+    let count =
+        |sign: u8| patch.split(|byte| *byte == b'\n').filter(|line| line.first() == Some(&sign)).count();
+    (count(b'+'), count(b'-'))
+}
+
+/// The same of what was read, with the two lines of names before the hunks of each file. Where they differ, something of the
+/// patch was taken for something else.
+fn read_lines(files: &[FilePatch]) -> (usize, usize) {
+    use crate::text::patch::PatchLineKind::{Add, Remove};
+    let of = |file: &FilePatch| match &file.body {
+        FilePatchBody::Hunks(hunks) if !hunks.is_empty() => {
+            let count = |sign| hunks.iter().flat_map(|h| &h.lines).filter(|line| line.sign == sign).count();
+            (count(Add) + 1, count(Remove) + 1)
+        }
+        _ => (0, 0),
+    };
+    files.iter().map(of).fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
+}

@@ -1,0 +1,342 @@
+//! The changes that are asked about: a row for each, which opens to its difference; and what of them was on the screen.
+//!
+//! At first as many differences are open as fit. Down goes through everything: it scrolls to the end of what is open, and
+//! then opens what is closed. A difference counts as seen when each of its rows was drawn; those of git's own files, which
+//! the rows below their repository explain, need not be.
+
+use super::change_rows::{ListLayout, open_sign};
+use super::confirmation::not_shown;
+use crate::text::RangeSet;
+use crate::tools::ChangeOverview;
+use crate::ui::review::Differences;
+use crate::ui::theme::Theme;
+use crossterm::event::KeyCode;
+use ratatui::text::Line;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+pub(super) struct ChangeList {
+    differences: Differences,
+    /// Rows whose difference is open.
+    open: BTreeSet<usize>,
+    /// The person opened or closed one: from then on none opens because it fits.
+    chosen: bool,
+    cursor: usize,
+    /// The first screen row that is shown, and how many are.
+    scroll: usize,
+    fits: usize,
+    seen: Vec<RowSeen>,
+    /// The columns at which rows were counted as seen.
+    columns: usize,
+    theme: Theme,
+    laid_out: RefCell<Option<ListLayout>>,
+}
+
+/// What of one row was on the screen.
+#[derive(Clone, Default)]
+struct RowSeen {
+    head: RangeSet,
+    difference: RangeSet,
+    /// All of it was, at some width.
+    whole: bool,
+}
+
+/// What is on the screen of a list.
+pub(super) struct ListWindow {
+    pub(super) rows: Vec<Line<'static>>,
+    /// Screen rows in all, without what is closed.
+    pub(super) total: usize,
+    pub(super) fits: usize,
+    /// Differences that are closed.
+    pub(super) closed: usize,
+}
+
+/// A part of the list as it is open now: the heads and differences of rows, one below the other.
+struct Part {
+    row: usize,
+    is_head: bool,
+    /// Where it is among the screen rows.
+    at: Range<usize>,
+}
+
+impl ChangeList {
+    pub(super) fn new(overview: &ChangeOverview, theme: &Theme) -> ChangeList {
+        // What is cut off is no patch any more.
+        let whole = overview.files.iter().map(|file| if file.left_out == 0 { &*file.patch } else { &[] });
+        ChangeList {
+            differences: Differences::new(whole, theme),
+            open: BTreeSet::new(),
+            chosen: false,
+            cursor: 0,
+            scroll: 0,
+            fits: 0,
+            seen: vec![RowSeen::default(); overview.list.len()],
+            columns: 0,
+            theme: theme.clone(),
+            laid_out: RefCell::default(),
+        }
+    }
+
+    /// The rows that fit into `room`, at a width of `columns`.
+    pub(super) fn window(&mut self, overview: &ChangeOverview, columns: usize, room: usize) -> ListWindow {
+        if self.columns != columns {
+            // Laid out at another width, rows are other rows. What was wholly seen stays seen.
+            self.seen.iter_mut().filter(|seen| !seen.whole).for_each(|seen| *seen = RowSeen::default());
+            self.columns = columns;
+        }
+        let known = self.laid_out.borrow().as_ref().is_some_and(|known| known.columns == columns);
+        if !known {
+            *self.laid_out.borrow_mut() = Some(ListLayout::new(overview, &self.theme, columns));
+        }
+        if !self.chosen {
+            self.open_what_fits(overview, room);
+        }
+        let parts = self.parts(overview);
+        let total = parts.last().map_or(0, |part| part.at.end);
+        let fits = room.max(1).min(total);
+        self.fits = fits;
+        self.scroll = self.scroll.min(total.saturating_sub(fits));
+        let range = self.scroll..self.scroll + fits;
+        let mut rows = Vec::with_capacity(fits);
+        for part in &parts {
+            let (from, to) = (part.at.start.max(range.start), part.at.end.min(range.end));
+            if from >= to {
+                continue;
+            }
+            let inside = from - part.at.start..to - part.at.start;
+            let lines = self.lines(part, overview);
+            rows.extend(lines.get(inside.clone()).unwrap_or_default().iter().cloned());
+            if part.is_head && part.row == self.cursor && inside.start == 0 {
+                let at = rows.len() - inside.len();
+                if let Some(span) = rows.get_mut(at).and_then(|row| row.spans.first_mut()) {
+                    *span = open_sign(self.open.contains(&part.row), &self.theme);
+                }
+            }
+        }
+        let closed = (0..self.seen.len())
+            .filter(|row| !self.open.contains(row) && self.is_required(*row, overview))
+            .count();
+        ListWindow { rows, total, fits, closed }
+    }
+
+    /// What [`ChangeList::window`] returned last is on the screen.
+    pub(super) fn drawn(&mut self, overview: &ChangeOverview) {
+        let range = self.scroll..self.scroll + self.fits;
+        for part in self.parts(overview) {
+            let (from, to) = (part.at.start.max(range.start), part.at.end.min(range.end));
+            let Some(seen) = self.seen.get_mut(part.row).filter(|_| from < to) else { continue };
+            let rows = if part.is_head { &mut seen.head } else { &mut seen.difference };
+            rows.insert(from - part.at.start..to - part.at.start);
+        }
+        for row in 0..self.seen.len() {
+            let whole = self.unseen_rows(row, overview) == 0;
+            if let Some(seen) = self.seen.get_mut(row) {
+                seen.whole |= whole;
+            }
+        }
+    }
+
+    /// Everything was on the screen at some time.
+    pub(super) fn is_seen(&self) -> bool {
+        self.seen.iter().all(|seen| seen.whole)
+    }
+
+    /// What was not, by file.
+    pub(super) fn unseen(&self, overview: &ChangeOverview) -> String {
+        not_shown(overview, |file| {
+            let row = overview.files.get(file).map_or(0, |file| file.row);
+            // Named once for a row of several files.
+            let first = overview.files.iter().position(|file| file.row == row) == Some(file);
+            let whole = self.seen.get(row).is_some_and(|seen| seen.whole);
+            if first && !whole { self.unseen_rows(row, overview) } else { 0 }
+        })
+    }
+
+    /// Takes in colours of code; true when something looks different.
+    pub(super) fn poll(&mut self) -> bool {
+        let news = self.differences.poll();
+        if let (true, Some(known)) = (news, self.laid_out.get_mut()) {
+            known.forget_differences();
+        }
+        news
+    }
+
+    pub(super) fn is_busy(&self) -> bool {
+        self.differences.is_busy()
+    }
+
+    /// A key that moves, opens or closes; false for any other.
+    pub(super) fn key(&mut self, key: KeyCode, overview: &ChangeOverview) -> bool {
+        let page = self.fits.saturating_sub(2).max(1);
+        match key {
+            KeyCode::Down => self.down(overview),
+            KeyCode::Up => self.up(overview),
+            KeyCode::PageDown => {
+                let before = self.scroll;
+                self.scroll_to(self.scroll + page, overview);
+                match self.scroll == before {
+                    true => self.open_next(overview),
+                    false => self.cursor = self.row_at(self.scroll, overview),
+                }
+            }
+            KeyCode::PageUp => {
+                self.scroll = self.scroll.saturating_sub(page);
+                self.cursor = self.row_at(self.scroll, overview);
+            }
+            KeyCode::Char(' ') => {
+                self.chosen = true;
+                if !self.open.remove(&self.cursor) && self.has_difference(self.cursor, overview) {
+                    self.open(self.cursor, overview);
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// One row on where the end of the difference is below the screen; else to the next row of the list; at the end of
+    /// everything that is open, into what is closed.
+    fn down(&mut self, overview: &ChangeOverview) {
+        let parts = self.parts(overview);
+        let end =
+            parts.iter().filter(|part| part.row == self.cursor).map(|part| part.at.end).max().unwrap_or(0);
+        if end > self.scroll + self.fits {
+            self.scroll += 1;
+        } else if self.cursor + 1 < self.seen.len() {
+            self.cursor += 1;
+            self.show_head(overview);
+        } else {
+            self.open_next(overview);
+        }
+    }
+
+    fn up(&mut self, overview: &ChangeOverview) {
+        let head = |row: usize| {
+            let parts = self.parts(overview);
+            parts.iter().find(|part| part.is_head && part.row == row).map_or(0, |part| part.at.start)
+        };
+        let above = self.cursor.checked_sub(1);
+        match above.map(head) {
+            _ if head(self.cursor) < self.scroll => self.scroll -= 1,
+            Some(start) if start < self.scroll => self.scroll -= 1,
+            Some(_) => self.cursor -= 1,
+            None => self.scroll = self.scroll.saturating_sub(1),
+        }
+    }
+
+    fn open_next(&mut self, overview: &ChangeOverview) {
+        let is_closed = |row: &usize| !self.open.contains(row) && self.is_required(*row, overview);
+        let after = (self.cursor..self.seen.len()).find(is_closed);
+        let Some(row) = after.or_else(|| (0..self.cursor).find(is_closed)) else { return };
+        self.chosen = true;
+        self.open(row, overview);
+    }
+
+    /// Opens a difference with its row at the top, or as far up as it goes.
+    fn open(&mut self, row: usize, overview: &ChangeOverview) {
+        self.cursor = row;
+        self.open.insert(row);
+        let parts = self.parts(overview);
+        let of_row = parts.iter().filter(|part| part.row == row);
+        let (from, to) =
+            of_row.fold((usize::MAX, 0), |(a, b), part| (a.min(part.at.start), b.max(part.at.end)));
+        if to > self.scroll + self.fits {
+            self.scroll_to(from, overview);
+        }
+        self.show_head(overview);
+    }
+
+    fn show_head(&mut self, overview: &ChangeOverview) {
+        let parts = self.parts(overview);
+        let head = parts.iter().find(|part| part.is_head && part.row == self.cursor);
+        let Some(at) = head.map(|part| part.at.clone()) else { return };
+        let lowest = at.end.saturating_sub(self.fits);
+        self.scroll = self.scroll.clamp(lowest.min(at.start), at.start.max(lowest));
+    }
+
+    fn scroll_to(&mut self, at: usize, overview: &ChangeOverview) {
+        let total = self.parts(overview).last().map_or(0, |part| part.at.end);
+        self.scroll = at.min(total.saturating_sub(self.fits));
+    }
+
+    fn row_at(&self, at: usize, overview: &ChangeOverview) -> usize {
+        let parts = self.parts(overview);
+        parts.iter().find(|part| part.at.contains(&at)).map_or(0, |part| part.row)
+    }
+
+    /// Opens differences in their order as long as all rows fit; the first in any case, to be scrolled.
+    fn open_what_fits(&mut self, overview: &ChangeOverview, room: usize) {
+        self.open.clear();
+        let heads =
+            (0..self.seen.len()).map(|row| self.with_layout(|l| l.heads.get(row).map_or(0, Vec::len)));
+        let mut used: usize = heads.sum();
+        let required: Vec<usize> =
+            (0..self.seen.len()).filter(|row| self.is_required(*row, overview)).collect();
+        for row in &required {
+            if used >= room {
+                break;
+            }
+            let rows = self.difference_rows(*row, overview);
+            if used + rows <= room {
+                used += rows;
+                self.open.insert(*row);
+            }
+        }
+        if let (true, Some(first)) = (self.open.is_empty() && used + 3 < room, required.first()) {
+            self.open.insert(*first);
+        }
+    }
+
+    fn parts(&self, overview: &ChangeOverview) -> Vec<Part> {
+        let (mut parts, mut at) = (Vec::new(), 0);
+        for row in 0..self.seen.len() {
+            let head = self.with_layout(|layout| layout.heads.get(row).map_or(0, Vec::len));
+            parts.push(Part { row, is_head: true, at: at..at + head });
+            at += head;
+            if self.open.contains(&row) {
+                let rows = self.difference_rows(row, overview);
+                parts.push(Part { row, is_head: false, at: at..at + rows });
+                at += rows;
+            }
+        }
+        parts
+    }
+
+    fn lines(&self, part: &Part, overview: &ChangeOverview) -> std::rc::Rc<Vec<Line<'static>>> {
+        let layout = self.laid_out.borrow();
+        let Some(layout) = &*layout else { return std::rc::Rc::default() };
+        match part.is_head {
+            true => std::rc::Rc::new(layout.heads.get(part.row).cloned().unwrap_or_default()),
+            false => layout.difference(part.row, overview, &self.differences, &self.theme),
+        }
+    }
+
+    fn difference_rows(&self, row: usize, overview: &ChangeOverview) -> usize {
+        self.with_layout(|layout| layout.difference(row, overview, &self.differences, &self.theme).len())
+    }
+
+    fn with_layout(&self, of: impl FnOnce(&ListLayout) -> usize) -> usize {
+        self.laid_out.borrow().as_ref().map_or(0, of)
+    }
+
+    fn has_difference(&self, row: usize, overview: &ChangeOverview) -> bool {
+        overview.files.iter().any(|file| file.row == row)
+    }
+
+    /// Its difference has to be seen before all of the question was.
+    fn is_required(&self, row: usize, overview: &ChangeOverview) -> bool {
+        self.has_difference(row, overview) && overview.list.get(row).is_some_and(|row| !row.is_repository)
+    }
+
+    fn unseen_rows(&self, row: usize, overview: &ChangeOverview) -> usize {
+        let Some(seen) = self.seen.get(row).filter(|seen| !seen.whole) else { return 0 };
+        let head = self.with_layout(|layout| layout.heads.get(row).map_or(0, Vec::len));
+        let missing = RangeSet::of(0..head).without(&seen.head).len();
+        if !self.is_required(row, overview) {
+            return missing;
+        }
+        let rows = self.difference_rows(row, overview);
+        missing + RangeSet::of(0..rows).without(&seen.difference).len()
+    }
+}

@@ -1,0 +1,143 @@
+//! How the changes that are asked about look: a row with its counts and a bar, and its difference below it.
+
+use crate::text::{visible, width};
+use crate::tools::{ChangeOverview, FileDiff};
+use crate::ui::margin_mark;
+use crate::ui::review::Differences;
+use crate::ui::theme::Theme;
+use crate::ui::verbatim;
+use crate::workspace::ListedChange;
+use ratatui::text::{Line, Span};
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// The longest bar.
+const BAR: usize = 10;
+/// Names are followed by their counts in one column as long as they are no longer than this part of the width.
+const NAMES: (usize, usize) = (3, 5);
+
+/// All rows at one width. A difference is laid out when it is first needed.
+pub(super) struct ListLayout {
+    pub(super) columns: usize,
+    pub(super) heads: Vec<Vec<Line<'static>>>,
+    differences: Vec<OnceCell<Rc<Vec<Line<'static>>>>>,
+}
+
+impl ListLayout {
+    pub(super) fn new(overview: &ChangeOverview, theme: &Theme, columns: usize) -> ListLayout {
+        let widest = columns * NAMES.0 / NAMES.1;
+        let names = overview.list.iter().filter(|row| row.lines.is_some()).map(|row| width::of(&row.text));
+        let names = names.filter(|wide| *wide <= widest).max().unwrap_or(0);
+        let most = overview.list.iter().filter_map(|row| row.lines).map(|(a, r)| a + r).max().unwrap_or(0);
+        let head = |row: &ListedChange| verbatim::wrap(&head(row, names, most, theme), columns, theme);
+        ListLayout {
+            columns,
+            heads: overview.list.iter().map(head).collect(),
+            differences: overview.list.iter().map(|_| OnceCell::new()).collect(),
+        }
+    }
+
+    /// The rows of the difference of a row of the list.
+    pub(super) fn difference(
+        &self,
+        row: usize,
+        overview: &ChangeOverview,
+        differences: &Differences,
+        theme: &Theme,
+    ) -> Rc<Vec<Line<'static>>> {
+        let Some(known) = self.differences.get(row) else { return Rc::default() };
+        let rows = known.get_or_init(|| {
+            let files = overview.files.iter().enumerate().filter(|(_, file)| file.row == row);
+            let files: Vec<(usize, &FileDiff)> = files.collect();
+            let several = files.len() > 1;
+            let rows = files.iter().flat_map(|(at, file)| self.file(*at, file, several, differences, theme));
+            Rc::new(rows.collect())
+        });
+        Rc::clone(rows)
+    }
+
+    /// Their colours are others now.
+    pub(super) fn forget_differences(&mut self) {
+        self.differences.iter_mut().for_each(|known| *known = OnceCell::new());
+    }
+
+    fn file(
+        &self,
+        at: usize,
+        file: &FileDiff,
+        is_named: bool,
+        differences: &Differences,
+        theme: &Theme,
+    ) -> Vec<Line<'static>> {
+        let wrap = |line: &Line<'static>| verbatim::wrap(line, self.columns, theme);
+        let mut rows = Vec::new();
+        if is_named {
+            let name = visible::guard_line(&file.name).into_owned();
+            rows.extend(wrap(&Line::styled(format!("    {name}"), theme.style("title"))));
+        }
+        let drawn = (file.left_out == 0).then(|| differences.rows(at, theme, self.columns.saturating_sub(2)));
+        match drawn.flatten() {
+            Some(lines) => rows.extend(lines.into_iter().map(|mut line| {
+                line.spans.insert(0, Span::raw(margin_mark::UNDER));
+                line
+            })),
+            None => rows.extend(verbatim::diff(&file.patch, theme).iter().flat_map(wrap)),
+        }
+        if file.left_out > 0 {
+            let words = format!(
+                "  {} more bytes of {} are not shown: `placet changes --patch` shows them",
+                file.left_out, file.name
+            );
+            rows.extend(wrap(&Line::styled(words, theme.style("warning"))));
+        }
+        rows
+    }
+}
+
+/// What stands before the row that the cursor is on.
+pub(super) fn open_sign(is_open: bool, theme: &Theme) -> Span<'static> {
+    Span::styled(if is_open { "▾ " } else { "▸ " }, theme.style("prompt"))
+}
+
+/// A row of the list: what happens to which path, lines added and removed, and how much of all that is.
+fn head(row: &ListedChange, names: usize, most: usize, theme: &Theme) -> Line<'static> {
+    let mut spans = vec![Span::raw(margin_mark::UNDER)];
+    let style = if row.needs_care { theme.style("warning") } else { theme.style("text") };
+    if row.needs_care {
+        spans.push(Span::styled("! ", style));
+    }
+    let text = visible::guard_line(&row.text).into_owned();
+    let wide = width::of(&text) + if row.needs_care { 2 } else { 0 };
+    spans.push(Span::styled(text, style));
+    if let Some((added, removed)) = row.lines {
+        let gap = names.saturating_sub(wide) + 2;
+        spans.push(Span::raw(" ".repeat(gap)));
+        let (plus, minus) = (format!("+{added}"), format!("-{removed}"));
+        let counts = plus.len() + 1 + minus.len();
+        spans.push(Span::styled(plus, theme.style("diff.add")));
+        spans.push(Span::raw(" "));
+        spans.push(Span::styled(minus, theme.style("diff.remove")));
+        if row.note.is_empty() {
+            spans.push(Span::raw(" ".repeat(12_usize.saturating_sub(counts) + 1)));
+            spans.extend(bar(added, removed, most, theme));
+        }
+    }
+    if !row.note.is_empty() {
+        let note = visible::guard_line(&row.note).into_owned();
+        spans.push(Span::styled(format!("  {note}"), style));
+    }
+    Line::from(spans)
+}
+
+/// Lines added and removed as a bar, the longest for the row with most of them.
+fn bar(added: usize, removed: usize, most: usize, theme: &Theme) -> Vec<Span<'static>> {
+    let scaled = |lines: usize| match lines {
+        0 => 0,
+        // Whatever happens at all can be seen.
+        lines => (lines * BAR / most.max(BAR)).max(1),
+    };
+    vec![
+        Span::styled("█".repeat(scaled(added)), theme.style("diff.add")),
+        Span::styled("█".repeat(scaled(removed)), theme.style("diff.remove")),
+    ]
+}
