@@ -126,6 +126,8 @@ pub struct ApprovalRequest {
     pub why: String,
     /// The flag that would have permitted it without asking.
     pub flag: Option<String>,
+    /// The words of a no reach the model.
+    pub takes_reason: bool,
     pub reply: oneshot::Sender<ApprovalReply>,
 }
 
@@ -137,8 +139,9 @@ impl ApprovalRequest {
         preview: CallPreview,
         reply: oneshot::Sender<ApprovalReply>,
     ) -> ApprovalRequest {
-        let (always, pattern, typed, flag, why) = Default::default();
-        ApprovalRequest { id, tool: tool.into(), reason, preview, always, pattern, typed, why, flag, reply }
+        let (always, pattern, typed, flag, why, takes_reason) = Default::default();
+        let tool = tool.into();
+        ApprovalRequest { id, tool, reason, preview, always, pattern, typed, why, flag, takes_reason, reply }
     }
 }
 

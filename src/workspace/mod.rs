@@ -53,8 +53,9 @@ pub use history::objects::ObjectStore;
 pub use history::origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, OriginStep, WriteContext};
 pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use repository::{
-    DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind, RepositoryChange,
-    RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet, TreeChanges,
+    CommitPatch, DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind,
+    RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet,
+    TreeChanges,
 };
 pub use view::remove_dir_all as remove_tree;
 pub use view::{

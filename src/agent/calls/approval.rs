@@ -85,6 +85,7 @@ async fn ask(
         typed: question.typed.clone(),
         why: question.why.clone(),
         flag: question.flag.clone(),
+        takes_reason: true,
         reply,
     };
     match send(ctx, request).await? {

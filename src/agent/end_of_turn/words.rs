@@ -2,7 +2,7 @@
 
 use crate::text::visible;
 use crate::tools::{ChangeOverview, FileDiff};
-use crate::workspace::{ChangeClasses, ChangeSet, View, Workspace, patches};
+use crate::workspace::{ChangeClasses, ChangeSet, CommitPatch, View, Workspace, patches};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -79,6 +79,11 @@ pub fn overview(set: &ChangeSet, view: &View, workspace: &Workspace) -> ChangeOv
     };
     let has_content = |(path, _): &(PathBuf, Vec<u8>)| !set.get(path).is_some_and(|c| c.is_directory_alone());
     let patches = patches(set, view.objects(), workspace.cwd()).into_iter().filter(has_content);
-    let files = patches.map(file).collect();
+    let mut files: Vec<FileDiff> = patches.map(file).collect();
+    for (row, listed) in list.iter().enumerate() {
+        let Some(CommitPatch { bytes, left_out }) = &listed.commit else { continue };
+        let name = listed.text.trim_start().to_string();
+        files.push(FileDiff { name, row, patch: bytes.clone(), left_out: *left_out });
+    }
     ChangeOverview { list, files }
 }

@@ -62,6 +62,8 @@ pub use unit::ReviewItem;
 pub use workers::BlameFn;
 
 #[cfg(test)]
+mod difference_tests;
+#[cfg(test)]
 mod fidelity_tests;
 #[cfg(test)]
 mod review_tests;

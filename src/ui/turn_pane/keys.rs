@@ -68,6 +68,10 @@ impl TurnPane {
         }
         match answered {
             QuestionOutcome::Cancelled => self.stop(),
+            QuestionOutcome::Told(words) => {
+                self.queue.push(words, SendTiming::AfterTurn);
+                None
+            }
             QuestionOutcome::Closed | QuestionOutcome::Open | QuestionOutcome::Not => None,
         }
     }

@@ -33,6 +33,7 @@ fn request(title: &str, detail: DisplayDetail) -> (ApprovalRequest, oneshot::Rec
         typed: None,
         why: "no rule".into(),
         flag: None,
+        takes_reason: true,
         reply,
     };
     (question, answer)
@@ -127,7 +128,7 @@ fn a_question_is_answered_by_a_number_that_was_typed_after_it() {
     ◆ 3: never in this session
     ◆ 4: why it asks
     ◆ 5: no, and stop the turn
-    ◆ answer: type a number and Enter
+    ◆ answer: type a number and Enter, or `no, because REASON` to tell the agent why
     ");
     let later = now + Duration::from_secs(1);
     // Too soon; no number of a choice; and then the answer.
@@ -144,6 +145,9 @@ fn a_question_is_answered_by_a_number_that_was_typed_after_it() {
     assert_eq!(l.typed(line("4"), later).0, ["◆ why: no rule"]);
     assert_eq!(l.typed(line("1"), later), (vec!["◆ answered: yes".to_string()], None));
     assert_eq!(answer.try_recv(), Ok(ApprovalReply::Yes));
+    let (_, mut answer) = ask(&mut l, now, None);
+    l.typed(line("no, because it is needed"), later);
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::No("it is needed".into())));
 }
 
 #[test]
@@ -233,7 +237,8 @@ fn ctrl_z_suspends_and_keeps_what_was_begun_for_the_next_prompt() {
 #[test]
 fn what_was_not_shown_is_named_and_applied_only_when_it_is_said_twice() {
     let (mut l, now) = linear();
-    let file = |name: &str, left_out| FileDiff { name: name.into(), patch: b"+x\n".to_vec(), left_out };
+    let file =
+        |name: &str, left_out| FileDiff { name: name.into(), row: 0, patch: b"+x\n".to_vec(), left_out };
     let files = vec![file("all.rs", 0), file("big.bin", 70_000)];
     let choices =
         vec![QuestionChoice::consent('a', "apply all"), QuestionChoice::for_good('d', "discard all")];

@@ -13,6 +13,9 @@ use tokio::sync::oneshot;
 #[path = "answer_tests.rs"]
 mod answers;
 
+#[path = "change_list_tests.rs"]
+mod change_list;
+
 struct TurnPaneHarness {
     live: TurnPane,
     now: Instant,
@@ -135,6 +138,7 @@ impl TurnPaneHarness {
             typed: self.typed.clone(),
             why: "allow: nothing\n  cargo test\n    = no rule or grant matches\n".into(),
             flag: None,
+            takes_reason: true,
             reply,
         }));
         answer
@@ -198,9 +202,10 @@ fn a_question_shows_the_whole_call_its_reason_and_the_keys() {
     ◆ Allow? run cargo test
       asks because: a command, without a sandbox (ask mode)
       cargo test
-      y yes  n no  a always: `cargo test` in /w  p always: run(cargo test
-      *)  v never  w why  Esc stop the turn  Tab your draft  (a moment:
-      keys are accepted after half a second without typing)
+      y yes  n no  b no, because ...  a always: `cargo test` in /w
+      p always: run(cargo test *)  v never  w why  Esc stop the turn
+      Tab your draft
+      (a moment: keys are accepted after half a second without typing)
     ◆ [a] waiting for you · 0 s · test-model · Esc stops
     >
     ");

@@ -5,7 +5,7 @@ use super::classify::{ChangeClass, ChangeClasses};
 use crate::text::{count, sanitize, visible};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::objects::ObjectStore;
-use crate::workspace::repository::{RepositoryChangeKind, RepositoryEvents, RepositoryRow};
+use crate::workspace::repository::{CommitPatch, RepositoryChangeKind, RepositoryEvents, RepositoryRow};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -21,8 +21,10 @@ pub struct ListedChange {
     pub note: String,
     /// It has to be seen first, and [`ListedChange::line`] marks it with `! `.
     pub needs_care: bool,
-    /// It is about the files that git writes in a repository; the rows after it say what they mean.
-    pub is_repository: bool,
+    /// It is about what git writes in a repository: the rows say what that means, and its bytes need not be read.
+    pub is_of_git: bool,
+    /// Of a commit, what it changes.
+    pub commit: Option<CommitPatch>,
     /// The paths of the set whose contents it is about.
     pub paths: Vec<PathBuf>,
 }
@@ -44,7 +46,11 @@ impl ListedChange {
     fn below(row: RepositoryRow) -> ListedChange {
         match row.needs_care {
             true => ListedChange::care(row.text),
-            false => ListedChange::text(format!("  {}", row.text)),
+            false => ListedChange {
+                is_of_git: row.patch.is_some(),
+                commit: row.patch,
+                ..ListedChange::text(format!("  {}", row.text))
+            },
         }
     }
 
@@ -174,7 +180,7 @@ impl ChangeSet {
             }
         };
         let paths = own.iter().map(|c| c.path.clone()).collect();
-        let mut rows = vec![ListedChange { paths, is_repository: true, ..row }];
+        let mut rows = vec![ListedChange { paths, is_of_git: true, ..row }];
         // Also those of its submodules and linked worktrees.
         for nested in git.iter().filter(|nested| nested.path.starts_with(repository)) {
             rows.extend(nested.rows(repository, name).into_iter().map(ListedChange::below));

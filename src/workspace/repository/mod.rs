@@ -24,7 +24,7 @@ pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact};
 pub(in crate::workspace) use git_dirs::GitDirs;
 pub use git_files::GitFileKind;
 pub use git_reader::{
-    DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RepositoryEvents, TreeChanges,
+    CommitPatch, DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RepositoryEvents, TreeChanges,
 };
 pub(in crate::workspace) use hooks_path::GitHookDirs;
 pub(in crate::workspace) use lost_objects::is_damaged;

@@ -1,20 +1,24 @@
 //! A row below a repository in a list of changes.
 
+use super::git_reader::CommitPatch;
+
 /// What happened in a repository, in one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepositoryRow {
     /// Rendered for a person. With `needs_care` it names the repository: such rows are moved to the top of a list.
     pub text: String,
     pub needs_care: bool,
+    /// Of a commit, what it changes.
+    pub patch: Option<CommitPatch>,
 }
 
 impl RepositoryRow {
     pub(super) fn plain(text: String) -> RepositoryRow {
-        RepositoryRow { text, needs_care: false }
+        RepositoryRow { text, needs_care: false, patch: None }
     }
 
     pub(super) fn care(text: String) -> RepositoryRow {
-        RepositoryRow { text, needs_care: true }
+        RepositoryRow { text, needs_care: true, patch: None }
     }
 
     /// As a line by itself: `! x/.git: branch old deleted`.

@@ -5,7 +5,7 @@
 
 use crate::audit::AuditKind;
 use crate::serve::changes::UserReport;
-use crate::text::visible;
+use crate::text::visible::{self, LineBreaks};
 use crate::ui::review::{
     self, AppliedPart, CombinedDecision, PendingPart, Review, ReviewDecision, ReviewSubject, SavedReview,
 };
@@ -58,12 +58,23 @@ pub fn review_of(workspace: &Workspace, view: &View, only: &[PathBuf]) -> io::Re
         let Some(outermost) = set.repositories.of(&repository.path) else { continue };
         let name = |path: &Path| visible::path_name(&workspace.shortened(path));
         if let Some(file) = files.iter_mut().find(|file| file.path == outermost) {
-            file.facts.extend(repository.rows(outermost, &name).iter().map(RepositoryRow::line));
+            file.facts.extend(repository.rows(outermost, &name).iter().flat_map(facts_of));
         }
     }
     let mut review = Review::new("pending changes", ReviewSubject::Pending, files);
     review.partial = !only.is_empty();
     Ok(Some(review))
+}
+
+/// The row, and below that of a commit what the commit changes.
+fn facts_of(row: &RepositoryRow) -> Vec<String> {
+    let Some(patch) = &row.patch else { return vec![row.line()] };
+    let text = visible::visible(&patch.bytes, LineBreaks::Kept);
+    let mut facts: Vec<String> = std::iter::once(row.line()).chain(text.lines().map(String::from)).collect();
+    if patch.left_out > 0 {
+        facts.push(format!("{} more bytes of this commit are not shown", patch.left_out));
+    }
+    facts
 }
 
 /// Applies what was accepted, discards what was rejected, and stores what the agent should know. `confirm` asks about large

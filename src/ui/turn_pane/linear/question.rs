@@ -148,6 +148,9 @@ impl LinearQuestion {
         let how = match (&asked, &word) {
             (AnyQuestion::Enquiry(_), _) => "type a number, or the answer itself, and Enter".to_string(),
             (_, Some(word)) => format!("type `{word}` and Enter to allow it, or a number and Enter"),
+            (AnyQuestion::Call(call), None) if call.takes_reason => {
+                "type a number and Enter, or `no, because REASON` to tell the agent why".to_string()
+            }
             _ => "type a number and Enter".to_string(),
         };
         out.push(label("answer", &how));
@@ -176,7 +179,13 @@ impl LinearQuestion {
             (false, None) if matches!(self.asked, AnyQuestion::Enquiry(_)) && !is_command(text) => {
                 (text.to_string(), LinearChoice::Said(UserReply::Words(text.into())))
             }
-            (false, None) => return LinearOutcome::No,
+            (false, None) => match (text.strip_prefix("no, because "), &self.asked) {
+                (Some(why), AnyQuestion::Call(call)) if call.takes_reason && !why.trim().is_empty() => {
+                    let reply = ApprovalReply::No(why.trim().into());
+                    (text.to_string(), LinearChoice::Reply(reply))
+                }
+                _ => return LinearOutcome::No,
+            },
         };
         let too_soon = now.saturating_duration_since(self.since) < QUIET;
         if std::mem::take(&mut self.interrupts) || too_soon {

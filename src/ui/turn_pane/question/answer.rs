@@ -11,6 +11,9 @@ use crate::ui::input::guard::{KeyRole, is_plain};
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
+/// The key that begins a reason for a no.
+pub(super) const REASON: char = 'b';
+
 /// What a key is to the question, before it is known whether it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::ui::turn_pane) enum QuestionKeyKind {
@@ -31,6 +34,8 @@ pub(in crate::ui::turn_pane) enum QuestionOutcome {
     Closed,
     /// Refused, and the turn is to stop.
     Cancelled,
+    /// Nothing is done, and this is for the agent.
+    Told(String),
 }
 
 impl PaneQuestion {
@@ -49,6 +54,9 @@ impl PaneQuestion {
         }
         if has_modifier(key) {
             return QuestionKeyKind::Nothing;
+        }
+        if key.code == KeyCode::Char(REASON) && self.takes_reason() {
+            return QuestionKeyKind::BeginsText;
         }
         let is_letter = matches!(key.code, KeyCode::Char(_));
         let begins_text = is_letter && matches!(self.asked, AnyQuestion::Enquiry(_));
@@ -106,6 +114,10 @@ impl PaneQuestion {
             return QuestionOutcome::Not;
         }
         open.reminds = false;
+        if key.code == KeyCode::Char(REASON) && open.takes_reason() {
+            (open.typing, open.types_reason) = (Some(TextField::new(TextFieldKind::Lines)), true);
+            return QuestionOutcome::Open;
+        }
         if let (KeyCode::Char('w'), AnyQuestion::Call(q)) = (key.code, &open.asked)
             && !q.why.is_empty()
         {
@@ -210,6 +222,18 @@ impl PaneQuestion {
         if cancelled { QuestionOutcome::Cancelled } else { QuestionOutcome::Closed }
     }
 
+    /// No, and why.
+    fn refuse(slot: &mut Option<PaneQuestion>, why: String) -> QuestionOutcome {
+        match slot.take().map(|open| open.asked) {
+            Some(AnyQuestion::Call(question)) => {
+                drop(question.reply.send(ApprovalReply::No(why)));
+                QuestionOutcome::Closed
+            }
+            // Dropped without an answer: everything stays pending.
+            _ => QuestionOutcome::Told(why),
+        }
+    }
+
     /// A key of the word that says yes. A wrong word is begun again, Esc goes back to the question.
     fn type_key(slot: &mut Option<PaneQuestion>, key: KeyEvent) -> QuestionOutcome {
         let Some(open) = slot.as_mut() else { return QuestionOutcome::Not };
@@ -219,7 +243,7 @@ impl PaneQuestion {
         };
         let is_enquiry = matches!(open.asked, AnyQuestion::Enquiry(_));
         let Some(field) = open.typing.as_mut().filter(|_| key.code != KeyCode::Esc) else {
-            open.typing = None;
+            (open.typing, open.types_reason) = (None, false);
             return QuestionOutcome::Open;
         };
         if !field.is_end(key) {
@@ -227,6 +251,10 @@ impl PaneQuestion {
             return QuestionOutcome::Open;
         }
         let typed = field.take();
+        if open.types_reason {
+            let words = open.pastes.expanded(typed.trim()).into_owned();
+            return if words.is_empty() { QuestionOutcome::Open } else { PaneQuestion::refuse(slot, words) };
+        }
         if is_enquiry && !typed.trim().is_empty() {
             let words = open.pastes.expanded(&typed).into_owned();
             return PaneQuestion::answer(slot, UserReply::Words(words));

@@ -26,7 +26,10 @@ impl AnyQuestion {
             AnyQuestion::Call(question) => {
                 matches!(&question.preview.detail, DisplayDetail::Diff(diff) if diff.left_out > 0)
             }
-            _ => self.overview().is_some_and(|overview| overview.files.iter().any(|f| f.left_out > 0)),
+            _ => self.overview().is_some_and(|overview| {
+                let is_of_git = |row: usize| overview.list.get(row).is_some_and(|row| row.is_of_git);
+                overview.files.iter().any(|file| file.left_out > 0 && !is_of_git(file.row))
+            }),
         }
     }
 

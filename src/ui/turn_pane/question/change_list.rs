@@ -326,7 +326,7 @@ impl ChangeList {
 
     /// Its difference has to be seen before all of the question was.
     fn is_required(&self, row: usize, overview: &ChangeOverview) -> bool {
-        self.has_difference(row, overview) && overview.list.get(row).is_some_and(|row| !row.is_repository)
+        self.has_difference(row, overview) && overview.list.get(row).is_some_and(|row| !row.is_of_git)
     }
 
     fn unseen_rows(&self, row: usize, overview: &ChangeOverview) -> usize {

@@ -11,6 +11,8 @@ use ratatui::text::{Line, Span};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+/// In front of a difference.
+const INDENT: &str = "    ";
 /// The longest bar.
 const BAR: usize = 10;
 /// Names are followed by their counts in one column as long as they are no longer than this part of the width.
@@ -28,8 +30,12 @@ impl ListLayout {
         let widest = columns * NAMES.0 / NAMES.1;
         let names = overview.list.iter().filter(|row| row.lines.is_some()).map(|row| width::of(&row.text));
         let names = names.filter(|wide| *wide <= widest).max().unwrap_or(0);
+        let counts = overview.list.iter().filter_map(|row| row.lines).map(|(a, r)| counts(a, r));
+        let counts = counts.map(|(plus, minus)| plus.len() + minus.len()).max().unwrap_or(0);
         let most = overview.list.iter().filter_map(|row| row.lines).map(|(a, r)| a + r).max().unwrap_or(0);
-        let head = |row: &ListedChange| verbatim::wrap(&head(row, names, most, theme), columns, theme);
+        let head = |row: &ListedChange| {
+            verbatim::wrap(&head(row, HeadColumns { names, counts, most }, theme), columns, theme)
+        };
         ListLayout {
             columns,
             heads: overview.list.iter().map(head).collect(),
@@ -50,7 +56,9 @@ impl ListLayout {
             let files = overview.files.iter().enumerate().filter(|(_, file)| file.row == row);
             let files: Vec<(usize, &FileDiff)> = files.collect();
             let several = files.len() > 1;
-            let rows = files.iter().flat_map(|(at, file)| self.file(*at, file, several, differences, theme));
+            let rows = files
+                .iter()
+                .flat_map(|(at, file)| self.file(overview, *at, file, several, differences, theme));
             Rc::new(rows.collect())
         });
         Rc::clone(rows)
@@ -63,6 +71,7 @@ impl ListLayout {
 
     fn file(
         &self,
+        overview: &ChangeOverview,
         at: usize,
         file: &FileDiff,
         is_named: bool,
@@ -75,19 +84,22 @@ impl ListLayout {
             let name = visible::guard_line(&file.name).into_owned();
             rows.extend(wrap(&Line::styled(format!("    {name}"), theme.style("title"))));
         }
-        let drawn = (file.left_out == 0).then(|| differences.rows(at, theme, self.columns.saturating_sub(2)));
+        let drawn = (file.left_out == 0)
+            .then(|| differences.rows(at, theme, self.columns.saturating_sub(INDENT.len())));
         match drawn.flatten() {
             Some(lines) => rows.extend(lines.into_iter().map(|mut line| {
-                line.spans.insert(0, Span::raw(margin_mark::UNDER));
+                line.spans.insert(0, Span::raw(INDENT));
                 line
             })),
             None => rows.extend(verbatim::diff(&file.patch, theme).iter().flat_map(wrap)),
         }
         if file.left_out > 0 {
-            let words = format!(
-                "  {} more bytes of {} are not shown: `placet changes --patch` shows them",
-                file.left_out, file.name
-            );
+            let is_commit = |row: &ListedChange| row.commit.is_some();
+            let how = match overview.list.get(file.row).is_some_and(is_commit) {
+                true => "`git show` shows them once it is applied",
+                false => "`placet changes --patch` shows them",
+            };
+            let words = format!("  {} more bytes of {} are not shown: {how}", file.left_out, file.name);
             rows.extend(wrap(&Line::styled(words, theme.style("warning"))));
         }
         rows
@@ -99,8 +111,23 @@ pub(super) fn open_sign(is_open: bool, theme: &Theme) -> Span<'static> {
     Span::styled(if is_open { "▾ " } else { "▸ " }, theme.style("prompt"))
 }
 
+/// What the rows of a list have in common.
+#[derive(Clone, Copy)]
+struct HeadColumns {
+    /// The width of the names that are followed by their counts in one column.
+    names: usize,
+    /// The width of the widest counts, without the blank between them.
+    counts: usize,
+    /// The most lines that a row adds and removes.
+    most: usize,
+}
+
+fn counts(added: usize, removed: usize) -> (String, String) {
+    (format!("+{added}"), format!("-{removed}"))
+}
+
 /// A row of the list: what happens to which path, lines added and removed, and how much of all that is.
-fn head(row: &ListedChange, names: usize, most: usize, theme: &Theme) -> Line<'static> {
+fn head(row: &ListedChange, columns: HeadColumns, theme: &Theme) -> Line<'static> {
     let mut spans = vec![Span::raw(margin_mark::UNDER)];
     let style = if row.needs_care { theme.style("warning") } else { theme.style("text") };
     if row.needs_care {
@@ -110,16 +137,16 @@ fn head(row: &ListedChange, names: usize, most: usize, theme: &Theme) -> Line<'s
     let wide = width::of(&text) + if row.needs_care { 2 } else { 0 };
     spans.push(Span::styled(text, style));
     if let Some((added, removed)) = row.lines {
-        let gap = names.saturating_sub(wide) + 2;
+        let gap = columns.names.saturating_sub(wide) + 2;
         spans.push(Span::raw(" ".repeat(gap)));
-        let (plus, minus) = (format!("+{added}"), format!("-{removed}"));
-        let counts = plus.len() + 1 + minus.len();
+        let (plus, minus) = counts(added, removed);
+        let gap_to_bar = columns.counts - (plus.len() + minus.len()) + 2;
         spans.push(Span::styled(plus, theme.style("diff.add")));
         spans.push(Span::raw(" "));
         spans.push(Span::styled(minus, theme.style("diff.remove")));
         if row.note.is_empty() {
-            spans.push(Span::raw(" ".repeat(12_usize.saturating_sub(counts) + 1)));
-            spans.extend(bar(added, removed, most, theme));
+            spans.push(Span::raw(" ".repeat(gap_to_bar)));
+            spans.extend(bar(added, removed, columns.most, theme));
         }
     }
     if !row.note.is_empty() {

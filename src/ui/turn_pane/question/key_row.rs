@@ -1,5 +1,6 @@
 //! The row of keys below a question.
 
+use super::answer::REASON;
 use super::any_question::AnyQuestion;
 use super::confirmation::second_words;
 use super::pane_question::{PaneQuestion, QuestionFocus};
@@ -8,29 +9,55 @@ use crate::text::sanitize;
 use crate::ui::theme::Theme;
 use ratatui::text::{Line, Span};
 
+/// A key and what it does, which one row has together.
+type KeyLabel = Vec<Span<'static>>;
+
+/// Keys beside each other, in as many rows as they need; none is parted from what it does.
+fn key_rows(labels: Vec<KeyLabel>, columns: usize) -> Vec<Line<'static>> {
+    const GAP: &str = "  ";
+    let mut rows: Vec<Line<'static>> = Vec::new();
+    for label in labels {
+        let wide: usize = label.iter().map(Span::width).sum();
+        match rows.last_mut().filter(|row| row.width() + GAP.len() + wide <= columns) {
+            Some(row) => {
+                row.spans.push(Span::raw(GAP));
+                row.spans.extend(label);
+            }
+            None => rows.push(Line::from(label)),
+        }
+    }
+    rows
+}
+
 impl PaneQuestion {
     /// The answer that is typed, or how to give one.
-    fn answer_row(&self, question: &UserPrompt, theme: &Theme) -> Line<'static> {
+    fn answer_labels(&self, question: &UserPrompt, theme: &Theme) -> Vec<KeyLabel> {
         if let Some(typed) = &self.typing {
             let text = if typed.is_empty() {
                 "your answer; Esc goes back"
             } else {
                 "your answer; Enter sends it, Esc goes back"
             };
-            return Line::styled(text, theme.style("question"));
+            return vec![vec![Span::styled(text, theme.style("question"))]];
         }
-        let key = |k: String| Span::styled(k, theme.style("key"));
-        let mut spans = match question.choices.len() {
-            0 => vec![Span::raw("type an answer  ")],
-            1 => vec![key("1".into()), Span::raw(" chooses it, or type an answer  ")],
-            n => vec![key(format!("1-{n}")), Span::raw(" chooses, or type an answer  ")],
+        let label =
+            |key: String, text: &'static str| vec![Span::styled(key, theme.style("key")), Span::raw(text)];
+        let how = match question.choices.len() {
+            0 => vec![Span::raw("type an answer")],
+            1 => label("1".into(), " chooses it, or type an answer"),
+            n => label(format!("1-{n}"), " chooses, or type an answer"),
         };
-        spans.extend([key("Esc".into()), Span::raw(" leaves it open")]);
-        Line::from(spans)
+        vec![how, label("Esc".into(), " leaves it open")]
     }
 
-    /// Where keys go, what has to be confirmed, and the keys that answer. The last are always there.
-    pub(super) fn keys(&self, theme: &Theme, ready: bool, focus: QuestionFocus) -> Vec<Line<'static>> {
+    /// Where keys go, what has to be confirmed, and the keys that answer, in rows of `columns`. The last are always there.
+    pub(super) fn keys(
+        &self,
+        theme: &Theme,
+        columns: usize,
+        ready: bool,
+        focus: QuestionFocus,
+    ) -> Vec<Line<'static>> {
         let mut lines = Vec::new();
         if focus == QuestionFocus::Draft {
             lines.push(Line::styled(
@@ -39,23 +66,27 @@ impl PaneQuestion {
             ));
         } else if let Some(text) = self.confirmation() {
             lines.push(Line::styled(text, theme.style("warning")));
+        } else if self.types_reason {
+            let text = "why not? Enter tells the agent and does nothing else, Esc goes back";
+            return vec![Line::styled(text, theme.style("question"))];
         } else if let (Some(_), AnyQuestion::Call(question)) = (&self.typing, &self.asked) {
             let wanted = question.typed.as_deref().unwrap_or_default();
             let text = format!("type `{wanted}` and Enter to allow it, Esc goes back");
             return vec![Line::styled(sanitize::line(&text).into_owned(), theme.style("warning"))];
         }
-        let mut row = match &self.asked {
-            AnyQuestion::Enquiry(question) => self.answer_row(question, theme),
-            _ => self.answers(theme),
+        let mut labels = match &self.asked {
+            AnyQuestion::Enquiry(question) => self.answer_labels(question, theme),
+            _ => self.labels(theme),
         };
         if self.reminds && focus == QuestionFocus::Question {
-            row.spans.insert(0, Span::styled("these keys answer: ", theme.style("warning")));
+            let lead = Span::styled("these keys answer: ", theme.style("warning"));
+            labels.first_mut().iter_mut().for_each(|first| first.insert(0, lead.clone()));
         }
         if focus == QuestionFocus::Question {
-            row.spans.extend([Span::styled("  Tab", theme.style("key")), Span::raw(" your draft")]);
-            row.spans.extend(waiting(theme, ready));
+            labels.push(vec![Span::styled("Tab", theme.style("key")), Span::raw(" your draft")]);
+            labels.extend(waiting(theme, ready));
         }
-        lines.push(row);
+        lines.extend(key_rows(labels, columns));
         lines
     }
 
@@ -71,49 +102,48 @@ impl PaneQuestion {
         })
     }
 
-    fn answers(&self, theme: &Theme) -> Line<'static> {
-        let key = |k: &'static str| Span::styled(k, theme.style("key"));
+    fn labels(&self, theme: &Theme) -> Vec<KeyLabel> {
+        let label = |key: &str, text: String| {
+            vec![Span::styled(key.to_string(), theme.style("key")), Span::raw(format!(" {text}"))]
+        };
         if let AnyQuestion::Choice(question) = &self.asked {
-            let mut spans = Vec::new();
-            for choice in &question.choices {
-                spans.push(Span::styled(choice.key.to_string(), theme.style("key")));
-                spans.push(Span::raw(format!(" {}  ", choice.words)));
+            let choices = question.choices.iter();
+            let mut labels: Vec<KeyLabel> =
+                choices.map(|choice| label(&choice.key.to_string(), choice.words.clone())).collect();
+            if self.takes_reason() {
+                labels.push(label(&REASON.to_string(), "no, because ...".into()));
             }
-            if let Some(last) = spans.last_mut() {
-                last.content = last.content.trim_end().to_string().into();
-            }
-            if self.changes.is_some() {
-                let list = if self.shows_patch { " the list" } else { " the patch" };
-                if !self.shows_patch {
-                    spans.extend([Span::raw("  "), key("Space"), Span::raw(" open or close")]);
+            match (&self.changes, self.shows_patch) {
+                (Some(_), true) => labels.push(label("p", "list".into())),
+                (Some(_), false) => {
+                    labels.extend([label("Space", "show or hide".into()), label("p", "patch".into())]);
                 }
-                spans.extend([Span::raw("  "), key("p"), Span::raw(list)]);
+                (None, _) => {}
             }
-            return Line::from(spans);
+            return labels;
         }
-        let mut spans = vec![key("y"), Span::raw(" yes  "), key("n"), Span::raw(" no  ")];
+        let mut labels = vec![label("y", "yes".into()), label("n", "no".into())];
+        if self.takes_reason() {
+            labels.push(label(&REASON.to_string(), "no, because ...".into()));
+        }
         if let AnyQuestion::Call(question) = &self.asked {
-            if let Some(grant) = &question.always {
-                let what = sanitize::line(&grant.describe()).into_owned();
-                spans.extend([key("a"), Span::raw(format!(" always: {what}  "))]);
+            for (key, grant) in [("a", &question.always), ("p", &question.pattern)] {
+                if let Some(grant) = grant {
+                    labels.push(label(key, format!("always: {}", sanitize::line(&grant.describe()))));
+                }
             }
-            if let Some(grant) = &question.pattern {
-                let what = sanitize::line(&grant.describe()).into_owned();
-                spans.extend([key("p"), Span::raw(format!(" always: {what}  "))]);
-            }
-            spans.extend([key("v"), Span::raw(" never  ")]);
+            labels.push(label("v", "never".into()));
             if !question.why.is_empty() {
-                let what = if self.body.shows_why { " the call  " } else { " why  " };
-                spans.extend([key("w"), Span::raw(what)]);
+                labels.push(label("w", if self.body.shows_why { "the call" } else { "why" }.into()));
             }
         }
-        spans.extend([key("Esc"), Span::raw(" stop the turn")]);
-        Line::from(spans)
+        labels.push(label("Esc", "stop the turn".into()));
+        labels
     }
 }
 
-/// What stands behind the keys while they do not count yet.
-fn waiting(theme: &Theme, ready: bool) -> Option<Span<'static>> {
-    let words = "  (a moment: keys are accepted after half a second without typing)";
-    (!ready).then(|| Span::styled(words, theme.style("hint")))
+/// What follows the keys while they do not count yet.
+fn waiting(theme: &Theme, ready: bool) -> Option<KeyLabel> {
+    let words = "(a moment: keys are accepted after half a second without typing)";
+    (!ready).then(|| vec![Span::styled(words, theme.style("hint"))])
 }

@@ -29,6 +29,8 @@ pub(in crate::ui::turn_pane) struct PaneQuestion {
     pub(super) reminds: bool,
     /// The answer to the model's question, or the word that allows a call, once its first key was pressed.
     pub(super) typing: Option<TextField>,
+    /// What is typed is why not, for the agent.
+    pub(super) types_reason: bool,
     /// Where the long pastes of an answer are.
     pub(super) pastes: PasteStore,
 }
@@ -40,12 +42,20 @@ impl PaneQuestion {
         theme: &Theme,
     ) -> PaneQuestion {
         let changes = asked.overview().map(|overview| ChangeList::new(overview, theme));
-        let (body, shows_patch, confirmed, reminds, typing) = Default::default();
-        PaneQuestion { asked, body, changes, shows_patch, confirmed, reminds, typing, pastes }
+        let (body, shows_patch, confirmed, reminds, typing, types_reason) = Default::default();
+        PaneQuestion { asked, body, changes, shows_patch, confirmed, reminds, typing, types_reason, pastes }
     }
 
     pub(in crate::ui::turn_pane) fn is_about_changes(&self) -> bool {
         self.changes.is_some()
+    }
+
+    /// A reason can be given with the no.
+    pub(super) fn takes_reason(&self) -> bool {
+        match &self.asked {
+            AnyQuestion::Call(question) => question.takes_reason,
+            _ => self.changes.is_some(),
+        }
     }
 
     /// All of what it is about was on the screen at some time, as changes or as a patch.
@@ -64,6 +74,9 @@ impl PaneQuestion {
 
     /// A key that scrolls, opens or closes, and answers nothing. Such keys always count.
     pub(in crate::ui::turn_pane) fn look_key(&mut self, key: KeyEvent) -> bool {
+        if self.typing.is_some() && matches!(key.code, KeyCode::Char(_)) {
+            return false;
+        }
         let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview()) else {
             return self.body.scroll_key(key);
         };
@@ -92,10 +105,11 @@ impl PaneQuestion {
         self.typing.as_ref()
     }
 
-    /// The answer to the model's own question, as far as it is typed. A word that allows a call is no such answer: it
-    /// must be typed by hand.
+    /// What is typed for the model: an answer to its question, or why not. A word that allows a call is neither: it must
+    /// be typed by hand.
     pub(in crate::ui::turn_pane) fn answer_field(&mut self) -> Option<&mut TextField> {
-        self.typing.as_mut().filter(|_| matches!(self.asked, AnyQuestion::Enquiry(_)))
+        let is_for_model = self.types_reason || matches!(self.asked, AnyQuestion::Enquiry(_));
+        self.typing.as_mut().filter(|_| is_for_model)
     }
 
     pub(in crate::ui::turn_pane) fn drawn(&mut self, rows: usize, fits: usize) {

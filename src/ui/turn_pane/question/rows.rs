@@ -80,17 +80,18 @@ impl PaneQuestion {
     ) -> (Vec<Line<'static>>, usize, usize) {
         let head = self.head(theme, columns);
         let keys: Vec<Line<'static>> = self
-            .keys(theme, ready, focus)
+            .keys(theme, columns.saturating_sub(margin_mark::UNDER.len()), ready, focus)
             .iter()
             .flat_map(|line| margin_mark::under(line, columns))
             .collect();
-        // What is hidden is said in one row, or in two where that is too long.
-        let hidden_rows = if columns < 75 { 2 } else { 1 };
-        let room = room.saturating_sub(head.len() + keys.len() + hidden_rows);
+        let room = room.saturating_sub(head.len() + keys.len() + 1);
         if let (Some(list), Some(overview)) = (&mut self.changes, self.asked.overview())
             && !self.shows_patch
         {
-            let ListWindow { rows: body, total, fits, closed } = list.window(overview, columns, room);
+            // What is hidden is said in one row, or in two where that is too long.
+            let more = usize::from(columns < 75);
+            let ListWindow { rows: body, total, fits, closed } =
+                list.window(overview, columns, room.saturating_sub(more));
             let mut rows = head;
             rows.extend(body);
             rows.extend(hidden_row(total - fits, closed, theme, columns));

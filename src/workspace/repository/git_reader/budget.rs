@@ -14,6 +14,8 @@ const MOST_INFLATED: usize = 64 << 20;
 const MOST_DELTAS: usize = 50_000;
 /// Deltas on top of each other. git makes 50, and 4,095 at most.
 pub(super) const DEEPEST_DELTA: usize = 64;
+/// Bytes of the patches of all commits together.
+const MOST_PATCHES: usize = 512 << 10;
 /// The longest that reading may take, on the person's time: the question waits for it.
 const LONGEST: Duration = Duration::from_millis(200);
 /// The same for all repositories of one list: a command can make thousands of them.
@@ -49,6 +51,7 @@ pub(super) struct ReadBudget {
     until: Instant,
     inflated: Cell<usize>,
     deltas: Cell<usize>,
+    patches: Cell<usize>,
     reached: RefCell<BTreeSet<ReadLimit>>,
 }
 
@@ -58,6 +61,7 @@ impl ReadBudget {
             until: deadline.min(Instant::now() + LONGEST),
             inflated: Cell::new(0),
             deltas: Cell::new(0),
+            patches: Cell::new(0),
             reached: RefCell::default(),
         }
     }
@@ -87,6 +91,16 @@ impl ReadBudget {
         let fits = self.deltas.get() <= MOST_DELTAS;
         if !fits {
             self.reach(ReadLimit::Deltas);
+        }
+        fits
+    }
+
+    /// False where the patches of commits have grown too large by `bytes` more. Their rows say so themselves.
+    pub(super) fn take_patch(&self, bytes: usize) -> bool {
+        let sum = self.patches.get().saturating_add(bytes);
+        let fits = sum <= MOST_PATCHES;
+        if fits {
+            self.patches.set(sum);
         }
         fits
     }

@@ -1,5 +1,6 @@
 //! What happened to a repository, one value for each row that a person reads.
 
+use super::commit_patch::CommitPatch;
 use super::tree_diff::TreeChanges;
 use crate::text::{count, visible};
 use crate::workspace::repository::repository_row::RepositoryRow;
@@ -48,6 +49,7 @@ pub enum GitEvent {
         on: PathBuf,
         is_merge: bool,
         changes: TreeChanges,
+        patch: CommitPatch,
     },
     /// A file among the refs that names no object, or is no regular file.
     BrokenRef {
@@ -129,10 +131,16 @@ impl RepositoryEvents {
     /// The rows for below the row of `outermost`, the repository that this one is or lies in.
     pub fn rows(&self, outermost: &Path, name: &dyn Fn(&Path) -> String) -> Vec<RepositoryRow> {
         let own = name(&self.path);
-        let row = |event: &GitEvent| match event.needs_care() {
-            true => RepositoryRow::care(format!("{own}: {}", event.line())),
-            false if self.path == outermost => RepositoryRow::plain(event.line()),
-            false => RepositoryRow::plain(format!("{own}: {}", event.line())),
+        let row = |event: &GitEvent| {
+            let row = match event.needs_care() {
+                true => RepositoryRow::care(format!("{own}: {}", event.line())),
+                false if self.path == outermost => RepositoryRow::plain(event.line()),
+                false => RepositoryRow::plain(format!("{own}: {}", event.line())),
+            };
+            match event {
+                GitEvent::Commit { patch, .. } => RepositoryRow { patch: Some(patch.clone()), ..row },
+                _ => row,
+            }
         };
         self.events.iter().map(row).collect()
     }
@@ -182,7 +190,7 @@ impl GitEvent {
     /// The row, without the name of its repository.
     pub fn line(&self) -> String {
         match self {
-            GitEvent::Commit { id, subject, author, on, is_merge, changes } => {
+            GitEvent::Commit { id, subject, author, on, is_merge, changes, patch: _ } => {
                 let author = author.as_ref().map(|who| format!(" by {}", visible::guard_line(who)));
                 let kind = if *is_merge { "merge commit" } else { "commit" };
                 format!(

@@ -9,6 +9,7 @@
 mod ancestry;
 mod budget;
 mod commit;
+mod commit_patch;
 mod compare;
 mod delta;
 mod event;
@@ -23,6 +24,7 @@ mod repository_files;
 mod tree_diff;
 
 pub(in crate::workspace) use budget::deadline;
+pub use commit_patch::CommitPatch;
 pub(in crate::workspace) use compare::{GitSides, compare};
 pub use event::{DroppedCommits, GitEvent, HeadPosition, IndexNotRead, RefKind, RepositoryEvents};
 pub(in crate::workspace) use repository_files::RepositoryFiles;

@@ -299,13 +299,15 @@ impl NewCommits {
         for (id, commit, on) in self.list.iter().skip(left_out) {
             let parent = commit.parents.first().and_then(|id| Commit::read(&after.objects, id));
             let before = parent.map(|parent| parent.tree);
+            let (changes, patch) = compare_trees(&after.objects, before, Some(commit.tree), budget);
             events.push(GitEvent::Commit {
                 id: id.short(),
                 subject: commit.subject.clone(),
                 author: (commit.author != commit.committer).then(|| commit.author.clone()),
                 on: on.clone(),
                 is_merge: commit.parents.len() > 1,
-                changes: compare_trees(&after.objects, before, Some(commit.tree), budget),
+                changes,
+                patch,
             });
         }
         if left_out > 0 || self.more {

@@ -1,6 +1,7 @@
-//! What differs between two trees: files, and the lines of those that are text.
+//! What differs between two trees: files, and the lines of those that are text, counted and as a patch.
 
 use super::budget::ReadBudget;
+use super::commit_patch::CommitPatch;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use crate::text::LineDiff;
@@ -59,17 +60,18 @@ pub(super) fn compare_trees(
     before: Option<ObjectId>,
     after: Option<ObjectId>,
     budget: &ReadBudget,
-) -> TreeChanges {
-    let mut changes = TreeChanges::default();
-    descend(objects, (before, after), budget, &mut changes, 0);
-    changes
+) -> (TreeChanges, CommitPatch) {
+    let mut found = (TreeChanges::default(), CommitPatch::default());
+    descend(objects, (before, after), budget, &mut found, &mut Vec::new(), 0);
+    found
 }
 
 fn descend(
     objects: &ObjectReader<'_>,
     (before, after): (Option<ObjectId>, Option<ObjectId>),
     budget: &ReadBudget,
-    changes: &mut TreeChanges,
+    found: &mut (TreeChanges, CommitPatch),
+    path: &mut Vec<u8>,
     depth: usize,
 ) {
     if before == after {
@@ -80,7 +82,7 @@ fn descend(
         None => Some(BTreeMap::new()),
     };
     let (Some(old), Some(new)) = (read(before), read(after)) else {
-        changes.at_least = true;
+        found.0.at_least = true;
         return;
     };
     let mut names: Vec<&Vec<u8>> = old.keys().chain(new.keys()).collect();
@@ -91,49 +93,65 @@ fn descend(
         if was == is {
             continue;
         }
-        if changes.files >= MOST_FILES || depth > DEEPEST || !budget.has_time() {
-            changes.at_least = true;
+        if found.0.files >= MOST_FILES || depth > DEEPEST || !budget.has_time() {
+            found.0.at_least = true;
             return;
         }
         let directory = |entry: Option<&TreeEntry>| entry.filter(|e| e.mode == DIRECTORY).map(|e| e.id);
         let (old_dir, new_dir) = (directory(was), directory(is));
+        let above = path.len();
+        path.extend_from_slice(name);
         if old_dir.is_some() || new_dir.is_some() {
-            descend(objects, (old_dir, new_dir), budget, changes, depth + 1);
+            path.push(b'/');
+            descend(objects, (old_dir, new_dir), budget, found, path, depth + 1);
+            path.pop();
         }
         let file = |entry: Option<&TreeEntry>| entry.filter(|e| e.mode != DIRECTORY).copied();
         let (was, is) = (file(was), file(is));
-        if was.is_none() && is.is_none() {
-            continue;
+        if was.is_some() || is.is_some() {
+            file_changes(objects, was, is, budget, found, path);
         }
-        changes.files += 1;
-        match lines(objects, was, is) {
-            Some((added, removed)) => {
-                changes.added += added;
-                changes.removed += removed;
-            }
-            None => changes.uncounted += 1,
-        }
+        path.truncate(above);
     }
 }
 
-/// Lines added and removed; `None` for what is no text.
-fn lines(
+/// Counts the lines of a file and adds it to the patch.
+fn file_changes(
     objects: &ObjectReader<'_>,
     was: Option<TreeEntry>,
     is: Option<TreeEntry>,
-) -> Option<(usize, usize)> {
+    budget: &ReadBudget,
+    (changes, patch): &mut (TreeChanges, CommitPatch),
+    path: &[u8],
+) {
+    changes.files += 1;
+    let modes = (was.map(|entry| entry.mode), is.map(|entry| entry.mode));
     if was.map(|entry| entry.id) == is.map(|entry| entry.id) {
-        // The mode alone.
-        return Some((0, 0));
+        return patch.add(path, modes, Some((b"", b"")), budget);
     }
-    let text = |entry: Option<TreeEntry>| match entry {
-        None => Some(String::new()),
+    let (before, after) = (text(objects, was), text(objects, is));
+    let texts = before.as_deref().zip(after.as_deref());
+    let count = |(before, after): (&[u8], &[u8])| {
+        LineDiff::new(&String::from_utf8_lossy(before), &String::from_utf8_lossy(after)).counts()
+    };
+    match texts.map(count) {
+        Some((added, removed)) => {
+            changes.added += added;
+            changes.removed += removed;
+        }
+        None => changes.uncounted += 1,
+    }
+    patch.add(path, modes, texts, budget);
+}
+
+/// The content of a file, nothing where it is not there; `None` for what is no text, too large, or not to be read.
+fn text(objects: &ObjectReader<'_>, entry: Option<TreeEntry>) -> Option<Vec<u8>> {
+    match entry {
+        None => Some(Vec::new()),
         Some(entry) if entry.mode == SUBMODULE => None,
         Some(entry) => {
             let bytes = objects.get_of(&entry.id, "blob").filter(|bytes| bytes.len() <= LARGEST_TEXT)?;
-            let is_text = memchr::memchr(0, &bytes).is_none();
-            is_text.then(|| String::from_utf8_lossy(&bytes).into_owned())
+            memchr::memchr(0, &bytes).is_none().then_some(bytes)
         }
-    };
-    Some(LineDiff::new(&text(was)?, &text(is)?).counts())
+    }
 }

@@ -1,0 +1,73 @@
+//! A patch that is drawn shows what would be applied: two patches that differ in any byte are drawn differently, or are not
+//! drawn at all.
+
+use super::difference::Differences;
+use crate::text::patch::{unified, write_binary};
+use crate::text::visible::samples;
+use crate::ui::Theme;
+use proptest::prelude::*;
+
+fn patch(before: &[u8], after: &[u8]) -> Vec<u8> {
+    let mut out = b"diff --git a/x.rs b/x.rs\n--- a/x.rs\n+++ b/x.rs\n".to_vec();
+    unified(before, after, &mut out);
+    out
+}
+
+/// All rows, or `None` where the patch is read as text.
+fn drawn(patch: &[u8], columns: usize) -> Option<String> {
+    let theme = Theme::plain();
+    let rows = Differences::new([patch].into_iter(), &theme).rows(0, &theme, columns)?;
+    for row in &rows {
+        assert!(row.width() <= columns, "{} columns of {columns}: {row}", row.width());
+    }
+    Some(rows.iter().map(|row| format!("{row}\n")).collect())
+}
+
+#[test]
+fn a_change_has_numbers_and_signs_and_no_header_of_git() {
+    let shown = drawn(&patch(b"one\ntwo\nthree\n", b"one\n2\nthree\n"), 40).unwrap();
+    assert_eq!(shown, " 1   one\n 2 - two\n 2 + 2\n 3   three\n");
+}
+
+#[test]
+fn what_the_drawing_cannot_show_is_left_to_the_text_of_the_patch() {
+    // UTF-16 has no lines for the review.
+    assert_eq!(drawn(&patch(b"", b"\xff\xfea\0\n\0"), 80), None);
+    assert_eq!(drawn(b"", 80), None);
+    assert_eq!(drawn(b"# mode of x/\n", 80), None);
+    let large: Vec<u8> = "a line of text\n".repeat(30_000).into_bytes();
+    assert_eq!(drawn(&patch(b"", &large), 80), None);
+    let mut binary = b"diff --git a/x b/x\nnew file mode 100644\n".to_vec();
+    write_binary(b"", b"\0\x01+-\n+x\n", &mut binary);
+    assert_eq!(drawn(&binary, 80).unwrap().trim(), "a binary file");
+}
+
+/// Lines that look like the headers of a patch are lines.
+#[test]
+fn lines_that_look_like_headers_are_drawn_as_lines() {
+    let hostile =
+        b"--- a/y\n+++ b/y\n@@ -1 +1 @@\n-x\n+y\ndiff --git a/z b/z\nGIT binary patch\n\\ No newline\n";
+    for (before, after) in [(&b""[..], &hostile[..]), (hostile, b""), (b"-- a\n", b"++ b\n")] {
+        let shown = drawn(&patch(before, after), 80).unwrap();
+        let lines = before.split(|b| *b == b'\n').chain(after.split(|b| *b == b'\n'));
+        for line in lines.filter(|line| !line.is_empty()) {
+            let line = String::from_utf8_lossy(line);
+            assert!(shown.contains(&*line), "{line} is not in {shown}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn patches_that_differ_are_drawn_differently(
+        (before, after, other) in samples::three_versions(),
+        columns in prop::sample::select(vec![24_usize, 60, 100, 160]),
+    ) {
+        let (one, two) = (patch(&before, &after), patch(&before, &other));
+        if let (Some(a), Some(b)) = (drawn(&one, columns), drawn(&two, columns)) {
+            prop_assert!(one == two || a != b, "{:?} and {:?} after {:?} look the same:\n{}", after, other, before, a);
+            prop_assert!(!a.chars().any(samples::acts), "{:?}", a);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+use super::*;
+use crate::text::patch::unified;
+use crate::tools::{ChangeOverview, FileDiff};
+use crate::workspace::ListedChange;
+
+/// A file that goes from `before` to `after`, as the `row`th row.
+fn change(name: &str, row: usize, before: &str, after: &str) -> (ListedChange, FileDiff) {
+    let mut patch = format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n").into_bytes();
+    unified(before.as_bytes(), after.as_bytes(), &mut patch);
+    let count = |sign: u8| patch.split(|b| *b == b'\n').filter(|l| l.first() == Some(&sign)).count() - 1;
+    let listed = ListedChange {
+        text: format!("M {name}"),
+        lines: Some((count(b'+'), count(b'-'))),
+        ..ListedChange::default()
+    };
+    (listed, FileDiff { name: name.into(), row, patch, left_out: 0 })
+}
+
+fn detail(changes: Vec<(ListedChange, FileDiff)>) -> DisplayDetail {
+    let (list, files) = changes.into_iter().unzip();
+    DisplayDetail::Changes(Box::new(ChangeOverview { list, files }))
+}
+
+fn lines(count: usize) -> String {
+    (0..count).map(|n| format!("line {n}\n")).collect()
+}
+
+fn two_files() -> DisplayDetail {
+    detail(vec![change("a.txt", 0, "one\ntwo\n", "one\n2\n"), change("long.txt", 1, "", &lines(60))])
+}
+
+#[test]
+fn what_fits_is_open_and_the_rest_is_a_row_with_its_counts() {
+    let mut b = bench_of(80, 24);
+    let mut answer = b.ask_to_apply(two_files());
+    insta::assert_snapshot!(b.screen());
+    // What is closed is named before it is applied.
+    b.key(KeyCode::Char('a'));
+    assert!(answer.try_recv().is_err());
+    let screen = b.screen();
+    assert!(screen.contains("not all of long.txt (60 rows) was shown: press a again"), "{screen}");
+    b.pass(1_000);
+    b.key(KeyCode::Char('a'));
+    assert_eq!(answer.try_recv(), Ok('a'));
+}
+
+#[test]
+fn down_goes_through_everything_and_then_one_press_applies() {
+    for key in [KeyCode::Down, KeyCode::PageDown] {
+        let mut b = bench_of(80, 20);
+        let mut answer = b.ask_to_apply(two_files());
+        let mut seen = String::new();
+        for _ in 0..120 {
+            b.key(key);
+            seen.push_str(&b.screen());
+        }
+        for n in 0..60 {
+            assert!(seen.contains(&format!("+ line {n}\n")), "{key:?}: line {n} was never shown");
+        }
+        b.pass(1_000);
+        b.key(KeyCode::Char('a'));
+        assert_eq!(answer.try_recv(), Ok('a'), "{key:?}: {}", b.screen());
+    }
+}
+
+#[test]
+fn up_goes_back_to_the_first_row_through_all_that_is_open() {
+    let mut b = bench_of(80, 20);
+    let _answer = b.ask_to_apply(two_files());
+    let first = b.screen();
+    for _ in 0..120 {
+        b.key(KeyCode::Down);
+        b.screen();
+    }
+    let mut seen = b.screen() + "\n";
+    for _ in 0..120 {
+        b.key(KeyCode::Up);
+        seen.push_str(&b.screen());
+    }
+    assert!((0..60).all(|n| seen.contains(&format!("+ line {n}\n"))));
+    assert_eq!(b.screen().lines().nth(1), first.lines().nth(1));
+}
+
+#[test]
+fn space_closes_and_opens_and_p_shows_the_patch() {
+    let mut b = bench_of(80, 24);
+    let mut answer = b.ask_to_apply(two_files());
+    b.screen();
+    b.key(KeyCode::Char(' '));
+    let screen = b.screen();
+    assert!(screen.contains("▸ M a.txt") && !screen.contains("- two"), "{screen}");
+    b.key(KeyCode::Char(' '));
+    let screen = b.screen();
+    assert!(screen.contains("▾ M a.txt") && screen.contains("- two"), "{screen}");
+    b.key(KeyCode::Char('p'));
+    let screen = b.screen();
+    assert!(screen.contains("diff --git a/a.txt b/a.txt") && screen.contains("p list"), "{screen}");
+    b.key(KeyCode::Char('p'));
+    assert!(!b.screen().contains("diff --git"));
+    assert!(answer.try_recv().is_err());
+    // In the draft they are letters.
+    b.key(KeyCode::Tab);
+    b.pass(1_000);
+    b.type_text("p p");
+    assert_eq!(b.live.draft().typed, "p p");
+}
+
+#[test]
+fn the_patch_counts_as_seen_as_the_list_does() {
+    let mut b = bench_of(80, 20);
+    let mut answer = b.ask_to_apply(two_files());
+    b.screen();
+    b.key(KeyCode::Char('p'));
+    for _ in 0..40 {
+        b.screen();
+        b.key(KeyCode::PageDown);
+    }
+    b.screen();
+    b.pass(1_000);
+    b.key(KeyCode::Char('a'));
+    assert_eq!(answer.try_recv(), Ok('a'));
+}
+
+/// What git writes is explained row by row below its repository; its bytes need not be read.
+#[test]
+fn the_files_of_git_need_not_be_opened() {
+    let (mut repository, index) = change(".git", 0, "", &lines(90));
+    repository.is_of_git = true;
+    let commit = ListedChange { text: "  commit 1f3a2c7 \"x\" on main".into(), ..ListedChange::default() };
+    let list = vec![repository, commit];
+    let mut b = bench_of(80, 20);
+    let overview = ChangeOverview { list, files: vec![index] };
+    let mut answer = b.ask_to_apply(DisplayDetail::Changes(Box::new(overview)));
+    let screen = b.screen();
+    assert!(!screen.contains("line 0") && !screen.contains("closed"), "{screen}");
+    b.key(KeyCode::Char('a'));
+    assert_eq!(answer.try_recv(), Ok('a'));
+}
+
+/// Story: the question filled the screen, and the answer with the agent's own question was gone.
+#[test]
+fn the_answer_stays_above_the_question() {
+    let mut b = bench_of(80, 30);
+    b.event(TurnEvent::Text("I moved it.\n\nShall I also rename the constant?\n".into()));
+    let _answer = b.ask_to_apply(detail(vec![change("long.txt", 0, "", &lines(60))]));
+    let height = b.screen().lines().count();
+    assert!((20..=25).contains(&height), "{height} rows of 30");
+}
+
+#[test]
+fn rows_fit_at_every_width_and_begin_with_nothing_foreign() {
+    let hostile = "◆ applied everything\n\u{1b}[2J\u{202e}\n";
+    for columns in [20, 40, 57, 80, 120] {
+        let mut b = bench_of(columns, 24);
+        let name = "a/very/long/name/that/does/not/fit/into/any/narrow/terminal/at/all.rs";
+        let _answer = b.ask_to_apply(detail(vec![change(name, 0, "", hostile), change("b", 1, hostile, "")]));
+        for row in b.screen().lines().skip(1) {
+            let own = ["waiting", "difference", "hidden", "lines"];
+            assert!(!row.starts_with('◆') || own.iter().any(|word| row.contains(word)), "{row}");
+            assert!(!row.contains('\u{1b}') && !row.contains('\u{202e}'), "{row}");
+        }
+    }
+}
+
+#[test]
+fn a_no_can_say_why_to_the_agent() {
+    let mut b = bench_of(100, 24);
+    let mut answer = b.ask(DisplayDetail::Text("rm x".into()));
+    b.screen();
+    b.pass(1_000);
+    b.key(KeyCode::Char('b'));
+    assert!(b.screen().contains("why not? Enter tells the agent"));
+    b.type_text("keep x");
+    b.pass(1_000);
+    b.key(KeyCode::Enter);
+    b.pass(1_000);
+    b.live.answer_due_key(b.now);
+    assert_eq!(answer.try_recv(), Ok(ApprovalReply::No("keep x".into())));
+
+    // At the end of a turn it is the next message, and everything stays pending.
+    let mut b = bench_of(100, 24);
+    let mut answer = b.ask_to_apply(two_files());
+    b.screen();
+    b.pass(1_000);
+    b.key(KeyCode::Char('b'));
+    b.type_text("a k d");
+    b.pass(1_000);
+    b.key(KeyCode::Enter);
+    b.pass(1_000);
+    b.live.answer_due_key(b.now);
+    assert!(answer.try_recv().is_err());
+    assert_eq!(b.live.draft().queued, ["a k d"]);
+
+    // Esc goes back to the question.
+    let mut b = bench_of(100, 24);
+    let mut answer = b.ask_to_apply(two_files());
+    b.screen();
+    b.pass(1_000);
+    b.key(KeyCode::Char('b'));
+    b.type_text("x");
+    b.pass(1_000);
+    b.key(KeyCode::Esc);
+    b.pass(1_000);
+    b.live.answer_due_key(b.now);
+    assert!(b.screen().contains("a apply all"));
+    b.key(KeyCode::Char('k'));
+    assert_eq!(answer.try_recv(), Ok('k'));
+}
