@@ -447,13 +447,13 @@ fn a_question_can_be_read_and_answered_in_a_small_terminal() {
     asked(&pty);
     pty.until("a part of it", |s| s.contains("lines hidden"));
     for _ in 0..200 {
-        if pty.screen().contains("+line 29") {
+        if pty.screen().contains("+ line 29") {
             break;
         }
         pty.send("\x1b[6~");
         pause(50);
     }
-    pty.until("its end", |s| s.contains("+line 29") && !s.contains("lines hidden"));
+    pty.until("its end", |s| s.contains("+ line 29") && !s.contains("lines hidden"));
     quiet();
     pty.send("a");
     pty.until("the file", |s| s.contains("applied 1 change"));

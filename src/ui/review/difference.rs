@@ -75,9 +75,9 @@ impl Differences {
             columns: columns + 2,
             needle: ReviewQuery::new(""),
         };
-        let own = |row: &&ReviewRow| {
-            !matches!(row, ReviewRow::File(_)) && row.file().is_some_and(|file| files.contains(&file))
-        };
+        // The row that opens names a single file.
+        let is_named = |row: &ReviewRow| files.len() > 1 || !matches!(row, ReviewRow::File(_));
+        let own = |row: &&ReviewRow| is_named(row) && row.file().is_some_and(|file| files.contains(&file));
         let rows = self.review.rows.list.iter().filter(own).flat_map(|row| painter.plain(*row));
         Some(rows.map(|cells| cells.into_iter().map(|c| Span::styled(c.text, c.style)).collect()).collect())
     }

@@ -71,3 +71,10 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn each_file_of_a_commit_is_named() {
+    let two = [patch(b"a\n", b"b\n"), b"diff --git a/y b/y\nnew file mode 100644\n".to_vec()].concat();
+    let shown = drawn(&two, 40).unwrap();
+    assert!(shown.starts_with("M x.rs  +1 -1") && shown.contains("\nA y "), "{shown}");
+}

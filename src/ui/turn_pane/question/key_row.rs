@@ -9,6 +9,9 @@ use crate::text::sanitize;
 use crate::ui::theme::Theme;
 use ratatui::text::{Line, Span};
 
+/// Rows from which on a question is low.
+const LOW: usize = 14;
+
 /// A key and what it does, which one row has together.
 type KeyLabel = Vec<Span<'static>>;
 
@@ -50,11 +53,12 @@ impl PaneQuestion {
         vec![how, label("Esc".into(), " leaves it open")]
     }
 
-    /// Where keys go, what has to be confirmed, and the keys that answer, in rows of `columns`. The last are always there.
+    /// Where keys go, what has to be confirmed, and the keys that answer, in rows of `columns`. The last are always there;
+    /// keys that only look are named where there is `room`.
     pub(super) fn keys(
         &self,
         theme: &Theme,
-        columns: usize,
+        (columns, room): (usize, usize),
         ready: bool,
         focus: QuestionFocus,
     ) -> Vec<Line<'static>> {
@@ -76,7 +80,7 @@ impl PaneQuestion {
         }
         let mut labels = match &self.asked {
             AnyQuestion::Enquiry(question) => self.answer_labels(question, theme),
-            _ => self.labels(theme),
+            _ => self.labels(theme, room >= LOW),
         };
         if self.reminds && focus == QuestionFocus::Question {
             let lead = Span::styled("these keys answer: ", theme.style("warning"));
@@ -102,7 +106,7 @@ impl PaneQuestion {
         })
     }
 
-    fn labels(&self, theme: &Theme) -> Vec<KeyLabel> {
+    fn labels(&self, theme: &Theme, names_all: bool) -> Vec<KeyLabel> {
         let label = |key: &str, text: String| {
             vec![Span::styled(key.to_string(), theme.style("key")), Span::raw(format!(" {text}"))]
         };
@@ -115,10 +119,10 @@ impl PaneQuestion {
             }
             match (&self.changes, self.shows_patch) {
                 (Some(_), true) => labels.push(label("p", "list".into())),
-                (Some(_), false) => {
+                (Some(_), false) if names_all => {
                     labels.extend([label("Space", "show or hide".into()), label("p", "patch".into())]);
                 }
-                (None, _) => {}
+                _ => {}
             }
             return labels;
         }

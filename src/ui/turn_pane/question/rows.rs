@@ -80,7 +80,7 @@ impl PaneQuestion {
     ) -> (Vec<Line<'static>>, usize, usize) {
         let head = self.head(theme, columns);
         let keys: Vec<Line<'static>> = self
-            .keys(theme, columns.saturating_sub(margin_mark::UNDER.len()), ready, focus)
+            .keys(theme, (columns.saturating_sub(margin_mark::UNDER.len()), room), ready, focus)
             .iter()
             .flat_map(|line| margin_mark::under(line, columns))
             .collect();
