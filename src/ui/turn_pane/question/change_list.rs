@@ -52,8 +52,8 @@ pub(super) struct ListWindow {
     pub(super) closed: usize,
 }
 
-/// A part of the list as it is open now: the heads and differences of rows, one below the other.
-struct Part {
+/// A row or its difference, in the list as it is open now.
+struct ListSection {
     row: usize,
     is_head: bool,
     /// Where it is among the screen rows.
@@ -288,22 +288,22 @@ impl ChangeList {
         }
     }
 
-    fn parts(&self, overview: &ChangeOverview) -> Vec<Part> {
+    fn parts(&self, overview: &ChangeOverview) -> Vec<ListSection> {
         let (mut parts, mut at) = (Vec::new(), 0);
         for row in 0..self.seen.len() {
             let head = self.with_layout(|layout| layout.heads.get(row).map_or(0, Vec::len));
-            parts.push(Part { row, is_head: true, at: at..at + head });
+            parts.push(ListSection { row, is_head: true, at: at..at + head });
             at += head;
             if self.open.contains(&row) {
                 let rows = self.difference_rows(row, overview);
-                parts.push(Part { row, is_head: false, at: at..at + rows });
+                parts.push(ListSection { row, is_head: false, at: at..at + rows });
                 at += rows;
             }
         }
         parts
     }
 
-    fn lines(&self, part: &Part, overview: &ChangeOverview) -> std::rc::Rc<Vec<Line<'static>>> {
+    fn lines(&self, part: &ListSection, overview: &ChangeOverview) -> std::rc::Rc<Vec<Line<'static>>> {
         let layout = self.laid_out.borrow();
         let Some(layout) = &*layout else { return std::rc::Rc::default() };
         match part.is_head {
