@@ -4,7 +4,6 @@
 //! whatever reason, it ends everything. That is why no parent-death signal is used: that one is bound to the thread
 //! that forked, and threads of a runtime come and go.
 
-use super::ChildPid;
 use super::command_input::receive_pipe;
 use super::confine::{ConfineFn, ConfineRequest, ConfinedProcess};
 use super::descendants::{end_all, end_all_now, reap};
@@ -12,6 +11,7 @@ use super::output_log::SupervisorLog;
 use super::panic_info::panic_reason;
 use super::protocol::{DRAIN, PIPED, STAY};
 use super::resource_check::check_room;
+use super::{ChildPid, InvalidChildPid};
 use rustix::process::WaitStatus;
 use std::ffi::OsString;
 use std::fs::File;
@@ -45,6 +45,19 @@ struct SupervisorArgs {
     command: OsString,
 }
 
+/// Why the command was not started.
+#[derive(Debug, thiserror::Error)]
+enum SupervisorError {
+    #[error("the shell did not start: {0}")]
+    Shell(std::io::Error),
+    #[error("the sandbox could not be set up: {0}")]
+    Sandbox(std::io::Error),
+    #[error("its output cannot be stored: {0}")]
+    Log(std::io::Error),
+    #[error(transparent)]
+    Pid(#[from] InvalidChildPid),
+}
+
 /// Runs one command and leaves nothing of it. `args` are what follows `RUN`; `confine` starts what asks for a
 /// sandbox. Called from `main`, before anything else has started a thread.
 pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
@@ -67,7 +80,7 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     let log = order.log.as_deref().map(SupervisorLog::open).transpose();
     let (started, log) = match log {
         Ok(log) => (order.start(confine), log),
-        Err(error) => (Err(format!("its output cannot be stored: {error}")), None),
+        Err(error) => (Err(SupervisorError::Log(error)), None),
     };
     let main = started.as_ref().ok().map(|started| started.pid);
     match runtime.block_on(wait_for_child(started, log)) {
@@ -123,8 +136,8 @@ impl SupervisorArgs {
         }
     }
 
-    fn start(self, confine: ConfineFn) -> Result<ConfinedProcess, String> {
-        let failed = |error: std::io::Error| format!("the shell did not start: {error}");
+    fn start(self, confine: ConfineFn) -> Result<ConfinedProcess, SupervisorError> {
+        let failed = SupervisorError::Shell;
         let stdin = match self.piped {
             true => Some(receive_pipe(&std::io::stdin())),
             false => self.stdin.map(File::open),
@@ -133,7 +146,7 @@ impl SupervisorArgs {
         if let Some(file) = self.sandbox {
             let words = std::fs::read(file).map_err(failed)?;
             return confine(ConfineRequest { words, stdin, line: self.command })
-                .map_err(|error| format!("the sandbox could not be set up: {error}"));
+                .map_err(SupervisorError::Sandbox);
         }
         // A group of its own: `kill 0` in a script must not reach the supervisor.
         let child = std::process::Command::new("sh")
@@ -143,13 +156,13 @@ impl SupervisorArgs {
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        let pid = ChildPid::of(&child).map_err(|error| error.to_string())?;
+        let pid = ChildPid::of(&child)?;
         Ok(ConfinedProcess { pid, words: None })
     }
 }
 
 async fn wait_for_child(
-    started: Result<ConfinedProcess, String>,
+    started: Result<ConfinedProcess, SupervisorError>,
     log: Option<SupervisorLog>,
 ) -> std::io::Result<()> {
     let line = std::os::unix::net::UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);

@@ -5,7 +5,7 @@
 //! themselves are not read.
 
 use super::RepositorySet;
-use super::facts::ContentReaders;
+use super::content_readers::{ContentReaders, ReadOutcome};
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::PathState;
 use std::collections::BTreeMap;
@@ -141,7 +141,7 @@ struct PackIndex {
 
 impl PackIndex {
     /// `None` for what is no index of version 2.
-    fn read(content: &Result<Option<Vec<u8>>, String>) -> Option<PackIndex> {
+    fn read(content: &ReadOutcome) -> Option<PackIndex> {
         let bytes = content.as_ref().ok()?.clone()?;
         // The last of the 256 counts is the number of all objects.
         let count = u32::from_be_bytes(bytes.get(NAMES_AT - 4..NAMES_AT)?.try_into().ok()?);
