@@ -193,6 +193,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::content_readers::ContentReadError;
     use super::*;
 
     fn index(names: &[[u8; 20]], large: usize) -> Vec<u8> {
@@ -215,7 +216,7 @@ mod tests {
         }
         assert!(PackIndex::read(&Ok(Some(b"\xfftOc".to_vec()))).is_none());
         assert!(PackIndex::read(&Ok(Some(index(&[[1; 20]], 2)))).is_none(), "the length does not match");
-        assert!(PackIndex::read(&Err("too large".into())).is_none());
+        assert!(PackIndex::read(&Err(ContentReadError::TooLarge(1))).is_none());
     }
 
     #[test]
