@@ -2,7 +2,7 @@
 //! else. What cannot be had is explained in one sentence that names the cause.
 
 use super::spec::{OverlaySpec, SandboxBackend, SandboxSpec};
-use crate::process::RUN;
+use crate::process::{RUN, StartFailure};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -75,7 +75,7 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
                 };
             }
             Err(error) => {
-                why = why.or_else(|| Some(super::overlay_error::explain(dir, &error.to_string())));
+                why = why.or_else(|| Some(super::overlay_error::explain(dir, &error.into())));
             }
         }
     }
@@ -147,11 +147,19 @@ fn late(error: io::Error) -> io::Error {
 enum ProbeError {
     #[error(transparent)]
     Io(#[from] io::Error),
-    /// In the words of the supervisor, which is another process.
-    #[error("{0}")]
-    Refused(String),
+    #[error(transparent)]
+    NotStarted(StartFailure),
     #[error("a test failed: {ending} {said}")]
     Failed { ending: String, said: String },
+}
+
+impl From<ProbeError> for StartFailure {
+    fn from(error: ProbeError) -> StartFailure {
+        match error {
+            ProbeError::NotStarted(failure) => failure,
+            other => StartFailure::Other(other.to_string()),
+        }
+    }
 }
 
 /// One command in one kind of sandbox.
@@ -186,8 +194,8 @@ impl ProbeTrial<'_> {
         let mut words = tempfile::NamedTempFile::new()?;
         words.write_all(&spec.to_words())?;
         let (ending, said) = self.start(words.path())?;
-        if let Some(("error", reason)) = ending.split_once(' ') {
-            return Err(ProbeError::Refused(reason.into()));
+        if let Some(failure) = StartFailure::read(&ending) {
+            return Err(ProbeError::NotStarted(failure));
         }
         let landed = if self.backend == SandboxBackend::Overlay { &upper } else { &inside };
         let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
