@@ -83,7 +83,7 @@ fn desk() -> ReviewContext<'static> {
         editor: None,
         memory: None,
         outbox: None,
-        blame: Arc::new(|_| Err(String::new())),
+        blame: Arc::new(|_| Err(std::io::Error::other(""))),
         copy: Box::new(|_| String::new()),
         display: PictureDisplay::words(),
     }

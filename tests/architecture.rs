@@ -1,6 +1,7 @@
 //! The floors of the house, held up by reading every `crate::` path in `src/`.
 
 mod imports;
+mod string_errors;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -266,6 +267,23 @@ fn settings_are_read_as_typed_fields_and_not_by_name() {
         }
     }
     assert!(wrong.is_empty(), "use the fields of `config::Settings`:\n{}", wrong.join("\n"));
+}
+
+/// An error is an enum whose variants are facts, and its sentence is in `Display`: whoever gets a string can only read
+/// the sentence back. There were 87 of them.
+#[test]
+fn no_error_is_a_string() {
+    let mut wrong = Vec::new();
+    for (_, path) in sources() {
+        if path.to_string_lossy().ends_with("tests.rs") {
+            continue;
+        }
+        let count = string_errors::count(&fs::read_to_string(&path).unwrap());
+        if count > 0 {
+            wrong.push(format!("{}: {count} of `Result<_, String>`", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "write an enum with `thiserror`:\n{}", wrong.join("\n"));
 }
 
 /// A type name says what it is without its module, so no two types have the same.

@@ -19,7 +19,7 @@ use super::request::client::ModelClient;
 use super::request::evicted::attached_path;
 use super::request::usage::{ContextUsage, context_usage};
 use super::services::SharedServices;
-use super::session_checks::SessionChecks;
+use super::session_checks::{LeaveError, SessionChecks};
 use super::subagents::{SubagentEnd, SubagentFactory};
 use super::turn::ending::TurnEnding;
 use super::turn::machine::{Turn, TurnInput};
@@ -176,7 +176,7 @@ impl Agent {
     }
 
     /// The conversation is left for a new one: hooks may forbid it, and its level falls to PUBLIC.
-    pub async fn leave(&self) -> Result<(), String> {
+    pub async fn leave(&self) -> Result<(), LeaveError> {
         self.checks.leave(self.conversation.transcript.len()).await
     }
 

@@ -37,6 +37,7 @@ pub use event::{
 pub use instructions::MAX_BYTES as MAX_INSTRUCTIONS;
 pub use queue::{MessageQueue, QueuedMessage, SendTiming, is_command};
 pub use request::usage::{ContextUsage, UsagePart};
+pub use session_checks::LeaveError;
 pub use subagent_pool::SubagentPool;
 pub use turn::empty_answer::EmptyAnswer;
 pub use turn::ending::TurnEnding;

@@ -10,14 +10,25 @@ use super::services::SharedServices;
 use super::turn::ending::TurnEnding;
 use crate::audit::{AuditEvent, AuditKind};
 use crate::conversation::{AssistantBlock, AssistantMessage, Note};
-use crate::hooks::{HookAction, HookContext, HookPoint};
+use crate::hooks::{HookAction, HookContext, HookPoint, HookRuling};
 use crate::permission::ClassificationLevel;
 use crate::provider::ProviderError;
 use crate::session::{SessionError, SessionStateKey};
-use crate::tools::DisplayDetail;
+use crate::tools::{DisplayDetail, ToolError};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use thiserror::Error;
 use tokio_util::sync::CancellationToken;
+
+/// Why the conversation cannot be left for a new one.
+#[derive(Debug, Error)]
+pub enum LeaveError {
+    #[error("{}", .0.says("blocks it"))]
+    Blocked(Box<HookRuling>),
+    /// The hooks could not be asked, or the audit log could not be written.
+    #[error(transparent)]
+    Unrecorded(#[from] ToolError),
+}
 
 pub(super) struct SessionChecks {
     services: Arc<SharedServices>,
@@ -50,14 +61,14 @@ impl SessionChecks {
 
     /// The conversation is left for a new one: hooks are asked, it is written down, and the level falls to PUBLIC. The
     /// person did it themselves, which is the approval a hook may want.
-    pub(super) async fn leave(&self, messages: usize) -> Result<(), String> {
+    pub(super) async fn leave(&self, messages: usize) -> Result<(), LeaveError> {
         let context = self.context(json!({ "messages": messages }));
         let origin = &self.services.origin;
         let ruling =
             hooks::ask(origin, HookPoint::SessionReset, context, None, &CancellationToken::new()).await;
-        let ruling = ruling.map_err(|e| e.message)?;
+        let ruling = ruling?;
         if let HookAction::Block(_) = &ruling.action {
-            return Err(ruling.says("blocks it"));
+            return Err(LeaveError::Blocked(Box::new(ruling)));
         }
         let taint = self.services.policy().taint().clone();
         let before = taint.load();
@@ -68,7 +79,7 @@ impl SessionChecks {
                 taint: Some(before.name().into()),
                 ..AuditEvent::of(AuditKind::Reset)
             };
-            audit::write(origin, entry).map_err(|e| e.message)?;
+            audit::write(origin, entry)?;
         }
         taint.begin(ClassificationLevel::Public);
         Ok(())

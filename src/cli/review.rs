@@ -56,7 +56,7 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
         start::paths().state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
     let review = Review::new(&title, ReviewSubject::Patch, files);
     let Some((review, outcome)) =
-        shown(args, &app, review, memory, Arc::new(|_: &Path| Err("it is a patch".into())))?
+        shown(args, &app, review, memory, Arc::new(|_: &Path| Err(std::io::Error::other("it is a patch"))))?
     else {
         return Ok(report::DONE);
     };

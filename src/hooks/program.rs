@@ -4,9 +4,10 @@
 
 use super::ruling::{HookAction, HookRedaction};
 use super::{HookContext, HookEnvironment, HookPoint};
-use crate::process::{CommandExit, CommandInput, ShellCommand};
+use crate::process::{CommandExit, CommandInput, ProcessError, ShellCommand};
 use serde::Deserialize;
 use std::time::Duration;
+use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
 /// What it answers. Unknown fields are left alone, so that a newer placet can be told more.
@@ -31,6 +32,45 @@ struct RedactionPair {
 /// How much of what a failing program wrote is quoted, in characters.
 const QUOTED: usize = 200;
 
+/// Why a program gave no opinion: the call is blocked, and these are the reasons.
+#[derive(Debug, Error)]
+enum HookProgramError {
+    #[error("it could not be run: {0}")]
+    Output(#[from] std::io::Error),
+    #[error("it could not be run: {0}")]
+    Process(#[from] ProcessError),
+    #[error("it failed with exit code {code}{said}")]
+    Failed { code: i32, said: QuotedOutput },
+    #[error("it was killed by signal {signal}{said}")]
+    Killed { signal: i32, said: QuotedOutput },
+    #[error("it did not answer within {} ms", .0.as_millis())]
+    TimedOut(Duration),
+    #[error("it was stopped before it answered")]
+    Stopped,
+    #[error("its supervisor was killed")]
+    Lost,
+    #[error("its answer cannot be read ({error}): {shown}")]
+    Unreadable { error: serde_json::Error, shown: String },
+    #[error("it answered REDACT at {}, which does not support redaction", .0.name())]
+    CannotRedact(HookPoint),
+    #[error("it answered `{0}`; expected ALLOW, BLOCK, REDACT, REQUIRE_APPROVAL or PASS")]
+    UnknownDecision(String),
+    #[error("it answered REDACT without a pattern")]
+    NoPattern,
+    #[error("its pattern is invalid: {0}")]
+    Pattern(regex::Error),
+}
+
+/// The beginning of what a failing program wrote.
+#[derive(Debug)]
+struct QuotedOutput(String);
+
+impl std::fmt::Display for QuotedOutput {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.0.is_empty() { Ok(()) } else { write!(f, ": {}", self.0) }
+    }
+}
+
 /// `None` where it passes the question on.
 pub(super) async fn ask(
     line: &str,
@@ -40,10 +80,9 @@ pub(super) async fn ask(
     programs: &HookEnvironment,
     cancel: &CancellationToken,
 ) -> Option<HookAction> {
-    match run(line, timeout, point, context, programs, cancel).await {
-        Ok(text) => read(&text, point).unwrap_or_else(|reason| Some(HookAction::Block(reason))),
-        Err(reason) => Some(HookAction::Block(reason)),
-    }
+    let answer = run(line, timeout, point, context, programs, cancel).await;
+    let opinion = answer.and_then(|text| read(&text, point));
+    opinion.unwrap_or_else(|error| Some(HookAction::Block(error.to_string())))
 }
 
 async fn run(
@@ -53,10 +92,9 @@ async fn run(
     context: &HookContext,
     programs: &HookEnvironment,
     cancel: &CancellationToken,
-) -> Result<String, String> {
-    let failed = |e: std::io::Error| format!("it could not be run: {e}");
+) -> Result<String, HookProgramError> {
     // What it says on the side is no part of its answer, and is kept for the message when it fails.
-    let side = tempfile::NamedTempFile::new().map_err(failed)?;
+    let side = tempfile::NamedTempFile::new()?;
     let quoted = side.path().display().to_string().replace('\'', "'\\''");
     let command = ShellCommand {
         line: format!("{{ {line}\n}} 2>'{quoted}'"),
@@ -67,52 +105,48 @@ async fn run(
         stdin: CommandInput::Bytes(context.json(point).to_string().into_bytes()),
         sandbox: None,
     };
-    let mut finished = command.run(cancel, |_| {}).await.map_err(|e| format!("it could not be run: {e}"))?;
+    let mut finished = command.run(cancel, |_| {}).await?;
     let said = || {
         let said = std::fs::read(side.path()).unwrap_or_default();
-        let said: String = String::from_utf8_lossy(&said).trim().chars().take(QUOTED).collect();
-        if said.is_empty() { said } else { format!(": {said}") }
+        QuotedOutput(String::from_utf8_lossy(&said).trim().chars().take(QUOTED).collect())
     };
     match finished.ending {
         CommandExit::Exit(0) => Ok(String::from_utf8_lossy(&finished.output.whole()).into_owned()),
-        CommandExit::Exit(code) => Err(format!("it failed with exit code {code}{}", said())),
-        CommandExit::Signal(signal) => Err(format!("it was killed by signal {signal}{}", said())),
-        CommandExit::TimedOut => Err(format!("it did not answer within {} ms", timeout.as_millis())),
-        CommandExit::Cancelled => Err("it was stopped before it answered".into()),
-        CommandExit::Lost => Err("its supervisor was killed".into()),
+        CommandExit::Exit(code) => Err(HookProgramError::Failed { code, said: said() }),
+        CommandExit::Signal(signal) => Err(HookProgramError::Killed { signal, said: said() }),
+        CommandExit::TimedOut => Err(HookProgramError::TimedOut(timeout)),
+        CommandExit::Cancelled => Err(HookProgramError::Stopped),
+        CommandExit::Lost => Err(HookProgramError::Lost),
     }
 }
 
 /// The opinion in an answer, or why it is none.
-fn read(text: &str, point: HookPoint) -> Result<Option<HookAction>, String> {
-    let shown: String = text.trim().chars().take(QUOTED).collect();
-    let answer: HookAnswer =
-        serde_json::from_str(text).map_err(|e| format!("its answer cannot be read ({e}): {shown}"))?;
+fn read(text: &str, point: HookPoint) -> Result<Option<HookAction>, HookProgramError> {
+    let answer: HookAnswer = serde_json::from_str(text).map_err(|error| {
+        let shown = text.trim().chars().take(QUOTED).collect();
+        HookProgramError::Unreadable { error, shown }
+    })?;
     Ok(Some(match answer.decision.as_str() {
         "PASS" => return Ok(None),
         "ALLOW" => HookAction::Allow,
         "BLOCK" => HookAction::Block(answer.reason),
         "REQUIRE_APPROVAL" => HookAction::Ask(answer.reason),
         "REDACT" if !point.can_redact() => {
-            return Err(format!("it answered REDACT at {}, which does not support redaction", point.name()));
+            return Err(HookProgramError::CannotRedact(point));
         }
         "REDACT" => HookAction::Redact(redactions(answer)?),
-        other => {
-            return Err(format!(
-                "it answered `{other}`; expected ALLOW, BLOCK, REDACT, REQUIRE_APPROVAL or PASS"
-            ));
-        }
+        other => return Err(HookProgramError::UnknownDecision(other.into())),
     }))
 }
 
-fn redactions(answer: HookAnswer) -> Result<Vec<HookRedaction>, String> {
+fn redactions(answer: HookAnswer) -> Result<Vec<HookRedaction>, HookProgramError> {
     let one = answer.pattern.map(|pattern| RedactionPair { pattern, replacement: answer.replacement });
     let pairs: Vec<RedactionPair> = one.into_iter().chain(answer.redactions).collect();
     if pairs.is_empty() {
-        return Err("it answered REDACT without a pattern".into());
+        return Err(HookProgramError::NoPattern);
     }
     let read = |pair: RedactionPair| {
         HookRedaction::new(&pair.pattern, pair.replacement.as_deref().unwrap_or("[redacted]"))
     };
-    pairs.into_iter().map(read).collect::<Result<_, _>>().map_err(|e| format!("its pattern is invalid: {e}"))
+    pairs.into_iter().map(read).collect::<Result<_, _>>().map_err(HookProgramError::Pattern)
 }

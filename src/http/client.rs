@@ -60,6 +60,17 @@ pub struct HttpError {
     pub kind: HttpErrorKind,
 }
 
+/// Why no request can be sent at all. It is kept with the client, so it holds the causes as text.
+#[derive(Clone, Debug, Error)]
+enum HttpSetupError {
+    #[error("the certificates in `{}` cannot be read: {cause}", .path.display())]
+    CaFile { path: PathBuf, cause: String },
+    #[error("the certificates in `{}` cannot be read: the file has no certificate", .0.display())]
+    EmptyCaFile(PathBuf),
+    #[error("the HTTP client cannot be built: {0}")]
+    Client(String),
+}
+
 /// Sends requests. No timeout besides the one for connecting: how long silence may last is the caller's business.
 #[derive(Debug)]
 pub struct HttpClient {
@@ -71,8 +82,8 @@ pub struct HttpClient {
 /// Each with its own connections, which it keeps.
 #[derive(Debug, Default)]
 struct BuiltClients {
-    near: Option<Result<reqwest::Client, String>>,
-    far: Option<Result<reqwest::Client, String>>,
+    near: Option<Result<reqwest::Client, HttpSetupError>>,
+    far: Option<Result<reqwest::Client, HttpSetupError>>,
 }
 
 impl HttpClient {
@@ -114,7 +125,7 @@ impl HttpClient {
             HttpError { host: host.clone(), message, kind }
         };
         let near = url.scheme() == "http" && is_loopback(&url);
-        let client = self.client(near).map_err(failed)?;
+        let client = self.client(near).map_err(|e| failed(e.to_string()))?;
         let mut request = client.request(method, url.clone());
         for (name, value) in said {
             request = request.header(*name, *value);
@@ -149,7 +160,7 @@ impl HttpClient {
         *self.built.lock().unwrap_or_else(PoisonError::into_inner) = BuiltClients::default();
     }
 
-    fn client(&self, near: bool) -> Result<reqwest::Client, String> {
+    fn client(&self, near: bool) -> Result<reqwest::Client, HttpSetupError> {
         if self.awake.slept().is_some() {
             self.forget_connections();
         }
@@ -158,7 +169,7 @@ impl HttpClient {
         slot.get_or_insert_with(|| self.build(near)).clone()
     }
 
-    fn build(&self, near: bool) -> Result<reqwest::Client, String> {
+    fn build(&self, near: bool) -> Result<reqwest::Client, HttpSetupError> {
         install_tls();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("placet/", env!("CARGO_PKG_VERSION")))
@@ -176,18 +187,15 @@ impl HttpClient {
             // It speaks plain HTTP, so no certificates are read for it.
             builder = builder.tls_certs_only([]);
         } else if let Some(path) = &self.settings.ca_file {
-            let unread = |e: &dyn std::fmt::Display| {
-                format!("the certificates in `{}` cannot be read: {e}", path.display())
-            };
-            let pem = regular_file::read(path, LARGEST_CA_FILE).map_err(|e| unread(&e))?;
-            let certificates =
-                Certificate::from_pem_bundle(&pem).map_err(|e| unread(&error_cause::of(&e)))?;
+            let unread = |cause: String| HttpSetupError::CaFile { path: path.clone(), cause };
+            let pem = regular_file::read(path, LARGEST_CA_FILE).map_err(|e| unread(e.to_string()))?;
+            let certificates = Certificate::from_pem_bundle(&pem).map_err(|e| unread(error_cause::of(&e)))?;
             if certificates.is_empty() {
-                return Err(unread(&"the file has no certificate"));
+                return Err(HttpSetupError::EmptyCaFile(path.clone()));
             }
             builder = builder.tls_certs_merge(certificates);
         }
-        builder.build().map_err(|e| format!("the HTTP client cannot be built: {}", error_cause::of(&e)))
+        builder.build().map_err(|e| HttpSetupError::Client(error_cause::of(&e)))
     }
 
     /// The proxy that a request to `url` takes.

@@ -2,6 +2,7 @@
 
 use super::command_input::send_pipe;
 use super::protocol::{DRAIN, PIPED, RUN};
+use super::start_failure::StartFailure;
 use super::{CommandInput, OutputCapture};
 use rustix::pipe::PipeFlags;
 use std::io::Write;
@@ -71,8 +72,10 @@ impl CommandExit {
         match words.split_once(' ') {
             Some(("exit", code)) => Ok(code.parse().map_or(CommandExit::Lost, CommandExit::Exit)),
             Some(("signal", number)) => Ok(number.parse().map_or(CommandExit::Lost, CommandExit::Signal)),
-            Some(("error", reason)) => Err(ProcessError::Start(reason.into())),
-            _ => Ok(CommandExit::Lost),
+            _ => match StartFailure::read(words) {
+                Some(failure) => Err(ProcessError::Start(failure.to_string())),
+                None => Ok(CommandExit::Lost),
+            },
         }
     }
 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::os::unix::net::UnixStream;
+use thiserror::Error;
 
 /// What a sandbox is asked to start.
 #[derive(Debug)]
@@ -26,5 +27,15 @@ pub struct ConfinedProcess {
     pub words: Option<UnixStream>,
 }
 
+/// Why a sandbox was not set up; nothing has run.
+#[derive(Debug, Error)]
+pub enum ConfineError {
+    /// The system refused a copy-on-write layer. The sandbox says so from a process of its own, as text.
+    #[error("{0}")]
+    Overlay(String),
+    #[error(transparent)]
+    Other(#[from] io::Error),
+}
+
 /// Starts a command in a sandbox. Called in the supervisor while it has one thread.
-pub type ConfineFn = fn(ConfineRequest) -> io::Result<ConfinedProcess>;
+pub type ConfineFn = fn(ConfineRequest) -> Result<ConfinedProcess, ConfineError>;

@@ -17,6 +17,7 @@ mod output_log;
 mod panic_info;
 mod protocol;
 mod resource_check;
+mod start_failure;
 mod supervise;
 
 pub use background::BackgroundSupervisor;
@@ -25,11 +26,12 @@ pub(crate) use child_pid::ReapResult;
 pub use child_pid::{ChildPid, InvalidChildPid, is_running};
 pub use command::{CommandExit, FinishedCommand, ProcessError, ShellCommand};
 pub use command_input::CommandInput;
-pub use confine::{ConfineFn, ConfineRequest, ConfinedProcess};
+pub use confine::{ConfineError, ConfineFn, ConfineRequest, ConfinedProcess};
 #[cfg(target_os = "linux")]
 pub(crate) use descendants::parent_of;
 pub use output_log::LOG;
 pub use panic_info::{is_of_the_runtime, panic_reason};
 pub use protocol::RUN;
 pub use resource_check::{ResourceError, check_room};
+pub use start_failure::StartFailure;
 pub use supervise::supervise;

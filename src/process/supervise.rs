@@ -4,14 +4,15 @@
 //! whatever reason, it ends everything. That is why no parent-death signal is used: that one is bound to the thread
 //! that forked, and threads of a runtime come and go.
 
-use super::ChildPid;
 use super::command_input::receive_pipe;
-use super::confine::{ConfineFn, ConfineRequest, ConfinedProcess};
+use super::confine::{ConfineError, ConfineFn, ConfineRequest, ConfinedProcess};
 use super::descendants::{end_all, end_all_now, reap};
 use super::output_log::SupervisorLog;
 use super::panic_info::panic_reason;
 use super::protocol::{DRAIN, PIPED, STAY};
 use super::resource_check::check_room;
+use super::start_failure::StartFailure;
+use super::{ChildPid, InvalidChildPid};
 use rustix::process::WaitStatus;
 use std::ffi::OsString;
 use std::fs::File;
@@ -45,6 +46,29 @@ struct SupervisorArgs {
     command: OsString,
 }
 
+/// Why the command was not started.
+#[derive(Debug, thiserror::Error)]
+enum SupervisorError {
+    #[error("the shell did not start: {0}")]
+    Shell(std::io::Error),
+    #[error(transparent)]
+    Sandbox(#[from] ConfineError),
+    #[error("its output cannot be stored: {0}")]
+    Log(std::io::Error),
+    #[error(transparent)]
+    Pid(#[from] InvalidChildPid),
+}
+
+impl From<SupervisorError> for StartFailure {
+    fn from(error: SupervisorError) -> StartFailure {
+        match error {
+            SupervisorError::Sandbox(ConfineError::Overlay(reason)) => StartFailure::Overlay(reason),
+            SupervisorError::Sandbox(error) => StartFailure::Sandbox(error.to_string()),
+            error => StartFailure::Other(error.to_string()),
+        }
+    }
+}
+
 /// Runs one command and leaves nothing of it. `args` are what follows `RUN`; `confine` starts what asks for a
 /// sandbox. Called from `main`, before anything else has started a thread.
 pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
@@ -67,7 +91,7 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     let log = order.log.as_deref().map(SupervisorLog::open).transpose();
     let (started, log) = match log {
         Ok(log) => (order.start(confine), log),
-        Err(error) => (Err(format!("its output cannot be stored: {error}")), None),
+        Err(error) => (Err(SupervisorError::Log(error)), None),
     };
     let main = started.as_ref().ok().map(|started| started.pid);
     match runtime.block_on(wait_for_child(started, log)) {
@@ -102,7 +126,8 @@ fn end_all_on_panic() {
 fn refuse(reason: &str) -> ExitCode {
     if let Ok(line) = std::io::stdin().as_fd().try_clone_to_owned() {
         let mut line = std::os::unix::net::UnixStream::from(line);
-        let _ = line.write_all(format!("error the supervisor failed: {reason}").as_bytes());
+        let failure = StartFailure::Other(format!("the supervisor failed: {reason}"));
+        let _ = line.write_all(failure.report().as_bytes());
     }
     ExitCode::FAILURE
 }
@@ -123,8 +148,8 @@ impl SupervisorArgs {
         }
     }
 
-    fn start(self, confine: ConfineFn) -> Result<ConfinedProcess, String> {
-        let failed = |error: std::io::Error| format!("the shell did not start: {error}");
+    fn start(self, confine: ConfineFn) -> Result<ConfinedProcess, SupervisorError> {
+        let failed = SupervisorError::Shell;
         let stdin = match self.piped {
             true => Some(receive_pipe(&std::io::stdin())),
             false => self.stdin.map(File::open),
@@ -132,8 +157,7 @@ impl SupervisorArgs {
         let stdin = stdin.transpose().map_err(failed)?;
         if let Some(file) = self.sandbox {
             let words = std::fs::read(file).map_err(failed)?;
-            return confine(ConfineRequest { words, stdin, line: self.command })
-                .map_err(|error| format!("the sandbox could not be set up: {error}"));
+            return Ok(confine(ConfineRequest { words, stdin, line: self.command })?);
         }
         // A group of its own: `kill 0` in a script must not reach the supervisor.
         let child = std::process::Command::new("sh")
@@ -143,13 +167,13 @@ impl SupervisorArgs {
             .process_group(0)
             .spawn()
             .map_err(failed)?;
-        let pid = ChildPid::of(&child).map_err(|error| error.to_string())?;
+        let pid = ChildPid::of(&child)?;
         Ok(ConfinedProcess { pid, words: None })
     }
 }
 
 async fn wait_for_child(
-    started: Result<ConfinedProcess, String>,
+    started: Result<ConfinedProcess, SupervisorError>,
     log: Option<SupervisorLog>,
 ) -> std::io::Result<()> {
     let line = std::os::unix::net::UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned()?);
@@ -159,7 +183,7 @@ async fn wait_for_child(
     let mut stops = StopSignals::new()?;
     let ConfinedProcess { pid: main, words: own } = match started {
         Ok(started) => started,
-        Err(reason) => return say(&mut line, &format!("error {reason}")).await,
+        Err(error) => return say(&mut line, &StartFailure::from(error).report()).await,
     };
     let keeping = log.map(|log| tokio::spawn(log.keep()));
     let mut byte = [0];
@@ -185,7 +209,9 @@ async fn wait_for_child(
         let _ = tokio::time::timeout(DRAIN, keeping).await;
     }
     let said = own.and_then(read_exit_report).unwrap_or_else(|| match reaped {
-        Err(error) if late.is_none() => format!("error the command cannot be waited for: {error}"),
+        Err(error) if late.is_none() => {
+            StartFailure::Other(format!("the command cannot be waited for: {error}")).report()
+        }
         _ => words(late),
     });
     say(&mut line, &said).await
@@ -208,7 +234,7 @@ fn words(status: Option<WaitStatus>) -> String {
     match status.map(|s| (s.exit_status(), s.terminating_signal())) {
         Some((Some(code), _)) => format!("exit {code}"),
         Some((None, Some(signal))) => format!("signal {signal}"),
-        _ => "error the command could not be ended".into(),
+        _ => StartFailure::Other("the command could not be ended".into()).report(),
     }
 }
 

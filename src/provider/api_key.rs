@@ -6,6 +6,7 @@ use super::{ProviderError, keyring};
 use crate::process::ChildPid;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
+use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
@@ -36,6 +37,7 @@ impl ApiKeySource {
 
     /// The key. Dropping the future kills the command.
     pub(super) async fn key(&self, provider: &str) -> Result<Option<ApiKey>, ProviderError> {
+        let unusable = |message: &str| ProviderError::KeyUnusable { message: message.into() };
         let key = match self {
             ApiKeySource::None => return Ok(None),
             ApiKeySource::Missing { variable } => {
@@ -43,13 +45,12 @@ impl ApiKeySource {
             }
             ApiKeySource::Value(key) => key.clone(),
             ApiKeySource::Keyring(entry) => {
-                keyring::read(entry).await.map_err(|message| ProviderError::KeyUnusable { message })?
+                keyring::read(entry).await.map_err(|e| unusable(&e.to_string()))?
             }
             ApiKeySource::Command { line, deadline } => {
-                run(line, *deadline).await.map_err(|message| ProviderError::KeyUnusable { message })?
+                run(line, *deadline).await.map_err(|e| unusable(&e.to_string()))?
             }
         };
-        let unusable = |message: &str| ProviderError::KeyUnusable { message: message.into() };
         if key.is_empty() {
             return Err(unusable("it is empty"));
         }
@@ -61,7 +62,21 @@ impl ApiKeySource {
     }
 }
 
-async fn run(line: &str, deadline: Duration) -> Result<ApiKey, String> {
+/// Why the command gave no key.
+#[derive(Debug, Error)]
+enum KeyCommandError {
+    #[error("the key command could not be started: {0}")]
+    Start(std::io::Error),
+    #[error("the key command took longer than {0:?}")]
+    TimedOut(Duration),
+    #[error("the key command failed: {0}")]
+    Io(std::io::Error),
+    /// With the last line of what the command wrote to its standard error.
+    #[error("the key command failed ({status}): {last}")]
+    Failed { status: ExitStatus, last: String },
+}
+
+async fn run(line: &str, deadline: Duration) -> Result<ApiKey, KeyCommandError> {
     let child = Command::new("sh")
         .args(["-c", line])
         .stdin(Stdio::null())
@@ -69,18 +84,18 @@ async fn run(line: &str, deadline: Duration) -> Result<ApiKey, String> {
         .stderr(Stdio::piped())
         .process_group(0)
         .spawn()
-        .map_err(|e| format!("the key command could not be started: {e}"))?;
+        .map_err(KeyCommandError::Start)?;
     let mut group = ChildGroup(child);
     let (status, stdout, stderr) = match tokio::time::timeout(deadline, group.output()).await {
-        Err(_) => return Err(format!("the key command took longer than {deadline:?}")),
-        Ok(Err(e)) => return Err(format!("the key command failed: {e}")),
+        Err(_) => return Err(KeyCommandError::TimedOut(deadline)),
+        Ok(Err(e)) => return Err(KeyCommandError::Io(e)),
         Ok(Ok(output)) => output,
     };
     if !status.success() {
         let words = String::from_utf8_lossy(&stderr);
         let last = words.lines().rev().find(|l| !l.trim().is_empty()).unwrap_or_default();
-        let last: String = last.chars().take(200).collect();
-        return Err(format!("the key command failed ({status}): {last}"));
+        let last = last.chars().take(200).collect();
+        return Err(KeyCommandError::Failed { status, last });
     }
     let text = String::from_utf8_lossy(&stdout);
     Ok(ApiKey::new(text.lines().next().unwrap_or_default()))

@@ -3,20 +3,44 @@
 //! Reads one entry and writes none.
 
 use super::ApiKey;
+use thiserror::Error;
 
 /// What every entry is kept under; its user name is the one that the settings say.
 const SERVICE: &str = "placet";
 
+/// Why the keyring gave no key.
+#[derive(Debug, Error)]
+pub(super) enum KeyringError {
+    #[cfg(not(feature = "keyring"))]
+    #[error(
+        "placet was built without the feature `keyring`; instead of `keyring` set api_key_command = \"{command}\""
+    )]
+    NotBuilt { command: String },
+    #[cfg(feature = "keyring")]
+    #[error("the keyring could not be read: no thread can be started: {0}")]
+    Thread(std::io::Error),
+    #[cfg(feature = "keyring")]
+    #[error("the keyring did not answer within {} s", .0.as_secs_f64())]
+    TimedOut(std::time::Duration),
+    #[cfg(feature = "keyring")]
+    #[error("the keyring could not be read")]
+    Crashed,
+    #[cfg(feature = "keyring")]
+    #[error("the keyring has no entry with service `{SERVICE}` and user name `{0}`")]
+    NoEntry(String),
+    #[cfg(feature = "keyring")]
+    #[error("the keyring could not be read: {0}")]
+    Store(keyring_core::Error),
+}
+
 #[cfg(not(feature = "keyring"))]
-pub(super) async fn read(entry: &str) -> Result<ApiKey, String> {
-    let line = if cfg!(target_os = "macos") {
+pub(super) async fn read(entry: &str) -> Result<ApiKey, KeyringError> {
+    let command = if cfg!(target_os = "macos") {
         format!("security find-generic-password -s {SERVICE} -a {entry} -w")
     } else {
         format!("secret-tool lookup service {SERVICE} username {entry}")
     };
-    Err(format!(
-        "placet was built without the feature `keyring`; instead of `keyring` set api_key_command = \"{line}\""
-    ))
+    Err(KeyringError::NotBuilt { command })
 }
 
 #[cfg(feature = "keyring")]
@@ -24,7 +48,7 @@ pub(super) use with::read;
 
 #[cfg(feature = "keyring")]
 mod with {
-    use super::{ApiKey, SERVICE};
+    use super::{ApiKey, KeyringError, SERVICE};
     use keyring_core::{CredentialStore, Error};
     use std::sync::Arc;
     use std::time::Duration;
@@ -32,7 +56,7 @@ mod with {
     /// A locked keyring asks the person for its password, who may have to look for it.
     const DEADLINE: Duration = Duration::from_secs(60);
 
-    pub(in super::super) async fn read(entry: &str) -> Result<ApiKey, String> {
+    pub(in super::super) async fn read(entry: &str) -> Result<ApiKey, KeyringError> {
         read_from(system, entry, DEADLINE).await
     }
 
@@ -42,7 +66,7 @@ mod with {
         store: impl FnOnce() -> Result<Arc<CredentialStore>, Error> + Send + 'static,
         entry: &str,
         deadline: Duration,
-    ) -> Result<ApiKey, String> {
+    ) -> Result<ApiKey, KeyringError> {
         let (tell, told) = tokio::sync::oneshot::channel();
         let name = entry.to_string();
         let work = move || {
@@ -51,15 +75,13 @@ mod with {
             drop(tell.send(found));
         };
         let thread = std::thread::Builder::new().name("keyring".into()).spawn(work);
-        thread.map_err(|e| format!("the keyring could not be read: no thread can be started: {e}"))?;
+        thread.map_err(KeyringError::Thread)?;
         match tokio::time::timeout(deadline, told).await {
-            Err(_) => Err(format!("the keyring did not answer within {} s", deadline.as_secs_f64())),
-            Ok(Err(_)) => Err("the keyring could not be read".into()),
+            Err(_) => Err(KeyringError::TimedOut(deadline)),
+            Ok(Err(_)) => Err(KeyringError::Crashed),
             Ok(Ok(Ok(password))) => Ok(ApiKey::new(&password)),
-            Ok(Ok(Err(Error::NoEntry))) => {
-                Err(format!("the keyring has no entry with service `{SERVICE}` and user name `{entry}`"))
-            }
-            Ok(Ok(Err(e))) => Err(format!("the keyring could not be read: {e}")),
+            Ok(Ok(Err(Error::NoEntry))) => Err(KeyringError::NoEntry(entry.into())),
+            Ok(Ok(Err(e))) => Err(KeyringError::Store(e)),
         }
     }
 
@@ -86,15 +108,15 @@ mod with {
             filled.build(SERVICE, "anthropic", None).unwrap().set_password("sk-from-the-ring\n").unwrap();
             let ring = Arc::clone(&filled);
             let found = read_from(move || Ok(ring), "anthropic", SOON).await;
-            assert_eq!(found, Ok(ApiKey::new("sk-from-the-ring")));
+            assert_eq!(found.unwrap(), ApiKey::new("sk-from-the-ring"));
             let missing = read_from(move || Ok(filled), "nobody", SOON).await;
             let words = "the keyring has no entry with service `placet` and user name `nobody`";
-            assert_eq!(missing, Err(words.into()));
+            assert_eq!(missing.unwrap_err().to_string(), words);
         }
 
         #[tokio::test]
         async fn a_keyring_that_is_not_there_or_hangs_ends_the_request() {
-            let gone = read_from(|| Err(Error::NoDefaultStore), "a", SOON).await.unwrap_err();
+            let gone = read_from(|| Err(Error::NoDefaultStore), "a", SOON).await.unwrap_err().to_string();
             assert!(gone.starts_with("the keyring could not be read: "), "{gone}");
             let (_held, waiting) = std::sync::mpsc::channel::<()>();
             let stuck = move || {
@@ -102,7 +124,7 @@ mod with {
                 Err(Error::NoDefaultStore)
             };
             let slow = read_from(stuck, "a", Duration::from_millis(20)).await;
-            assert_eq!(slow, Err("the keyring did not answer within 0.02 s".into()));
+            assert_eq!(slow.unwrap_err().to_string(), "the keyring did not answer within 0.02 s");
         }
     }
 }
@@ -111,7 +133,7 @@ mod with {
 mod tests {
     #[tokio::test]
     async fn a_build_without_it_names_the_command_that_does_the_same() {
-        let told = super::read("anthropic").await.unwrap_err();
+        let told = super::read("anthropic").await.unwrap_err().to_string();
         assert!(told.contains("built without the feature `keyring`"), "{told}");
         assert!(told.contains("placet") && told.contains("anthropic"), "{told}");
     }

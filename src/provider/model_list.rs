@@ -2,11 +2,20 @@
 //! `models`, whose names have a prefix. Keeps the server's order and knows nothing of the models.
 
 use serde_json::Value;
+use thiserror::Error;
 
-pub(super) fn ids(text: &str) -> Result<Vec<String>, String> {
-    let value: Value = serde_json::from_str(text).map_err(|e| format!("not a list of models: {e}"))?;
+#[derive(Debug, Error)]
+pub(super) enum ModelListError {
+    #[error("not a list of models: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("not a list of models")]
+    NoList,
+}
+
+pub(super) fn ids(text: &str) -> Result<Vec<String>, ModelListError> {
+    let value: Value = serde_json::from_str(text)?;
     let list = ["data", "models"].into_iter().find_map(|key| value.get(key)?.as_array());
-    let list = list.or_else(|| value.as_array()).ok_or("not a list of models")?;
+    let list = list.or_else(|| value.as_array()).ok_or(ModelListError::NoList)?;
     let id = |row: &Value| {
         let name = ["id", "name"].into_iter().find_map(|key| row.get(key)?.as_str())?;
         Some(name.strip_prefix("models/").unwrap_or(name).to_string())
@@ -25,9 +34,9 @@ mod tests {
             r#"{"models":[{"name":"models/a"},{"name":"models/b"}]}"#,
             r#"[{"id":"a"},{"id":"b"},{"no":1}]"#,
         ] {
-            assert_eq!(ids(text), Ok(vec!["a".to_string(), "b".to_string()]));
+            assert_eq!(ids(text).unwrap(), ["a", "b"]);
         }
         assert!(ids("<html>").is_err());
-        assert_eq!(ids("{}"), Err("not a list of models".into()));
+        assert_eq!(ids("{}").unwrap_err().to_string(), "not a list of models");
     }
 }

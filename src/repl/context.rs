@@ -9,9 +9,9 @@ use crate::agent::{Agent, ApprovalReply, TurnStart, call_once};
 use crate::audit::AuditKind;
 use crate::conversation::{CallId, CallInput, CallResult, SessionId, ToolCall};
 use crate::serve::changes::UserReport;
-use crate::session::{SessionError, SessionStore};
+use crate::session::{ScratchpadError, SessionError, SessionStore};
 use crate::tools::ToolError;
-use crate::workspace::{View, Workspace};
+use crate::workspace::{View, Workspace, WorkspaceError};
 use std::sync::Arc;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
@@ -94,6 +94,18 @@ impl From<String> for CommandStop {
 
 impl From<SessionError> for CommandStop {
     fn from(error: SessionError) -> CommandStop {
+        CommandStop::error(error.to_string())
+    }
+}
+
+impl From<ScratchpadError> for CommandStop {
+    fn from(error: ScratchpadError) -> CommandStop {
+        CommandStop::error(error.to_string())
+    }
+}
+
+impl From<WorkspaceError> for CommandStop {
+    fn from(error: WorkspaceError) -> CommandStop {
         CommandStop::error(error.to_string())
     }
 }

@@ -5,7 +5,7 @@ use crate::serve::changes::UserReport;
 use crate::text::{sanitize, visible, width};
 use crate::ui::clipboard::Clipboard;
 use crate::ui::full_screen::{self, FullScreenPane};
-use crate::ui::keymap::{KeyBinding, Keymap};
+use crate::ui::keymap::{KeyBinding, Keymap, KeymapError};
 use crate::ui::line_ui::TerminalLineUi;
 use crate::ui::picker::{KEYS, Picker, PickerFeed};
 use crate::ui::picture::PictureDisplay;
@@ -26,13 +26,13 @@ pub(super) fn is_interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
-/// The person's keys of a screen; the error says what contradicts.
+/// The person's keys of a screen.
 pub fn keymap<A: Copy + PartialEq>(
     config: &Config,
     screen: &str,
     table: &'static [KeyBinding<A>],
-) -> Result<Keymap<A>, String> {
-    Keymap::new(screen, table, &config.screen_keys(screen)).map_err(|e| e.to_string())
+) -> Result<Keymap<A>, KeymapError> {
+    Keymap::new(screen, table, &config.screen_keys(screen))
 }
 
 impl<'r> ShellOutput<'r> {
@@ -133,8 +133,8 @@ impl<'r> ShellOutput<'r> {
         screen: &str,
         table: &'static [KeyBinding<A>],
     ) -> Keymap<A> {
-        keymap(self.config, screen, table).unwrap_or_else(|why| {
-            self.error(&why, Some("using the default keys"));
+        keymap(self.config, screen, table).unwrap_or_else(|error| {
+            self.error(&error.to_string(), Some("using the default keys"));
             Keymap::usual(screen, table)
         })
     }
@@ -171,7 +171,7 @@ impl<'r> ShellOutput<'r> {
             keys: self.keymap("viewer", viewer::KEYS),
             pager: self.keymap("pager", pager::KEYS),
             copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
-            edit: Box::new(|_| editor::edit(&program, text, ".txt").map(drop).map_err(|e| e.to_string())),
+            edit: Box::new(|_| Ok(editor::edit(&program, text, ".txt").map(drop)?)),
         };
         let shown = ViewerText::in_memory(text.into());
         self.show(&mut Viewer::new(shown, name, None, &self.theme, hands));

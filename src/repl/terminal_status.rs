@@ -31,7 +31,7 @@ impl TerminalStatus {
     ) -> (TerminalStatus, Option<String>) {
         let settings = &app.config.settings().ui;
         let way = NotifyMethod::parse(&settings.notify);
-        let wrong = way.as_ref().err().cloned();
+        let wrong = way.as_ref().err().map(ToString::to_string);
         let tmux = variable("TMUX").is_some_and(|value| !value.is_empty());
         let notifier = Notifier::new(way.unwrap_or(NotifyMethod::Bell), tmux);
         let links = settings.links != LinksSetting::Never && links_are_supported(&variable);

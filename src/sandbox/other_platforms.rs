@@ -2,17 +2,19 @@
 
 use super::SandboxSpec;
 use super::spec::SandboxBackend;
-use crate::process::{ConfineRequest, ConfinedProcess};
+use crate::process::{ConfineError, ConfineRequest, ConfinedProcess};
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Starts a command under Seatbelt, or fails: nothing is run free that was to be confined.
-pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
+pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
     let spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;
     match spec.backend {
         #[cfg(target_os = "macos")]
-        SandboxBackend::Seatbelt => super::seatbelt::start(&spec, asked),
-        _ => Err(io::Error::other("no sandbox on this system, and placet runs no command without one")),
+        SandboxBackend::Seatbelt => Ok(super::seatbelt::start(&spec, asked)?),
+        _ => {
+            Err(io::Error::other("no sandbox on this system, and placet runs no command without one").into())
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Why a copy-on-write view was refused, in words that name the setting.
 
+use crate::process::StartFailure;
 use std::path::Path;
 
-/// `reason` is what the helper said; `dir` is where the layers would have been.
-pub(super) fn explain(dir: &Path, reason: &str) -> String {
+/// `failure` is what the supervisor reported; `dir` is where the layers would have been.
+pub(super) fn explain(dir: &Path, failure: &StartFailure) -> String {
     let setting = |name: &str| {
         std::fs::read_to_string(Path::new("/proc/sys").join(name)).ok().map(|text| text.trim().to_string())
     };
@@ -21,11 +22,12 @@ pub(super) fn explain(dir: &Path, reason: &str) -> String {
                 for placet with `userns,` lifts it)"
             .into();
     }
-    if let (true, Some(kind)) = (reason.contains("copy-on-write"), unfit(dir)) {
+    if let (StartFailure::Overlay(_), Some(kind)) = (failure, unfit(dir)) {
         return format!("layers cannot be stored in `{}`, which is {kind}", dir.display());
     }
-    let reason = reason.trim_start_matches("the sandbox could not be set up: ");
-    if container { format!("this container forbids it ({reason})") } else { reason.to_string() }
+    let (StartFailure::Overlay(reason) | StartFailure::Sandbox(reason) | StartFailure::Other(reason)) =
+        failure;
+    if container { format!("this container forbids it ({reason})") } else { reason.clone() }
 }
 
 /// The kind of a file system on which no upper layer can lie.

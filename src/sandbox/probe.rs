@@ -2,7 +2,7 @@
 //! else. What cannot be had is explained in one sentence that names the cause.
 
 use super::spec::{OverlaySpec, SandboxBackend, SandboxSpec};
-use crate::process::RUN;
+use crate::process::{RUN, StartFailure};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
+use thiserror::Error;
 
 /// How long a trial may take before it counts as failed.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -73,7 +74,9 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
                     remarks: remarks(&said, landlock_abi),
                 };
             }
-            Err(reason) => drop(why.get_or_insert_with(|| super::overlay_error::explain(dir, &reason))),
+            Err(error) => {
+                why = why.or_else(|| Some(super::overlay_error::explain(dir, &error.into())));
+            }
         }
     }
     let why = why.unwrap_or_else(|| "no directory for layers".into());
@@ -139,6 +142,26 @@ fn late(error: io::Error) -> io::Error {
     }
 }
 
+/// Why a kind of sandbox does not serve here.
+#[derive(Debug, Error)]
+enum ProbeError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    NotStarted(StartFailure),
+    #[error("a test failed: {ending} {said}")]
+    Failed { ending: String, said: String },
+}
+
+impl From<ProbeError> for StartFailure {
+    fn from(error: ProbeError) -> StartFailure {
+        match error {
+            ProbeError::NotStarted(failure) => failure,
+            other => StartFailure::Other(other.to_string()),
+        }
+    }
+}
+
 /// One command in one kind of sandbox.
 struct ProbeTrial<'a> {
     supervisor: &'a Path,
@@ -148,11 +171,7 @@ struct ProbeTrial<'a> {
 
 impl ProbeTrial<'_> {
     /// What the command wrote, if everything held.
-    fn run(&self) -> Result<String, String> {
-        self.attempt().map_err(|error| error.to_string())?
-    }
-
-    fn attempt(&self) -> io::Result<Result<String, String>> {
+    fn run(&self) -> Result<String, ProbeError> {
         let base = tempfile::Builder::new().prefix("probe").tempdir_in(self.dir)?;
         // A mount cannot go over a link on the way.
         let at = |name: &str| std::fs::canonicalize(base.path()).map(|dir| dir.join(name));
@@ -175,19 +194,15 @@ impl ProbeTrial<'_> {
         let mut words = tempfile::NamedTempFile::new()?;
         words.write_all(&spec.to_words())?;
         let (ending, said) = self.start(words.path())?;
-        if let Some(("error", reason)) = ending.split_once(' ') {
-            return Ok(Err(reason.into()));
+        if let Some(failure) = StartFailure::read(&ending) {
+            return Err(ProbeError::NotStarted(failure));
         }
         let landed = if self.backend == SandboxBackend::Overlay { &upper } else { &inside };
         let read = |path: PathBuf| std::fs::read_to_string(path).unwrap_or_default();
         let kept = self.backend != SandboxBackend::Overlay || read(inside.join("seen")) == "old";
         let holds = read(landed.join("seen")).trim() == "new" && kept && read(outside) == "old";
         layer.release();
-        Ok(if holds && ending == "exit 0" {
-            Ok(said)
-        } else {
-            Err(format!("a test failed: {ending} {said}"))
-        })
+        if holds && ending == "exit 0" { Ok(said) } else { Err(ProbeError::Failed { ending, said }) }
     }
 
     fn start(&self, spec: &Path) -> io::Result<(String, String)> {

@@ -7,14 +7,20 @@ use crate::text::{sanitize, width};
 use crate::workspace::{ApprovedBy, BlameLine, FileBlame, LineAttribution, LineStatus};
 use serde_json::{Value, json};
 use std::ops::RangeInclusive;
+use thiserror::Error;
 
 /// Columns that a call's title and a consent may take.
 const TITLE: usize = 36;
 const CONSENT: usize = 24;
 
-/// `12` or `12,20`: lines from 1. The error says what is expected.
-pub fn range(words: &str) -> Result<RangeInclusive<usize>, String> {
-    let wrong = || format!("invalid line range `{}`: expected 12 or 12,20", sanitize::line(words));
+/// What was given for the lines of a file is not a range of them.
+#[derive(Debug, Error)]
+#[error("invalid line range `{}`: expected 12 or 12,20", sanitize::line(.0))]
+pub struct InvalidLineRange(String);
+
+/// `12` or `12,20`: lines from 1.
+pub fn range(words: &str) -> Result<RangeInclusive<usize>, InvalidLineRange> {
+    let wrong = || InvalidLineRange(words.into());
     let number = |word: &str| word.trim().parse::<usize>().ok().filter(|n| *n > 0).ok_or_else(wrong);
     match words.split_once(',') {
         None => number(words).map(|one| one..=one),

@@ -14,10 +14,20 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
 };
-use rmcp::service::{RequestContext, RoleServer, ServiceExt};
+use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, ServiceExt};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use thiserror::Error;
 use tokio::sync::RwLock;
+
+/// Why the server ended before its client did.
+#[derive(Debug, Error)]
+pub enum McpServerError {
+    #[error(transparent)]
+    Start(#[from] Box<ServerInitializeError>),
+    #[error(transparent)]
+    Lost(#[from] tokio::task::JoinError),
+}
 
 pub struct McpServer {
     pub registry: Arc<ToolRegistry>,
@@ -41,9 +51,10 @@ impl McpServer {
     }
 
     /// Serves until the client closes the connection.
-    pub async fn serve(self) -> Result<(), String> {
-        let running = ServiceExt::serve(self, rmcp::transport::stdio()).await.map_err(|e| e.to_string())?;
-        running.waiting().await.map(|_| ()).map_err(|e| e.to_string())
+    pub async fn serve(self) -> Result<(), McpServerError> {
+        let running = ServiceExt::serve(self, rmcp::transport::stdio()).await.map_err(Box::new)?;
+        running.waiting().await?;
+        Ok(())
     }
 }
 

@@ -40,8 +40,8 @@ pub use record::{LoadedSession, SessionRecord, SessionStateKey};
 pub use request_cost::RequestCost;
 pub use retention::RetentionPolicy;
 pub use scratchpad::{
-    MAX_ENTRY, MAX_NAME, ScratchpadBackend, ScratchpadEntry, ScratchpadError, ScratchpadSlot, Scratchpads,
-    check_name,
+    MAX_ENTRY, MAX_NAME, ScratchpadBackend, ScratchpadEntry, ScratchpadError, ScratchpadSlot,
+    ScratchpadStoreError, Scratchpads, check_name,
 };
 pub use search::SessionHit;
 pub use store::{SessionPin, SessionRow, SessionStore};

@@ -3,6 +3,7 @@
 //! A saved session keeps the large ones in its database alone: a day of long results is not a day of memory. What is
 //! small stays here too, so that a note costs no read.
 
+use super::error::SessionError;
 use crate::conversation::Image;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -31,7 +32,7 @@ impl ScratchpadEntry {
     }
 }
 
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Debug, Error)]
 pub enum ScratchpadError {
     #[error("no scratchpad `{name}`; the scratchpads are: {known}")]
     Missing { name: String, known: String },
@@ -42,20 +43,31 @@ pub enum ScratchpadError {
     #[error("{0} bytes are too many for a scratchpad (the most is 268435456)")]
     Large(usize),
     #[error("the scratchpad could not be saved: {0}")]
-    Store(String),
+    Store(#[from] ScratchpadStoreError),
+}
+
+/// Why a scratchpad could not be written to the place where it outlives the process, or read from there.
+#[derive(Debug, Error)]
+pub enum ScratchpadStoreError {
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error("it no longer exists, or its picture is lost")]
+    Lost,
+    #[error("nobody keeps it")]
+    NoBackend,
 }
 
 /// Bytes up to which an entry that is saved is kept in memory as well.
 const SMALL: usize = 16 * 1024;
 
-/// Where scratchpads outlive the process. The errors are sentences.
+/// Where scratchpads outlive the process.
 pub trait ScratchpadBackend: Send + Sync {
     /// Told of each change before it counts; `None` when the entry is gone.
-    fn save(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), String>;
+    fn save(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), ScratchpadStoreError>;
     /// What was saved under `name`.
-    fn load(&self, name: &str) -> Result<ScratchpadEntry, String>;
+    fn load(&self, name: &str) -> Result<ScratchpadEntry, ScratchpadStoreError>;
     /// Gives what is saved another name, in one step.
-    fn rename(&self, from: &str, to: &str) -> Result<(), String>;
+    fn rename(&self, from: &str, to: &str) -> Result<(), ScratchpadStoreError>;
 }
 
 /// An entry, or how many bytes of it are with the keeper.
@@ -105,8 +117,8 @@ impl Scratchpads {
     fn whole(&self, name: &str, slot: &ScratchpadSlot) -> Result<ScratchpadEntry, ScratchpadError> {
         match (slot, &self.keeper) {
             (ScratchpadSlot::Here(entry), _) => Ok(entry.clone()),
-            (ScratchpadSlot::Kept(_), Some(keeper)) => keeper.load(name).map_err(ScratchpadError::Store),
-            (ScratchpadSlot::Kept(_), None) => Err(ScratchpadError::Store("nobody keeps it".into())),
+            (ScratchpadSlot::Kept(_), Some(keeper)) => Ok(keeper.load(name)?),
+            (ScratchpadSlot::Kept(_), None) => Err(ScratchpadStoreError::NoBackend.into()),
         }
     }
 
@@ -165,7 +177,7 @@ impl Scratchpads {
             return Err(ScratchpadError::Exists(to.into()));
         }
         if let Some(keeper) = &self.keeper {
-            keeper.rename(from, to).map_err(ScratchpadError::Store)?;
+            keeper.rename(from, to)?;
         }
         if let Some(slot) = entries.remove(from) {
             entries.insert(to.into(), slot);
@@ -180,7 +192,7 @@ impl Scratchpads {
 
     fn saved_change(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), ScratchpadError> {
         match &self.keeper {
-            Some(keeper) => keeper.save(name, entry).map_err(ScratchpadError::Store),
+            Some(keeper) => Ok(keeper.save(name, entry)?),
             None => Ok(()),
         }
     }
@@ -217,18 +229,19 @@ mod tests {
     fn a_change_that_cannot_be_saved_is_not_made() {
         struct FullBackend;
         impl ScratchpadBackend for FullBackend {
-            fn save(&self, _: &str, _: Option<&ScratchpadEntry>) -> Result<(), String> {
-                Err("disk full".into())
+            fn save(&self, _: &str, _: Option<&ScratchpadEntry>) -> Result<(), ScratchpadStoreError> {
+                Err(ScratchpadStoreError::NoBackend)
             }
-            fn load(&self, _: &str) -> Result<ScratchpadEntry, String> {
-                Err("gone".into())
+            fn load(&self, _: &str) -> Result<ScratchpadEntry, ScratchpadStoreError> {
+                Err(ScratchpadStoreError::Lost)
             }
-            fn rename(&self, _: &str, _: &str) -> Result<(), String> {
-                Err("disk full".into())
+            fn rename(&self, _: &str, _: &str) -> Result<(), ScratchpadStoreError> {
+                Err(ScratchpadStoreError::NoBackend)
             }
         }
         let pads = Scratchpads::saved(BTreeMap::new(), Box::new(FullBackend));
-        assert_eq!(pads.put("a", text("x")), Err(ScratchpadError::Store("disk full".into())));
+        let error = pads.put("a", text("x")).unwrap_err();
+        assert_eq!(error.to_string(), "the scratchpad could not be saved: nobody keeps it");
         assert!(!pads.contains("a"));
     }
 
@@ -238,7 +251,9 @@ mod tests {
         pads.put("notes", text("")).unwrap();
         let error = pads.get("note").unwrap_err().to_string();
         assert_eq!(error, "no scratchpad `note`; the scratchpads are: notes");
-        assert_eq!(pads.rename("notes", "notes"), Err(ScratchpadError::Exists("notes".into())));
+        assert!(
+            matches!(pads.rename("notes", "notes"), Err(ScratchpadError::Exists(name)) if name == "notes")
+        );
         assert_eq!(pads.put_new("notes", text("2")).unwrap(), "notes-2");
         for bad in ["", "a/b", "..", "a b", "x\n"] {
             assert!(matches!(pads.put(bad, text("")), Err(ScratchpadError::Name(_))), "{bad:?}");

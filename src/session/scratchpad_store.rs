@@ -1,7 +1,9 @@
 //! A session's scratchpads in the database. The size of each is stored next to it, so that opening a session
 //! reads no large one.
 
-use super::scratchpad::{ScratchpadBackend, ScratchpadEntry, ScratchpadSlot, Scratchpads};
+use super::scratchpad::{
+    ScratchpadBackend, ScratchpadEntry, ScratchpadSlot, ScratchpadStoreError, Scratchpads,
+};
 use super::store::SessionStore;
 use super::{SessionError, blob};
 use crate::conversation::{Image, SessionId};
@@ -129,16 +131,15 @@ impl ScratchpadDatabase {
 }
 
 impl ScratchpadBackend for ScratchpadDatabase {
-    fn save(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), String> {
-        self.put(name, entry).map_err(|e| e.to_string())
+    fn save(&self, name: &str, entry: Option<&ScratchpadEntry>) -> Result<(), ScratchpadStoreError> {
+        Ok(self.put(name, entry)?)
     }
 
-    fn rename(&self, from: &str, to: &str) -> Result<(), String> {
-        self.move_to(from, to).map_err(|e| e.to_string())
+    fn rename(&self, from: &str, to: &str) -> Result<(), ScratchpadStoreError> {
+        Ok(self.move_to(from, to)?)
     }
 
-    fn load(&self, name: &str) -> Result<ScratchpadEntry, String> {
-        let read = self.read(name).map_err(|e| e.to_string())?;
-        read.ok_or_else(|| "it no longer exists, or its picture is lost".into())
+    fn load(&self, name: &str) -> Result<ScratchpadEntry, ScratchpadStoreError> {
+        self.read(name)?.ok_or(ScratchpadStoreError::Lost)
     }
 }

@@ -1,6 +1,7 @@
 //! What can go wrong with a store.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use thiserror::Error;
 
 #[derive(Debug, Error)]
@@ -21,6 +22,9 @@ pub enum StoreError {
     Io { path: PathBuf, error: std::io::Error },
     #[error("the store cannot be reached, or refuses the request: {0}")]
     Backend(String),
+    /// The store behind a mount, whose first failure is kept.
+    #[error("the store cannot be reached, or refuses the request: {0}")]
+    Mount(Arc<StoreError>),
     #[error(
         "`{0}` is not a store: use memory, sqlite:NAME, dir:PATH, scratchpads, s3://BUCKET/PREFIX or fs:PATH"
     )]

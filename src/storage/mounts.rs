@@ -2,14 +2,14 @@
 
 use super::{StoreError, StoreMirror, SyncReport};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Paths that begin with `prefix` are in this store.
 pub struct StoreMount {
     /// With a slash at both ends: `/memories/`.
     pub prefix: String,
     place: MountBacking,
-    ready: OnceLock<Result<(), String>>,
+    ready: OnceLock<Result<(), Arc<StoreError>>>,
     fresh: MountRefresh,
 }
 
@@ -60,11 +60,11 @@ impl StoreMount {
     }
 
     /// Brings the store's files here.
-    fn ready(&self) -> Result<(), String> {
+    fn ready(&self) -> Result<(), Arc<StoreError>> {
         let bring = || match &self.place {
             MountBacking::Directory(_) => Ok(()),
             MountBacking::Mirrored(mirror) => match mirror.pull() {
-                Err(e) => Err(e.to_string()),
+                Err(e) => Err(Arc::new(e)),
                 Ok(synced) if synced.left.is_empty() => Ok(()),
                 Ok(synced) => {
                     tracing::warn!("mount {}: {}", self.prefix, synced.left.join("; "));
@@ -108,14 +108,14 @@ impl StoreMounts {
     /// Makes sure the files behind `path` are here, if it is a mounted one.
     pub fn ready_for(&self, path: &str) -> Result<(), StoreError> {
         match self.0.iter().find(|mount| covers(&mount.prefix, path)) {
-            Some(mount) => mount.ready().map_err(StoreError::Backend),
+            Some(mount) => mount.ready().map_err(StoreError::Mount),
             None => Ok(()),
         }
     }
 
     /// Makes sure of all of them: before a command, which may look anywhere.
     pub fn ready(&self) -> Result<(), StoreError> {
-        self.0.iter().try_for_each(|mount| mount.ready().map_err(StoreError::Backend))
+        self.0.iter().try_for_each(|mount| mount.ready().map_err(StoreError::Mount))
     }
 
     /// Copies what was applied in the mounts that were used. What could not be copied stays here, is

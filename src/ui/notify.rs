@@ -11,6 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, Instant};
+use thiserror::Error;
 
 /// Without any word about the focus, how long nobody must have typed.
 const AWAY: Duration = Duration::from_secs(10);
@@ -26,9 +27,12 @@ pub enum NotifyMethod {
     Command(String),
 }
 
+#[derive(Debug, Error, PartialEq, Eq)]
+#[error("`ui.notify` is `{}`; it may be off, bell, osc9, osc777 or `command LINE`", sanitize::line(.0))]
+pub struct InvalidNotifyMethod(String);
+
 impl NotifyMethod {
-    /// The error says what is possible.
-    pub fn parse(setting: &str) -> Result<NotifyMethod, String> {
+    pub fn parse(setting: &str) -> Result<NotifyMethod, InvalidNotifyMethod> {
         match setting.trim() {
             "off" => Ok(NotifyMethod::Off),
             "bell" => Ok(NotifyMethod::Bell),
@@ -36,10 +40,7 @@ impl NotifyMethod {
             "osc777" => Ok(NotifyMethod::Osc777),
             other => match other.strip_prefix("command ").map(str::trim) {
                 Some(line) if !line.is_empty() => Ok(NotifyMethod::Command(line.into())),
-                _ => Err(format!(
-                    "`ui.notify` is `{}`; it may be off, bell, osc9, osc777 or `command LINE`",
-                    sanitize::line(other)
-                )),
+                _ => Err(InvalidNotifyMethod(other.into())),
             },
         }
     }
@@ -166,7 +167,10 @@ mod tests {
             Ok(NotifyMethod::Command("say 'hi there'".into()))
         );
         for wrong in ["", "loud", "command ", "command"] {
-            assert!(NotifyMethod::parse(wrong).is_err_and(|e| e.contains("may be off, bell")), "{wrong:?}");
+            assert!(
+                NotifyMethod::parse(wrong).is_err_and(|e| e.to_string().contains("may be off, bell")),
+                "{wrong:?}"
+            );
         }
     }
 

@@ -8,6 +8,7 @@
 use super::margin_mark;
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use thiserror::Error;
 
 /// More lines than these are put away.
 const LINES: usize = 10;
@@ -17,6 +18,13 @@ const BYTES: usize = 1000;
 const ALL: usize = 100 * 1024 * 1024;
 const MARK: &str = "[Pasted text #";
 const NOT_KEPT: &str = "[a paste that the history does not keep: #";
+
+/// A paste of so many bytes is refused: with it, all pastes of the session would be larger than [`ALL`].
+#[derive(Debug, Error)]
+#[error("{}", refused(*.bytes, "all pastes of a session together are limited to 100 MB"))]
+pub struct PastesTooLarge {
+    bytes: usize,
+}
 
 /// The pastes of a session. Cloned handles are the same ones.
 #[derive(Clone, Debug, Default)]
@@ -30,13 +38,13 @@ struct StoredPaste {
 }
 
 impl PasteStore {
-    /// What is to stand in a line for `text`; the error is that too much was pasted.
-    pub fn collapse(&self, text: &str) -> Result<String, String> {
+    /// What is to stand in a line for `text`.
+    pub fn collapse(&self, text: &str) -> Result<String, PastesTooLarge> {
         self.take(text, false)
     }
 
     /// Words for `text`, however short it is.
-    pub fn collapse_always(&self, text: &str) -> Result<String, String> {
+    pub fn collapse_always(&self, text: &str) -> Result<String, PastesTooLarge> {
         let known = self.take(text, false)?;
         if known.starts_with(MARK) {
             return Ok(known);
@@ -46,7 +54,7 @@ impl PasteStore {
         Ok(place(kept.len(), &known))
     }
 
-    fn take(&self, text: &str, typed: bool) -> Result<String, String> {
+    fn take(&self, text: &str, typed: bool) -> Result<String, PastesTooLarge> {
         let text = if text.contains('\r') {
             Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n"))
         } else {
@@ -57,7 +65,7 @@ impl PasteStore {
         }
         let mut kept = self.lock();
         if kept.iter().map(|paste| paste.text.len()).sum::<usize>() + text.len() > ALL {
-            return Err(refused(text.len(), "all pastes of a session together are limited to 100 MB"));
+            return Err(PastesTooLarge { bytes: text.len() });
         }
         if let Some(known) = kept.iter().position(|paste| paste.text == text && paste.typed == typed) {
             return Ok(place(known + 1, &text));

@@ -9,7 +9,7 @@ use crate::text::regular_file;
 use ratatui::style::{Color, Modifier, Style};
 use std::collections::HashMap;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use thiserror::Error;
 
@@ -100,8 +100,32 @@ pub struct ThemeEntry {
 pub enum ThemeError {
     #[error("unknown theme `{name}`; the themes are {known}")]
     Unknown { name: String, known: String },
-    #[error("cannot read the theme `{name}`: {reason}")]
-    Bad { name: String, reason: String },
+    #[error("cannot read the theme `{name}`: {fault}")]
+    Bad { name: String, fault: ThemeFault },
+}
+
+/// What is wrong with the file of a theme.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum ThemeFault {
+    #[error("cannot read `{}`: {cause}", .path.display())]
+    Unreadable { path: PathBuf, cause: String },
+    /// In a list, where the path is next to it.
+    #[error("{0}")]
+    Io(String),
+    #[error("{}", .0.message())]
+    Toml(toml::de::Error),
+    #[error("the label `{0}` is missing")]
+    MissingLabel(&'static str),
+    #[error("unknown label `{0}`")]
+    UnknownLabel(String),
+    #[error("`background` must be a colour or a list of colours")]
+    Background,
+    #[error("invalid colour `{0}` in `background`")]
+    BackgroundColor(String),
+    #[error("`{label}` must be a string, not {kind}")]
+    NotAString { label: String, kind: &'static str },
+    #[error("`{0}` is neither a colour nor a style")]
+    UnknownWord(String),
 }
 
 impl Theme {
@@ -126,8 +150,8 @@ impl Theme {
             Ok(text) => Some(text),
             Err(e) if matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
             Err(e) => {
-                let reason = format!("cannot read `{}`: {e}", path.display());
-                return Err(ThemeError::Bad { name: name.into(), reason });
+                let fault = ThemeFault::Unreadable { path, cause: e.to_string() };
+                return Err(ThemeError::Bad { name: name.into(), fault });
             }
         };
         let built_in = BUILT_IN.iter().find(|(n, ..)| *n == name).map(|(.., text)| (*text).to_string());
@@ -136,16 +160,15 @@ impl Theme {
     }
 
     pub fn parse(name: &str, text: &str, depth: ColorDepth) -> Result<Theme, ThemeError> {
-        let bad = |reason: String| ThemeError::Bad { name: name.into(), reason };
-        let mut table: toml::Table =
-            text.parse().map_err(|e: toml::de::Error| bad(e.message().to_string()))?;
+        let bad = |fault: ThemeFault| ThemeError::Bad { name: name.into(), fault };
+        let mut table: toml::Table = text.parse().map_err(|e| bad(ThemeFault::Toml(e)))?;
         let backgrounds = table.remove("background").map_or(Ok(Vec::new()), |v| colours(&v)).map_err(bad)?;
         let mut found = HashMap::new();
         flatten("", &table, &mut found).map_err(bad)?;
         let syntax = found.remove("syntax").unwrap_or_else(|| "none".into());
         let mut styles = HashMap::new();
         for label in LABELS {
-            let words = found.remove(*label).ok_or_else(|| bad(format!("the label `{label}` is missing")))?;
+            let words = found.remove(*label).ok_or_else(|| bad(ThemeFault::MissingLabel(label)))?;
             let mut style = depth.limit(parse_style(&words, depth).map_err(bad)?);
             // Sixteen colours have no faint ones: the two kinds of lines would look alike.
             if depth == ColorDepth::Sixteen && matches!(*label, "diff.add.line" | "diff.remove.line") {
@@ -159,7 +182,7 @@ impl Theme {
             styles.insert(*label, style);
         }
         match found.keys().next() {
-            Some(extra) => Err(bad(format!("unknown label `{extra}`"))),
+            Some(extra) => Err(bad(ThemeFault::UnknownLabel(extra.clone()))),
             None => Ok(Theme { name: name.into(), styles, syntax, depth, backgrounds }),
         }
     }
@@ -208,7 +231,7 @@ impl Theme {
             let path = dir.join(format!("{name}.toml"));
             let broken = match regular_file::read_to_string(&path, regular_file::SETTINGS) {
                 Ok(text) => Theme::parse(name, &text, ColorDepth::True).err(),
-                Err(e) => Some(ThemeError::Bad { name: name.into(), reason: e.to_string() }),
+                Err(e) => Some(ThemeError::Bad { name: name.into(), fault: ThemeFault::Io(e.to_string()) }),
             };
             ThemeEntry { name: name.into(), about: path.display().to_string(), broken }
         };
@@ -236,26 +259,25 @@ fn background(colorfgbg: Option<&str>) -> &'static str {
 }
 
 /// One colour or a list of them.
-fn colours(value: &toml::Value) -> Result<Vec<Color>, String> {
+fn colours(value: &toml::Value) -> Result<Vec<Color>, ThemeFault> {
     let all = match value {
         toml::Value::Array(all) => all.as_slice(),
         one => std::slice::from_ref(one),
     };
     let colour = |value: &toml::Value| {
-        let word =
-            value.as_str().ok_or_else(|| "`background` must be a colour or a list of colours".to_string())?;
-        Color::from_str(word).map_err(|_| format!("invalid colour `{word}` in `background`"))
+        let word = value.as_str().ok_or(ThemeFault::Background)?;
+        Color::from_str(word).map_err(|_| ThemeFault::BackgroundColor(word.into()))
     };
     all.iter().map(colour).collect()
 }
 
-fn flatten(prefix: &str, table: &toml::Table, out: &mut HashMap<String, String>) -> Result<(), String> {
+fn flatten(prefix: &str, table: &toml::Table, out: &mut HashMap<String, String>) -> Result<(), ThemeFault> {
     for (key, value) in table {
         let name = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
         match value {
             toml::Value::String(text) => drop(out.insert(name, text.clone())),
             toml::Value::Table(inner) => flatten(&name, inner, out)?,
-            other => return Err(format!("`{name}` must be a string, not {}", other.type_str())),
+            other => return Err(ThemeFault::NotAString { label: name, kind: other.type_str() }),
         }
     }
     Ok(())
@@ -263,7 +285,7 @@ fn flatten(prefix: &str, table: &toml::Table, out: &mut HashMap<String, String>)
 
 /// `#8fd9a8 on #10281a/22 bold`: behind the slash stands what a terminal of 256 colours gets, where the nearest of its
 /// colours would say something else.
-fn parse_style(words: &str, depth: ColorDepth) -> Result<Style, String> {
+fn parse_style(words: &str, depth: ColorDepth) -> Result<Style, ThemeFault> {
     let mut style = Style::default();
     let mut on = false;
     for word in words.split_whitespace() {
@@ -280,8 +302,7 @@ fn parse_style(words: &str, depth: ColorDepth) -> Result<Style, String> {
             color => {
                 let (color, indexed) = color.split_once('/').map_or((color, None), |(c, n)| (c, Some(n)));
                 let color = indexed.filter(|_| depth == ColorDepth::Indexed).unwrap_or(color);
-                let color = Color::from_str(color)
-                    .map_err(|_| format!("`{color}` is neither a colour nor a style"))?;
+                let color = Color::from_str(color).map_err(|_| ThemeFault::UnknownWord(color.into()))?;
                 style = if on { style.bg(color) } else { style.fg(color) };
                 continue;
             }

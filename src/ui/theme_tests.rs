@@ -177,7 +177,7 @@ fn a_theme_says_its_backgrounds_as_one_colour_or_a_list() {
     assert_eq!(with("background = \"#102030\"").unwrap().backgrounds, [Color::Rgb(16, 32, 48)]);
     assert_eq!(with("background = [\"#000000\", \"#ffffff\"]").unwrap().backgrounds.len(), 2);
     let reason = |line: &str| match with(line) {
-        Err(ThemeError::Bad { reason, .. }) => reason,
+        Err(ThemeError::Bad { fault, .. }) => fault.to_string(),
         other => panic!("{other:?}"),
     };
     assert_eq!(reason("background = 3"), "`background` must be a colour or a list of colours");

@@ -200,7 +200,7 @@ fn attributes(item: &syn::Item) -> &[syn::Attribute] {
     }
 }
 
-fn is_test(item: &syn::Item) -> bool {
+pub fn is_test(item: &syn::Item) -> bool {
     attributes(item).iter().any(|a| {
         a.path().is_ident("cfg") && a.meta.require_list().is_ok_and(|l| l.tokens.to_string().contains("test"))
     })

@@ -422,7 +422,7 @@ fn a_refused_picture_is_refused_in_the_same_words_wherever_it_comes_in() {
         assert_eq!(thumb(kind, &bytes, 9, 9).unwrap_err().to_string(), words);
         let cells =
             placet::ui::picture::half_blocks(&bytes, "a.bin", (9, 9), placet::ui::ansi::ColorDepth::True);
-        assert_eq!(cells.unwrap_err(), words);
+        assert_eq!(cells.unwrap_err().to_string(), words);
     }
 }
 

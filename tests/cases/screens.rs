@@ -80,7 +80,7 @@ fn review(theme: &Theme) -> ReviewPane<'static> {
             editor: None,
             memory: None,
             outbox: None,
-            blame: Arc::new(|_| Err("nobody knows".into())),
+            blame: Arc::new(|_| Err(std::io::Error::other("nobody knows"))),
             display: PictureDisplay::words(),
             copy: Box::new(|_| String::new()),
         },

@@ -11,6 +11,7 @@ use crate::permission::{Decision, Denial, Permit, PolicyQuestion};
 use crate::tools::{CallPreview, DisplayDetail, Plan, ReadScope, ToolError, ToolOutput};
 use std::sync::Arc;
 use std::time::Instant;
+use thiserror::Error;
 
 pub(super) async fn plan(ctx: &Arc<CallContext>) -> Result<Box<dyn Plan>, CallRejection> {
     let CallContext { call, events, .. } = ctx.as_ref();
@@ -107,12 +108,23 @@ async fn ask(
     }
 }
 
-/// Asks the person whether a result may go on; the error says why not.
+/// Why a result does not go on.
+#[derive(Debug, Error)]
+pub(super) enum WithheldResult {
+    #[error("{reason}, and nobody can be asked")]
+    Nobody { reason: String },
+    #[error("{reason}; the person refused")]
+    Refused { reason: String },
+    #[error("the turn was stopped")]
+    Stopped,
+}
+
+/// Asks the person whether a result may go on.
 pub(super) async fn ask_about_result(
     ctx: &CallContext,
     reason: &str,
     output: &ToolOutput,
-) -> Result<(), String> {
+) -> Result<(), WithheldResult> {
     let preview = CallPreview {
         line: format!("the result of {}", ctx.call.name),
         detail: DisplayDetail::Text(text_of(&output.for_model)),
@@ -121,11 +133,11 @@ pub(super) async fn ask_about_result(
     let request = |reply| ApprovalRequest::once(asked, reason.into(), preview, reply);
     match send(ctx, request).await {
         Ok(ApprovalReply::Yes | ApprovalReply::Always | ApprovalReply::Pattern) => Ok(()),
-        Ok(ApprovalReply::Nobody) => Err(format!("{reason}, and nobody can be asked")),
+        Ok(ApprovalReply::Nobody) => Err(WithheldResult::Nobody { reason: reason.into() }),
         Ok(ApprovalReply::No(_) | ApprovalReply::Never | ApprovalReply::Cancel) => {
-            Err(format!("{reason}; the person refused"))
+            Err(WithheldResult::Refused { reason: reason.into() })
         }
-        Err(_) => Err("the turn was stopped".into()),
+        Err(_) => Err(WithheldResult::Stopped),
     }
 }
 

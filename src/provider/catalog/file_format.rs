@@ -6,6 +6,7 @@ use crate::conversation::TokenUsage;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
+use thiserror::Error;
 
 /// What is known of one model. Whatever is `None` is not known.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -101,13 +102,24 @@ impl CatalogModel {
         set(&mut self.price, over.price);
     }
 
-    fn mistake(&self) -> Option<&'static str> {
+    fn check(&self) -> Result<(), CatalogEntryError> {
         match (self.window, self.max_output) {
-            (Some(0), _) | (_, Some(0)) => Some("a window or an answer of no tokens"),
-            (Some(window), Some(most)) if most >= window => Some("`max_output` must be less than `window`"),
-            _ => None,
+            (Some(0), _) | (_, Some(0)) => Err(CatalogEntryError::NoTokens),
+            (Some(window), Some(most)) if most >= window => Err(CatalogEntryError::OutputFillsWindow),
+            _ => Ok(()),
         }
     }
+}
+
+/// Why a table of a model is left out.
+#[derive(Debug, Error)]
+enum CatalogEntryError {
+    #[error("{}", .0.message())]
+    Toml(#[from] toml::de::Error),
+    #[error("a window or an answer of no tokens")]
+    NoTokens,
+    #[error("`max_output` must be less than `window`")]
+    OutputFillsWindow,
 }
 
 /// All models, by provider and id.
@@ -139,8 +151,8 @@ impl CatalogFile {
                 toml::Value::Table(section) => {
                     for (id, entry) in section {
                         let table = format!("{provider}.\"{id}\"");
-                        if let Err(message) = self.entry(&provider, &id, entry) {
-                            problems.push(CatalogProblem { table, message });
+                        if let Err(error) = self.entry(&provider, &id, entry) {
+                            problems.push(CatalogProblem { table, message: error.to_string() });
                         }
                     }
                 }
@@ -153,13 +165,11 @@ impl CatalogFile {
         problems
     }
 
-    fn entry(&mut self, provider: &str, id: &str, entry: toml::Value) -> Result<(), String> {
-        let over: CatalogModel = entry.try_into().map_err(|e: toml::de::Error| e.message().to_string())?;
+    fn entry(&mut self, provider: &str, id: &str, entry: toml::Value) -> Result<(), CatalogEntryError> {
+        let over: CatalogModel = entry.try_into()?;
         let mut merged = self.find(provider, id).cloned().unwrap_or_default();
         merged.lay_over(over);
-        if let Some(mistake) = merged.mistake() {
-            return Err(mistake.into());
-        }
+        merged.check()?;
         // An entry under another id of a known model replaces that one.
         let section = self.models.entry(provider.into()).or_default();
         let canonical = section.iter().find(|(_, m)| m.also.iter().any(|other| other == id));

@@ -25,9 +25,6 @@ pub(super) fn not_understood() -> String {
 }
 
 pub(super) fn misread(request: &str, near: &[&'static str]) -> String {
-    if near.is_empty() {
-        return not_understood();
-    }
     let patterns: Vec<String> = near.iter().map(|p| format!("`{p}`")).collect();
     let request: String = request.chars().take(80).collect();
     format!("I did nothing, because I do not understand `{request}`. I know: {}.", patterns.join(", "))

@@ -24,7 +24,7 @@ pub(super) fn next(messages: &[Message]) -> AssistantMessage {
     let (before, since) = messages.split_at(at);
     match read(parts) {
         Ok(rounds) => RoundReplay::new(rounds, before).answer(since.get(1..).unwrap_or_default()),
-        Err(words) => say(words),
+        Err(misreading) => say(misreading.words()),
     }
 }
 
@@ -36,31 +36,59 @@ enum OfflineRound {
     Help,
 }
 
+/// Why a message asks for no rounds. The words for it are the provider's answer.
+#[derive(Debug, PartialEq, Eq)]
+enum OfflineMisreading {
+    NotUnderstood,
+    OpenQuote {
+        segment: String,
+    },
+    /// `near` are the requests that come close.
+    Unknown {
+        segment: String,
+        near: Vec<&'static str>,
+    },
+}
+
+impl OfflineMisreading {
+    fn words(&self) -> String {
+        match self {
+            OfflineMisreading::NotUnderstood => replies::not_understood(),
+            OfflineMisreading::OpenQuote { segment } => replies::open_quote(segment),
+            OfflineMisreading::Unknown { segment, near } => replies::misread(segment, near),
+        }
+    }
+}
+
 /// The rounds that a message asks for. All of it must be understood, or nothing is done. The message may hold other
 /// text besides, such as attached files: the part that is understood is the one that counts.
-fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, String> {
-    let mut error = replies::not_understood();
+fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
+    let mut error = OfflineMisreading::NotUnderstood;
     for text in parts.iter().filter_map(Part::as_text) {
         match read_text(text) {
             Ok(rounds) if !rounds.is_empty() => return Ok(rounds),
             Ok(_) => {}
             // The error that says most: other parts, such as notes, are not understood at all.
-            Err(other) if error == replies::not_understood() => error = other,
+            Err(other) if error == OfflineMisreading::NotUnderstood => error = other,
             Err(_) => {}
         }
     }
     Err(error)
 }
 
-fn read_text(text: &str) -> Result<VecDeque<OfflineRound>, String> {
+fn read_text(text: &str) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
     let mut rounds: VecDeque<OfflineRound> = VecDeque::new();
     for segment in segments(text) {
         let (words, quotes) = words(segment.text);
         if quotes == QuoteState::Open && !takes_the_line(segment.text) {
-            return Err(replies::open_quote(segment.text));
+            return Err(OfflineMisreading::OpenQuote { segment: segment.text.into() });
         }
         let Some(wish) = grammar::wish(&words) else {
-            return Err(replies::misread(segment.text, &grammar::near(&words)));
+            let near = grammar::near(&words);
+            return Err(match near.is_empty() {
+                true => OfflineMisreading::NotUnderstood,
+                false => OfflineMisreading::Unknown { segment: segment.text.into(), near },
+            });
         };
         match (wish, rounds.back_mut()) {
             (OfflineRequest::Calls(mut more), Some(OfflineRound::Calls { calls, .. })) if !segment.then => {

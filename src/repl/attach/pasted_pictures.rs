@@ -12,11 +12,39 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use thiserror::Error;
 
 /// How long a clipboard may take.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// A larger picture is not taken from a clipboard.
 const LARGEST: u64 = 50 * 1024 * 1024;
+
+/// Why the clipboard gives no picture.
+#[derive(Debug, Error)]
+pub(crate) enum ClipboardPictureError {
+    #[error("the clipboard has no picture")]
+    NoPicture,
+    #[error("the clipboard is empty")]
+    Empty,
+    #[error("no clipboard here: attach a picture with @")]
+    NoClipboard,
+    #[error(
+        "the clipboard of your own machine cannot be reached over ssh: copy the picture to this machine and attach it with @"
+    )]
+    OverSsh,
+    #[error("the clipboard needs `{program}`: install {package}")]
+    NotInstalled { program: &'static str, package: &'static str },
+    #[error("`{program}` cannot be started: {cause}")]
+    NotStarted { program: &'static str, cause: std::io::Error },
+    #[error("the picture of the clipboard is larger than 50 MB")]
+    TooLarge,
+    #[error("the clipboard cannot be read: {0}")]
+    Read(std::io::Error),
+    #[error("the clipboard did not answer within {} seconds", PATIENCE.as_secs())]
+    TimedOut,
+    #[error("the picture cannot be stored: {0}")]
+    Store(std::io::Error),
+}
 
 /// Mentions for a paste that is only paths of pictures that are there.
 pub(crate) fn dropped(paste: &str) -> Option<String> {
@@ -74,40 +102,40 @@ fn mention(path: &Path) -> String {
     if path.contains(char::is_whitespace) { format!("@\"{path}\"") } else { format!("@{path}") }
 }
 
-/// A picture of the clipboard as a file in `dir`: its mention, and what is said of it. The error says why there is none.
+/// A picture of the clipboard as a file in `dir`: its mention, and what is said of it.
 pub(crate) fn from_clipboard(
     dir: &Path,
     variable: impl Fn(&str) -> Option<String>,
-) -> Result<(String, String), String> {
+) -> Result<(String, String), ClipboardPictureError> {
     let bytes = clipboard(variable)?;
     let Some(kind) = media::sniff(&bytes, "clipboard.png") else {
-        return Err("the clipboard has no picture".into());
+        return Err(ClipboardPictureError::NoPicture);
     };
     let size = media::size(kind, &bytes).map(|(w, h)| format!("{w}x{h}, ")).unwrap_or_default();
-    crate::private::make_dir(dir).map_err(|e| format!("the picture cannot be stored: {e}"))?;
+    crate::private::make_dir(dir).map_err(ClipboardPictureError::Store)?;
     let file = tempfile::Builder::new().prefix("clipboard-").suffix(".png").tempfile_in(dir);
     let kept = file.and_then(|mut file| {
         std::io::Write::write_all(&mut file, &bytes)?;
         file.keep().map_err(|e| e.error)
     });
-    let (_, path) = kept.map_err(|e| format!("the picture cannot be stored: {e}"))?;
+    let (_, path) = kept.map_err(ClipboardPictureError::Store)?;
     let told = format!("from the clipboard: {size}{} bytes", token_counts::short(bytes.len() as u64));
     Ok((mention(&path) + " ", told))
 }
 
-fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, String> {
+fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, ClipboardPictureError> {
     let has = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
     // Wayland first: there `DISPLAY` is usually set as well, for XWayland.
-    let (program, arguments, package): (&str, &[&str], &str) = if has("WAYLAND_DISPLAY") {
+    let (program, arguments, package): (&'static str, &[&str], &'static str) = if has("WAYLAND_DISPLAY") {
         ("wl-paste", &["--no-newline", "--type", "image/png"], "wl-clipboard")
     } else if has("DISPLAY") {
         ("xclip", &["-selection", "clipboard", "-target", "image/png", "-out"], "xclip")
     } else if cfg!(target_os = "macos") {
         ("pngpaste", &["-"], "pngpaste")
     } else if has("SSH_CONNECTION") {
-        return Err("the clipboard of your own machine cannot be reached over ssh: copy the picture to this machine and attach it with @".into());
+        return Err(ClipboardPictureError::OverSsh);
     } else {
-        return Err("no clipboard here: attach a picture with @".into());
+        return Err(ClipboardPictureError::NoClipboard);
     };
     let spawned = Command::new(program)
         .args(arguments)
@@ -115,11 +143,11 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Strin
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn();
-    let mut child = spawned.map_err(|e| match e.kind() {
-        std::io::ErrorKind::NotFound => format!("the clipboard needs `{program}`: install {package}"),
-        _ => format!("`{program}` cannot be started: {e}"),
+    let mut child = spawned.map_err(|cause| match cause.kind() {
+        std::io::ErrorKind::NotFound => ClipboardPictureError::NotInstalled { program, package },
+        _ => ClipboardPictureError::NotStarted { program, cause },
     })?;
-    let Some(out) = child.stdout.take() else { return Err("the clipboard is empty".into()) };
+    let out = child.stdout.take().ok_or(ClipboardPictureError::Empty)?;
     let (sender, receiver) = std::sync::mpsc::channel();
     let read = move || {
         let mut bytes = Vec::new();
@@ -135,13 +163,11 @@ fn clipboard(variable: impl Fn(&str) -> Option<String>) -> Result<Vec<u8>, Strin
     drop(child.kill());
     drop(child.wait());
     match read {
-        Ok(Ok(bytes)) if bytes.len() as u64 > LARGEST => {
-            Err("the picture of the clipboard is larger than 50 MB".into())
-        }
-        Ok(Ok(bytes)) if bytes.is_empty() => Err("the clipboard has no picture".into()),
+        Ok(Ok(bytes)) if bytes.len() as u64 > LARGEST => Err(ClipboardPictureError::TooLarge),
+        Ok(Ok(bytes)) if bytes.is_empty() => Err(ClipboardPictureError::NoPicture),
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(e)) => Err(format!("the clipboard cannot be read: {e}")),
-        Err(_) => Err(format!("the clipboard did not answer within {} seconds", PATIENCE.as_secs())),
+        Ok(Err(e)) => Err(ClipboardPictureError::Read(e)),
+        Err(_) => Err(ClipboardPictureError::TimedOut),
     }
 }
 
@@ -188,8 +214,8 @@ mod tests {
     fn where_no_clipboard_is_the_way_out_is_said() {
         let dir = tempfile::tempdir().unwrap();
         let none = from_clipboard(dir.path(), |_| None);
-        assert!(none.unwrap_err().contains("attach a picture with @"));
+        assert!(none.unwrap_err().to_string().contains("attach a picture with @"));
         let ssh = from_clipboard(dir.path(), |name| (name == "SSH_CONNECTION").then(|| "1 2 3 4".into()));
-        assert!(ssh.unwrap_err().contains("over ssh"));
+        assert!(ssh.unwrap_err().to_string().contains("over ssh"));
     }
 }

@@ -9,12 +9,14 @@ use crate::text::visible;
 use crate::tools::DisplayDetail;
 use crate::ui::line_ui;
 use crate::ui::scrollback;
-use crate::workspace::{ApprovedBy, ChangeApproval, ChangeSet, LayerKind, TransactionLabel, View, Workspace};
+use crate::workspace::{
+    ApprovedBy, ChangeApproval, ChangeSet, LayerKind, TransactionLabel, View, Workspace, WorkspaceError,
+};
 use std::path::{Path, PathBuf};
 
 /// Words of a command as paths of pending changes; quotes hold blanks together.
-pub(super) fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, String> {
-    words(rest).iter().map(|word| workspace.pending_path(word).map_err(|e| e.to_string())).collect()
+pub(super) fn paths(workspace: &Workspace, rest: &str) -> Result<Vec<PathBuf>, WorkspaceError> {
+    words(rest).iter().map(|word| workspace.pending_path(word)).collect()
 }
 
 pub(super) fn label(view: &View, title: &str) -> TransactionLabel {
@@ -132,7 +134,7 @@ pub(super) fn undo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
     let back = match rest.parse::<usize>() {
         _ if rest.is_empty() => UndoTarget::Turns(1),
         Ok(count) => UndoTarget::Turns(count.max(1)),
-        Err(_) => UndoTarget::Path(workspace.pending_path(rest).map_err(|e| e.to_string())?),
+        Err(_) => UndoTarget::Path(workspace.pending_path(rest)?),
     };
     let discarded = match rest.is_empty() && !others {
         true => changes::undo_discard(&context.conversation.views(), &view, &shown),

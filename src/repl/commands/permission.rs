@@ -3,6 +3,7 @@
 use crate::permission::{Access, Grant, GrantId, GrantLimit, Policy, Rule, RuleVerdict};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use jiff::{SignedDuration, Timestamp};
+use thiserror::Error;
 
 /// The tool whose calls are command lines.
 const TOOL: &str = "run_command";
@@ -86,8 +87,8 @@ fn revoke(context: &CommandContext<'_>, rest: &str) -> Result<(), CommandStop> {
 
 /// `PATTERN`, `PATTERN for 5 times`, `PATTERN for 10 minutes`.
 fn grant(context: &CommandContext<'_>, rest: &str) -> Result<(), CommandStop> {
-    let (pattern, limit) = read_limit(rest).map_err(|wrong| {
-        CommandStop::with_hint(wrong, "for example: /permission grant npm test * for 10 minutes")
+    let (pattern, limit) = read_limit(rest).map_err(|error| {
+        CommandStop::with_hint(error.to_string(), "for example: /permission grant npm test * for 10 minutes")
     })?;
     Rule::parse(&format!("run({pattern})"), RuleVerdict::Allow, "grant", &[]).map_err(|e| e.to_string())?;
     let (id, told) = with(context, |policy| {
@@ -99,22 +100,33 @@ fn grant(context: &CommandContext<'_>, rest: &str) -> Result<(), CommandStop> {
     Ok(())
 }
 
-fn read_limit(text: &str) -> Result<(String, GrantLimit), String> {
+/// Why the end of the line is not the limit of a grant.
+#[derive(Debug, Error, PartialEq, Eq)]
+enum GrantLimitError {
+    #[error("the number must be 1 or more")]
+    Zero,
+    #[error("the time is too long")]
+    TooLong,
+    #[error("unknown unit `{0}`: use times or minutes")]
+    UnknownUnit(String),
+}
+
+fn read_limit(text: &str) -> Result<(String, GrantLimit), GrantLimitError> {
     let Some((pattern, limit)) = text.rsplit_once(" for ") else {
         return Ok((text.into(), GrantLimit::Session));
     };
     let (number, unit) = limit.split_once(' ').unwrap_or((limit, ""));
     let Ok(number) = number.parse::<u32>() else { return Ok((text.into(), GrantLimit::Session)) };
     if number == 0 {
-        return Err("the number must be 1 or more".into());
+        return Err(GrantLimitError::Zero);
     }
     let limit = match unit {
         "times" | "time" => GrantLimit::Uses(number),
         "min" | "minutes" | "minute" => {
             let end = Timestamp::now().checked_add(SignedDuration::from_mins(i64::from(number)));
-            GrantLimit::Until(end.map_err(|_| "the time is too long".to_string())?)
+            GrantLimit::Until(end.map_err(|_| GrantLimitError::TooLong)?)
         }
-        unit => return Err(format!("unknown unit `{unit}`: use times or minutes")),
+        unit => return Err(GrantLimitError::UnknownUnit(unit.into())),
     };
     Ok((pattern.trim().into(), limit))
 }

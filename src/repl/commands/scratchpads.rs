@@ -8,13 +8,14 @@ use crate::agent::{Agent, ApprovalReply};
 use crate::conversation::{CallOutcome, CallResult, Note, Part};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::conversation::PinnedScratchpad;
-use crate::session::{ScratchpadEntry, Scratchpads};
+use crate::session::{ScratchpadEntry, ScratchpadError, Scratchpads};
 use crate::text::LineDiff;
 use crate::ui::scratchpads::{
     KEYS, ScratchpadBrowser, ScratchpadItem, ScratchpadItemKind, ScratchpadRequest,
 };
 use crate::ui::{editor, pager, picture, term};
 use serde_json::json;
+use thiserror::Error;
 
 /// Bytes of a scratchpad that are shown next to the list.
 const HEAD: usize = 8 << 10;
@@ -34,7 +35,7 @@ pub(super) fn scratchpad(context: &mut CommandContext<'_>, rest: &str) -> SlashC
             }
             context.output.rows(&rows);
         }
-        name => match pads.get(name).map_err(|e| e.to_string())? {
+        name => match pads.get(name)? {
             ScratchpadEntry::Text(text) => context.output.quote(&text),
             ScratchpadEntry::Image(image) => context.output.note(&image.describe()),
         },
@@ -42,12 +43,34 @@ pub(super) fn scratchpad(context: &mut CommandContext<'_>, rest: &str) -> SlashC
     Ok(CommandFollowUp::Nothing)
 }
 
-fn agent_of<'c>(context: &'c CommandContext<'_>) -> Result<&'c Agent, String> {
-    context.conversation.agent.as_ref().ok_or_else(|| "no conversation".into())
+/// Why what the screen of scratchpads asked for was not done.
+#[derive(Debug, Error)]
+enum ScratchpadRequestError {
+    #[error("no conversation")]
+    NoConversation,
+    #[error(transparent)]
+    Scratchpad(#[from] ScratchpadError),
+    #[error(transparent)]
+    Editor(#[from] std::io::Error),
+    #[error("the model {model} does not accept pictures")]
+    NoPictures { model: String },
+    /// A call was refused or failed; its result says why.
+    #[error("{}", .0.body())]
+    Call(Box<CallResult>),
+}
+
+impl From<ScratchpadRequestError> for CommandStop {
+    fn from(error: ScratchpadRequestError) -> CommandStop {
+        CommandStop::error(error.to_string())
+    }
+}
+
+fn agent_of<'c>(context: &'c CommandContext<'_>) -> Result<&'c Agent, ScratchpadRequestError> {
+    context.conversation.agent.as_ref().ok_or(ScratchpadRequestError::NoConversation)
 }
 
 /// The screen of scratchpads, until it is closed for good.
-fn browse(context: &mut CommandContext<'_>) -> Result<(), String> {
+fn browse(context: &mut CommandContext<'_>) -> Result<(), ScratchpadRequestError> {
     let items = listed(&agent_of(context)?.env().scratchpads);
     let output = &context.output;
     let (keys, pager) = (output.keymap("scratchpads", KEYS), output.keymap("pager", pager::KEYS));
@@ -55,7 +78,7 @@ fn browse(context: &mut CommandContext<'_>) -> Result<(), String> {
     loop {
         context.output.show(&mut pane);
         let Some(wish) = pane.take_wish() else { break };
-        let words = grant(context, wish).unwrap_or_else(Some);
+        let words = grant(context, wish).unwrap_or_else(|error| Some(error.to_string()));
         pane.tell(listed(&agent_of(context)?.env().scratchpads), words);
     }
     let pinned = context.conversation.pinned.iter().map(|p| format!("`{}`", p.name)).collect::<Vec<_>>();
@@ -65,8 +88,11 @@ fn browse(context: &mut CommandContext<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Does it; what there is to say of it, or why it could not be done.
-fn grant(context: &mut CommandContext<'_>, wish: ScratchpadRequest) -> Result<Option<String>, String> {
+/// Does it; what there is to say of it.
+fn grant(
+    context: &mut CommandContext<'_>,
+    wish: ScratchpadRequest,
+) -> Result<Option<String>, ScratchpadRequestError> {
     let agent = agent_of(context)?;
     let pads = &agent.env().scratchpads;
     match wish {
@@ -86,7 +112,7 @@ fn grant(context: &mut CommandContext<'_>, wish: ScratchpadRequest) -> Result<Op
         }
         ScratchpadRequest::Edit(name) => edit(&context.output.editor(), pads, &name).map(Some),
         ScratchpadRequest::Delete(name) => {
-            pads.delete(&name).map_err(|e| e.to_string())?;
+            pads.delete(&name)?;
             context.conversation.pinned.retain(|pinned| pinned.name != name);
             Ok(Some(format!("deleted `{name}`")))
         }
@@ -100,27 +126,26 @@ fn grant(context: &mut CommandContext<'_>, wish: ScratchpadRequest) -> Result<Op
     }
 }
 
-fn edit(program: &str, pads: &Scratchpads, name: &str) -> Result<String, String> {
+fn edit(program: &str, pads: &Scratchpads, name: &str) -> Result<String, ScratchpadRequestError> {
     let before = text_of(pads, name)?;
-    let after =
-        term::with_original_mode(|| editor::edit(program, &before, ".txt")).map_err(|e| e.to_string())?;
+    let after = term::with_original_mode(|| editor::edit(program, &before, ".txt"))?;
     if after == before {
         return Ok(format!("`{name}` is unchanged"));
     }
     let bytes = after.len();
-    pads.put(name, ScratchpadEntry::Text(after)).map_err(|e| e.to_string())?;
+    pads.put(name, ScratchpadEntry::Text(after))?;
     Ok(format!("`{name}` has {bytes} bytes now"))
 }
 
 /// As the model would read it; a long one is a page of it.
-fn pin(context: &mut CommandContext<'_>, name: &str) -> Result<String, String> {
+fn pin(context: &mut CommandContext<'_>, name: &str) -> Result<String, ScratchpadRequestError> {
     let agent = agent_of(context)?;
     let blind = !agent.model().capabilities.vision;
     let input = json!({ "action": "read", "name": name });
     let result = context.call_for_person(agent, ("by-hand", "scratchpad"), input, ApprovalReply::Nobody);
     let parts = done(result)?.parts;
     if blind && parts.iter().any(|part| matches!(part, Part::Image(_))) {
-        return Err(format!("the model {} does not accept pictures", agent.model().name));
+        return Err(ScratchpadRequestError::NoPictures { model: agent.model().name.clone() });
     }
     let told: Vec<String> = parts.iter().filter_map(Part::as_image).map(picture::chip).collect();
     let bytes: usize = parts.iter().map(size).sum();
@@ -135,8 +160,11 @@ fn pin(context: &mut CommandContext<'_>, name: &str) -> Result<String, String> {
     })
 }
 
-fn done(result: CallResult) -> Result<CallResult, String> {
-    if result.outcome == CallOutcome::Done { Ok(result) } else { Err(result.body()) }
+fn done(result: CallResult) -> Result<CallResult, ScratchpadRequestError> {
+    match result.outcome {
+        CallOutcome::Done => Ok(result),
+        _ => Err(ScratchpadRequestError::Call(Box::new(result))),
+    }
 }
 
 fn size(part: &Part) -> usize {
@@ -147,12 +175,11 @@ fn size(part: &Part) -> usize {
     }
 }
 
-fn text_of(pads: &Scratchpads, name: &str) -> Result<String, String> {
-    match pads.get(name) {
-        Ok(ScratchpadEntry::Text(text)) => Ok(text.to_string()),
-        Ok(ScratchpadEntry::Image(image)) => Ok(image.describe()),
-        Err(e) => Err(e.to_string()),
-    }
+fn text_of(pads: &Scratchpads, name: &str) -> Result<String, ScratchpadError> {
+    Ok(match pads.get(name)? {
+        ScratchpadEntry::Text(text) => text,
+        ScratchpadEntry::Image(image) => image.describe(),
+    })
 }
 
 fn listed(pads: &Scratchpads) -> Vec<ScratchpadItem> {

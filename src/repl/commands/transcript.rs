@@ -7,6 +7,7 @@ use crate::conversation::Message;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::{count, visible};
 use crate::ui::{code_blocks, editor, markdown, pager, term, transcript};
+use thiserror::Error;
 
 /// What `/copy` is asked for: an answer, counted from the last one, and a block of code in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,25 +42,29 @@ fn answers(messages: &[Message]) -> impl Iterator<Item = String> + '_ {
     messages.iter().rev().filter_map(text)
 }
 
-/// The exact bytes that are wanted, or why there are none.
-fn text_for(messages: &[Message], wanted: CopyRequest) -> Result<String, String> {
+/// Why there is nothing to copy.
+#[derive(Debug, Error, PartialEq, Eq)]
+enum CopyRequestError {
+    #[error("no answers yet")]
+    NoAnswers,
+    #[error("there {} {} so far", if *.0 == 1 { "is" } else { "are" }, count::of(*.0, "answer"))]
+    FewAnswers(usize),
+    #[error("that answer has {} of code", count::of(*.0, "block"))]
+    FewBlocks(usize),
+}
+
+/// The exact bytes that are wanted.
+fn text_for(messages: &[Message], wanted: CopyRequest) -> Result<String, CopyRequestError> {
     let Some(text) = answers(messages).nth(wanted.answer - 1) else {
-        let count = answers(messages).count();
-        let answers = count::of(count, "answer");
-        let are = if count == 1 { "is" } else { "are" };
-        return Err(if count == 0 {
-            "no answers yet".into()
-        } else {
-            format!("there {are} {answers} so far")
+        return Err(match answers(messages).count() {
+            0 => CopyRequestError::NoAnswers,
+            count => CopyRequestError::FewAnswers(count),
         });
     };
     let Some(block) = wanted.block else { return Ok(text) };
     let blocks = code_blocks(&text);
     let count = blocks.len();
-    blocks
-        .into_iter()
-        .nth(block - 1)
-        .ok_or_else(|| format!("that answer has {} of code", count::of(count, "block")))
+    blocks.into_iter().nth(block - 1).ok_or(CopyRequestError::FewBlocks(count))
 }
 
 pub(super) fn transcript(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
@@ -73,7 +78,7 @@ pub(super) fn transcript(context: &mut CommandContext<'_>, _: &str) -> SlashComm
             Ok(copied) => copied.words(),
             Err(e) => format!("not copied: {e}"),
         }),
-        edit: Box::new(move |text| editor::edit(&program, text, ".md").map(drop).map_err(|e| e.to_string())),
+        edit: Box::new(move |text| editor::edit(&program, text, ".md").map(drop)),
     };
     let mut pane = transcript::TranscriptView::new(agent.transcript().messages(), &output.theme, hands);
     loop {
@@ -81,7 +86,8 @@ pub(super) fn transcript(context: &mut CommandContext<'_>, _: &str) -> SlashComm
         let Some(path) = pane.take_view() else { return Ok(CommandFollowUp::Nothing) };
         match show_file(context, &path) {
             Ok(None) => {}
-            Ok(Some(words)) | Err(words) => pane.tell(words),
+            Ok(Some(words)) => pane.tell(words),
+            Err(error) => pane.tell(error.to_string()),
         }
     }
 }
@@ -103,8 +109,9 @@ pub(super) fn copy(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
             "/copy, /copy 2 (the answer before the last), /copy 2.1 (its first block of code), /copy code 3",
         )
     })?;
-    let text = text_for(context.conversation.messages(), wanted)
-        .map_err(|why| CommandStop::with_hint(why, "/transcript shows the whole conversation"))?;
+    let text = text_for(context.conversation.messages(), wanted).map_err(|error| {
+        CommandStop::with_hint(error.to_string(), "/transcript shows the whole conversation")
+    })?;
     let copied = context.output.clipboard().copy(&text);
     context.output.note(&copied.map_err(|e| format!("nothing was copied: {e}"))?.words());
     Ok(CommandFollowUp::Nothing)
@@ -147,7 +154,7 @@ mod tests {
         assert_eq!(text(""), Ok("two\r\n  padded  \n".into()));
         assert_eq!(text("2"), Ok("one\n\n```\nfirst  \n\tsecond\n```\n".into()));
         assert_eq!(text("2.1"), Ok("first  \n\tsecond".into()));
-        assert_eq!(text("code"), Err("that answer has 0 blocks of code".into()));
-        assert_eq!(text("3"), Err("there are 2 answers so far".into()));
+        assert_eq!(text("code").unwrap_err().to_string(), "that answer has 0 blocks of code");
+        assert_eq!(text("3").unwrap_err().to_string(), "there are 2 answers so far");
     }
 }

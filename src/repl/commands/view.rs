@@ -20,7 +20,9 @@ use crate::workspace::{
     WorkspaceError,
 };
 use std::io::{Read, Seek};
+use std::path::PathBuf;
 use std::sync::{Arc, MutexGuard, PoisonError};
+use thiserror::Error;
 
 /// A file up to this size is read whole: it gets its colours from the first line on.
 const WHOLE: u64 = 16_000_000;
@@ -39,6 +41,32 @@ enum ViewableContent {
     Picture(Arc<Vec<u8>>, String),
     /// What is said of it instead.
     Other(String),
+}
+
+/// Why a file cannot be shown.
+#[derive(Debug, Error)]
+pub(super) enum ViewFileError {
+    #[error("`{}` is not shown: a rule denies reading it", .0.display())]
+    Hidden(PathBuf),
+    #[error("cannot read `{}`: {cause}", .path.display())]
+    Read { path: PathBuf, cause: std::io::Error },
+    #[error(transparent)]
+    Workspace(WorkspaceError),
+}
+
+impl From<WorkspaceError> for ViewFileError {
+    fn from(error: WorkspaceError) -> ViewFileError {
+        match error {
+            WorkspaceError::Hidden(path) => ViewFileError::Hidden(path),
+            other => ViewFileError::Workspace(other),
+        }
+    }
+}
+
+impl From<ViewFileError> for CommandStop {
+    fn from(error: ViewFileError) -> CommandStop {
+        CommandStop::error(error.to_string())
+    }
 }
 
 /// `src/main.rs:12`, `src/main.rs:12:5`, or a path alone.
@@ -74,13 +102,13 @@ fn shows_pictures(output: &ShellOutput<'_>) -> bool {
 }
 
 /// Shows a file until its screen closes, or gives the sentence that says what it is instead of text.
-pub(super) fn show_file(context: &CommandContext<'_>, rest: &str) -> Result<Option<String>, String> {
+pub(super) fn show_file(context: &CommandContext<'_>, rest: &str) -> Result<Option<String>, ViewFileError> {
     let (output, conversation) = (&context.output, &context.conversation);
     let workspace = conversation.workspace();
     let there = |path: &str| workspace.resolve(path).is_ok_and(|at| at.exists);
     let (path, line) = parse(rest, there);
-    let at = workspace.resolve(&path).map_err(|e| refusal(&e))?;
-    let opened = workspace.open(&at, OpenConsent::Prepared).map_err(|e| refusal(&e))?;
+    let at = workspace.resolve(&path)?;
+    let opened = workspace.open(&at, OpenConsent::Prepared)?;
     let pending = is_pending(&workspace, &at);
     let (text, seen, windows, mut facts) = match content(conversation, &at, opened)? {
         ViewableContent::Text { text, seen, windows, facts } => (text, seen, windows, facts),
@@ -104,9 +132,8 @@ pub(super) fn show_file(context: &CommandContext<'_>, rest: &str) -> Result<Opti
         pager: output.keymap("pager", pager::KEYS),
         copy: Box::new(move |text| clipboard.copy(text).map_or_else(|e| e.to_string(), |c| c.words())),
         edit: Box::new(move |line| match pending {
-            // The file on disk is another one until the change is applied.
-            true => Err("the file is pending: apply it first with /apply, or edit it in /review".into()),
-            false => editor::open(&program, &real, line).map_err(|e| e.to_string()),
+            true => Err(viewer::ViewerEditError::Pending),
+            false => Ok(editor::open(&program, &real, line)?),
         }),
     };
     let name = workspace.shown(&at.path);
@@ -114,8 +141,9 @@ pub(super) fn show_file(context: &CommandContext<'_>, rest: &str) -> Result<Opti
     let mut pane = pane.with_seen(seen).with_windows(windows).with_facts(facts);
     if let Some(view) = workspace.view().cloned() {
         let (path, turns) = (at.path.clone(), turn_numbers(conversation.messages(), &view));
-        pane = pane
-            .with_provenance(Box::new(move || blamed(&view, &path, &turns).unwrap_or_else(|why| vec![why])));
+        pane = pane.with_provenance(Box::new(move || {
+            blamed(&view, &path, &turns).unwrap_or_else(|error| vec![error.to_string()])
+        }));
     }
     output.show(&mut pane);
     Ok(None)
@@ -125,8 +153,8 @@ fn content(
     conversation: &ShellConversation<'_>,
     at: &ResolvedPath,
     mut opened: OpenedFile,
-) -> Result<ViewableContent, String> {
-    let failed = |e: std::io::Error| format!("cannot read `{}`: {e}", at.path.display());
+) -> Result<ViewableContent, ViewFileError> {
+    let failed = |cause: std::io::Error| ViewFileError::Read { path: at.path.clone(), cause };
     let mut head = Vec::new();
     (&mut opened.file).take(8192).read_to_end(&mut head).map_err(failed)?;
     opened.file.rewind().map_err(failed)?;
@@ -140,7 +168,7 @@ fn content(
     if size > WHOLE {
         return Ok(large(conversation, at, opened, &head));
     }
-    let bytes = opened.read_all(&at.path, WHOLE).map_err(|e| refusal(&e))?;
+    let bytes = opened.read_all(&at.path, WHOLE)?;
     let bytes = Arc::new(bytes);
     let Ok(file) = TextFile::new(Arc::clone(&bytes)) else {
         return Ok(ViewableContent::Other(binary("binary data", &mut opened)));
@@ -215,11 +243,15 @@ fn facts(file: &TextFile) -> Vec<String> {
 }
 
 /// A picture, and what is said of it. One that cannot be decoded is only named.
-fn picture(opened: &mut OpenedFile, at: &ResolvedPath, head: &[u8]) -> Result<ViewableContent, String> {
+fn picture(
+    opened: &mut OpenedFile,
+    at: &ResolvedPath,
+    head: &[u8],
+) -> Result<ViewableContent, ViewFileError> {
     let Some(kind) = media::sniff(head, &at.written) else {
         return Ok(ViewableContent::Other(binary("binary data", opened)));
     };
-    let bytes = opened.read_all(&at.path, PICTURE).map_err(|e| refusal(&e))?;
+    let bytes = opened.read_all(&at.path, PICTURE)?;
     let size = bytes.len();
     let bytes = Arc::new(bytes);
     Ok(match media::check(kind, &bytes) {
@@ -240,15 +272,6 @@ fn binary(kind: &str, opened: &mut OpenedFile) -> String {
     match size <= PICTURE && read().is_ok() {
         true => format!("{kind}, {size} bytes, blake3 {}", hasher.finalize().to_hex()),
         false => format!("{kind}, {size} bytes"),
-    }
-}
-
-fn refusal(error: &WorkspaceError) -> String {
-    match error {
-        WorkspaceError::Hidden(path) => {
-            format!("`{}` is not shown: a rule denies reading it", path.display())
-        }
-        other => other.to_string(),
     }
 }
 

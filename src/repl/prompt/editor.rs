@@ -199,7 +199,7 @@ fn pump(teller: &Option<PromptPrinter>, pastes: &PasteStore) -> Option<PtyProxy>
         let why = match input {
             TerminalInput::Paste(text) => match dropped(&text).map_or_else(|| pastes.collapse(&text), Ok) {
                 Ok(text) => return Some(text),
-                Err(why) => why,
+                Err(error) => error.to_string(),
             },
             TerminalInput::PasteRefused(bytes) => paste::refused(bytes, TOO_LONG),
             _ => return None,

@@ -127,7 +127,7 @@ impl ConditionalEventHandler for PastePictureHandler {
         let dir = std::env::temp_dir();
         let (mention, words) = match from_clipboard(&dir, |name| std::env::var(name).ok()) {
             Ok((mention, words)) => (Some(mention), words),
-            Err(why) => (None, why),
+            Err(error) => (None, error.to_string()),
         };
         if let Some(teller) = &self.0 {
             print_above(teller, margin_mark::marked(&words));

@@ -38,10 +38,12 @@ impl SandboxChild<'_> {
     pub(super) fn run(mut self) -> i32 {
         let shell = match self.enter() {
             Ok(shell) => shell,
-            Err(SandboxSetupError { step, error }) => {
+            Err(SandboxSetupError { kind, step, error }) => {
                 // The report is one line: its line breaks travel as NUL, and `handshake` puts them back.
                 let said = format!("could not {step}: {error}\n").replace('\n', "\u{0}");
-                let _ = self.line_out.write_all(format!("{}\n", said.trim_end_matches('\u{0}')).as_bytes());
+                let _ = self
+                    .line_out
+                    .write_all(format!("{}{}\n", kind.mark(), said.trim_end_matches('\u{0}')).as_bytes());
                 return 1;
             }
         };

@@ -112,7 +112,7 @@ fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
         format!("lay a copy-on-write layer over `{}`{why}", overlay.target.display())
     };
     let step = step();
-    at(made, || step).map(DetachedMount)
+    at(made, || step).map(DetachedMount).map_err(SandboxSetupError::of_overlay)
 }
 
 /// Where other file systems are mounted below `dir`. Without privileges no overlay can be laid over such a directory.

@@ -2,8 +2,9 @@
 
 use super::super::proxy;
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
+use super::setup_error::SetupStepKind;
 use super::{init, join_netns, raw};
-use crate::process::{ChildPid, ConfineRequest, ConfinedProcess};
+use crate::process::{ChildPid, ConfineError, ConfineRequest, ConfinedProcess};
 use rustix::io::retry_on_intr;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use std::ffi::OsStr;
@@ -20,7 +21,7 @@ const READY_WITHIN: Duration = Duration::from_secs(60);
 
 /// Starts `sh -c` in the sandbox that the words describe (a [`SandboxSpec`]). Returns when the command is about to start; any
 /// failure before that is an error that says what was refused, and nothing has run.
-pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
+pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
     let mut spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;
     let sockets = named_sockets(&spec);
     spec.masked.extend(sockets);
@@ -30,7 +31,7 @@ pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
         Err(e) => {
             let why =
                 format!("the network of the background command cannot be shared: {e}; end that one first");
-            return Err(io::Error::other(why));
+            return Err(io::Error::other(why).into());
         }
     };
     if !beside {
@@ -42,15 +43,17 @@ pub fn confine(asked: ConfineRequest) -> io::Result<ConfinedProcess> {
         SandboxBackend::Seatbelt | SandboxBackend::None => {
             return Err(io::Error::other(
                 "no sandbox on this system, and placet runs no command without one",
-            ));
+            )
+            .into());
         }
     };
     let (mut mine, theirs) = UnixStream::pair()?;
     let child = init::SandboxChild { spec: &spec, stdin: asked.stdin, line: &asked.line, line_out: theirs };
     let pid = raw::fork(flags, || child.run()).map_err(refused)?;
     let ready = map_ids(pid, flags)
+        .map_err(ConfineError::from)
         .and_then(|()| handshake(&mut mine))
-        .and_then(|listener| serve_proxy(&spec, listener));
+        .and_then(|listener| Ok(serve_proxy(&spec, listener)?));
     match ready {
         Ok(()) => Ok(ConfinedProcess { pid, words: Some(mine) }),
         Err(error) => {
@@ -174,7 +177,7 @@ fn late(error: rustix::io::Errno) -> io::Error {
 
 /// Lets the child go on and waits until it has its walls. Its word is a line: `ready`, with a listener where there is
 /// a proxy, or what was refused.
-fn handshake(line: &mut UnixStream) -> io::Result<Option<OwnedFd>> {
+fn handshake(line: &mut UnixStream) -> Result<Option<OwnedFd>, ConfineError> {
     line.set_read_timeout(Some(READY_WITHIN))?;
     line.write_all(b"g")?;
     let mut said = Vec::new();
@@ -197,9 +200,14 @@ fn handshake(line: &mut UnixStream) -> io::Result<Option<OwnedFd>> {
         }
         said.extend_from_slice(&byte);
     }
-    match String::from_utf8_lossy(&said).trim_end() {
-        init::READY => Ok(listener),
-        "" => Err(io::Error::other("it ended before it was ready")),
-        reason => Err(io::Error::other(reason.replace('\u{0}', "\n"))),
+    let said = String::from_utf8_lossy(&said);
+    let said = said.trim_end();
+    if said == init::READY {
+        return Ok(listener);
     }
+    Err(match SetupStepKind::read(said) {
+        (_, "") => io::Error::other("it ended before it was ready").into(),
+        (SetupStepKind::Overlay, reason) => ConfineError::Overlay(reason.replace('\u{0}', "\n")),
+        (SetupStepKind::Other, reason) => io::Error::other(reason.replace('\u{0}', "\n")).into(),
+    })
 }

@@ -7,6 +7,7 @@ use crate::workspace::{
 };
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use thiserror::Error;
 
 mod journal;
 mod report;
@@ -91,12 +92,26 @@ fn s(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// What is pending at or below `paths`, with both ends of a file that was moved; everything, if there are none. The error names a path with nothing pending.
+/// A path that was named has no pending changes.
+#[derive(Debug, Error)]
+#[error("nothing is pending at `{shown}`")]
+pub struct NothingPending {
+    /// As a person reads it.
+    shown: String,
+}
+
+impl NothingPending {
+    fn at(path: &Path, shown: DisplayPathFn<'_>) -> NothingPending {
+        NothingPending { shown: named(path, shown) }
+    }
+}
+
+/// What is pending at or below `paths`, with both ends of a file that was moved; everything, if there are none.
 pub fn choice(
     set: &ChangeSet,
     paths: &[PathBuf],
     shown: DisplayPathFn<'_>,
-) -> Result<ChangeSelection, String> {
+) -> Result<ChangeSelection, NothingPending> {
     if paths.is_empty() {
         return Ok(View::everything(set));
     }
@@ -104,7 +119,7 @@ pub fn choice(
     for path in paths {
         let below = set.below(path);
         if below.is_empty() {
-            return Err(format!("nothing is pending at `{}`", named(path, shown)));
+            return Err(NothingPending::at(path, shown));
         }
         chosen.extend(below);
     }
@@ -137,7 +152,7 @@ pub fn apply(
     let classes = view.classify(&set);
     let mut chosen = match wanted.choice(&set, &classes, shown) {
         Ok(chosen) => chosen,
-        Err(why) => return UserReport::failed(why),
+        Err(error) => return UserReport::failed(error.to_string()),
     };
     let special = set.take_special(&mut chosen);
     let PermittedChanges { mut choice, waiting, losses, repositories } =
@@ -170,13 +185,13 @@ pub fn losses_of(view: &View, wanted: &ApplyRequest, shown: DisplayPathFn<'_>) -
 }
 
 impl ApplyRequest {
-    /// What is wanted of `set`. The error names a path with nothing pending.
+    /// What is wanted of `set`.
     fn choice(
         &self,
         set: &ChangeSet,
         classes: &ChangeClasses,
         shown: DisplayPathFn<'_>,
-    ) -> Result<ChangeSelection, String> {
+    ) -> Result<ChangeSelection, NothingPending> {
         let mut chosen = match self.only_approved {
             true => ChangeSelection::new(),
             false => choice(set, &self.paths, shown)?,
@@ -184,7 +199,7 @@ impl ApplyRequest {
         for path in self.approval.paths() {
             let belongs = classes.goes_with(set, path);
             if belongs.is_empty() {
-                return Err(format!("nothing is pending at `{}`", named(path, shown)));
+                return Err(NothingPending::at(path, shown));
             }
             chosen.extend(belongs.into_iter().map(|path| (path, SelectedPart::Whole)));
         }

@@ -5,6 +5,9 @@ use crate::text::sanitize;
 use crate::ui::line_ui::{LineUi, chosen, say_numbered};
 use std::time::{Duration, Instant};
 
+/// A number that no item of the list has.
+struct UnknownItemNumber(String);
+
 /// Things listed at once.
 const PAGE: usize = 10;
 /// A list that takes longer is listed as far as it is known.
@@ -38,7 +41,9 @@ impl Picker<'_> {
                     self.taken = taken;
                     return;
                 }
-                Some(Err(word)) => talk.say(&format!("no {word}; `/{word}` searches for it")),
+                Some(Err(UnknownItemNumber(word))) => {
+                    talk.say(&format!("no {word}; `/{word}` searches for it"))
+                }
                 None => {
                     self.query.set(answer.strip_prefix('/').unwrap_or(answer));
                     self.ask();
@@ -70,14 +75,15 @@ impl Picker<'_> {
         say_numbered(talk, from, page.map(|item| words(item)));
     }
 
-    /// What an answer of numbers takes; the error is the number that there is not. `None`: it is no number.
-    fn numbered(&self, answer: &str) -> Option<Result<Vec<String>, String>> {
+    /// What an answer of numbers takes. `None`: it is no number.
+    fn numbered(&self, answer: &str) -> Option<Result<Vec<String>, UnknownItemNumber>> {
         let words: Vec<&str> = answer.split([' ', ',']).filter(|word| !word.is_empty()).collect();
         let all = words.iter().all(|word| word.bytes().all(|b| b.is_ascii_digit()));
         if !all || words.len() > 1 && self.many == SelectionMode::One {
             return None;
         }
-        let item = |word: &&str| chosen(&self.ranked.top, word).ok_or_else(|| (*word).to_string());
+        let item =
+            |word: &&str| chosen(&self.ranked.top, word).ok_or_else(|| UnknownItemNumber((*word).into()));
         Some(words.iter().map(|word| item(word).map(|item| item.value().to_string())).collect())
     }
 }

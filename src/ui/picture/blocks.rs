@@ -2,21 +2,20 @@
 //!
 //! It is what remains where a terminal has no protocol for pictures, or none that is known. It needs no erasing.
 
-use crate::media::{sniff, thumb};
+use super::thumbnail::{PictureError, thumbnail};
 use crate::ui::ansi::ColorDepth;
 use ratatui::style::{Color, Style};
 use ratatui::text::{Line, Span};
 
-/// A picture as rows of half blocks, at most so many columns and rows. The error says why it cannot be shown.
+/// A picture as rows of half blocks, at most so many columns and rows.
 pub fn half_blocks(
     bytes: &[u8],
     name: &str,
     (columns, rows): (usize, usize),
     depth: ColorDepth,
-) -> Result<Vec<Line<'static>>, String> {
-    let kind = sniff(bytes.get(..64).unwrap_or(bytes), name).ok_or("not a picture")?;
+) -> Result<Vec<Line<'static>>, PictureError> {
     let fits = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let small = thumb(kind, bytes, fits(columns), fits(rows * 2)).map_err(|e| e.to_string())?;
+    let small = thumbnail(bytes, name, (fits(columns), fits(rows * 2)))?;
     let color = |pixel: [u8; 3]| {
         let [r, g, b] = pixel;
         depth.limit(Style::new().fg(Color::Rgb(r, g, b))).fg.unwrap_or(Color::Reset)

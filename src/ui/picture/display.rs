@@ -3,8 +3,8 @@
 use super::blocks::half_blocks;
 use super::protocol::PictureProtocol;
 use super::terminal_picture::TerminalPicture;
+use super::thumbnail::{PictureError, thumbnail};
 use crate::config::PictureSetting;
-use crate::media::{sniff, thumb};
 use crate::ui::ansi::ColorDepth;
 use crate::ui::term;
 use ratatui::text::Line;
@@ -64,7 +64,7 @@ impl PictureDisplay {
                 self.dots(bytes, name, (columns, rows)).map(|dots| RenderedPicture::Dots(Arc::new(dots)))
             }
         };
-        drawn.unwrap_or_else(RenderedPicture::Words)
+        drawn.unwrap_or_else(|error| RenderedPicture::Words(error.to_string()))
     }
 
     fn dots(
@@ -72,12 +72,10 @@ impl PictureDisplay {
         bytes: &[u8],
         name: &str,
         (columns, rows): (usize, usize),
-    ) -> Result<TerminalPicture, String> {
+    ) -> Result<TerminalPicture, PictureError> {
         let cell = (self.cell)().unwrap_or(CELL);
-        let kind = sniff(bytes.get(..64).unwrap_or(bytes), name).ok_or("not a picture")?;
         let most = |count: usize, one: u32| u32::try_from(count).unwrap_or(u32::MAX).saturating_mul(one);
-        let thumb =
-            thumb(kind, bytes, most(columns, cell.0), most(rows, cell.1)).map_err(|e| e.to_string())?;
-        Ok(TerminalPicture::new(thumb, cell, self.protocol))
+        let scaled = thumbnail(bytes, name, (most(columns, cell.0), most(rows, cell.1)))?;
+        Ok(TerminalPicture::new(scaled, cell, self.protocol))
     }
 }

@@ -10,6 +10,7 @@ mod display;
 mod protocol;
 mod sixel;
 mod terminal_picture;
+mod thumbnail;
 
 pub use blocks::half_blocks;
 pub use chip::chip;

@@ -2,6 +2,7 @@
 
 use super::file::{ReviewDecision, ReviewHunk, ReviewLines};
 use super::side_text::{LineTerminator, SideText};
+use thiserror::Error;
 
 /// Unchanged lines around the hunk, so that one sees where it is.
 const AROUND: usize = 3;
@@ -31,9 +32,25 @@ fn frame<'a>(lines: &'a ReviewLines, hunk: &ReviewHunk) -> Vec<(char, &'a str)> 
     out
 }
 
-/// The file with the hunk as it came back: `None` when it was to be left as it is. The error says which line was
-/// changed that must not be.
-pub(super) fn read(lines: &ReviewLines, h: usize, text: &str) -> Result<Option<ReviewLines>, String> {
+/// Why a hunk cannot be taken as it came back from the editor. Lines are counted from 1.
+#[derive(Debug, Error)]
+pub(super) enum HunkEditError {
+    #[error("line {0} must start with +, - or a blank")]
+    NoSign(usize),
+    #[error("line {0} was changed, and only lines with + may change")]
+    Changed(usize),
+    #[error("the line `{0}` is missing, and only lines with + may be removed")]
+    Missing(String),
+    #[error("the hunk no longer exists")]
+    NoHunk,
+    #[error("`{0}` cannot be written in the file's encoding")]
+    Encoding(String),
+    #[error("the text cannot be split into lines")]
+    NoLines,
+}
+
+/// The file with the hunk as it came back: `None` when it was to be left as it is.
+pub(super) fn read(lines: &ReviewLines, h: usize, text: &str) -> Result<Option<ReviewLines>, HunkEditError> {
     let Some(hunk) = lines.hunks.get(h) else { return Ok(None) };
     let shown: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
     if shown.iter().all(|line| line.trim().is_empty()) {
@@ -50,22 +67,22 @@ pub(super) fn read(lines: &ReviewLines, h: usize, text: &str) -> Result<Option<R
         let (sign, rest) = match line.chars().next() {
             Some(sign @ ('-' | ' ')) => (sign, line.get(1..).unwrap_or("")),
             None => (' ', ""),
-            Some(_) => return Err(format!("line {} must start with +, - or a blank", n + 1)),
+            Some(_) => return Err(HunkEditError::NoSign(n + 1)),
         };
         match kept.next() {
             Some((s, text)) if s == sign && text.trim_end_matches('\r') == rest.trim_end_matches('\r') => {}
-            _ => return Err(format!("line {} was changed, and only lines with + may change", n + 1)),
+            _ => return Err(HunkEditError::Changed(n + 1)),
         }
     }
     if let Some((_, line)) = kept.next() {
-        return Err(format!("the line `{line}` is missing, and only lines with + may be removed"));
+        return Err(HunkEditError::Missing(line.into()));
     }
     replaced(lines, h, &added).map(Some)
 }
 
 /// The file with the new lines of one hunk replaced; decisions about the others stay.
-fn replaced(lines: &ReviewLines, h: usize, added: &[&str]) -> Result<ReviewLines, String> {
-    let Some(hunk) = lines.hunks.get(h) else { return Err("the hunk no longer exists".into()) };
+fn replaced(lines: &ReviewLines, h: usize, added: &[&str]) -> Result<ReviewLines, HunkEditError> {
+    let hunk = lines.hunks.get(h).ok_or(HunkEditError::NoHunk)?;
     let (new, all) = (&lines.new, lines.new.len());
     let last_is_bare =
         hunk.new.end == all && !hunk.new.is_empty() && new.end(all - 1) == LineTerminator::None;
@@ -73,15 +90,14 @@ fn replaced(lines: &ReviewLines, h: usize, added: &[&str]) -> Result<ReviewLines
     let mut bytes = new.bytes(0..hunk.new.start).to_vec();
     for (n, line) in added.iter().enumerate() {
         let doc = if new.is_empty() { &lines.old } else { new };
-        let line =
-            doc.encode(line).ok_or_else(|| format!("`{line}` cannot be written in the file's encoding"))?;
+        let line = doc.encode(line).ok_or_else(|| HunkEditError::Encoding((*line).into()))?;
         bytes.extend_from_slice(line.strip_suffix(b"\r").unwrap_or(&line));
         if !(last_is_bare && n + 1 == added.len()) {
             bytes.extend_from_slice(end);
         }
     }
     bytes.extend_from_slice(new.bytes(hunk.new.end..all));
-    let new = SideText::new(bytes).ok_or("the text cannot be split into lines")?;
+    let new = SideText::new(bytes).ok_or(HunkEditError::NoLines)?;
     let mut out = ReviewLines {
         edited: true,
         opened: lines.opened.clone(),
@@ -144,11 +160,14 @@ mod tests {
         let before = lines("a\nb\n", "A\nb\n");
         let shown = text("x", &before, &before.hunks[0]);
         assert_eq!(
-            read(&before, 0, &shown.replace("-a", "-z")).unwrap_err(),
+            read(&before, 0, &shown.replace("-a", "-z")).unwrap_err().to_string(),
             "line 1 was changed, and only lines with + may change"
         );
         assert!(
-            read(&before, 0, &shown.replace(" b\n", "")).unwrap_err().starts_with("the line `b` is missing")
+            read(&before, 0, &shown.replace(" b\n", ""))
+                .unwrap_err()
+                .to_string()
+                .starts_with("the line `b` is missing")
         );
         assert!(read(&before, 0, "# nothing\n\n").unwrap().is_none());
     }

@@ -14,12 +14,13 @@ use crate::ui::worker::Worker;
 use ratatui::style::Style;
 use ratatui::text::Line;
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Who wrote each line of a file, in a few words; the error says why that cannot be told.
-pub type BlameFn = Arc<dyn Fn(&std::path::Path) -> Result<Vec<String>, String> + Send + Sync>;
+/// Who wrote each line of a file, in a few words.
+pub type BlameFn = Arc<dyn Fn(&std::path::Path) -> std::io::Result<Vec<String>> + Send + Sync>;
 
 /// Rows of the screen that a picture takes at most.
 const PICTURE_ROWS: usize = 16;
@@ -31,7 +32,7 @@ pub(super) struct ReviewWorkers {
     blamed: HashMap<usize, Option<Vec<String>>>,
     pictures: HashMap<(usize, DiffSide), ReviewPicture>,
     decoder: Worker<PictureTask, (PictureTask, RenderedPicture)>,
-    blamer: Worker<BlameTask, (usize, Result<Vec<String>, String>)>,
+    blamer: Worker<BlameTask, (usize, std::io::Result<Vec<String>>)>,
 }
 
 struct PictureTask {
@@ -138,11 +139,12 @@ impl ReviewWorkers {
             }
         }
         while let Some(made) = self.blamer.poll() {
-            let cannot =
-                |why: &str| ReviewUpdate::Said(format!("cannot determine who wrote these lines: {why}"));
+            let cannot = |why: &dyn Display| {
+                ReviewUpdate::Said(format!("cannot determine who wrote these lines: {why}"))
+            };
             news = match made {
                 Ok((file, lines)) => {
-                    let said = lines.as_ref().err().map(|why| cannot(why));
+                    let said = lines.as_ref().err().map(|error| cannot(error));
                     // It may have been edited meanwhile.
                     if let Some(slot) = self.blamed.get_mut(&file) {
                         *slot = Some(lines.unwrap_or_default());
@@ -151,7 +153,7 @@ impl ReviewWorkers {
                 }
                 Err(e) => {
                     self.blamed.values_mut().for_each(|lines| *lines = lines.take().or(Some(Vec::new())));
-                    cannot(&e.to_string())
+                    cannot(&e)
                 }
             };
         }

@@ -3,6 +3,16 @@
 use super::{ScratchpadBrowser, ScratchpadItem, ScratchpadItemKind, ScratchpadRequest};
 use crate::text::sanitize;
 use crate::ui::line_ui::{LineUi, chosen, say_numbered};
+use thiserror::Error;
+
+/// Why an answer names nothing that can be done.
+#[derive(Debug, Error)]
+enum ScratchpadAnswerError {
+    #[error("no scratchpad `{0}`")]
+    Unknown(String),
+    #[error("`{0}` is a picture: only text can be edited or saved as a file")]
+    Picture(String),
+}
 
 const WORDS: &str =
     "a number shows one, `diff N M`, `edit N`, `file N PATH`, `attach N`, `delete N`, Enter leaves: ";
@@ -25,7 +35,7 @@ impl ScratchpadBrowser {
                     self.wish = Some(wish);
                     return;
                 }
-                Err(why) => talk.say(&sanitize::line(&why)),
+                Err(why) => talk.say(&sanitize::line(&why.to_string())),
             }
         }
     }
@@ -39,18 +49,18 @@ impl ScratchpadBrowser {
         say_numbered(talk, 0, self.pads.iter().map(words));
     }
 
-    fn named(&self, word: &str) -> Result<&ScratchpadItem, String> {
+    fn named(&self, word: &str) -> Result<&ScratchpadItem, ScratchpadAnswerError> {
         let by_name = || self.pads.iter().find(|pad| pad.name == word);
-        chosen(&self.pads, word).or_else(by_name).ok_or(format!("no scratchpad `{word}`"))
+        chosen(&self.pads, word).or_else(by_name).ok_or_else(|| ScratchpadAnswerError::Unknown(word.into()))
     }
 
-    /// What an answer asks for, or what is wrong with it.
-    fn wished(&self, answer: &str) -> Result<ScratchpadRequest, String> {
+    /// What an answer asks for.
+    fn wished(&self, answer: &str) -> Result<ScratchpadRequest, ScratchpadAnswerError> {
         let (verb, rest) = answer.split_once(' ').unwrap_or((answer, ""));
         let rest = rest.trim();
         let text = |word: &str| match self.named(word)? {
             pad if pad.kind == ScratchpadItemKind::Picture => {
-                Err(format!("`{}` is a picture: only text can be edited or saved as a file", pad.name))
+                Err(ScratchpadAnswerError::Picture(pad.name.clone()))
             }
             pad => Ok(pad.name.clone()),
         };

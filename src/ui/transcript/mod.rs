@@ -54,7 +54,7 @@ pub const KEYS: &[KeyBinding<TranscriptAction>] = &[
 
 /// The editor opens the text of an entry.
 pub type TranscriptCallbacks<'h> =
-    ScreenCallbacks<'h, TranscriptAction, dyn Fn(&str) -> Result<(), String> + 'h>;
+    ScreenCallbacks<'h, TranscriptAction, dyn Fn(&str) -> std::io::Result<()> + 'h>;
 
 pub struct TranscriptView<'m> {
     entries: TranscriptEntries<'m>,
@@ -231,8 +231,8 @@ impl FullScreenPane for TranscriptView<'_> {
 
     fn run_released(&mut self) {
         let Some(entry) = self.current() else { return };
-        if let Err(why) = (self.hands.edit)(&entry.text()) {
-            self.screen.note = Some(why);
+        if let Err(error) = (self.hands.edit)(&entry.text()) {
+            self.screen.note = Some(error.to_string());
         }
     }
 }

@@ -30,7 +30,7 @@ impl TurnPane {
                 self.focus = QuestionFocus::Draft;
                 Vec::new()
             }
-            (Err(why), _) => scrollback::notice(&why, &self.theme),
+            (Err(error), _) => scrollback::notice(&error.to_string(), &self.theme),
         }
     }
 

@@ -346,7 +346,7 @@ impl LinearTurn {
         let text = text.trim_end_matches(['\n', '\r']);
         match self.pastes.collapse_always(text) {
             Ok(words) => self.enqueue(&words),
-            Err(why) => label("note", &why),
+            Err(error) => label("note", &error.to_string()),
         }
     }
 

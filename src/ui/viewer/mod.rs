@@ -30,6 +30,7 @@ use ratatui::buffer::Buffer;
 use ratatui::text::{Line, Span};
 use source::{ProvenanceColumn, ViewerLines};
 pub(crate) use source::{exact, styled};
+use thiserror::Error;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewerAction {
@@ -50,7 +51,18 @@ pub const KEYS: &[KeyBinding<ViewerAction>] = &[
 const WINDOW: usize = 8 << 20;
 
 /// The editor opens the file at a line, counted from 1.
-pub type ViewerCallbacks<'h> = ScreenCallbacks<'h, ViewerAction, dyn Fn(usize) -> Result<(), String> + 'h>;
+/// Why the person's editor did not open the file.
+#[derive(Debug, Error)]
+pub enum ViewerEditError {
+    /// The file on disk is another one until the change is applied.
+    #[error("the file is pending: apply it first with /apply, or edit it in /review")]
+    Pending,
+    #[error(transparent)]
+    Editor(#[from] std::io::Error),
+}
+
+pub type ViewerCallbacks<'h> =
+    ScreenCallbacks<'h, ViewerAction, dyn Fn(usize) -> Result<(), ViewerEditError> + 'h>;
 
 pub struct Viewer<'h> {
     lines: ViewerLines,
@@ -260,8 +272,8 @@ impl FullScreenPane for Viewer<'_> {
 
     fn run_released(&mut self) {
         let line = self.lines.line_of(self.screen.scroll.cursor());
-        if let Err(why) = (self.hands.edit)(line + 1) {
-            self.screen.note = Some(why);
+        if let Err(error) = (self.hands.edit)(line + 1) {
+            self.screen.note = Some(error.to_string());
         }
     }
 }

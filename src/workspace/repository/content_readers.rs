@@ -1,9 +1,24 @@
 //! How the content before and after a change is read.
 
 use std::path::Path;
+use thiserror::Error;
 
-/// Reads a path, of at most so many bytes; nothing where there is no file. The error says why it cannot be read.
-pub(super) type ReadContent<'a> = dyn Fn(&Path, u64) -> Result<Option<Vec<u8>>, String> + 'a;
+/// Why the content of a path cannot be read.
+#[derive(Debug, Error)]
+pub(in crate::workspace) enum ContentReadError {
+    #[error("it is larger than {0} bytes")]
+    TooLarge(u64),
+    #[error("it is not a regular file")]
+    NotRegular,
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// The content of a path; `None` where there is no file.
+pub(in crate::workspace) type ReadOutcome = Result<Option<Vec<u8>>, ContentReadError>;
+
+/// Reads a path, of at most so many bytes.
+pub(super) type ReadContent<'a> = dyn Fn(&Path, u64) -> ReadOutcome + 'a;
 
 /// How the contents of a path are read: before and after the change, of at most so many bytes.
 pub(in crate::workspace) struct ContentReaders<'a> {

@@ -4,7 +4,7 @@
 use super::RepositorySet;
 use super::config::{GitSettings, LARGEST, settings};
 use super::config_keys::consequence;
-pub(in crate::workspace) use super::content_readers::ContentReaders;
+use super::content_readers::{ContentReaders, ReadOutcome};
 use super::detect::ALTERNATES;
 pub(in crate::workspace) use super::lexical::flat;
 use super::lost_objects::lost_objects;
@@ -178,13 +178,13 @@ fn settings_of(
         facts.push(unread("it is a link".into()));
         return;
     }
-    let read = |read: Result<Option<Vec<u8>>, String>| match read {
+    let read = |read: ReadOutcome| match read {
         Ok(None) => Ok(GitSettings::new()),
         Ok(Some(bytes)) => match settings(&bytes) {
             (settings, None) => Ok(settings),
             (settings, Some(error)) => Err((settings, error.to_string())),
         },
-        Err(why) => Err((GitSettings::new(), why)),
+        Err(why) => Err((GitSettings::new(), why.to_string())),
     };
     // Settings of a directory that was no repository had no effect: all of them are new.
     let known = fate != RepositoryChangeKind::Created;

@@ -5,7 +5,7 @@
 //! themselves are not read.
 
 use super::RepositorySet;
-use super::facts::ContentReaders;
+use super::content_readers::{ContentReaders, ReadOutcome};
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::PathState;
 use std::collections::BTreeMap;
@@ -141,7 +141,7 @@ struct PackIndex {
 
 impl PackIndex {
     /// `None` for what is no index of version 2.
-    fn read(content: &Result<Option<Vec<u8>>, String>) -> Option<PackIndex> {
+    fn read(content: &ReadOutcome) -> Option<PackIndex> {
         let bytes = content.as_ref().ok()?.clone()?;
         // The last of the 256 counts is the number of all objects.
         let count = u32::from_be_bytes(bytes.get(NAMES_AT - 4..NAMES_AT)?.try_into().ok()?);
@@ -193,6 +193,7 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::content_readers::ContentReadError;
     use super::*;
 
     fn index(names: &[[u8; 20]], large: usize) -> Vec<u8> {
@@ -215,7 +216,7 @@ mod tests {
         }
         assert!(PackIndex::read(&Ok(Some(b"\xfftOc".to_vec()))).is_none());
         assert!(PackIndex::read(&Ok(Some(index(&[[1; 20]], 2)))).is_none(), "the length does not match");
-        assert!(PackIndex::read(&Err("too large".into())).is_none());
+        assert!(PackIndex::read(&Err(ContentReadError::TooLarge(1))).is_none());
     }
 
     #[test]

@@ -18,9 +18,10 @@ mod repository_change;
 mod repository_row;
 
 pub(in crate::workspace) use crate::permission::is_repository;
+pub(in crate::workspace) use content_readers::{ContentReadError, ContentReaders, ReadOutcome};
 pub use detect::RepositorySet;
-pub(in crate::workspace) use facts::{ContentReaders, facts_of, flat};
 pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact};
+pub(in crate::workspace) use facts::{facts_of, flat};
 pub(in crate::workspace) use git_dirs::GitDirs;
 pub use git_files::GitFileKind;
 pub use git_reader::{

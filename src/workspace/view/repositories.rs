@@ -3,8 +3,8 @@
 
 use super::super::apply::{ApplyError, ApplyStep, commit_steps};
 use super::super::repository::{
-    ContentReaders, GitHookDirs, RepositoryChange, RepositoryChangeKind, RepositorySet, facts_of,
-    is_repository,
+    ContentReadError, ContentReaders, GitHookDirs, ReadOutcome, RepositoryChange, RepositoryChangeKind,
+    RepositorySet, facts_of, is_repository,
 };
 use super::base::BaseRecord;
 use super::collect::CommandEffects;
@@ -111,25 +111,25 @@ impl View {
         facts_of(repository, fate, changes, all, &contents)
     }
 
-    fn content_before(&self, shelf: LayerKind, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+    fn content_before(&self, shelf: LayerKind, path: &Path, most: u64) -> ReadOutcome {
         let node = match self.layer_set(shelf).bases().get(path) {
             Some(base) => base.node.clone(),
-            None => node_at(path).map_err(|e| e.to_string())?,
+            None => node_at(path)?,
         };
         match node {
             PathState::Absent => Ok(None),
-            PathState::File { size, .. } if size > most => Err(format!("it is larger than {most} bytes")),
+            PathState::File { size, .. } if size > most => Err(ContentReadError::TooLarge(most)),
             PathState::File { hash, .. } => match self.objects().get(hash) {
                 Ok(bytes) => Ok(Some(bytes)),
                 Err(_) => read(path, most).map(Some),
             },
-            _ => Err("it is not a regular file".into()),
+            _ => Err(ContentReadError::NotRegular),
         }
     }
 
-    fn content_after(&self, shelf: LayerKind, path: &Path, most: u64) -> Result<Option<Vec<u8>>, String> {
+    fn content_after(&self, shelf: LayerKind, path: &Path, most: u64) -> ReadOutcome {
         let Some((index, rel)) = self.locate(path) else { return Ok(None) };
-        let real = self.stack(index, self.layer_set(shelf).depth).real(&rel).map_err(|e| e.to_string())?;
+        let real = self.stack(index, self.layer_set(shelf).depth).real(&rel)?;
         match real {
             Some(real) if stat_at(&real).ok().flatten().is_some() => read(&real, most).map(Some),
             _ => Ok(None),
@@ -219,12 +219,12 @@ impl View {
     }
 }
 
-fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+fn read(path: &Path, most: u64) -> Result<Vec<u8>, ContentReadError> {
     let opened = open_regular(path, OFlags::RDONLY);
-    let opened = opened.map_err(|_| "it is not a regular file".to_string())?;
+    let opened = opened.map_err(|_| ContentReadError::NotRegular)?;
     let mut bytes = Vec::new();
-    opened.file.take(most + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
-    if bytes.len() as u64 > most { Err(format!("it is larger than {most} bytes")) } else { Ok(bytes) }
+    opened.file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most { Err(ContentReadError::TooLarge(most)) } else { Ok(bytes) }
 }
 
 #[cfg(test)]

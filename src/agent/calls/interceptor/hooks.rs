@@ -129,7 +129,7 @@ pub(super) async fn inspect_result(ctx: &CallContext, output: ToolOutput) -> Too
             let reason = ruling.says("asks a person to see the result first");
             match approval::ask_about_result(ctx, &reason, &output).await {
                 Ok(()) => output,
-                Err(why) => withheld(&output, &why),
+                Err(why) => withheld(&output, &why.to_string()),
             }
         }
     }

@@ -137,7 +137,7 @@ fn image_block(image: &Image, capabilities: &ModelCapabilities) -> Value {
             "type": "image",
             "source": {"type": "base64", "media_type": image.media_type, "data": data},
         }),
-        Err(note) => text(&note),
+        Err(omitted) => text(&omitted.to_string()),
     }
 }
 

@@ -125,7 +125,7 @@ impl GeminiEncoder<'_> {
                         aside.push(json!({"text": format!("the {} {} of {}:", image.word(), image.name, reply.name)}));
                         aside.push(inline(image, &data));
                     }
-                    Err(note) => texts.push(note),
+                    Err(omitted) => texts.push(omitted.to_string()),
                 },
             }
         }
@@ -146,7 +146,7 @@ impl GeminiEncoder<'_> {
     fn picture_or_note(&self, image: &Image) -> Value {
         match image::base64(image, self.capabilities) {
             Ok(data) => inline(image, &data),
-            Err(note) => json!({"text": note}),
+            Err(omitted) => json!({"text": omitted.to_string()}),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::super::history::{
 };
 use super::WIRE;
 use crate::conversation::{Image, ToolSpec};
-use crate::provider::wire::image;
+use crate::provider::wire::image::{self, OmittedImage};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
@@ -168,7 +168,7 @@ impl ChatEncoder<'_> {
                         aside.push(text(&whose));
                         aside.push(image_url(image, &data));
                     }
-                    Err(note) => texts.push(note),
+                    Err(omitted) => texts.push(omitted.to_string()),
                 },
             }
         }
@@ -181,7 +181,7 @@ impl ChatEncoder<'_> {
     }
 
     /// A PDF has no place here that compatible servers agree on.
-    fn base64(&self, image: &Image) -> Result<String, String> {
+    fn base64(&self, image: &Image) -> Result<String, OmittedImage> {
         if image.is_pdf() {
             return image::base64(image, &ModelCapabilities { pdf: false, ..self.capabilities.clone() });
         }
@@ -191,7 +191,7 @@ impl ChatEncoder<'_> {
     fn picture_or_note(&self, image: &Image) -> Value {
         match self.base64(image) {
             Ok(data) => image_url(image, &data),
-            Err(note) => text(&note),
+            Err(omitted) => text(&omitted.to_string()),
         }
     }
 

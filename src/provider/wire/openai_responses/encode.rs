@@ -112,7 +112,7 @@ fn picture_or_note(image: &Image, capabilities: &ModelCapabilities) -> Value {
             }
             json!({"type": "input_image", "image_url": url, "detail": "auto"})
         }
-        Err(note) => text(&note),
+        Err(omitted) => text(&omitted.to_string()),
     }
 }
 

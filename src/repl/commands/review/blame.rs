@@ -3,6 +3,7 @@
 use crate::conversation::Message;
 use crate::workspace::{ApprovedBy, LineAttribution, LineStatus, TransactionLabel, View};
 use std::collections::BTreeMap;
+use std::io;
 use std::path::Path;
 
 /// Turns of a conversation by the names they have in the journal, counted as people count them.
@@ -16,8 +17,8 @@ pub(in crate::repl) fn turn_numbers(messages: &[Message], view: &View) -> TurnNu
 }
 
 /// Who wrote each line, in the width of a gutter: turn, what, consent.
-pub fn blamed(view: &View, path: &Path, turns: &TurnNumbers) -> Result<Vec<String>, String> {
-    let blame = view.blame(path).map_err(|e| e.to_string())?;
+pub fn blamed(view: &View, path: &Path, turns: &TurnNumbers) -> io::Result<Vec<String>> {
+    let blame = view.blame(path)?;
     Ok(blame.lines.iter().map(|line| words(&line.claim, turns)).collect())
 }
 

@@ -11,13 +11,14 @@ use crate::tools::files::lookup::LookupPlan;
 use crate::tools::files::staged_files::StagedFiles;
 use crate::tools::files::staged_plan::{StagedPlan, StagedReport};
 use crate::tools::toolset::foreign_tool::ForeignTool;
-use crate::workspace::{OpenConsent, ResolvedPath, TextFile, WorkspaceError};
+use crate::workspace::{EditError, OpenConsent, ResolvedPath, TextFile, WorkspaceError};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use thiserror::Error;
 
 /// The largest file and the most files of one transfer.
 const LARGEST: u64 = 16 << 20;
@@ -40,30 +41,49 @@ struct DeepagentsDownload {
     paths: Vec<String>,
 }
 
-/// One file of a transfer: where it goes, or which of the four errors it has.
-type DeepagentsTarget = Result<DeepagentsPath, &'static str>;
-
-/// The content of a file, or why it cannot be taken.
-type DeepagentsBytes = Result<Vec<u8>, &'static str>;
-
-fn place(surface: &DeepagentsOptions, env: &ToolContext, path: &str) -> DeepagentsTarget {
-    let named = surface.named(env, path).map_err(|e| literal(e.fault))?;
-    // One that a rule hides must not stop the others.
-    if env.workspace.is_hidden(&named.at.path) { Err("permission_denied") } else { Ok(named) }
+/// Why one file was not transferred. The first four are the words of DeepAgents' own protocol.
+#[derive(Clone, Debug, Error)]
+enum TransferError {
+    #[error("file_not_found")]
+    Missing,
+    #[error("permission_denied")]
+    Denied,
+    #[error("is_directory")]
+    Directory,
+    #[error("invalid_path")]
+    InvalidPath,
+    #[error(transparent)]
+    Placeholder(#[from] EditError),
+    /// The file changed since it was read: its content is not lost unseen.
+    #[error(transparent)]
+    Unread(#[from] ToolError),
 }
 
-/// The four errors there are words for.
-fn literal(fault: CallFailure) -> &'static str {
-    match fault {
-        CallFailure::Missing => "file_not_found",
-        CallFailure::Denied => "permission_denied",
-        CallFailure::Directory => "is_directory",
-        _ => "invalid_path",
+impl From<CallFailure> for TransferError {
+    fn from(fault: CallFailure) -> TransferError {
+        match fault {
+            CallFailure::Missing => TransferError::Missing,
+            CallFailure::Denied => TransferError::Denied,
+            CallFailure::Directory => TransferError::Directory,
+            _ => TransferError::InvalidPath,
+        }
     }
 }
 
-fn error_of(env: &ToolContext, error: &WorkspaceError) -> &'static str {
-    literal(env.path_error(error).fault)
+/// One file of a transfer: where it goes.
+type DeepagentsTarget = Result<DeepagentsPath, TransferError>;
+
+/// The content of a file.
+type DeepagentsBytes = Result<Vec<u8>, TransferError>;
+
+fn place(surface: &DeepagentsOptions, env: &ToolContext, path: &str) -> DeepagentsTarget {
+    let named = surface.named(env, path).map_err(|e| TransferError::from(e.fault))?;
+    // One that a rule hides must not stop the others.
+    if env.workspace.is_hidden(&named.at.path) { Err(TransferError::Denied) } else { Ok(named) }
+}
+
+fn error_of(env: &ToolContext, error: &WorkspaceError) -> TransferError {
+    env.path_error(error).fault.into()
 }
 
 pub(super) fn upload(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
@@ -81,7 +101,7 @@ fn plan_upload(args: &DeepagentsUpload, env: &ToolContext, surface: &Arc<Deepage
         .files
         .iter()
         .map(|file| {
-            let bytes = STANDARD.decode(&file.content).map_err(|_| "invalid_path");
+            let bytes = STANDARD.decode(&file.content).map_err(|_| TransferError::InvalidPath);
             (file.path.clone(), place(surface, env, &file.path), bytes)
         })
         .collect();
@@ -94,29 +114,28 @@ fn plan_upload(args: &DeepagentsUpload, env: &ToolContext, surface: &Arc<Deepage
         for (path, place, bytes) in &files {
             let put = match (place, bytes) {
                 (Ok(named), Ok(bytes)) => put(env, draft, (&named.at, path), bytes, consent),
-                (Err(error), _) | (_, Err(error)) => Err((*error).to_string()),
+                (Err(error), _) | (_, Err(error)) => Err(error.clone()),
             };
-            answers.push(json!({"path": path, "error": put.err()}));
+            answers.push(json!({"path": path, "error": put.err().map(|error| error.to_string())}));
         }
         Ok(StagedReport { text: Value::Array(answers).to_string(), ..StagedReport::default() })
     };
     Ok(Box::new(StagedPlan::new(title, &writes, &[], unseen, Box::new(work))))
 }
 
-/// One of the four errors, or the words for a file that changed since it was read: its content is not lost unseen.
 fn put(
     env: &ToolContext,
     draft: &mut StagedFiles,
     (at, path): (&ResolvedPath, &str),
     bytes: &[u8],
     consent: OpenConsent<'_>,
-) -> Result<(), String> {
-    let fail = |e: WorkspaceError| error_of(env, &e).to_string();
+) -> Result<(), TransferError> {
+    let fail = |e: WorkspaceError| error_of(env, &e);
     let old = draft.held(env, at, consent).map_err(fail)?.bytes().cloned();
     if let (Some(old), Ok(text)) = (old.and_then(|old| TextFile::new(old).ok()), std::str::from_utf8(bytes)) {
-        old.refuse_placeholders(text).map_err(|e| e.to_string())?;
+        old.refuse_placeholders(text)?;
     }
-    allowed(env, draft, (at, path), NeededLines::All, UnreadPolicy::Allow).map_err(|e| e.message)?;
+    allowed(env, draft, (at, path), NeededLines::All, UnreadPolicy::Allow)?;
     draft.put(env, at, bytes.to_vec(), consent).map_err(fail)
 }
 
@@ -146,13 +165,13 @@ fn plan_download(
                 Ok(named) => {
                     ctx.env.workspace.load(&named.at, consent, LARGEST).map_err(|e| error_of(&ctx.env, &e))
                 }
-                Err(error) => Err(*error),
+                Err(error) => Err(error.clone()),
             };
             match bytes {
                 Ok((bytes, _)) => {
                     json!({"path": path, "content": STANDARD.encode(bytes.as_slice()), "error": null})
                 }
-                Err(error) => json!({"path": path, "content": null, "error": error}),
+                Err(error) => json!({"path": path, "content": null, "error": error.to_string()}),
             }
         };
         let answers: Vec<Value> = files.iter().map(one).collect();

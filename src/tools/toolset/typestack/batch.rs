@@ -7,19 +7,51 @@ use crate::text::RangeSet;
 use crate::tools::batch::file_operation::{FileOperation, ReplacePolicy, WriteEncoding};
 use crate::tools::files::edit::UnreadPolicy;
 use crate::tools::files::staged_files::StagedFiles;
-use crate::workspace::{OpenConsent, ResolvedPath};
+use crate::workspace::{OpenConsent, ResolvedPath, WorkspaceError};
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
+use thiserror::Error;
 
 /// The largest content one operation hands out, in bytes.
 const READ: usize = 4 << 20;
 
 pub(super) struct TypestackBatch(Vec<TypestackOperation>);
 
+/// Why an operation cannot be read, or was not done: the model reads it as `sError`.
+#[derive(Debug, Error)]
+enum TypestackError {
+    #[error("the operation is not an object")]
+    NotAnObject,
+    #[error("the tool `{0}` is not there; placet has `fs`")]
+    UnknownTool(String),
+    #[error("{0} is missing or no text")]
+    MissingField(&'static str),
+    #[error("the base `core` is read-only")]
+    CoreIsReadOnly,
+    #[error("the mode `{0}` is not one of overwrite, append, replace, read")]
+    UnknownMode(String),
+    #[error("`{0}` is hidden from all tools by a rule")]
+    Hidden(String),
+    #[error("sPath `{0}` names no file")]
+    NoFile(String),
+    #[error("sPath `{path}` leads out of the base `{base}`")]
+    OutOfBase { path: String, base: String },
+    #[error("the base `core` is not configured: set dialects.typestack.core")]
+    NoCore,
+    #[error(
+        "there is no base `web`: neither DOCUMENT_ROOT nor public_html nor private_html; set dialects.typestack.web"
+    )]
+    NoWeb,
+    #[error("the base `{0}` is not one of app, web, core")]
+    UnknownBase(String),
+    #[error(transparent)]
+    Path(#[from] WorkspaceError),
+}
+
 /// An operation as it was sent, and what it is, if it could be read.
 struct TypestackOperation {
     sent: Map<String, Value>,
-    what: Result<(FileOperation, ResolvedPath), String>,
+    what: Result<(FileOperation, ResolvedPath), TypestackError>,
 }
 
 impl TypestackBatch {
@@ -48,10 +80,7 @@ impl TypestackBatch {
 impl TypestackOperation {
     fn read(sent: &Value, bases: &TypestackBases, env: &ToolContext) -> TypestackOperation {
         let Value::Object(sent) = sent else {
-            return TypestackOperation {
-                sent: Map::new(),
-                what: Err("the operation is not an object".into()),
-            };
+            return TypestackOperation { sent: Map::new(), what: Err(TypestackError::NotAnObject) };
         };
         TypestackOperation { sent: sent.clone(), what: operation(sent, bases, env) }
     }
@@ -65,7 +94,7 @@ impl TypestackOperation {
         }
         let mut debug: Vec<String> = vec![format!("Mode: {}", text(&self.sent, "sMode").unwrap_or("(none)"))];
         let done = match &self.what {
-            Err(why) => Err(why.clone()),
+            Err(why) => Err(why.to_string()),
             Ok((operation, at)) => {
                 result.insert("sFullPath".into(), json!(env.full_name(&at.path)));
                 debug.push(format!("Path: {}", env.full_name(&at.path)));
@@ -138,17 +167,16 @@ fn operation(
     sent: &Map<String, Value>,
     bases: &TypestackBases,
     env: &ToolContext,
-) -> Result<(FileOperation, ResolvedPath), String> {
+) -> Result<(FileOperation, ResolvedPath), TypestackError> {
     match text(sent, "sTool").unwrap_or("fs") {
         "fs" => {}
-        other => return Err(format!("the tool `{other}` is not there; placet has `fs`")),
+        other => return Err(TypestackError::UnknownTool(other.into())),
     }
-    let needed = |name: &str| {
-        text(sent, name).map(String::from).ok_or_else(|| format!("{name} is missing or no text"))
-    };
+    let needed =
+        |name: &'static str| text(sent, name).map(String::from).ok_or(TypestackError::MissingField(name));
     let (base, mode) = (needed("sBase")?, needed("sMode")?);
     if base == "core" && mode != "read" {
-        return Err("the base `core` is read-only".into());
+        return Err(TypestackError::CoreIsReadOnly);
     }
     let at = place(&base, &needed("sPath")?, bases, env)?;
     let content = || needed("sContent");
@@ -164,49 +192,50 @@ fn operation(
             new: needed("sReplace")?,
             how: ReplacePolicy::AllOrNone,
         },
-        other => return Err(format!("the mode `{other}` is not one of overwrite, append, replace, read")),
+        other => return Err(TypestackError::UnknownMode(other.into())),
     };
     // Each operation is judged by itself as far as its paths go: the whole batch is one consent.
     let hidden =
         operation.writes().into_iter().chain(operation.reads()).find(|at| env.workspace.is_hidden(&at.path));
     match hidden {
-        Some(at) => Err(format!("`{}` is hidden from all tools by a rule", at.written)),
+        Some(at) => Err(TypestackError::Hidden(at.written.clone())),
         None => Ok((operation, at)),
     }
 }
 
 /// A path of a base, which must stay below it through every link.
-fn place(base: &str, path: &str, bases: &TypestackBases, env: &ToolContext) -> Result<ResolvedPath, String> {
+fn place(
+    base: &str,
+    path: &str,
+    bases: &TypestackBases,
+    env: &ToolContext,
+) -> Result<ResolvedPath, TypestackError> {
     let root = base_dir(base, bases, env)?;
     let relative = path.trim_start_matches('/');
     if relative.is_empty() || relative.ends_with('/') {
-        return Err(format!("sPath `{path}` names no file"));
+        return Err(TypestackError::NoFile(path.into()));
     }
-    let real_root = env.workspace.resolve(&root.to_string_lossy()).map_err(|e| e.to_string())?;
-    let at = env.workspace.resolve(&root.join(relative).to_string_lossy()).map_err(|e| e.to_string())?;
+    let real_root = env.workspace.resolve(&root.to_string_lossy())?;
+    let at = env.workspace.resolve(&root.join(relative).to_string_lossy())?;
     if at.path == real_root.path || !at.path.starts_with(&real_root.path) {
-        return Err(format!("sPath `{path}` leads out of the base `{base}`"));
+        return Err(TypestackError::OutOfBase { path: path.into(), base: base.into() });
     }
     debug_assert!(matches!(at.read(), Access::Read { .. }));
     Ok(at)
 }
 
-fn base_dir(base: &str, bases: &TypestackBases, env: &ToolContext) -> Result<PathBuf, String> {
+fn base_dir(base: &str, bases: &TypestackBases, env: &ToolContext) -> Result<PathBuf, TypestackError> {
     let cwd = env.workspace.cwd();
     // Without the parts that say nothing: `.` is the usual one.
     let app: PathBuf = cwd.join(&bases.app).components().collect();
     match base {
         "app" => Ok(app),
-        "core" => bases.core.as_ref().map(|core| cwd.join(core)).ok_or_else(|| {
-            "the base `core` is not configured: set dialects.typestack.core".into()
-        }),
+        "core" => bases.core.as_ref().map(|core| cwd.join(core)).ok_or(TypestackError::NoCore),
         "web" => match &bases.web {
             Some(web) => Ok(cwd.join(web)),
-            None => web_below(&app).ok_or_else(|| {
-                "there is no base `web`: neither DOCUMENT_ROOT nor public_html nor private_html; set dialects.typestack.web".into()
-            }),
+            None => web_below(&app).ok_or(TypestackError::NoWeb),
         },
-        other => Err(format!("the base `{other}` is not one of app, web, core")),
+        other => Err(TypestackError::UnknownBase(other.into())),
     }
 }
 
