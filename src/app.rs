@@ -95,8 +95,12 @@ impl App {
         workspace.set_hidden(&hidden)?;
         workspace.protect(interceptors::protected(&mut config));
         config.restrict_mode();
-        let mode = Mode::parse(&config.settings().conversation.mode).unwrap_or(Mode::Read);
+        if dialect == ToolSet::Agsh {
+            // agsh itself starts in read mode, and its prompts rely on that.
+            config.default_mode(Mode::Read.name());
+        }
         let permitted = modes::permitted(&mut config);
+        let mode = modes::first(&config, &permitted);
         if !permitted.contains(&mode) {
             return Err(AppError::Mode { mode, permitted });
         }
@@ -330,7 +334,7 @@ pub fn sources(paths: &AppDirs, cwd: &Path, project: IncludeProject) -> (Setting
     let environment = SettingsLayer::environment(
         std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))),
     );
-    (SettingsSources { user, project, environment, flags: SettingsLayer::default() }, trust)
+    (SettingsSources { user, project, environment, ..SettingsSources::default() }, trust)
 }
 
 /// Whether the project's own settings are looked at.

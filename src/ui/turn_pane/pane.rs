@@ -4,10 +4,10 @@
 //! them does any I/O.
 
 use super::question::{AnyQuestion, PaneQuestion, QuestionFocus};
-use super::status::TurnPaneStatus;
+use super::status::{self, TurnPaneStatus};
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::conversation::{CallId, CallOutcome};
-use crate::permission::PlanModeState;
+use crate::permission::{Mode, PlanModeState};
 use crate::session::InputDraft;
 use crate::text::visible;
 use crate::tools::CallSummary;
@@ -64,6 +64,8 @@ pub struct TurnPane {
     pub(super) spoke: bool,
     pub(super) worked: bool,
     pub(super) planning: PlanModeState,
+    /// The mode refused something in this turn.
+    pub(super) limited: bool,
     /// When anything last happened.
     pub(super) news_at: Instant,
 }
@@ -99,6 +101,7 @@ impl TurnPane {
             spoke: false,
             worked: false,
             planning: PlanModeState::No,
+            limited: false,
             news_at: now,
         }
     }
@@ -251,6 +254,13 @@ impl TurnPane {
                 lines.extend(scrollback::notice(&text, &self.theme));
                 lines
             }
+            TurnEvent::LimitedByMode(Mode::Read) => {
+                // Said at the first refusal and at the end of the turn, not at each one.
+                let first = !std::mem::replace(&mut self.limited, true);
+                let key = self.facts.to_ask_mode.filter(|_| first);
+                key.map_or_else(Vec::new, |key| scrollback::under(key, &self.theme))
+            }
+            TurnEvent::LimitedByMode(_) => Vec::new(),
             TurnEvent::Ended(ending) => self.end(&ending, now),
         }
     }
@@ -291,6 +301,9 @@ impl TurnPane {
         let mut lines = self.end_thinking(now);
         lines.extend(self.end_text());
         lines.extend(scrollback::ending(ending, &self.theme));
+        if let Some(key) = self.facts.to_ask_mode.filter(|_| self.limited) {
+            lines.extend(scrollback::hint(&status::read_mode_hint(key), &self.theme));
+        }
         self.calls.clear();
         self.coming = None;
         if let Some(open) = self.question.take() {
