@@ -8,6 +8,7 @@ mod error;
 mod output;
 mod prompt;
 mod shell;
+mod start_card;
 mod terminal_status;
 mod titles;
 mod turn;

@@ -73,6 +73,13 @@ impl<'r> ShellOutput<'r> {
         self.print(&scrollback::notice(text, &self.theme));
     }
 
+    /// A notice whose rows are cut at words.
+    pub(super) fn wrapped(&self, text: &str) {
+        let columns = usize::from(term::size().0);
+        let line = Line::styled(visible::guard_line(text).into_owned(), self.theme.style("notice"));
+        self.print(&margin_mark::rows(&line, columns, &self.theme));
+    }
+
     pub(super) fn hint(&self, text: &str) {
         self.print(&scrollback::hint(text, &self.theme));
     }

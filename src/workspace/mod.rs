@@ -53,7 +53,7 @@ pub use history::origin::{ApprovedBy, ChangeOrigin, OriginGuard, OriginMark, Ori
 pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use repository::{
     DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind, RepositoryChange,
-    RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositorySet, TreeChanges,
+    RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositorySet, TreeChanges, head_of,
 };
 pub use view::remove_dir_all as remove_tree;
 pub use view::{

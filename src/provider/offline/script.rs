@@ -52,6 +52,10 @@ fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, String> {
     Err(error)
 }
 
+pub(super) fn understands(text: &str) -> bool {
+    read_text(text).is_ok_and(|rounds| !rounds.is_empty())
+}
+
 fn read_text(text: &str) -> Result<VecDeque<OfflineRound>, String> {
     let mut rounds: VecDeque<OfflineRound> = VecDeque::new();
     for segment in segments(text) {

@@ -5,6 +5,7 @@ mod branches;
 mod changes;
 mod config;
 pub(super) mod cost;
+mod elsewhere;
 mod export;
 mod help;
 mod history;

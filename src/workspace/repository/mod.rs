@@ -6,6 +6,7 @@
 mod config;
 mod config_keys;
 mod content_readers;
+mod current_branch;
 mod detect;
 mod facts;
 mod git_dirs;
@@ -17,6 +18,7 @@ mod lost_objects;
 mod repository_change;
 
 pub(in crate::workspace) use crate::permission::is_repository;
+pub use current_branch::head_of;
 pub use detect::RepositorySet;
 pub(in crate::workspace) use facts::{ContentReaders, facts_of, flat};
 pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact};
