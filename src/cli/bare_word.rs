@@ -33,12 +33,16 @@ const ELSEWHERE: [(&str, &str); 19] = [
     ("version", "`placet --version` shows the version"),
 ];
 
+const QUOTED: &str = "to send a message of several words, put it in quotes: `placet \"fix the bug\"`";
+
 /// Refuses a prompt that can only be a mistyped subcommand. `words` is the command line without the program's name.
 pub(super) fn check(args: &Args, words: &[OsString]) -> Result<(), CliError> {
     let options = &args.options;
     let goes_on = options.continue_last || options.resume.is_some() || options.print.is_some();
     match &args.prompt {
-        Some(word) if args.command.is_none() && !goes_on && !is_literal(words) && names_a_command(word) => {
+        // With both, the message would not be sent: `placet revew apply`.
+        Some(word) if args.command.is_some() => Err(unknown(word, QUOTED)),
+        Some(word) if !goes_on && !is_literal(words) && names_a_command(word) => {
             Err(unknown(word, &format!("to send it as a message: `placet -- {word}`")))
         }
         _ => Ok(()),
@@ -49,8 +53,7 @@ pub(super) fn check(args: &Args, words: &[OsString]) -> Result<(), CliError> {
 pub(super) fn of_several(words: &[OsString]) -> Option<CliError> {
     let first = words.first()?.to_str().filter(|word| names_a_command(word) && !is_subcommand(word))?;
     words.get(1).filter(|second| !second.to_string_lossy().starts_with('-'))?;
-    let quoted = "to send a message of several words, put it in quotes: `placet \"fix the bug\"`";
-    Some(unknown(first, quoted))
+    Some(unknown(first, QUOTED))
 }
 
 fn unknown(word: &str, as_message: &str) -> CliError {
@@ -131,6 +134,7 @@ mod tests {
         );
         assert!(hint("login").starts_with("`placet config init --key PROVIDER` stores a key\n"));
         assert!(hint("model").starts_with("in the shell, type /model\n"));
+        assert!(checked("revew apply").unwrap_err().hint.unwrap().contains("in quotes"));
         assert_eq!(hint("hello"), "to send it as a message: `placet -- hello`");
     }
 

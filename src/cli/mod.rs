@@ -50,7 +50,8 @@ pub fn main() -> ExitCode {
     let args = match Args::try_parse().and_then(Args::with_one_prompt) {
         Ok(args) => args,
         Err(e) => {
-            let several = (e.kind() == ErrorKind::UnknownArgument).then(|| bare_word::of_several(&words));
+            let several = matches!(e.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand)
+                .then(|| bare_word::of_several(&words));
             return several.flatten().map_or_else(|| usage(&e), |error| error.report());
         }
     };

@@ -383,7 +383,8 @@ impl Shell<'_> {
             && conversation.lacks_model()
             && !OfflineProvider::understands(text);
         if nobody {
-            output.wrapped(&format!("nothing was sent: no model is configured. {}", start_card::ADD_A_MODEL));
+            let words = "(`help` lists what works without a model)";
+            output.wrapped(&format!("no model, so nothing was sent: {} {words}", start_card::ADD_A_MODEL));
         }
         nobody
     }

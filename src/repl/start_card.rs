@@ -15,8 +15,7 @@ use ratatui::text::{Line, Span};
 use std::path::{Path, PathBuf};
 
 /// What a person without a model can do.
-pub(super) const ADD_A_MODEL: &str =
-    "Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or see /provider; `help` lists what works offline";
+pub(super) const ADD_A_MODEL: &str = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or see /provider";
 
 /// Columns of the labels.
 const LABEL: usize = 7;
@@ -48,15 +47,12 @@ fn remember(cache: &Path, cwd: &Path) -> bool {
     false
 }
 
-/// One row's words with their style.
-type CardText = (String, Style);
-
 struct StartCard {
-    place: CardText,
+    place: String,
     /// The model, at length and in short.
-    model: (CardText, String),
-    mode: CardText,
-    mode_name: &'static str,
+    model: (String, String),
+    mode: Mode,
+    mode_style: Style,
     label: Style,
 }
 
@@ -65,7 +61,7 @@ impl StartCard {
         let theme = &context.output.theme;
         let (provider, model) = context.conversation.answered_by();
         let (long, short) = match context.conversation.lacks_model() {
-            true => (format!("none yet. {ADD_A_MODEL}"), "no model".to_string()),
+            true => (format!("none yet: {ADD_A_MODEL}"), "no model".to_string()),
             false if provider == model => (visible::name(&model).into_owned(), visible::name(&model).into()),
             false => {
                 let (model, provider) = (visible::name(&model), visible::name(&provider));
@@ -74,33 +70,36 @@ impl StartCard {
         };
         let mode = context.app.mode.load();
         StartCard {
-            place: (place(context), theme.style("text")),
-            model: ((long, theme.style("text")), short),
-            mode: (format!("{mode}: {}", meaning(mode)), theme.style(mode_label(mode))),
-            mode_name: mode.name(),
+            place: place(context),
+            model: (long, short),
+            mode,
+            mode_style: theme.style(mode_label(mode)),
             label: theme.style("hint"),
         }
     }
 
     /// At most four lines; each is cut at words where it is too long.
     fn full(self, columns: usize) -> Vec<Line<'static>> {
-        let keys = (KEYS.to_string(), self.label);
-        let rows = [("model", self.model.0), ("mode", self.mode), ("keys", keys)];
-        let mut lines = wrapped("", self.place, columns, self.label);
-        lines.extend(rows.into_iter().flat_map(|(label, text)| wrapped(label, text, columns, self.label)));
-        lines
+        let mode = Span::styled(self.mode.name(), self.mode_style);
+        let rows = [
+            ("", Line::raw(self.place)),
+            ("model", Line::raw(self.model.0)),
+            ("mode", Line::from(vec![mode, Span::raw(format!(": {}", meaning(self.mode)))])),
+            ("keys", Line::raw(KEYS)),
+        ];
+        rows.into_iter().flat_map(|(label, text)| wrapped(label, &text, columns, self.label)).collect()
     }
 
     fn short(self, columns: usize) -> Vec<Line<'static>> {
-        let text = format!("{} · {} · {} mode · ? keys", self.place.0, self.model.1, self.mode_name);
-        wrapped("", (text, self.label), columns, self.label)
+        let text = format!("{} · {} · {} mode · ? keys", self.place, self.model.1, self.mode);
+        wrapped("", &Line::styled(text, self.label), columns, self.label)
     }
 }
 
-fn wrapped(label: &str, (text, style): CardText, columns: usize, label_style: Style) -> Vec<Line<'static>> {
+fn wrapped(label: &str, text: &Line<'_>, columns: usize, label_style: Style) -> Vec<Line<'static>> {
     let indent = if label.is_empty() { 0 } else { LABEL };
     let room = columns.saturating_sub(margin_mark::UNDER.len() + indent);
-    let rows = wrap::wrap(&Line::styled(text, style), room).into_iter().enumerate();
+    let rows = wrap::wrap(text, room).into_iter().enumerate();
     rows.map(|(at, mut row)| {
         let lead = if at == 0 { label } else { "" };
         row.spans.insert(0, Span::styled(format!("{lead:indent$}"), label_style));
@@ -146,10 +145,10 @@ mod tests {
     fn card() -> StartCard {
         let plain = Style::default();
         StartCard {
-            place: ("~/demo on main".into(), plain),
-            model: ((format!("none yet. {ADD_A_MODEL}"), plain), "no model".into()),
-            mode: (format!("ask: {}", meaning(Mode::Ask)), plain),
-            mode_name: "ask",
+            place: "~/demo on main".into(),
+            model: (format!("none yet: {ADD_A_MODEL}"), "no model".into()),
+            mode: Mode::Ask,
+            mode_style: plain,
             label: plain,
         }
     }
