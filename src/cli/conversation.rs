@@ -37,6 +37,7 @@ pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, 
     let opened = repl::ShellOptions {
         prompt,
         resume: resume_of(options),
+        is_tour: options.tour.is_some(),
         trust: loaded.untrusted,
         on_turn: Box::new(move |stop| current.set(stop)),
     };

@@ -28,6 +28,7 @@ mod signals;
 mod start;
 mod stdin_forwarder;
 mod theme;
+mod tour;
 mod usage;
 
 pub use args::Args;

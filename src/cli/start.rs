@@ -30,7 +30,12 @@ pub(super) enum StartedFor {
 
 /// Reads the settings and builds the application. Mistakes in settings are told and do not stop it.
 pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, CliError> {
-    let paths = paths();
+    let paths = match &options.tour {
+        Some(dir) => {
+            AppDirs { state: dir.join("state"), data: dir.join("data"), cache: dir.join("cache"), ..paths() }
+        }
+        None => paths(),
+    };
     log_file::start(&paths.log_file(), options.verbose);
     let cwd = working_directory(options)?;
     let with = if options.no_project { IncludeProject::No } else { IncludeProject::Yes };

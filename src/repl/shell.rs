@@ -12,6 +12,7 @@ use super::prompt::{
 };
 use super::start_card;
 use super::terminal_status::TerminalStatus;
+use super::tour::Tour;
 use super::turn;
 use super::user_context::UserContext;
 use crate::agent::{TurnDecision, TurnEnding, TurnStart};
@@ -35,6 +36,8 @@ pub struct ShellOptions {
     /// The first turn, if there is one already.
     pub prompt: Option<String>,
     pub resume: ResumeTarget,
+    /// The person is led through the first steps.
+    pub is_tour: bool,
     /// A project's file that waits for the person's trust.
     pub trust: Option<(ProjectSettings, TrustStore)>,
     /// Hears of the turn that runs now, so that a signal can stop it.
@@ -68,6 +71,7 @@ struct Shell<'r> {
     on_turn: Box<dyn Fn(Option<CancellationToken>)>,
     /// Thinking and output are shown at length.
     expanded: bool,
+    tour: Option<Tour>,
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
@@ -101,10 +105,13 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
         prompter.mark();
     }
     let expanded = app.config.settings().ui.expanded;
+    let tour = opening.is_tour.then(Tour::default);
     let conversation = ShellConversation::new(app, answerer, store);
     let context = CommandContext { app, runtime, output, conversation, commands: COMMANDS };
-    let mut shell = Shell { context, prompter, unsent, signals, on_turn: opening.on_turn, expanded };
-    start_card::show(&shell.context);
+    let mut shell = Shell { context, prompter, unsent, signals, on_turn: opening.on_turn, expanded, tour };
+    if shell.tour.is_none() {
+        start_card::show(&shell.context);
+    }
     // The card says itself that there is no model.
     if let Some(note) = of_model.filter(|_| !shell.context.conversation.lacks_model()) {
         shell.context.output.note(&note);
@@ -196,7 +203,12 @@ impl Shell<'_> {
 
     fn rounds(&mut self, mut first: Option<String>, mut draft: String) -> Result<u8, ReplError> {
         let mut interrupted: Option<Instant> = None;
+        let mut is_next_step = true;
         loop {
+            if let Some(tour) = self.tour.as_mut().filter(|_| is_next_step && draft.is_empty()) {
+                draft = tour.next_line(&self.context.output);
+            }
+            is_next_step = false;
             let text = match first.take().or_else(|| self.unsent.queue.next()) {
                 // What else was typed meanwhile goes on in the pane.
                 Some(text) => {
@@ -211,6 +223,10 @@ impl Shell<'_> {
                             continue;
                         }
                         self.signals.sent();
+                        if let Some(tour) = &mut self.tour {
+                            tour.sent(&text);
+                        }
+                        is_next_step = true;
                         text
                     }
                     PromptOutcome::Interrupted => {

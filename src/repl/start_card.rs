@@ -21,7 +21,7 @@ pub(super) const ADD_A_MODEL: &str = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, o
 const LABEL: usize = 7;
 
 /// What to type.
-const KEYS: &str = "/ commands · @ attaches a file · ! runs a command · ? keys";
+const KEYS: &str = "/ commands · @ attaches a file · ? keys · /tour shows how placet works";
 
 /// Shows the card, or its one line where this directory has seen the card.
 pub(super) fn show(context: &CommandContext<'_>) {

@@ -23,6 +23,7 @@ mod table;
 mod taint;
 mod theme;
 mod tools;
+mod tour;
 mod transcript;
 mod view;
 mod window;

@@ -2,7 +2,8 @@
 
 use super::{
     batch, branches, changes, config, cost, elsewhere, export, help, history, jobs, keys, mode, model,
-    permission, review, rewind, scratchpads, sessions, status, taint, theme, tools, transcript, view, window,
+    permission, review, rewind, scratchpads, sessions, status, taint, theme, tools, tour, transcript, view,
+    window,
 };
 use crate::permission::Mode;
 use crate::provider::ProviderPreset;
@@ -118,6 +119,7 @@ pub const COMMANDS: &[SlashCommand] = &[
         themes,
         theme::theme,
     ),
+    row("tour", "", "learn placet in a minute, in a project that is removed afterwards", none, tour::tour),
     row("quit", "", "leave", none, sessions::quit),
     row("exit", "", "leave", none, sessions::quit),
 ];
