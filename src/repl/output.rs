@@ -75,9 +75,19 @@ impl<'r> ShellOutput<'r> {
 
     /// A notice whose rows are cut at words.
     pub(super) fn wrapped(&self, text: &str) {
+        self.paragraphs(&[(text, "notice")]);
+    }
+
+    /// Paragraphs that belong together, each with the label of its style; their rows are cut at words.
+    pub(super) fn paragraphs(&self, paragraphs: &[(&str, &str)]) {
         let columns = usize::from(term::size().0);
-        let line = Line::styled(visible::guard_line(text).into_owned(), self.theme.style("notice"));
-        self.print(&margin_mark::rows(&line, columns, &self.theme));
+        for (at, (text, label)) in paragraphs.iter().enumerate() {
+            let line = Line::styled(visible::guard_line(text).into_owned(), self.theme.style(label));
+            self.print(&match at {
+                0 => margin_mark::rows(&line, columns, &self.theme),
+                _ => margin_mark::under(&line, columns),
+            });
+        }
     }
 
     pub(super) fn hint(&self, text: &str) {

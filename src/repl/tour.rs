@@ -4,6 +4,7 @@
 //! question and key is the real one, so the tour cannot show anything that placet does not do.
 
 use super::output::ShellOutput;
+use ratatui::text::Line;
 
 /// Which step is next.
 #[derive(Debug, Default)]
@@ -14,35 +15,34 @@ pub(super) struct Tour {
 }
 
 struct TourStep {
-    words: &'static [&'static str],
+    title: &'static str,
+    words: &'static str,
     /// The line that stands at the prompt.
     line: &'static str,
 }
 
 const STEPS: [TourStep; 4] = [
     TourStep {
-        words: &[
-            "Tour, 1 of 4: the agent edits a file. Nothing here is yours, and Ctrl-D leaves at any time.",
-            "Press Enter to send the request below. Then press r to review the two changes: a accepts the first one, c writes a comment on the second one, r rejects it. Enter shows the summary, and y confirms it.",
-        ],
+        title: "Tour, 1 of 4: the agent edits a file, and you review the edits",
+        words: "Nothing here is yours, and Ctrl-D leaves at each prompt. Press Enter to send the request below, then r for \
+                the review. There, a accepts the first change; c comments on the second one (Enter ends the comment), and r \
+                rejects it. Enter shows the summary, and y confirms it.",
         line: r#"replace "0.19" with "0.21" in src/price.py; replace "round(total, 2)" with "total" in src/price.py"#,
     },
     TourStep {
-        words: &[
-            "Tour, 2 of 4: a command destroys files. It runs in a copy-on-write view, so nothing is lost yet.",
-            "Press Enter. The question lists what the command deleted. Press a to apply it all the same.",
-        ],
+        title: "Tour, 2 of 4: a command destroys files",
+        words: "It runs in a copy-on-write view: nothing is lost before you say so. Press Enter, and look at what the \
+                command deleted. Then press a to apply it all the same, and once more if placet asks for that.",
         line: "run rm -rf src tests",
     },
     TourStep {
-        words: &["Tour, 3 of 4: undo restores what was applied, also after a command. Press Enter."],
+        title: "Tour, 3 of 4: undo restores what was applied, also after a command",
+        words: "The files are gone: `!ls` shows it. Press Enter to bring them back.",
         line: "/undo",
     },
     TourStep {
-        words: &[
-            "Tour, 4 of 4: the files are back: `!ls src` shows them. That is all you need to begin.",
-            "In your own directory, `placet` starts the shell, and ? shows the keys. Press Enter to leave.",
-        ],
+        title: "Tour, 4 of 4: the files are back, and that is all you need to begin",
+        words: "In your own directory, `placet` starts the shell, and ? shows the keys. Press Enter to leave.",
         line: "exit",
     },
 ];
@@ -65,7 +65,8 @@ impl Tour {
         let Some(step) = STEPS.get(self.step) else { return String::new() };
         if self.told != Some(self.step) {
             self.told = Some(self.step);
-            step.words.iter().for_each(|words| output.wrapped(words));
+            output.print(&[Line::default()]);
+            output.paragraphs(&[(step.title, "question"), (step.words, "text")]);
         }
         step.line.into()
     }

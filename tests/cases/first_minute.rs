@@ -98,7 +98,7 @@ fn a_mention_of_nothing_is_an_error_and_the_line_stays() {
     pty.send("\x03");
     pty.until_prompt("");
     pty.line("look at \\@nope.py please");
-    pty.until("an answer", |s| s.contains("not a model"));
+    pty.until("an answer", |s| s.contains("I do not understand look at @nope.py please"));
 }
 
 #[test]
@@ -114,4 +114,70 @@ fn exit_and_quit_leave_and_a_question_mark_shows_the_keys() {
     pty.until_prompt("");
     pty.send("why?");
     pty.until_prompt("why?");
+}
+
+#[test]
+fn the_tour_leads_from_an_edit_to_undo_and_leaves_nothing() {
+    let temporary = tempfile::tempdir().unwrap();
+    let start = shell().size(100, 40).variable("TMPDIR", temporary.path().to_str().unwrap()).arg("tour");
+    let mut pty = start.open();
+    pty.until("the first step", |s| s.contains("Tour, 1 of 4") && s.contains("] > replace"));
+    // Something else leaves the tour where it is, and the line of the step comes back.
+    pty.send("\x03");
+    pty.until_prompt("");
+    pty.line("!true");
+    pty.until("the line again", |s| {
+        s.matches("] > replace").count() == 1 && s.trim_end().ends_with("price.py")
+    });
+    pty.send("\r");
+    pty.until("the question", |s| s.contains("apply?"));
+    pty.answer("r");
+    pty.until("the review", |s| s.contains("0/2 hunks"));
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    pty.by_hand("a");
+    pty.until("one accepted", |s| s.contains("1/2 hunks"));
+    pty.by_hand("r");
+    pty.until("one rejected", |s| s.contains("2/2 hunks"));
+    pty.by_hand("\r");
+    pty.until("the summary", |s| s.contains("y apply"));
+    pty.answer("y");
+    pty.until("the second step", |s| {
+        s.contains("Tour, 2 of 4") && s.trim_end().ends_with("> run rm -rf src tests")
+    });
+    pty.send("\r");
+    pty.until("what was deleted", |s| s.contains("D src/price.py") && s.contains("apply?"));
+    pty.answer("a");
+    pty.until("the third step", |s| s.contains("Tour, 3 of 4") && s.trim_end().ends_with("> /undo"));
+    pty.send("\r");
+    pty.until("the last step", |s| s.contains("Tour, 4 of 4") && s.trim_end().ends_with("> exit"));
+    pty.send("\r");
+    assert_eq!(pty.ended(), 0);
+    assert!(pty.transcript().contains("the project of the tour is removed"));
+    assert!(pty.is_cooked());
+    let left: Vec<_> =
+        std::fs::read_dir(temporary.path()).unwrap().flatten().map(|e| e.file_name()).collect();
+    assert!(left.is_empty(), "{left:?}");
+    assert!(!pty.home().join(".local/state/placet/placet.db").exists(), "the tour keeps no session");
+}
+
+#[test]
+fn the_tour_is_left_at_any_step_and_from_the_shell_it_returns() {
+    let mut pty = shell().size(100, 40).arg("tour").open();
+    pty.until("the first step", |s| s.contains("Tour, 1 of 4"));
+    pty.send("\x03");
+    pty.until_prompt("");
+    pty.send("\x04");
+    assert_eq!(pty.ended(), 0);
+    let mut pty = shell().size(100, 40).open();
+    pty.line("/tour");
+    pty.until("the first step", |s| s.contains("Tour, 1 of 4"));
+    pty.send("\x03");
+    pty.until_prompt("");
+    pty.line("exit");
+    pty.until("the end of the tour", |s| s.contains("the project of the tour is removed"));
+    pty.until_prompt("");
+    pty.line("/status");
+    pty.until("the own shell", |s| s.contains("starts with the first message"));
+    let place = Place::new();
+    place.run(["tour"]).code(2).warns("needs a terminal");
 }
