@@ -73,11 +73,6 @@ impl<'r> ShellOutput<'r> {
         self.print(&scrollback::notice(text, &self.theme));
     }
 
-    /// A notice whose rows are cut at words.
-    pub(super) fn wrapped(&self, text: &str) {
-        self.paragraphs(&[(text, "notice")]);
-    }
-
     /// Paragraphs that belong together, each with the label of its style; their rows are cut at words.
     pub(super) fn paragraphs(&self, paragraphs: &[(&str, &str)]) {
         let columns = usize::from(term::size().0);

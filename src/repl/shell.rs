@@ -400,7 +400,8 @@ impl Shell<'_> {
             && !OfflineProvider::understands(text);
         if nobody {
             let words = "(`help` lists what works without a model)";
-            output.wrapped(&format!("no model, so nothing was sent: {} {words}", start_card::ADD_A_MODEL));
+            let line = format!("no model, so nothing was sent: {} {words}", start_card::ADD_A_MODEL);
+            output.paragraphs(&[(&line, "warning")]);
         }
         nobody
     }

@@ -24,15 +24,15 @@ struct TourStep {
 const STEPS: [TourStep; 4] = [
     TourStep {
         title: "Tour, 1 of 4: the agent edits a file, and you review the edits",
-        words: "Nothing here is yours, and Ctrl-D leaves at each prompt. Press Enter to send the request below, then r for \
-                the review. There, a accepts the first change; c comments on the second one (Enter ends the comment), and r \
-                rejects it. Enter shows the summary, and y confirms it.",
+        words: "Nothing here is yours, and Ctrl-D leaves at each prompt. Press Enter to send the request below, then r \
+                for the review. There, a accepts the first change; c comments on the second one (Enter ends the \
+                comment), and r rejects it. Enter shows the summary, and y confirms it.",
         line: r#"replace "0.19" with "0.21" in src/price.py; replace "round(total, 2)" with "total" in src/price.py"#,
     },
     TourStep {
         title: "Tour, 2 of 4: a command destroys files",
-        words: "It runs in a copy-on-write view: nothing is lost before you say so. Press Enter, and look at what the \
-                command deleted. Then press a to apply it all the same, and once more if placet asks for that.",
+        words: "It runs in a copy-on-write view: nothing is lost before you say so. Press Enter, and look at what \
+                the command deleted. Then press a to apply it all the same, and once more if placet asks for that.",
         line: "run rm -rf src tests",
     },
     TourStep {

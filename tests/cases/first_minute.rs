@@ -119,7 +119,7 @@ fn exit_and_quit_leave_and_a_question_mark_shows_the_keys() {
 #[test]
 fn the_tour_leads_from_an_edit_to_undo_and_leaves_nothing() {
     let temporary = tempfile::tempdir().unwrap();
-    let start = shell().size(100, 40).variable("TMPDIR", temporary.path().to_str().unwrap()).arg("tour");
+    let start = shell().size(100, 60).variable("TMPDIR", temporary.path().to_str().unwrap()).arg("tour");
     let mut pty = start.open();
     pty.until("the first step", |s| s.contains("Tour, 1 of 4") && s.contains("] > replace"));
     // Something else leaves the tour where it is, and the line of the step comes back.
