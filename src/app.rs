@@ -263,6 +263,10 @@ impl ConversationBuilder for App {
         Ok(App::answerer(self, provider, model)?)
     }
 
+    fn has_provider(&self) -> bool {
+        self.request.replay.is_some() || self.chosen().is_some()
+    }
+
     fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError> {
         Ok(App::agent(self, answerer, session)?)
     }

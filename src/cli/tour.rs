@@ -30,6 +30,7 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
         // Sessions, history and the cache of the tour go with it.
         tour: Some(home),
         linear: options.linear,
+        set: options.set.clone(),
         ..Options::default()
     };
     let code = conversation::converse(None, &options)?;

@@ -59,8 +59,7 @@ impl<'r> ShellConversation<'r> {
 
     /// True where the offline provider answers because nobody named another one: there is no model.
     pub(super) fn lacks_model(&self) -> bool {
-        let named = self.app.config.settings().conversation.provider.is_some();
-        !named && self.answered_by().0 == OfflineProvider::NAME
+        self.answered_by().0 == OfflineProvider::NAME && !self.app.builder.has_provider()
     }
 
     /// The workspace of the agent's tools.
