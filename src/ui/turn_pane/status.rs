@@ -38,7 +38,7 @@ pub struct TurnPaneStatus {
 
 /// What the end of a turn says in which read mode refused something. `key` is [`TurnPaneStatus::to_ask_mode`].
 pub(super) fn read_mode_hint(key: &str) -> String {
-    format!("read mode changed no files. {key}, in which you approve each change")
+    format!("read mode changed no files. {key}, where you approve changes")
 }
 
 /// The theme's label for a mode.
