@@ -92,6 +92,7 @@ fn screen() {
             taint: placet::permission::Taint::default(),
             todos: Vec::new(),
             cost: None,
+            to_ask_mode: None,
         };
         let mut live = TurnPane::new(
             theme,

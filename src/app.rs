@@ -95,8 +95,12 @@ impl App {
         workspace.set_hidden(&hidden)?;
         workspace.protect(interceptors::protected(&mut config));
         config.restrict_mode();
-        let mode = Mode::parse(&config.settings().conversation.mode).unwrap_or(Mode::Read);
+        if dialect == ToolSet::Agsh {
+            // agsh itself starts in read mode, and its prompts rely on that.
+            config.default_mode(Mode::Read.name());
+        }
         let permitted = modes::permitted(&mut config);
+        let mode = modes::first(&config, &permitted);
         if !permitted.contains(&mode) {
             return Err(AppError::Mode { mode, permitted });
         }
@@ -259,6 +263,10 @@ impl ConversationBuilder for App {
         Ok(App::answerer(self, provider, model)?)
     }
 
+    fn has_provider(&self) -> bool {
+        self.request.replay.is_some() || self.chosen().is_some()
+    }
+
     fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError> {
         Ok(App::agent(self, answerer, session)?)
     }
@@ -330,7 +338,7 @@ pub fn sources(paths: &AppDirs, cwd: &Path, project: IncludeProject) -> (Setting
     let environment = SettingsLayer::environment(
         std::env::vars_os().filter_map(|(k, v)| Some((k.into_string().ok()?, v.into_string().ok()?))),
     );
-    (SettingsSources { user, project, environment, flags: SettingsLayer::default() }, trust)
+    (SettingsSources { user, project, environment, ..SettingsSources::default() }, trust)
 }
 
 /// Whether the project's own settings are looked at.

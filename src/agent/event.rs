@@ -2,7 +2,7 @@
 
 use super::turn::ending::TurnEnding;
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
-use crate::permission::Grant;
+use crate::permission::{Grant, Mode};
 use crate::provider::ProviderError;
 use crate::provider::catalog::Money;
 use crate::tools::{CallPreview, CallSummary, DisplayDetail, TodoItem, UserReply};
@@ -78,6 +78,8 @@ pub enum TurnEvent {
     Steered(String),
     /// One sentence for the person.
     Notice(String),
+    /// This mode refused a call, or discarded what a command changed: another mode would allow it.
+    LimitedByMode(Mode),
     Ended(TurnEnding),
 }
 

@@ -3,8 +3,9 @@
 
 use super::config::TurnStart;
 use super::conversation::log::Conversation;
-use super::event::TurnEvents;
+use super::event::{TurnEvent, TurnEvents};
 use super::services::SharedServices;
+use crate::permission::Mode;
 use crate::workspace::TransactionLabel;
 
 /// What is applied from now on is journaled under this turn's name.
@@ -38,5 +39,6 @@ pub(super) fn end(services: &SharedServices, events: &TurnEvents) {
     if dropped > 0 {
         let changes = crate::text::count::of(dropped, "change");
         events.notice(format!("read mode: discarded {changes} made by commands"));
+        events.send(TurnEvent::LimitedByMode(Mode::Read));
     }
 }

@@ -36,6 +36,17 @@ pub(super) fn permitted(config: &mut Config) -> Vec<Mode> {
     }
 }
 
+/// The mode that a conversation starts in. A default is no reason to refuse a start: where the settings do not permit it,
+/// the next stricter mode holds.
+pub(super) fn first(config: &Config, permitted: &[Mode]) -> Mode {
+    let mode = Mode::parse(&config.settings().conversation.mode).unwrap_or(Mode::Read);
+    let stricter = || permitted.iter().copied().filter(|permitted| *permitted <= mode).max();
+    match config.has_default_mode() {
+        true => stricter().unwrap_or(mode),
+        false => mode,
+    }
+}
+
 pub(super) fn cycle(config: &mut Config) -> Vec<Mode> {
     let listed = config.settings().conversation.modes.clone();
     read(config, "modes", &listed, false)

@@ -136,6 +136,9 @@ pub struct Options {
     /// More log output; -vv for everything
     #[arg(short, action = clap::ArgAction::Count, global = true)]
     pub verbose: u8,
+    /// The directory of a tour, which holds its project and its state.
+    #[arg(skip)]
+    pub tour: Option<PathBuf>,
 }
 
 /// The words need no help of their own: with it, `--help` would be twice as long.
@@ -247,6 +250,8 @@ pub enum CliCommand {
     /// List the themes and preview one
     #[command(subcommand)]
     Theme(ThemeCommand),
+    /// Learn placet in a minute, in a project that is removed afterwards
+    Tour,
     /// Check this installation and report problems
     Doctor,
     /// Print completions for a shell

@@ -4,7 +4,7 @@ use super::args::{CliCommand, ConfigCommand, McpCommand, Options, SandboxCommand
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::{
     audit, blame, changes, doctor, metrics, permission, provider, review, sandbox, session, start, theme,
-    usage,
+    tour, usage,
 };
 use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, call_once};
 use crate::app::{self, IncludeProject};
@@ -45,6 +45,7 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         }
         CliCommand::Theme(command) => theme::run(command, options),
         CliCommand::Usage { since, json } => usage::run(since.as_deref(), json, options),
+        CliCommand::Tour => tour::run(options),
         CliCommand::Doctor => doctor::run(options),
         CliCommand::Completions { shell } => {
             let mut out = Vec::new();

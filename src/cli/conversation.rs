@@ -4,7 +4,7 @@ use super::args::{Options, OutputFormat};
 use super::changes;
 use super::report::{self, CliError, code_for, warn, written};
 use super::signals::{self, CurrentTurn};
-use super::start::{LoadedApp, load, note_untrusted, runtime};
+use super::start::{LoadedApp, StartedFor, load, note_untrusted, runtime};
 use crate::agent::{Agent, TurnStart};
 use crate::app::App;
 use crate::conversation::Part;
@@ -17,17 +17,18 @@ use std::io::{self, BufRead, IsTerminal, Read};
 use tokio_util::sync::CancellationToken;
 
 pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, CliError> {
-    let loaded = load(options)?;
     if let Some(text) = &options.print {
-        return print(text, loaded, options);
+        return print(text, load(options, StartedFor::Program)?, options);
     }
     if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        let loaded = load(options, StartedFor::Program)?;
         // With a prompt there is nothing to wait for: an inherited standard input may never end.
         return match prompt {
             Some(prompt) => print(&prompt, loaded, options),
             None => lines(loaded, options),
         };
     }
+    let loaded = load(options, StartedFor::Shell)?;
     let runtime = runtime()?;
     let current = CurrentTurn::default();
     let watching = current.clone();
@@ -36,6 +37,7 @@ pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, 
     let opened = repl::ShellOptions {
         prompt,
         resume: resume_of(options),
+        is_tour: options.tour.is_some(),
         trust: loaded.untrusted,
         on_turn: Box::new(move |stop| current.set(stop)),
     };

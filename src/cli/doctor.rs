@@ -3,7 +3,7 @@
 use super::args::Options;
 use super::file_modes;
 use super::report::{self, CliError, print_foreign};
-use super::start;
+use super::start::{self, StartedFor};
 use crate::app::App;
 use crate::config::ColorSetting;
 use crate::provider::{ApiKeySource, ProviderPreset};
@@ -20,7 +20,7 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
     let mut wrong = 0;
     let paths = start::paths();
     let _ = writeln!(out, "placet        {} ({})", env!("CARGO_PKG_VERSION"), std::env::consts::OS);
-    match start::load(options) {
+    match start::load(options, StartedFor::Program) {
         Ok(loaded) => {
             let app = &loaded.app;
             let file = paths.user_file();

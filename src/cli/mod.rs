@@ -3,6 +3,7 @@
 mod approvals;
 mod args;
 mod audit;
+mod bare_word;
 mod blame;
 mod changes;
 mod commands;
@@ -27,6 +28,7 @@ mod signals;
 mod start;
 mod stdin_forwarder;
 mod theme;
+mod tour;
 mod usage;
 
 pub use args::Args;
@@ -34,6 +36,8 @@ pub use report::CliError;
 
 use crate::process;
 use clap::Parser;
+use clap::error::ErrorKind;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Runs the program.
@@ -43,11 +47,16 @@ pub fn main() -> ExitCode {
         return process::supervise(words.collect(), crate::sandbox::confine);
     }
     panic_hook::install();
+    let words: Vec<OsString> = std::env::args_os().skip(1).collect();
     let args = match Args::try_parse().and_then(Args::with_one_prompt) {
         Ok(args) => args,
-        Err(e) => return usage(&e),
+        Err(e) => {
+            let several = matches!(e.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand)
+                .then(|| bare_word::of_several(&words));
+            return several.flatten().map_or_else(|| usage(&e), |error| error.report());
+        }
     };
-    match run(args) {
+    match bare_word::check(&args, &words).and_then(|()| run(args)) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => failure.report(),
     }

@@ -5,6 +5,7 @@ use super::log_file;
 use super::report::{CliError, warn};
 use crate::app::{self, App, IncludeProject};
 use crate::config::{AppDirs, Config, ConfigProblem, ProjectSettings, TrustStore};
+use crate::permission::Mode;
 use crate::ui::term;
 use std::path::PathBuf;
 
@@ -18,13 +19,30 @@ pub(super) fn paths() -> AppDirs {
     AppDirs::from_variables(|name| std::env::var(name).ok())
 }
 
+/// Who gives the answers that a call needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StartedFor {
+    /// A person at the prompt: an edit that waits is better than an edit that is refused.
+    Shell,
+    /// Nobody: nothing is changed unless a setting or a flag says so.
+    Program,
+}
+
 /// Reads the settings and builds the application. Mistakes in settings are told and do not stop it.
-pub(super) fn load(options: &Options) -> Result<LoadedApp, CliError> {
-    let paths = paths();
+pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, CliError> {
+    let paths = match &options.tour {
+        Some(dir) => {
+            AppDirs { state: dir.join("state"), data: dir.join("data"), cache: dir.join("cache"), ..paths() }
+        }
+        None => paths(),
+    };
     log_file::start(&paths.log_file(), options.verbose);
     let cwd = working_directory(options)?;
     let with = if options.no_project { IncludeProject::No } else { IncludeProject::Yes };
     let (mut sources, trust) = app::sources(&paths, &cwd, with);
+    if started == StartedFor::Shell {
+        sources.defaults.default_of("mode", Mode::Ask.name());
+    }
     let flags = &mut sources.flags;
     for (key, value, flag) in [
         ("mode", &options.mode, "--mode"),
@@ -87,7 +105,7 @@ pub(super) fn load(options: &Options) -> Result<LoadedApp, CliError> {
         supervisor: None,
     };
     let app = App::new(config, paths, request)?;
-    if options.dry_run && app.mode.load() > crate::permission::Mode::Ask {
+    if options.dry_run && app.mode.load() > Mode::Ask {
         return Err(CliError::usage("--dry-run needs read or ask mode"));
     }
     match app.recover() {
@@ -126,7 +144,7 @@ pub(super) fn runtime() -> Result<tokio::runtime::Runtime, CliError> {
 
 /// For subcommands that need the application.
 pub(super) fn app(options: &Options) -> Result<App, CliError> {
-    let loaded = load(options)?;
+    let loaded = load(options, StartedFor::Program)?;
     note_untrusted(&loaded);
     Ok(loaded.app)
 }

@@ -67,6 +67,11 @@ impl SettingsLayer {
         layer
     }
 
+    /// A default of one entry point.
+    pub fn default_of(&mut self, name: &str, text: &str) {
+        self.values.push((name.into(), SettingValue::Text(text.into()), SettingOrigin::Default));
+    }
+
     /// `KEY=VALUE` as given to `--set`.
     pub fn set(&mut self, assignment: &str) {
         let flag = format!("--set {assignment}");

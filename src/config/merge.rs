@@ -14,6 +14,8 @@ use super::values::MergedSettings;
 /// The layers, weakest first.
 #[derive(Debug, Default)]
 pub struct SettingsSources {
+    /// Other defaults than those of the table: the shell has its own mode.
+    pub defaults: SettingsLayer,
     pub user: SettingsLayer,
     pub project: Option<ProjectSettings>,
     pub environment: SettingsLayer,
@@ -42,6 +44,7 @@ impl Config {
             untrusted: Vec::new(),
             strict: false,
         };
+        config.take_layer(sources.defaults);
         config.take_layer(sources.user);
         if let Some(project) = sources.project {
             config.take_project(project);
@@ -104,13 +107,26 @@ impl Config {
         self.take_problems(vec![problem]);
     }
 
-    /// In doubt about permissions the mode is at most `read`, and is shown to be. This is the only value that changes
-    /// after the layers are merged.
+    /// In doubt about permissions the mode is at most `read`, and is shown to be. Only the mode changes after
+    /// the layers are merged: here and in [`Config::default_mode`].
     pub fn restrict_mode(&mut self) {
         if self.strict && !matches!(self.settings.conversation.mode.as_str(), "none" | "read") {
             self.merged.put("mode".into(), SettingValue::Text("read".into()), SettingOrigin::Doubt);
             self.settings = Settings::read(FieldReader::of(&self.merged));
         }
+    }
+
+    /// The mode where nobody sets one: that of another system, whose tools are used.
+    pub fn default_mode(&mut self, mode: &str) {
+        if !self.merged.is_set("mode") {
+            self.merged.put("mode".into(), SettingValue::Text(mode.into()), SettingOrigin::Default);
+            self.settings = Settings::read(FieldReader::of(&self.merged));
+        }
+    }
+
+    /// True where the mode is a default and nobody's choice.
+    pub fn has_default_mode(&self) -> bool {
+        !self.merged.is_set("mode")
     }
 
     fn take_layer(&mut self, layer: SettingsLayer) {

@@ -262,7 +262,7 @@ impl FlowViolation {
                 "the content would be sent to the provider; continue without it, or ask the person, who sets `classification.provider_ceiling`",
             ),
         };
-        Denial { reason, hint: hint.into() }
+        Denial::new(reason, hint)
     }
 }
 

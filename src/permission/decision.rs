@@ -1,6 +1,6 @@
 //! What the policy answers, and the proof of consent that a run needs.
 
-use super::{Access, Grant, GrantId, WritePolicy};
+use super::{Access, Grant, GrantId, Mode, WritePolicy};
 use crate::conversation::CallId;
 use std::fmt;
 
@@ -169,7 +169,7 @@ impl PolicyQuestion {
             "" => "the person refused this call".to_string(),
             words => format!("the person refused this call: {words}"),
         };
-        Denial { reason, hint: "do not try the same in another way; ask what they want instead".into() }
+        Denial::new(reason, "do not try the same in another way; ask what they want instead")
     }
 }
 
@@ -178,4 +178,13 @@ impl PolicyQuestion {
 pub struct Denial {
     pub reason: String,
     pub hint: String,
+    /// The mode that refuses it, where another mode would help.
+    pub refused_by: Option<Mode>,
+}
+
+impl Denial {
+    /// One that no other mode would change.
+    pub fn new(reason: impl Into<String>, hint: impl Into<String>) -> Denial {
+        Denial { reason: reason.into(), hint: hint.into(), refused_by: None }
+    }
 }

@@ -45,6 +45,8 @@ pub(super) enum AccessVerdict {
     Deny {
         reason: String,
         hint: String,
+        /// The mode that refuses it, where another mode would help.
+        refused_by: Option<Mode>,
     },
 }
 
@@ -174,7 +176,9 @@ impl Policy {
         let mut asking: Option<QuestionBuilder> = None;
         for one in &reach {
             match self.judge(tool, &self.as_it_runs(one)) {
-                AccessVerdict::Deny { reason, hint } => return Decision::Deny(Denial { reason, hint }),
+                AccessVerdict::Deny { reason, hint, refused_by } => {
+                    return Decision::Deny(Denial { reason, hint, refused_by });
+                }
                 AccessVerdict::Allow(because) => reasons.push(because),
                 AccessVerdict::Ask { reason, always, flag } => {
                     let first = asking.is_none();
@@ -288,12 +292,14 @@ impl Policy {
             return AccessVerdict::Deny {
                 reason: format!("the rule `{}` ({}) denies it{}", rule.text, rule.origin, because(rule)),
                 hint: "do not try this path or command again in this session".into(),
+                refused_by: None,
             };
         }
         if self.forbidden.contains(reach) {
             return AccessVerdict::Deny {
                 reason: "the person denied it for this session".into(),
                 hint: "do not ask again; find out what they want instead".into(),
+                refused_by: None,
             };
         }
         if let Some(denial) = refused_by_mode(mode, reach).map(|denial| self.in_plan(denial)) {
@@ -340,6 +346,7 @@ impl Policy {
                 AccessVerdict::Deny {
                     reason: reason.replacen("read mode", "plan mode", 1),
                     hint: "describe the plan; the person approves it with /plan approve".into(),
+                    refused_by: None,
                 }
             }
             denial => denial,
@@ -375,8 +382,9 @@ fn names_a_rule_would_do(opinion: &AccessVerdict) -> bool {
 
 /// What the mode forbids outright: no rule and no grant opens it.
 fn refused_by_mode(mode: Mode, reach: &Access) -> Option<AccessVerdict> {
-    let deny =
-        |reason: &str, hint: &str| Some(AccessVerdict::Deny { reason: reason.into(), hint: hint.into() });
+    let deny = |reason: &str, hint: &str| {
+        Some(AccessVerdict::Deny { reason: reason.into(), hint: hint.into(), refused_by: Some(mode) })
+    };
     match (mode, reach) {
         (Mode::None, _) => {
             deny("the mode `none` allows no tools", "answer without tools, or ask the person to switch modes")

@@ -6,6 +6,7 @@ use super::titles::title_of;
 use super::user_context::UserContext;
 use crate::agent::{Agent, SelectedModel};
 use crate::conversation::{Message, Part};
+use crate::provider::OfflineProvider;
 use crate::session::{OpenSession, SessionStore};
 use crate::workspace::{LayerKind, View, Workspace};
 
@@ -54,6 +55,11 @@ impl<'r> ShellConversation<'r> {
             (None, Some(answerer)) => (answerer.provider.name().to_string(), answerer.model.name.clone()),
             (None, None) => ("none".into(), "none".into()),
         }
+    }
+
+    /// True where the offline provider answers because nobody named another one: there is no model.
+    pub(super) fn lacks_model(&self) -> bool {
+        self.answered_by().0 == OfflineProvider::NAME && !self.app.builder.has_provider()
     }
 
     /// The workspace of the agent's tools.

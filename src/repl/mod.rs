@@ -8,8 +8,10 @@ mod error;
 mod output;
 mod prompt;
 mod shell;
+mod start_card;
 mod terminal_status;
 mod titles;
+mod tour;
 mod turn;
 mod user_context;
 
@@ -21,4 +23,5 @@ pub use error::{ReplError, UserError};
 pub use output::keymap;
 pub use shell::{ResumeTarget, ShellOptions, run};
 pub use titles::{title_of, when};
+pub use tour::FILES as TOUR_FILES;
 pub use user_context::{ConversationBuilder, ToolServices, UserContext};

@@ -73,6 +73,18 @@ impl<'r> ShellOutput<'r> {
         self.print(&scrollback::notice(text, &self.theme));
     }
 
+    /// Paragraphs that belong together, each with the label of its style; their rows are cut at words.
+    pub(super) fn paragraphs(&self, paragraphs: &[(&str, &str)]) {
+        let columns = usize::from(term::size().0);
+        for (at, (text, label)) in paragraphs.iter().enumerate() {
+            let line = Line::styled(visible::guard_line(text).into_owned(), self.theme.style(label));
+            self.print(&match at {
+                0 => margin_mark::rows(&line, columns, &self.theme),
+                _ => margin_mark::under(&line, columns),
+            });
+        }
+    }
+
     pub(super) fn hint(&self, text: &str) {
         self.print(&scrollback::hint(text, &self.theme));
     }

@@ -1,6 +1,6 @@
 //! The loop: a prompt, a line, what comes of it, and again.
 
-use super::attach::{AttachError, attach, mentioned};
+use super::attach::{NO_SUCH_FILE, attach, mentioned, named_file, without_escapes};
 use super::commands::review::{report_was_sent, unsent_report};
 use super::commands::{COMMANDS, jobs, run as run_command, sessions};
 use super::context::{CommandContext, CommandFollowUp};
@@ -10,12 +10,15 @@ use super::output::ShellOutput;
 use super::prompt::{
     PromptEditor, PromptInput, PromptOutcome, PromptScreen, UnfinishedLine, UnsentInput, pick_into,
 };
+use super::start_card;
 use super::terminal_status::TerminalStatus;
+use super::tour::Tour;
 use super::turn;
 use super::user_context::UserContext;
 use crate::agent::{TurnDecision, TurnEnding, TurnStart};
 use crate::config::{ProjectSettings, TrustStore};
 use crate::conversation::{Note, Part};
+use crate::provider::OfflineProvider;
 use crate::session::SessionStore;
 use crate::tools::ToolSet;
 use crate::ui::ansi::ColorDepth;
@@ -33,6 +36,8 @@ pub struct ShellOptions {
     /// The first turn, if there is one already.
     pub prompt: Option<String>,
     pub resume: ResumeTarget,
+    /// The person is led through the first steps.
+    pub is_tour: bool,
     /// A project's file that waits for the person's trust.
     pub trust: Option<(ProjectSettings, TrustStore)>,
     /// Hears of the turn that runs now, so that a signal can stop it.
@@ -66,6 +71,7 @@ struct Shell<'r> {
     on_turn: Box<dyn Fn(Option<CancellationToken>)>,
     /// Thinking and output are shown at length.
     expanded: bool,
+    tour: Option<Tour>,
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
@@ -75,7 +81,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     let theme = Theme::load(&app.config.settings().ui.theme, &app.dirs.config, depth, variable)?;
     let answerer = app.builder.answerer(None, None)?;
     let base = term::BaseMode::enter()?;
-    let mut notes: Vec<String> = answerer.note.clone().into_iter().collect();
+    let (mut notes, of_model) = (Vec::new(), answerer.note.clone());
     let store = match SessionStore::open(&app.dirs.state) {
         Ok((store, told)) => {
             notes.extend(told);
@@ -99,9 +105,17 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
         prompter.mark();
     }
     let expanded = app.config.settings().ui.expanded;
+    let tour = opening.is_tour.then(Tour::default);
     let conversation = ShellConversation::new(app, answerer, store);
     let context = CommandContext { app, runtime, output, conversation, commands: COMMANDS };
-    let mut shell = Shell { context, prompter, unsent, signals, on_turn: opening.on_turn, expanded };
+    let mut shell = Shell { context, prompter, unsent, signals, on_turn: opening.on_turn, expanded, tour };
+    if shell.tour.is_none() {
+        start_card::show(&shell.context);
+    }
+    // The card says itself that there is no model.
+    if let Some(note) = of_model.filter(|_| !shell.context.conversation.lacks_model()) {
+        shell.context.output.note(&note);
+    }
     for note in notes {
         shell.context.output.note(&note);
     }
@@ -189,7 +203,12 @@ impl Shell<'_> {
 
     fn rounds(&mut self, mut first: Option<String>, mut draft: String) -> Result<u8, ReplError> {
         let mut interrupted: Option<Instant> = None;
+        let mut is_next_step = true;
         loop {
+            if let Some(tour) = self.tour.as_mut().filter(|_| is_next_step && draft.is_empty()) {
+                draft = tour.next_line(&self.context.output);
+            }
+            is_next_step = false;
             let text = match first.take().or_else(|| self.unsent.queue.next()) {
                 // What else was typed meanwhile goes on in the pane.
                 Some(text) => {
@@ -204,6 +223,10 @@ impl Shell<'_> {
                             continue;
                         }
                         self.signals.sent();
+                        if let Some(tour) = &mut self.tour {
+                            tour.sent(&text);
+                        }
+                        is_next_step = true;
                         text
                     }
                     PromptOutcome::Interrupted => {
@@ -281,6 +304,7 @@ impl Shell<'_> {
         let (typed, after) = match screen {
             PromptScreen::Transcript => (typed, run_command(&mut self.context, "transcript", "")),
             PromptScreen::Review => (typed, run_command(&mut self.context, "review", "")),
+            PromptScreen::Keys => (typed, run_command(&mut self.context, "help", "?")),
             PromptScreen::Picker => (pick_into(&self.context, typed), CommandFollowUp::Nothing),
         };
         self.prompter.restore_line(typed);
@@ -329,7 +353,16 @@ impl Shell<'_> {
     fn say(&mut self, text: &str, draft: String) -> Result<UnsentText, ReplError> {
         // Files are named by what was typed, and never by what a paste says.
         let mentioned = mentioned(&self.unsent.pastes.expand_typed(text));
-        let whole = self.unsent.pastes.expanded(text).into_owned();
+        let whole = self.unsent.pastes.expanded(&without_escapes(text)).into_owned();
+        if self.has_nobody_to_answer(&whole) {
+            return Ok(draft);
+        }
+        // Before a session is made of a message that is not sent.
+        if let Some(missing) = mentioned.iter().find(|path| named_file(&self.context, path).is_none()) {
+            let hint = format!("nothing was sent; to send it as text, write \\@{missing}");
+            self.context.output.error(&format!("@{missing}: {NO_SUCH_FILE}"), Some(&hint));
+            return Ok(self.unsent.take(Some(text.to_string()), draft));
+        }
         let context = &mut self.context;
         context.conversation.agent_for(&whole, &context.output)?;
         let report = unsent_report(context);
@@ -342,8 +375,7 @@ impl Shell<'_> {
         for path in mentioned {
             match attach(context, &path) {
                 Ok(attached) => parts.extend(attached),
-                Err(AttachError::NoFile) => {}
-                Err(AttachError::Because(why)) => {
+                Err(why) => {
                     context.output.error(
                         &format!("@{path}: {why}"),
                         Some("nothing was sent; change the line or remove the file"),
@@ -358,6 +390,20 @@ impl Shell<'_> {
             Some(_) => self.take_turn_with_report(TurnStart::Say(parts), draft),
             None => self.take_turn(TurnStart::Say(parts), draft),
         }
+    }
+
+    /// True where no model is configured and the first message is nothing that works without one; this is said then.
+    fn has_nobody_to_answer(&self, text: &str) -> bool {
+        let CommandContext { conversation, output, .. } = &self.context;
+        let nobody = conversation.messages().is_empty()
+            && conversation.lacks_model()
+            && !OfflineProvider::understands(text);
+        if nobody {
+            let words = "(`help` lists what works without a model)";
+            let line = format!("no model, so nothing was sent: {} {words}", start_card::ADD_A_MODEL);
+            output.paragraphs(&[(&line, "warning")]);
+        }
+        nobody
     }
 
     fn take_turn(&mut self, start: TurnStart, draft: String) -> Result<UnsentText, ReplError> {

@@ -6,7 +6,7 @@ use super::error::ReplError;
 use super::user_context::UserContext;
 use crate::agent::{Agent, TurnDecision, TurnEnding, TurnEvent, TurnStart};
 use crate::config::MotionSetting;
-use crate::permission::Taint;
+use crate::permission::{Mode, Taint};
 use crate::tools::todos_in;
 use crate::ui::turn_pane::{self, TurnPaneResult, TurnPaneSettings, TurnPaneStatus};
 use tokio::sync::mpsc::unbounded_channel;
@@ -33,6 +33,16 @@ pub(super) fn status(app: &UserContext<'_>, agent: &Agent, expanded: bool) -> Tu
         expanded,
         todos: todos_in(agent.transcript()),
         cost: cost_of(agent.costs().0),
+        to_ask_mode: to_ask_mode(app),
+    }
+}
+
+/// How a person gets from read mode to ask mode, where the settings permit it.
+fn to_ask_mode(app: &UserContext<'_>) -> Option<&'static str> {
+    match (Mode::Read.next(app.modes), app.mode.permitted().contains(&Mode::Ask)) {
+        (Mode::Ask, true) => Some("Shift+Tab: ask mode"),
+        (_, true) => Some("/mode ask: ask mode"),
+        (_, false) => None,
     }
 }
 

@@ -40,6 +40,8 @@ pub struct ToolServices<'a> {
 pub trait ConversationBuilder {
     /// Who answers: as named, or as the settings say. `/model` and `/new` ask again.
     fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError>;
+    /// True where somebody named who answers, or a key says so; false where the offline provider stands in.
+    fn has_provider(&self) -> bool;
     /// A conversation stored in `session`, or only in memory.
     fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError>;
     /// The workspace through a view in which nothing is pending: its journal is this directory's.

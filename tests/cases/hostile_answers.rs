@@ -337,7 +337,7 @@ fn only_a_hand_trusts_a_projects_settings() {
         no_answers(&mut pty, TRUST, "trust");
         pty.answer("y\r");
         pty.until("the prompt", |s| s.contains("ignored; placet asks again next time"));
-        pty.until("the usual mode", |s| s.contains("placet [r] >"));
+        pty.until("the usual mode", |s| s.contains("placet [a] >"));
         pty.send("\x04");
     }
     let mut pty = settings().spawn();
@@ -367,7 +367,7 @@ fn only_a_hand_leaves_a_classified_conversation() {
     pty.line("/taint reset");
     pty.until("the question again", |s| s.trim_end().ends_with(RESET));
     pty.answer("reset\r");
-    pty.until("started a new conversation", |s| s.trim_end().ends_with("placet [r] >"));
+    pty.until("started a new conversation", |s| s.trim_end().ends_with("placet [a] >"));
 }
 
 /// A key is often pasted, so a paste is an answer here; what was typed before the question is not.

@@ -216,7 +216,7 @@ fn a_key_that_comes_with_the_focus_answers_nothing() {
 
 #[test]
 fn the_window_is_named_and_prompts_and_answers_are_marked() {
-    let mut pty = shell().open();
+    let mut pty = shell().arg("--provider").arg("offline").open();
     pty.line("show me everything");
     pty.until("an answer", |s| s.contains("I did nothing"));
     pty.until_prompt("");

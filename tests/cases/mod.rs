@@ -20,6 +20,7 @@ mod dialects;
 mod edit_properties;
 mod embed;
 mod entrance_words;
+mod first_minute;
 mod guide_tables;
 mod headless;
 mod hooks;

@@ -24,10 +24,10 @@ fn asked(pty: &Pty) {
 fn the_mode_changes_while_text_is_typed_and_the_text_stays() {
     let mut pty = shell().open();
     pty.until_prompt("");
-    assert!(pty.screen().contains("placet [r] >"));
+    assert!(pty.screen().contains("placet [a] >"));
     pty.send("half a line");
     pty.until_prompt("half a line");
-    for letter in ["[a]", "[w]", "[r]"] {
+    for letter in ["[w]", "[r]", "[a]"] {
         pty.send(SHIFT_TAB);
         pty.until("the next mode", |s| s.contains(&format!("placet {letter} > half a line")));
     }
@@ -436,7 +436,7 @@ fn a_project_that_is_not_trusted_changes_nothing() {
     let mut pty = shell().file(".placet/config.toml", "mode = \"unrestricted\"\n").spawn();
     pty.until("the question", |s| s.contains("Type `trust`"));
     pty.answer("\r");
-    pty.until("the prompt", |s| s.contains("placet [r] >"));
+    pty.until("the prompt", |s| s.contains("placet [a] >"));
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn a_question_can_be_read_and_answered_in_a_small_terminal() {
     let mut pty = shell().size(40, 12).arg("--mode").arg("ask").file("a.txt", "x\n").open();
     pty.line(&format!("create b.txt with \"{}\"", long.replace('\n', "\\n")));
     asked(&pty);
-    pty.until("a part of it", |s| s.contains("lines hidden"));
+    pty.until("its row", |s| s.contains("1 difference closed"));
     for _ in 0..200 {
         if pty.screen().contains("+ line 29") {
             break;
@@ -510,7 +510,7 @@ fn the_prompt_shows_what_was_read_and_a_reset_asks_and_begins_anew() {
     });
     pty.until_prompt("");
     pty.line("show secret/plan.txt");
-    pty.until("the level in the prompt", |s| s.contains("placet [r] CONFIDENTIAL >"));
+    pty.until("the level in the prompt", |s| s.contains("placet [a] CONFIDENTIAL >"));
     pty.line("/taint reset");
     pty.until("a question", |s| s.contains("Type `reset` to start a new conversation"));
     pty.answer("no\r");

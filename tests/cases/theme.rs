@@ -50,7 +50,7 @@ fn a_preview_into_a_pipe_has_colours_only_when_they_are_wanted() {
 #[test]
 fn a_theme_is_changed_by_its_name_while_the_shell_runs() {
     let green = "\x1b[0;1;38;2;23;105;58m[r]";
-    let mut pty = shell().variable("COLORTERM", "truecolor").open();
+    let mut pty = shell().variable("COLORTERM", "truecolor").arg("--mode").arg("read").open();
     let raw = |pty: &crate::support::pty::Pty| String::from_utf8_lossy(&pty.raw()).into_owned();
     assert!(!raw(&pty).contains(green));
     pty.line("/theme light");

@@ -401,6 +401,6 @@ fn lines_pasted_into_a_linear_turn_run_nothing_and_answer_nothing() {
     pty.send("!touch made\r/mode write\rend\r");
     pty.until("the second answer", |s| s.contains("the second answer"));
     assert_eq!(said(&server, 1), "!touch made\n/mode write\nend");
-    pty.until("the mode is as it was", |s| s.contains("placet [r] > "));
+    pty.until("the mode is as it was", |s| s.contains("placet [a] > "));
     assert!(!pty.exists("made"));
 }

@@ -158,7 +158,7 @@ fn no_person_denial(question: &PolicyQuestion) -> Denial {
         Some(flag) => format!("nobody can be asked; {flag} allows it"),
         None => "nobody can be asked, and this is never allowed without a person".into(),
     };
-    Denial { reason: format!("{}, and nobody can be asked", question.reason), hint }
+    Denial::new(format!("{}, and nobody can be asked", question.reason), hint)
 }
 
 async fn blocking<T: Send + 'static>(

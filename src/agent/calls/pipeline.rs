@@ -89,12 +89,14 @@ impl TurnCalls {
     }
 
     fn reject(&self, call: &ToolCall, rejection: CallRejection) {
+        let mut refused_by = None;
         let (outcome, text, summary, recorded) = match rejection {
             CallRejection::Error(e) => {
                 let summary = CallSummary::failure(&call.name, &e.message);
                 (CallOutcome::Failed, e.for_model(), summary, vec![CallFact::Failed { fault: e.fault }])
             }
             CallRejection::Denied(d) => {
+                refused_by = d.refused_by;
                 let text = format!("denied: {}\nhint: {}", d.reason, d.hint);
                 (CallOutcome::Denied, text, CallSummary::failure(&call.name, &d.reason), Vec::new())
             }
@@ -112,6 +114,9 @@ impl TurnCalls {
         let text = cut(text, 8_000);
         let for_person = CallSummary { line: cut(summary.line, 500), detail: summary.detail };
         self.answer(CallResult::text(call, outcome, text).with(recorded), for_person);
+        if let Some(mode) = refused_by {
+            self.events.send(TurnEvent::LimitedByMode(mode));
+        }
     }
 
     fn end(&self, call: &ToolCall, output: ToolOutput, note: Option<Note>) {

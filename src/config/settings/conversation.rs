@@ -11,7 +11,8 @@ const MODES: [&str; 5] = ["none", "read", "ask", "write", "unrestricted"];
 settings_table! {
     /// What a conversation starts with.
     pub struct ConversationSettings {
-        /// The mode a session starts in.
+        /// The mode a session starts in. Without this setting, the shell at a terminal starts in `ask`; with
+        /// `--dialect agsh`, it starts in `read`.
         "mode" => mode: String in MODES = "read", Tightens;
 
         /// The modes Shift+Tab goes through.

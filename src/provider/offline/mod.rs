@@ -26,6 +26,8 @@ pub struct OfflineProvider {
 }
 
 impl OfflineProvider {
+    pub const NAME: &str = "offline";
+
     /// Answers as fast as it is read.
     pub fn new() -> OfflineProvider {
         OfflineProvider::default()
@@ -36,6 +38,11 @@ impl OfflineProvider {
         script::next(messages)
     }
 
+    /// True for a text that asks for something which this provider does.
+    pub fn understands(text: &str) -> bool {
+        script::understands(text)
+    }
+
     /// Waits `pause` before each piece of text, to be looked at.
     pub fn paced(pause: Duration) -> OfflineProvider {
         OfflineProvider { pause }
@@ -44,7 +51,7 @@ impl OfflineProvider {
 
 impl Provider for OfflineProvider {
     fn name(&self) -> &str {
-        "offline"
+        OfflineProvider::NAME
     }
 
     fn answer(&self, request: ModelRequest, cancel: CancellationToken) -> AnswerStream {

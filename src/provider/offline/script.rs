@@ -76,6 +76,10 @@ fn read(parts: &[Part]) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
     Err(error)
 }
 
+pub(super) fn understands(text: &str) -> bool {
+    read_text(text).is_ok_and(|rounds| !rounds.is_empty())
+}
+
 fn read_text(text: &str) -> Result<VecDeque<OfflineRound>, OfflineMisreading> {
     let mut rounds: VecDeque<OfflineRound> = VecDeque::new();
     for segment in segments(text) {

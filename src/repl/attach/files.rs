@@ -10,22 +10,23 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-pub(crate) enum AttachError {
-    /// Nothing of that name: the word is a word.
-    NoFile,
-    Because(String),
+/// Why a mention of nothing is not sent.
+pub(crate) const NO_SUCH_FILE: &str = "no such file or directory";
+
+/// The file that a mention names, if it exists.
+pub(crate) fn named_file(context: &CommandContext<'_>, path: &str) -> Option<PathBuf> {
+    let exists = |at: &PathBuf| std::fs::symlink_metadata(at).is_ok();
+    // Tab completes some characters as signs such as `<U+25C6>`: both spellings name the file.
+    let shown = PathBuf::from(OsString::from_vec(visible::read_back(path)));
+    [PathBuf::from(path), shown].map(|path| context.app.cwd().join(path)).into_iter().find(exists)
 }
 
 /// Reads `path` with placet's own tool, through the gate of every call; the model has then seen it. The mention is the
 /// person's: it does not depend on the tools that the model has.
-pub(crate) fn attach(context: &CommandContext<'_>, path: &str) -> Result<Vec<Part>, AttachError> {
-    let exists = |at: &PathBuf| std::fs::symlink_metadata(at).is_ok();
-    // Tab completes some characters as signs such as `<U+25C6>`: both spellings name the file.
-    let shown = PathBuf::from(OsString::from_vec(visible::read_back(path)));
-    let named =
-        [PathBuf::from(path), shown].map(|path| context.app.cwd().join(path)).into_iter().find(exists);
-    let Some(file) = named else { return Err(AttachError::NoFile) };
-    let Some(agent) = &context.conversation.agent else { return Err(AttachError::NoFile) };
+pub(crate) fn attach(context: &CommandContext<'_>, path: &str) -> Result<Vec<Part>, String> {
+    let missing = || NO_SUCH_FILE.to_string();
+    let file = named_file(context, path).ok_or_else(missing)?;
+    let agent = context.conversation.agent.as_ref().ok_or_else(missing)?;
     let tool = if file.is_dir() { "list_directory" } else { "read_file" };
     let input = serde_json::json!({ "path": path });
     let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
@@ -35,16 +36,16 @@ pub(crate) fn attach(context: &CommandContext<'_>, path: &str) -> Result<Vec<Par
     let reply = if is_picture(&file) { ApprovalReply::Yes } else { ApprovalReply::Nobody };
     let result = context.call_for_person(agent, ("attached", tool), input, reply);
     if result.outcome != CallOutcome::Done {
-        return Err(AttachError::Because(result.body()));
+        return Err(result.body());
     }
     let shown = || result.parts.iter().filter_map(Part::as_image);
     if blind && shown().any(|image| !image.is_pdf()) {
-        return Err(AttachError::Because(format!("the model {model} does not accept pictures")));
+        return Err(format!("the model {model} does not accept pictures"));
     }
     if unread && shown().any(Image::is_pdf) {
-        return Err(AttachError::Because(format!(
+        return Err(format!(
             "the model {model} does not accept PDF here; attach its text: `!pdftotext {path} {path}.txt`, then `@{path}.txt`"
-        )));
+        ));
     }
     let chips: Vec<String> =
         shown().map(|image| format!("attached {} {}", image.word(), picture::chip(image))).collect();

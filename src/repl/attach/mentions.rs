@@ -31,9 +31,28 @@ pub(crate) fn mentioned(text: &str) -> Vec<String> {
     out
 }
 
+/// The text as it is sent: `\@name` at the start of a word is `@name` and mentions no file.
+pub(crate) fn without_escapes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\\@") {
+        out.push_str(before);
+        let at_word_start = out.chars().next_back().is_none_or(|c| c.is_whitespace() || c == '(');
+        out.push_str(if at_word_start { "@" } else { "\\@" });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_backslash_makes_a_word_of_a_mention() {
+        assert_eq!(without_escapes("add \\@Override (\\@x) a\\@b @c"), "add @Override (@x) a\\@b @c");
+    }
 
     #[test]
     fn files_are_mentioned_at_the_start_of_words_only() {
@@ -41,6 +60,7 @@ mod tests {
             mentioned("look at @src/main.rs, and @\"two words.txt\" (@x.png)."),
             ["src/main.rs", "two words.txt", "x.png"]
         );
+        assert_eq!(mentioned("add \\@Override (\\@x) `@y`"), Vec::<String>::new());
         assert_eq!(mentioned("mail me@example.org @ @a @a"), ["a"]);
         assert_eq!(mentioned("@\"open"), ["open"]);
     }

@@ -3,7 +3,8 @@
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use ratatui::text::Line;
 
-const KEYS: [(&str, &str); 11] = [
+const KEYS: [(&str, &str); 12] = [
+    ("?", "on an empty line: these keys"),
     ("@FILE", "attach a file, a picture or the list of a directory"),
     ("!COMMAND", "run a command in your own terminal"),
     ("Shift+Tab", "the next mode"),
@@ -19,6 +20,11 @@ const KEYS: [(&str, &str); 11] = [
 
 pub(super) fn help(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let name = rest.trim_start_matches('/');
+    if rest == "?" {
+        show_keys(context);
+        context.output.hint("/help lists the commands as well");
+        return Ok(CommandFollowUp::Nothing);
+    }
     let commands: Vec<(String, String)> = context
         .commands
         .iter()
@@ -31,7 +37,11 @@ pub(super) fn help(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
     context.output.rows(&commands);
     if name.is_empty() {
         context.output.print(&[Line::default()]);
-        context.output.rows(&KEYS.map(|(key, about)| (key.to_string(), about.to_string())));
+        show_keys(context);
     }
     Ok(CommandFollowUp::Nothing)
+}
+
+fn show_keys(context: &CommandContext<'_>) {
+    context.output.rows(&KEYS.map(|(key, about)| (key.to_string(), about.to_string())));
 }

@@ -1,8 +1,9 @@
 //! The shell's own commands: one table for running, completing, `/help`, the manual page and the reference.
 
 use super::{
-    batch, branches, changes, config, cost, export, help, history, jobs, keys, mode, model, permission,
-    review, rewind, scratchpads, sessions, status, taint, theme, tools, transcript, view, window,
+    batch, branches, changes, config, cost, elsewhere, export, help, history, jobs, keys, mode, model,
+    permission, review, rewind, scratchpads, sessions, status, taint, theme, tools, tour, transcript, view,
+    window,
 };
 use crate::permission::Mode;
 use crate::provider::ProviderPreset;
@@ -118,6 +119,7 @@ pub const COMMANDS: &[SlashCommand] = &[
         themes,
         theme::theme,
     ),
+    row("tour", "", "learn placet in a minute, in a project that is removed afterwards", none, tour::tour),
     row("quit", "", "leave", none, sessions::quit),
     row("exit", "", "leave", none, sessions::quit),
 ];
@@ -187,9 +189,11 @@ fn setting_keys() -> Vec<String> {
 /// Runs a command; an unknown one is answered with the nearest.
 pub(in crate::repl) fn run(context: &mut CommandContext<'_>, name: &str, rest: &str) -> CommandFollowUp {
     let Some(row) = COMMANDS.iter().find(|row| row.name == name) else {
-        let near = nearest(name, COMMANDS.iter().map(|row| row.name));
-        let hint =
-            near.map_or("/help lists the commands".to_string(), |near| format!("did you mean /{near}?"));
+        let near = || nearest(name, COMMANDS.iter().map(|row| row.name));
+        let hint = elsewhere::ours(name)
+            .map(String::from)
+            .or_else(|| near().map(|near| format!("did you mean /{near}?")))
+            .unwrap_or_else(|| "/help lists the commands".into());
         context.output.error(&format!("unknown command /{name}"), Some(&hint));
         return CommandFollowUp::Nothing;
     };

@@ -14,6 +14,16 @@ impl PromptInput {
         if trimmed.is_empty() {
             return PromptInput::Blank;
         }
+        // What leaves every other shell leaves this one, and a question mark alone asks for help.
+        let command = match trimmed {
+            "exit" | "quit" => Some("quit"),
+            "?" => Some("help ?"),
+            _ => None,
+        };
+        if let Some(command) = command {
+            let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
+            return PromptInput::Slash { name: name.into(), rest: rest.into() };
+        }
         if let Some(command) = trimmed.strip_prefix('!') {
             let command = command.trim();
             return if command.is_empty() { PromptInput::Blank } else { PromptInput::Shell(command.into()) };
@@ -73,6 +83,8 @@ pub(crate) enum PromptScreen {
     Transcript,
     /// What is pending.
     Review,
+    /// The keys, above the prompt.
+    Keys,
     /// Files, or commands where one is being typed.
     Picker,
 }
@@ -91,6 +103,11 @@ mod tests {
             PromptInput::parse("/mode  ask "),
             PromptInput::Slash { name: "mode".into(), rest: "ask".into() }
         );
+        for (typed, name, rest) in [("exit", "quit", ""), (" quit\n", "quit", ""), ("?", "help", "?")] {
+            let slash = PromptInput::Slash { name: name.into(), rest: rest.into() };
+            assert_eq!(PromptInput::parse(typed), slash, "{typed:?}");
+        }
+        assert_eq!(PromptInput::parse("exit the loop"), say("exit the loop"));
         assert_eq!(PromptInput::parse("/usr/bin is full"), say("/usr/bin is full"));
         assert_eq!(PromptInput::parse("/ what"), say("/ what"));
         assert_eq!(PromptInput::parse("one\\\ntwo\n"), say("one\ntwo"));

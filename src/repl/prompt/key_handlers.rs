@@ -2,6 +2,7 @@
 
 use super::helper::ShellHelper;
 use super::input::{PromptScreen, UnfinishedLine};
+use crate::config::EditModeSetting;
 use crate::permission::{Mode, ModeCell};
 use crate::repl::attach::from_clipboard;
 use crate::repl::user_context::UserContext;
@@ -78,6 +79,24 @@ pub(super) fn bind(
     let review = KeyEvent(KeyCode::Char('r'), Modifiers::ALT);
     editor.bind_sequence(review, conditional(open(PromptScreen::Review)));
     editor.bind_sequence(KeyEvent::ctrl('P'), conditional(open(PromptScreen::Picker)));
+    // In vi's command mode it searches.
+    if app.config.settings().ui.edit_mode == EditModeSetting::Emacs {
+        let help = Box::new(HelpKeyHandler(Arc::clone(left)));
+        editor.bind_sequence(KeyEvent(KeyCode::Char('?'), Modifiers::NONE), conditional(help));
+    }
+}
+
+/// `?` on an empty line shows the keys; anywhere else it is a question mark.
+struct HelpKeyHandler(Arc<Mutex<KeyHandlerOutcome>>);
+
+impl ConditionalEventHandler for HelpKeyHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        if !ctx.line().is_empty() {
+            return None;
+        }
+        lock(&self.0).screen = Some((PromptScreen::Keys, UnfinishedLine::default()));
+        Some(Cmd::Interrupt)
+    }
 }
 
 /// Ctrl-X Ctrl-E, Ctrl-G: the line is asked for again with what the editor left; replacing it in place would

@@ -10,8 +10,9 @@ mod label;
 mod question;
 
 use super::question::AnyQuestion;
-use super::status::{TurnPaneAction, TurnPaneStatus};
+use super::status::{self, TurnPaneAction, TurnPaneStatus};
 use crate::agent::{MessageQueue, QueuedMessage, SendTiming, TurnEnding, TurnEvent, is_command};
+use crate::permission::Mode;
 use crate::session::InputDraft;
 use crate::text::visible;
 use crate::ui::input::line_input::TypedLine;
@@ -44,6 +45,8 @@ pub(super) struct LinearTurn {
     begun: String,
     draft: String,
     recall: Option<String>,
+    /// The mode refused something in this turn.
+    limited: bool,
 }
 
 impl LinearTurn {
@@ -69,6 +72,7 @@ impl LinearTurn {
             begun: String::new(),
             draft,
             recall: None,
+            limited: false,
         }
     }
 
@@ -145,7 +149,17 @@ impl LinearTurn {
                 out
             }
             TurnEvent::Notice(text) => self.labelled_lines("note", &text),
-            TurnEvent::Ended(ending) => self.end(&ending, now),
+            TurnEvent::LimitedByMode(Mode::Read) => {
+                self.limited = true;
+                Vec::new()
+            }
+            TurnEvent::Ended(ending) => {
+                let hint = self.facts.to_ask_mode.filter(|_| self.limited);
+                let hint = hint.map(|key| label("hint", &status::read_mode_hint(key)));
+                let mut out = self.end(&ending, now);
+                out.extend(hint);
+                out
+            }
             _ => Vec::new(),
         }
     }

@@ -4,10 +4,10 @@
 //! them does any I/O.
 
 use super::question::{AnyQuestion, PaneQuestion, QuestionFocus};
-use super::status::TurnPaneStatus;
+use super::status::{self, TurnPaneStatus};
 use crate::agent::{MessageQueue, TurnEnding, TurnEvent};
 use crate::conversation::{CallId, CallOutcome};
-use crate::permission::PlanModeState;
+use crate::permission::{Mode, PlanModeState};
 use crate::session::InputDraft;
 use crate::text::visible;
 use crate::tools::CallSummary;
@@ -66,6 +66,8 @@ pub struct TurnPane {
     pub(super) planning: PlanModeState,
     /// Rows of the scrollback since the last call: the answer, and what was said below it.
     pub(super) answer_rows: usize,
+    /// The mode refused something in this turn.
+    pub(super) limited: bool,
     /// When anything last happened.
     pub(super) news_at: Instant,
 }
@@ -102,6 +104,7 @@ impl TurnPane {
             worked: false,
             planning: PlanModeState::No,
             answer_rows: 0,
+            limited: false,
             news_at: now,
         }
     }
@@ -257,6 +260,13 @@ impl TurnPane {
                 lines.extend(scrollback::notice(&text, &self.theme));
                 lines
             }
+            TurnEvent::LimitedByMode(Mode::Read) => {
+                // Said at the first refusal and at the end of the turn, not at each one.
+                let first = !std::mem::replace(&mut self.limited, true);
+                let key = self.facts.to_ask_mode.filter(|_| first);
+                key.map_or_else(Vec::new, |key| scrollback::under(key, &self.theme))
+            }
+            TurnEvent::LimitedByMode(_) => Vec::new(),
             TurnEvent::Ended(ending) => self.end(&ending, now),
         }
     }
@@ -297,6 +307,9 @@ impl TurnPane {
         let mut lines = self.end_thinking(now);
         lines.extend(self.end_text());
         lines.extend(scrollback::ending(ending, &self.theme));
+        if let Some(key) = self.facts.to_ask_mode.filter(|_| self.limited) {
+            lines.extend(scrollback::hint(&status::read_mode_hint(key), &self.theme));
+        }
         self.calls.clear();
         self.coming = None;
         if let Some(open) = self.question.take() {

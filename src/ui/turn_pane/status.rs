@@ -32,6 +32,13 @@ pub struct TurnPaneStatus {
     pub cost: Option<Money>,
     /// The model's list of steps.
     pub todos: Vec<TodoItem>,
+    /// How a person gets from read mode to ask mode; `None` where the settings do not permit ask mode.
+    pub to_ask_mode: Option<&'static str>,
+}
+
+/// What the end of a turn says in which read mode refused something. `key` is [`TurnPaneStatus::to_ask_mode`].
+pub(super) fn read_mode_hint(key: &str) -> String {
+    format!("read mode changed no files. {key}, where you approve changes")
 }
 
 /// The theme's label for a mode.

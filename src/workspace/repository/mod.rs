@@ -6,6 +6,7 @@
 mod config;
 mod config_keys;
 mod content_readers;
+mod current_branch;
 mod detect;
 mod facts;
 mod git_dirs;
@@ -19,6 +20,7 @@ mod repository_row;
 
 pub(in crate::workspace) use crate::permission::is_repository;
 pub(in crate::workspace) use content_readers::{ContentReadError, ContentReaders, ReadOutcome};
+pub use current_branch::head_of;
 pub use detect::RepositorySet;
 pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact};
 pub(in crate::workspace) use facts::{facts_of, flat};

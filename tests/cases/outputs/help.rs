@@ -5,7 +5,7 @@ use crate::support::output::{Project, snapshot};
 const GROUP: &str = "help";
 
 /// Names of snapshots and their command lines.
-const COMMANDS: [(&str, &str); 61] = [
+const COMMANDS: [(&str, &str); 62] = [
     ("session", "session"),
     ("session_list", "session list"),
     ("session_show", "session show"),
@@ -33,6 +33,7 @@ const COMMANDS: [(&str, &str); 61] = [
     ("redo", "redo"),
     ("blame", "blame"),
     ("review", "review"),
+    ("tour", "tour"),
     ("journal", "journal"),
     ("journal_list", "journal list"),
     ("journal_show", "journal show"),

@@ -13,7 +13,7 @@ fn all(commands: &mut Commands, cases: &[(&str, &str)]) {
 }
 
 fn offline() -> Commands {
-    Commands::open(shell().arg("--provider").arg("offline"))
+    Commands::open(shell().arg("--provider").arg("offline").arg("--mode").arg("read"))
 }
 
 #[test]
@@ -69,6 +69,8 @@ fn before_anything_was_said() {
         ("cd_elsewhere", "/cd src"),
         ("unknown_command", "/modle"),
         ("unknown_command_far", "/xyzzy"),
+        ("command_of_another_program", "/diff"),
+        ("help_keys", "/help ?"),
         ("own_command", "!echo hi"),
         ("own_command_fails", "!exit 3"),
     ];
@@ -125,7 +127,7 @@ fn changes_in_write_mode() {
 
 #[test]
 fn a_mode_that_the_settings_do_not_permit() {
-    let start = shell().arg("--provider").arg("offline").arg("--set");
+    let start = shell().arg("--provider").arg("offline").arg("--mode").arg("read").arg("--set");
     let mut commands = Commands::open(start.arg("permission.modes=[\"read\",\"ask\"]"));
     all(&mut commands, &[("mode_not_permitted", "/mode write")]);
 }

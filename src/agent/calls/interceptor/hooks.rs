@@ -98,8 +98,8 @@ pub(super) async fn before_call(
         let ruling = ask(origin, point, call_context(ctx, reach), Some(&ctx.call.id), &ctx.cancel).await?;
         match &ruling.action {
             HookAction::Block(_) => {
-                let hint = "the person set this up; find another way, or ask them".into();
-                return Err(CallRejection::Denied(Denial { reason: ruling.says("blocks it"), hint }));
+                let hint = "the person set this up; find another way, or ask them";
+                return Err(CallRejection::Denied(Denial::new(ruling.says("blocks it"), hint)));
             }
             HookAction::Ask(_) => demands.push(ruling.says("asks for a person's approval")),
             HookAction::Allow | HookAction::Redact(_) => {}

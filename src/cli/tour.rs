@@ -1,0 +1,40 @@
+//! `placet tour`: a project in a temporary directory, a shell in it, and nothing of either afterwards.
+
+use super::args::Options;
+use super::conversation;
+use super::report::{CliError, warn};
+use crate::private;
+use crate::repl;
+use std::io::{self, IsTerminal};
+
+pub(super) fn run(options: &Options) -> Result<u8, CliError> {
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(CliError::usage("`placet tour` needs a terminal"));
+    }
+    let cannot = |e: io::Error| CliError::new(format!("cannot make the project of the tour: {e}"));
+    let dir = tempfile::Builder::new().prefix("placet-tour-").tempdir().map_err(cannot)?;
+    // Links in the way to the temporary directory would make the tour's own files look as if they lay outside.
+    let home = dir.path().canonicalize().map_err(cannot)?;
+    let project = home.join("shop");
+    for (name, text) in repl::TOUR_FILES {
+        let path = project.join(name);
+        let parent = path.parent().unwrap_or(&project);
+        private::make_dir(parent).and_then(|()| std::fs::write(&path, text)).map_err(cannot)?;
+    }
+    let options = Options {
+        cwd: Some(project),
+        provider: Some("offline".into()),
+        mode: Some("ask".into()),
+        dialect: Some("native".into()),
+        no_project: true,
+        // Sessions, history and the cache of the tour go with it.
+        tour: Some(home),
+        linear: options.linear,
+        set: options.set.clone(),
+        ..Options::default()
+    };
+    let code = conversation::converse(None, &options)?;
+    dir.close().map_err(|e| CliError::new(format!("cannot remove the project of the tour: {e}")))?;
+    warn("the project of the tour is removed");
+    Ok(code)
+}

@@ -1,0 +1,107 @@
+//! `placet tour`: what a person is told at each step of the tour, and the line that is ready to be sent.
+//!
+//! The tour is a shell like any other, in a project that is thrown away. The steps say what to press; every screen,
+//! question and key is the real one, so the tour cannot show anything that placet does not do.
+
+use super::output::ShellOutput;
+use ratatui::text::Line;
+
+/// Which step is next.
+#[derive(Debug, Default)]
+pub(super) struct Tour {
+    step: usize,
+    /// The step whose words are on the screen.
+    told: Option<usize>,
+}
+
+struct TourStep {
+    title: &'static str,
+    words: &'static str,
+    /// The line that stands at the prompt.
+    line: &'static str,
+}
+
+const STEPS: [TourStep; 4] = [
+    TourStep {
+        title: "Tour, 1 of 4: the agent edits a file, and you review the edits",
+        words: "The project is made for the tour; Ctrl-C and then Ctrl-D leaves at each prompt. Press Enter to send the \
+                request below, then r for the review. There, a accepts the first change; c comments on the second \
+                one (Enter ends the comment), and r rejects it. Enter shows the summary, and y confirms it.",
+        line: r#"replace "0.19" with "0.21" in src/price.py; replace "round(total, 2)" with "total" in src/price.py"#,
+    },
+    TourStep {
+        title: "Tour, 2 of 4: a command destroys files",
+        words: "It runs in a copy-on-write view: nothing is lost before you say so. Press Enter, and look at what \
+                the command deleted. Then press a to apply it all the same, and once more if placet asks for that.",
+        line: "run rm -rf src tests",
+    },
+    TourStep {
+        title: "Tour, 3 of 4: undo restores what was applied, also after a command",
+        words: "The files are gone: `!ls` shows it. Press Enter to bring them back.",
+        line: "/undo",
+    },
+    TourStep {
+        title: "Tour, 4 of 4: the files are back, and that is all you need to begin",
+        words: "In your own directory, `placet` starts the shell, and ? shows the keys. Press Enter to leave.",
+        line: "exit",
+    },
+];
+
+/// The files of the tour's project.
+pub const FILES: [(&str, &str); 4] = [
+    ("README.md", "# shop\n\nPrices with tax.\n"),
+    (
+        "src/price.py",
+        "\"\"\"Prices.\"\"\"\n\nTAX = 0.19\n\n\ndef net(prices):\n    return sum(prices)\n\n\ndef gross(prices):\n    \
+         total = net(prices) * (1 + TAX)\n    return round(total, 2)\n",
+    ),
+    ("src/stock.py", "\"\"\"What is in stock.\"\"\"\n\nSTOCK = {\"tea\": 12, \"coffee\": 7}\n"),
+    ("tests/test_price.py", "from price import gross\n\nassert gross([10]) == 11.9\n"),
+];
+
+impl Tour {
+    /// The line for the next prompt; the words of its step are shown once.
+    pub(super) fn next_line(&mut self, output: &ShellOutput<'_>) -> String {
+        let Some(step) = STEPS.get(self.step) else { return String::new() };
+        if self.told != Some(self.step) {
+            self.told = Some(self.step);
+            output.print(&[Line::default()]);
+            output.paragraphs(&[(step.title, "question"), (step.words, "text")]);
+        }
+        step.line.into()
+    }
+
+    /// A step ends when its line was sent; whatever else a person types leaves the tour where it is.
+    pub(super) fn sent(&mut self, line: &str) {
+        if STEPS.get(self.step).is_some_and(|step| step.line == line.trim()) {
+            self.step += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::provider::OfflineProvider;
+    use crate::repl::COMMANDS;
+
+    #[test]
+    fn every_line_of_the_tour_is_understood() {
+        for step in &STEPS {
+            let is_command =
+                step.line == "exit" || COMMANDS.iter().any(|row| step.line == format!("/{}", row.name));
+            assert!(is_command || OfflineProvider::understands(step.line), "{}", step.line);
+        }
+    }
+
+    #[test]
+    fn only_the_line_of_a_step_ends_it() {
+        let mut tour = Tour::default();
+        tour.sent("help");
+        assert_eq!(tour.step, 0);
+        tour.sent(&format!("{} ", STEPS[0].line));
+        assert_eq!(tour.step, 1);
+        tour.sent(STEPS[0].line);
+        assert_eq!(tour.step, 1);
+    }
+}
