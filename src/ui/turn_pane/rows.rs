@@ -77,8 +77,8 @@ impl TurnPane {
         let mut asked = None;
         if let Some(open) = &mut self.question {
             let ready = self.guard.is_ready(now);
-            // What was answered stays in view above the question, as far as that leaves it two thirds.
-            let answer = if open.is_about_changes() { self.answer_rows.min(room / 3) } else { 0 };
+            // What was answered stays in view above the question, as far as that leaves it three quarters.
+            let answer = if open.is_about_changes() { self.answer_rows.min(room / 4) } else { 0 };
             let room = room.saturating_sub(rest.len() + answer).max(4);
             let (mut rows, total, fits) = open.rows(&self.theme, self.columns, room, ready, self.focus);
             asked = Some((total, fits));
