@@ -22,19 +22,20 @@ const COUNTED: u8 = 1;
 const OTHER: u8 = 2;
 
 /// Commits that can be reached from `from` and from none of `others`, the newest first, until nothing is left that only
-/// `from` reaches.
+/// `from` reaches. A commit is read where the first of `objects` has it.
 pub(super) fn only_in(
-    objects: &ObjectReader<'_>,
+    objects: &[&ObjectReader<'_>],
     from: ObjectId,
     others: &[ObjectId],
     budget: &ReadBudget,
 ) -> CommitCount {
+    let read = |id: &ObjectId| objects.iter().find_map(|objects| Commit::read(objects, id));
     let mut marks: BTreeMap<ObjectId, u8> = BTreeMap::new();
     let mut commits: BTreeMap<ObjectId, Option<Commit>> = BTreeMap::new();
     let mut queue = BinaryHeap::new();
     for (id, mark) in std::iter::once((from, COUNTED)).chain(others.iter().map(|id| (*id, OTHER))) {
         *marks.entry(id).or_default() |= mark;
-        let commit = commits.entry(id).or_insert_with(|| Commit::read(objects, &id));
+        let commit = commits.entry(id).or_insert_with(|| read(&id));
         queue.push((commit.as_ref().map_or(0, |commit| commit.time), id));
     }
     // Queued commits that no other history is known to have. The rest of the walk cannot change the count without them.
@@ -61,11 +62,14 @@ pub(super) fn only_in(
                 COUNTED => drop(open.insert(parent)),
                 _ => drop(open.remove(&parent)),
             }
-            let commit = commits.entry(parent).or_insert_with(|| Commit::read(objects, &parent));
+            let commit = commits.entry(parent).or_insert_with(|| read(&parent));
             queue.push((commit.as_ref().map_or(0, |commit| commit.time), parent));
         }
     }
-    CommitCount { number: counted(&marks), at_least: false }
+    // Behind a commit that cannot be read there may be more.
+    let is_unread = |id: &ObjectId| marks.get(id) == Some(&COUNTED);
+    let at_least = commits.iter().any(|(id, commit)| commit.is_none() && is_unread(id));
+    CommitCount { number: counted(&marks), at_least }
 }
 
 fn counted(marks: &BTreeMap<ObjectId, u8>) -> usize {

@@ -76,7 +76,7 @@ pub(super) fn ref_events(
             continue;
         }
         let mut all_after = || others.get_or_insert_with(|| after.refs.all(budget)).clone();
-        events.extend(ref_event(change, after, &new_commits, &mut all_after, budget));
+        events.extend(ref_event(change, (before, after), &new_commits, &mut all_after, budget));
     }
     let follows = |from: &HeadPosition, to: &HeadPosition| match (from, to) {
         (HeadPosition::Branch(from), HeadPosition::Branch(to)) => {
@@ -141,7 +141,7 @@ fn renamed_branches(changes: &[RefChange]) -> Vec<(PathBuf, PathBuf)> {
 
 fn ref_event(
     change: &RefChange,
-    after: &RepositorySide<'_>,
+    (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
     new_commits: &NewCommits,
     all_after: &mut dyn FnMut() -> Option<RefMap>,
     budget: &ReadBudget,
@@ -153,7 +153,7 @@ fn ref_event(
         (None, Some(new)) => Some(GitEvent::RefCreated { kind, name, at: new.short() }),
         (Some(old), None) => {
             let dropped = if may_drop {
-                dropped(after, old, None, all_after, budget)
+                dropped((before, after), old, None, all_after, budget)
             } else {
                 DroppedCommits::default()
             };
@@ -165,7 +165,7 @@ fn ref_event(
                 return None;
             }
             let dropped = if may_drop {
-                dropped(after, old, Some(new), all_after, budget)
+                dropped((before, after), old, Some(new), all_after, budget)
             } else {
                 DroppedCommits::default()
             };
@@ -175,18 +175,19 @@ fn ref_event(
     }
 }
 
-/// What a ref had at `old` and has no more, and whether any other ref has it. The objects are those of the state after the
-/// change: git leaves what no ref leads to until it is collected.
+/// What a ref had at `old` and has no more, and whether any other ref has it. The change may also have removed what no ref
+/// leads to: then the state before it has the objects.
 fn dropped(
-    after: &RepositorySide<'_>,
+    (before, after): (&RepositorySide<'_>, &RepositorySide<'_>),
     old: ObjectId,
     new: Option<ObjectId>,
     all_after: &mut dyn FnMut() -> Option<RefMap>,
     budget: &ReadBudget,
 ) -> DroppedCommits {
+    let objects = [&after.objects, &before.objects];
     let own: Vec<ObjectId> = new.into_iter().collect();
     let CommitCount { number, at_least } = match new {
-        Some(_) => only_in(&after.objects, old, &own, budget),
+        Some(_) => only_in(&objects, old, &own, budget),
         None => CommitCount { number: 0, at_least: false },
     };
     if new.is_some() && number == 0 && !at_least {
@@ -195,7 +196,7 @@ fn dropped(
     let lost = match all_after() {
         Some(refs) if refs.len() <= MOST_OTHER_REFS => {
             let tips: BTreeSet<ObjectId> = refs.into_values().chain(after.refs.head_commit()).collect();
-            only_in(&after.objects, old, &tips.into_iter().collect::<Vec<_>>(), budget)
+            only_in(&objects, old, &tips.into_iter().collect::<Vec<_>>(), budget)
         }
         // Not known: the worse case is assumed.
         _ => CommitCount { number: number.max(1), at_least: true },
