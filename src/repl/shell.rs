@@ -139,7 +139,7 @@ impl Shell<'_> {
         let clean = |setting: &String| crate::text::sanitize::line(setting).into_owned();
         let settings = self.context.app.config.untrusted.iter();
         let settings = settings.map(|one| Line::styled(clean(one), output.theme.style("text")));
-        output.say_lines(std::iter::once(head).chain(settings));
+        output.say_unbroken(std::iter::once(head).chain(settings));
         let answer = line_ui::consent("Type `trust` to accept it, Enter to continue without it: ");
         if answer.is_none_or(|answer| answer.trim() != "trust") {
             output.note("ignored; placet asks again next time");
@@ -385,6 +385,9 @@ impl Shell<'_> {
         let stop = CancellationToken::new();
         (self.on_turn)(Some(stop.clone()));
         self.signals.title(&start);
+        if !self.context.output.is_linear() {
+            self.context.output.print(&[Line::default()]);
+        }
         let settings = self.pane_settings(draft)?;
         let (decision, ended) = turn::run(&mut self.context, settings, start, stop.clone())?;
         (self.on_turn)(None);
