@@ -118,25 +118,39 @@ impl<'r> ShellOutput<'r> {
         self.print_prose(all);
     }
 
-    /// Rows of two columns; what is somebody else's in them was rendered before. On a narrow screen the second column is
-    /// below the first.
+    /// Rows of two columns; what is somebody else's in them was rendered before.
     pub(super) fn rows(&self, rows: &[(String, String)]) {
-        let width = self.width();
         let names = rows.iter().map(|(name, _)| width::of(name)).max().unwrap_or(0);
+        self.print_rows(rows, names, margin_mark::lead(&self.theme));
+    }
+
+    /// The same below a title, with a first column of `names`.
+    pub(super) fn titled_rows(&self, title: &str, rows: &[(String, String)], names: usize) {
+        let title = Span::styled(title.to_string(), self.theme.style("heading"));
+        self.print(&[margin_mark::line(title, &self.theme)]);
+        self.print_rows(rows, names, Span::raw(margin_mark::UNDER));
+    }
+
+    /// The second column is below the first where the first is wider than `names`, and on a narrow screen.
+    fn print_rows(&self, rows: &[(String, String)], names: usize, lead: Span<'static>) {
+        let width = self.width();
         let second = margin_mark::UNDER.len() + names + 2;
         let is_narrow = width.wrap == WrapSetting::Words && second + SECOND_COLUMN > width.columns;
+        let further = if is_narrow { NARROW_INDENT.to_string() } else { " ".repeat(second) };
+        let mut lead = Some(lead);
         let mut lines = Vec::new();
-        for (at, (name, text)) in rows.iter().enumerate() {
-            let lead = if at == 0 { margin_mark::lead(&self.theme) } else { Span::raw(margin_mark::UNDER) };
-            let pad = " ".repeat(names.saturating_sub(width::of(name)) + 2);
+        for (name, text) in rows {
+            let lead = lead.take().unwrap_or(Span::raw(margin_mark::UNDER));
+            let wide = width::of(name);
             let name = Span::styled(visible::guard_line(name).into_owned(), self.theme.style("key"));
             let text = Span::raw(visible::guard_line(text).into_owned());
-            let indent = if is_narrow {
+            let first = if is_narrow || wide > names {
                 lines.push(Line::from(vec![lead, name]));
-                ProseIndent { first: vec![Span::raw(NARROW_INDENT)], further: NARROW_INDENT.into() }
+                vec![Span::raw(further.clone())]
             } else {
-                ProseIndent { first: vec![lead, name, Span::raw(pad)], further: " ".repeat(second) }
+                vec![lead, name, Span::raw(" ".repeat(names - wide + 2))]
             };
+            let indent = ProseIndent { first, further: further.clone() };
             lines.extend(prose::lines(indent, prose::of_spans([text]), width));
         }
         self.print(&lines);

@@ -1,6 +1,7 @@
 //! The loop: a prompt, a line, what comes of it, and again.
 
 use super::attach::{AttachError, attach, mentioned};
+use super::background::RememberedBackground;
 use super::commands::review::{report_was_sent, unsent_report};
 use super::commands::{COMMANDS, jobs, run as run_command, sessions};
 use super::context::{CommandContext, CommandFollowUp};
@@ -19,6 +20,7 @@ use crate::conversation::{Note, Part};
 use crate::session::SessionStore;
 use crate::tools::ToolSet;
 use crate::ui::ansi::ColorDepth;
+use crate::ui::input::background;
 use crate::ui::turn_pane::TurnPaneSettings;
 use crate::ui::{Theme, line_ui, review, term};
 use ratatui::text::Line;
@@ -66,13 +68,16 @@ struct Shell<'r> {
     on_turn: Box<dyn Fn(Option<CancellationToken>)>,
     /// Thinking and output are shown at length.
     expanded: bool,
+    background: RememberedBackground,
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
 pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> Result<u8, ReplError> {
     let variable = |name: &str| std::env::var(name).ok();
     let depth = ColorDepth::detect(app.config.settings().ui.color, variable);
-    let theme = Theme::load(&app.config.settings().ui.theme, &app.dirs.config, depth, variable)?;
+    let background = RememberedBackground::load(&app.dirs.state);
+    let named = &app.config.settings().ui.theme;
+    let theme = Theme::load(named, &app.dirs.config, depth, |name| background.variable(name))?;
     let answerer = app.builder.answerer(None, None)?;
     let base = term::BaseMode::enter()?;
     let mut notes: Vec<String> = answerer.note.clone().into_iter().collect();
@@ -98,10 +103,15 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     if signals.marks() {
         prompter.mark();
     }
+    let is_coloured = depth != ColorDepth::None && !output.is_linear();
+    if is_coloured && prompter.knows_keys() && RememberedBackground::is_wanted(named) {
+        prompter.ask_background();
+    }
     let expanded = app.config.settings().ui.expanded;
     let conversation = ShellConversation::new(app, answerer, store);
     let context = CommandContext { app, runtime, output, conversation, commands: COMMANDS };
-    let mut shell = Shell { context, prompter, unsent, signals, on_turn: opening.on_turn, expanded };
+    let on_turn = opening.on_turn;
+    let mut shell = Shell { context, prompter, unsent, signals, on_turn, expanded, background };
     for note in notes {
         shell.context.output.note(&note);
     }
@@ -117,6 +127,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     }
     let code = shell.rounds(opening.prompt, left)?;
     jobs::stop(&shell.context);
+    background::drain();
     drop(base);
     Ok(code)
 }
@@ -244,13 +255,34 @@ impl Shell<'_> {
         }
     }
 
+    /// Takes the colours for the background that the terminal has answered with, unless another theme was chosen.
+    fn recolor(&mut self) {
+        let Some(found) = background::take_answer() else { return };
+        let output = &mut self.context.output;
+        let (dir, depth) = (&self.context.app.dirs.config, output.theme.depth);
+        let variable = |name: &str| self.background.variable(name);
+        let was_auto =
+            Theme::load("auto", dir, depth, variable).is_ok_and(|auto| auto.name == output.theme.name);
+        if !self.background.remember(found) || !was_auto {
+            return;
+        }
+        if let Ok(theme) = Theme::load("auto", dir, depth, |name| self.background.variable(name)) {
+            output.theme = theme;
+            self.signals.recolor(self.context.app, &self.context.output.theme);
+            self.prompter.set_theme(&self.context.output.theme);
+        }
+    }
+
     fn ask(&mut self, draft: &str) -> Result<PromptOutcome, ReplError> {
+        self.recolor();
         self.signals.prompt();
         let printer = self.prompter.printer();
         let watch = printer.and_then(|tell| jobs::watch(&self.context, tell));
         let beside = [self.prewarm_connection(), watch];
         let asked = self.prompter.ask(draft, self.context.conversation.pending(), self.context.app.level());
         beside.into_iter().flatten().for_each(|task| task.abort());
+        // What follows the first line has the colours already.
+        self.recolor();
         asked
     }
 
