@@ -20,7 +20,7 @@ use crate::conversation::{Note, Part};
 use crate::session::SessionStore;
 use crate::tools::ToolSet;
 use crate::ui::ansi::ColorDepth;
-use crate::ui::input::background;
+use crate::ui::input::{answering_decoder, background};
 use crate::ui::turn_pane::TurnPaneSettings;
 use crate::ui::{Theme, line_ui, review, term};
 use ratatui::text::Line;
@@ -127,7 +127,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     }
     let code = shell.rounds(opening.prompt, left)?;
     jobs::stop(&shell.context);
-    background::drain();
+    answering_decoder::drain();
     drop(base);
     Ok(code)
 }

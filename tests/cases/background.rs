@@ -35,7 +35,7 @@ fn send_line(pty: &mut Pty) {
 fn a_late_answer_gives_the_next_prompt_its_colours_and_types_nothing() {
     let mut pty = asked(colours());
     let first = raw(&pty);
-    assert!(first.find("] > ").unwrap() < first.find(QUESTION).unwrap(), "{first:?}");
+    assert!(first.find("placet ").unwrap() < first.find(QUESTION).unwrap(), "{first:?}");
     pty.send("/tit");
     pty.until_prompt("/tit");
     pty.send(LIGHT);

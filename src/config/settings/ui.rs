@@ -29,6 +29,7 @@ words! {
     pub enum WrapSetting { Words = "words", Terminal = "terminal" }
 }
 
+#[expect(clippy::derivable_impls, reason = "the macro that writes the enum marks no variant")]
 impl Default for WrapSetting {
     fn default() -> WrapSetting {
         WrapSetting::Words

@@ -3,7 +3,7 @@
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 
 /// Columns of the commands and keys; what is wider has its meaning below.
-const FIRST_COLUMN: usize = 24;
+const FIRST_COLUMN: usize = 26;
 
 /// The commands by what a person wants to do, the first ones to know first.
 const GROUPS: [(&str, &[&str]); 7] = [

@@ -8,7 +8,7 @@ use crate::ui::{editor, margin_mark, term, token_counts};
 /// The widest bar. A wider one tells nothing more.
 const WIDEST_BAR: usize = 100;
 /// What the shares are drawn with in the bar and marked with below it, in turn.
-const FILLS: [char; 4] = ['█', '▒', '▓', '░'];
+const FILLS: [char; 8] = ['█', '▒', '▓', '░', '#', '=', '+', '%'];
 const RESERVED: char = '-';
 const FREE: char = '·';
 const NO_SUMMARY: &str = "this conversation has no summary";
@@ -139,7 +139,7 @@ fn bar_of(parts: &[(char, u64)], cells: usize) -> String {
     // What rounding left over, or took too much, is the widest part's.
     let sum: usize = widths.iter().sum();
     if let Some(widest) = widths.iter_mut().max_by_key(|width| **width) {
-        *widest = (*widest + cells).saturating_sub(sum);
+        *widest = (*widest + cells).saturating_sub(sum).max(1);
     }
     parts.iter().zip(widths).map(|((sign, _), width)| sign.to_string().repeat(width)).collect()
 }
@@ -164,7 +164,7 @@ mod tests {
         };
         let wanted = [
             "30.0k of 200k tokens, 15% (by the provider's last count); 8.0k tokens are reserved for the answer",
-            "██▒▒▒▒--································",
+            "██▒▒▒▒-·································",
             "█ tool definitions           10.0k    5%",
             "▒ results of read_file       20.0k   10%  (/compact)",
             "- reserved for the answer     8.0k    4%",

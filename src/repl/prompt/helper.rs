@@ -203,7 +203,7 @@ fn sent(line: &str, style: Style, columns: usize) -> String {
         if at > 0 {
             out.push('\n');
             let wide = width::of(text);
-            let is_room = wide == 0 || wide % columns.max(1) != 0;
+            let is_room = wide == 0 || !wide.is_multiple_of(columns.max(1));
             let wider = (wide + margin_mark::UNDER.len()).div_ceil(columns.max(1));
             if is_room && wider == wide.div_ceil(columns.max(1)).max(1) {
                 out.push_str(margin_mark::UNDER);

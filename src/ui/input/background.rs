@@ -1,14 +1,10 @@
 //! Light or dark: the terminal's background, asked for with OSC 11.
 //!
 //! The question goes out with the first prompt and nothing waits for the answer. The answer comes as input, in the same
-//! stream as the keys and at any time: late, in pieces, twice, inside a paste, or never. Whoever reads keys then finds it
-//! here and cuts it out; it is never typed.
+//! stream as the keys and at any time: late, in pieces, twice, inside a paste, or never. This file knows an answer when it
+//! sees one and keeps what it said; [`super::answering_decoder`] takes it out of what is typed.
 
-use super::async_key_reader::timespec;
-use super::decode::{InputDecoder, InputToken};
-use crate::ui::term;
 use memchr::memmem;
-use rustix::event::{PollFd, PollFlags};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,9 +14,8 @@ pub const QUESTION: &str = "\x1b]11;?\x1b\\";
 pub(super) const ANSWER: &[u8] = b"\x1b]11;";
 /// An answer is expected for so long: what comes later is swallowed only where it comes in one piece by itself.
 const EXPECTED: Duration = Duration::from_secs(5);
-/// Who leaves so soon after the question waits for the answer, and for how long: the shell would get it.
+/// An answer that did not come so soon is no reason to wait for the answer when placet ends.
 const SOON: Duration = Duration::from_secs(1);
-const DRAIN: Duration = Duration::from_millis(100);
 /// The longest answer of any terminal is about 30 bytes.
 const LONGEST: usize = 64;
 
@@ -65,63 +60,24 @@ pub fn take_answer() -> Option<TerminalBackground> {
     lock().found.take()
 }
 
-fn is_expected() -> bool {
+pub(super) fn is_expected() -> bool {
     lock().asked.is_some_and(|asked| asked.elapsed() < EXPECTED)
 }
 
-/// [`InputDecoder::feed`], with answers taken out.
-pub(super) fn feed(decoder: &mut InputDecoder, bytes: &[u8]) -> Vec<InputToken> {
-    decoder.expect_color(is_expected());
-    noted(decoder.feed(bytes))
-}
-
-/// [`InputDecoder::read`], with answers taken out.
-pub(super) fn read(decoder: &mut InputDecoder, bytes: &[u8]) -> Vec<InputToken> {
-    decoder.expect_color(is_expected());
-    noted(decoder.read(bytes))
-}
-
-/// [`InputDecoder::flush_timeout`], with answers taken out.
-pub(super) fn flush_timeout(decoder: &mut InputDecoder) -> Option<InputToken> {
-    decoder.expect_color(is_expected());
-    decoder.flush_timeout()
-}
-
-fn noted(tokens: Vec<InputToken>) -> Vec<InputToken> {
-    for token in &tokens {
-        if let Some(background) = token.raw.starts_with(ANSWER).then(|| meaning(&token.raw)).flatten() {
-            let mut question = lock();
-            // Nobody asked: it says nothing about this session.
-            if question.asked.is_some() {
-                question.answered = true;
-                question.found = Some(background);
-            }
-        }
+/// Keeps an answer. What comes without a question says nothing about this session.
+pub(super) fn note(answer: &[u8]) {
+    let Some(background) = answer.starts_with(ANSWER).then(|| meaning(answer)).flatten() else { return };
+    let mut question = lock();
+    if question.asked.is_some() {
+        question.answered = true;
+        question.found = Some(background);
     }
-    tokens
 }
 
-/// Takes an answer that is on its way, before the terminal is given back to who reads it next.
-pub fn drain() {
-    let due = {
-        let question = lock();
-        question.asked.is_some_and(|asked| !question.answered && asked.elapsed() < SOON)
-    };
-    let end = Instant::now() + DRAIN;
-    let mut decoder = InputDecoder::default();
-    while due && !lock().answered {
-        let left = end.saturating_duration_since(Instant::now());
-        let terminal = term::input();
-        let mut fds = [PollFd::new(&terminal, PollFlags::IN)];
-        if left.is_zero() || !matches!(rustix::event::poll(&mut fds, Some(&timespec(left))), Ok(n) if n > 0) {
-            return;
-        }
-        let mut buffer = [0; 4096];
-        match rustix::io::read(terminal, &mut buffer) {
-            Ok(n) if n > 0 => drop(feed(&mut decoder, buffer.get(..n).unwrap_or(&[]))),
-            _ => return,
-        }
-    }
+/// An answer may still be on its way, and nobody has asked long ago.
+pub(super) fn is_due() -> bool {
+    let question = lock();
+    !question.answered && question.asked.is_some_and(|asked| asked.elapsed() < SOON)
 }
 
 /// The first whole answer in `bytes`: where it begins and ends. Only what can be nothing else is one.
@@ -180,8 +136,8 @@ mod tests {
 
     #[test]
     fn an_answer_is_found_between_other_bytes_and_nothing_else_is_one() {
-        assert_eq!(answer_in(b"ab\x1b]11;rgb:1/2/3\x07cd"), Some((2, 16)));
-        assert_eq!(answer_in(b"\x1b]11;?\x07\x1b]11;rgb:1/2/3\x1b\\"), Some((7, 22)));
+        assert_eq!(answer_in(b"ab\x1b]11;rgb:1/2/3\x07cd"), Some((2, 17)));
+        assert_eq!(answer_in(b"\x1b]11;?\x07\x1b]11;rgb:1/2/3\x1b\\"), Some((7, 23)));
         for text in [&b"\x1b]11;rgb:1/2/3"[..], b"\x1b]11;hello\x07", b"]11;rgb:1/2/3\x07", b""] {
             assert_eq!(answer_in(text), None, "{text:?}");
         }

@@ -1,7 +1,7 @@
 //! Keys for a full screen: waited for on the thread that draws, together with the window's size.
 
+use super::answering_decoder;
 use super::async_key_reader::timespec;
-use super::background;
 use super::decode::{InputDecoder, InputToken, TerminalInput};
 use super::{CHUNK, MOMENT, typeahead};
 use crate::ui::term;
@@ -26,7 +26,7 @@ impl BlockingKeyReader {
         resizes.set_nonblocking(true)?;
         let registered = signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, told)?;
         let mut decoder = InputDecoder::default();
-        let tokens = background::read(&mut decoder, &typeahead::take()).into();
+        let tokens = answering_decoder::read(&mut decoder, &typeahead::take()).into();
         Ok(BlockingKeyReader { decoder, tokens, resizes, registered, buffer: vec![0; CHUNK] })
     }
 
@@ -49,7 +49,7 @@ impl BlockingKeyReader {
             let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.resizes, PollFlags::IN)];
             match rustix::event::poll(&mut fds, Some(&timespec(wait))) {
                 Ok(0) if settles && wait == MOMENT => {
-                    self.tokens.extend(background::flush_timeout(&mut self.decoder))
+                    self.tokens.extend(answering_decoder::flush_timeout(&mut self.decoder))
                 }
                 Ok(0) if left.is_zero() => return Ok(None),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -66,7 +66,7 @@ impl BlockingKeyReader {
                     Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                     Ok(n) => {
                         let bytes = self.buffer.get(..n).unwrap_or(&[]);
-                        self.tokens.extend(background::read(&mut self.decoder, bytes));
+                        self.tokens.extend(answering_decoder::read(&mut self.decoder, bytes));
                     }
                     Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
                     Err(e) => return Err(e.into()),
