@@ -197,7 +197,7 @@ struct Names {
 }
 
 /// Pattern, replacement and reason.
-const CHANGING: [(&str, &str, &str); 15] = [
+const CHANGING: [(&str, &str, &str); 16] = [
     (
         r#""(prev|mac|preview_hash|names)":( ?)"[0-9a-f]+""#,
         r#""$1":$2"[HASH]""#,
