@@ -86,6 +86,7 @@ fn screen() {
             usage: TokenUsage::default(),
             prompt_tokens: 0,
             fold: 6,
+            wrap: placet::config::WrapSetting::Words,
             motion: true,
             expanded: false,
             grants: 0,

@@ -7,7 +7,7 @@ use super::report::{self, CliError, print, print_foreign, warn};
 use super::review_args::ReviewArgs;
 use super::start;
 use crate::app::App;
-use crate::repl::{TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};
+use crate::repl::{RememberedBackground, TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};
 use crate::text::patch::{PatchSet, StripLevels, parse};
 use crate::ui::ansi::ColorDepth;
 use crate::ui::clipboard::Clipboard;
@@ -116,8 +116,10 @@ fn shown(
     };
     let variable = |name: &str| std::env::var(name).ok();
     let depth = ColorDepth::detect(settings.ui.color, variable);
+    let background = RememberedBackground::load(&start::paths().state);
     let theme =
-        Theme::load(&settings.ui.theme, &start::paths().config, depth, variable).map_err(CliError::new)?;
+        Theme::load(&settings.ui.theme, &start::paths().config, depth, |name| background.variable(name))
+            .map_err(CliError::new)?;
     let keys = keymap(&app.config, "review", TABLE).map_err(CliError::usage)?;
     let display = PictureDisplay::of(settings.ui.pictures, depth, variable);
     let desk = ReviewContext {

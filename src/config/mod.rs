@@ -28,7 +28,7 @@ pub use settings::{
     BackendSetting, ColorSetting, ConversationSettings, EditModeSetting, GuardSettings, HookList,
     LinksSetting, MotionSetting, MountSettings, NetworkSettings, PictureSetting, ProviderSettings, RuleList,
     SandboxSettings, SettingKey, SettingKind, SettingTexts, Settings, StorageSettings, ToolsSettings,
-    TrustRequirement, UiSettings,
+    TrustRequirement, UiSettings, WrapSetting,
 };
 pub use trust::{ProjectSettings, TrustStore};
 pub use value::SettingValue;

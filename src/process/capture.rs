@@ -17,6 +17,9 @@ pub struct OutputCapture {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     total: u64,
+    line_ends: usize,
+    /// The last byte, if any, ends a line.
+    is_line_whole: bool,
     spool: Option<File>,
     spooled: u64,
 }
@@ -24,6 +27,8 @@ pub struct OutputCapture {
 impl OutputCapture {
     pub fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
+        self.line_ends += memchr::memchr_iter(b'\n', bytes).count();
+        self.is_line_whole = bytes.last().map_or(self.is_line_whole, |last| *last == b'\n');
         let room = HEAD - self.head.len();
         let (first, rest) = bytes.split_at_checked(room).unwrap_or((bytes, &[]));
         self.spool(bytes);
@@ -32,6 +37,11 @@ impl OutputCapture {
         let over = (self.tail.len() + rest.len()).saturating_sub(TAIL);
         self.tail.drain(..over);
         self.tail.extend(rest);
+    }
+
+    /// Lines of output there were.
+    pub fn lines(&self) -> usize {
+        self.line_ends + usize::from(self.total > 0 && !self.is_line_whole)
     }
 
     /// Bytes of output there were.

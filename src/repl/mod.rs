@@ -1,6 +1,7 @@
 //! The conversation with the person: a prompt, a line, a turn, and again.
 
 mod attach;
+mod background;
 mod commands;
 mod context;
 mod conversation;
@@ -15,6 +16,7 @@ mod tour;
 mod turn;
 mod user_context;
 
+pub use background::RememberedBackground;
 pub use commands::COMMANDS;
 pub use commands::cost::priced;
 pub use commands::review::{AppliedReview, TurnNumbers, apply_review, blamed, memory_of, review_of};

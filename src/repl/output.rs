@@ -1,6 +1,6 @@
 //! What the shell shows: lines that stay in the scrollback, and screens that close again.
 
-use crate::config::{AppDirs, Config};
+use crate::config::{AppDirs, Config, WrapSetting};
 use crate::serve::changes::UserReport;
 use crate::text::{sanitize, visible, width};
 use crate::ui::clipboard::Clipboard;
@@ -9,6 +9,7 @@ use crate::ui::keymap::{KeyBinding, Keymap, KeymapError};
 use crate::ui::line_ui::TerminalLineUi;
 use crate::ui::picker::{KEYS, Picker, PickerFeed};
 use crate::ui::picture::PictureDisplay;
+use crate::ui::prose::{self, ProseIndent, ProseWidth};
 use crate::ui::viewer::{self, Viewer, ViewerCallbacks, ViewerText};
 use crate::ui::{Theme, ansi, editor, margin_mark, pager, scrollback, term};
 use ratatui::text::{Line, Span};
@@ -20,6 +21,11 @@ pub(super) struct ShellOutput<'r> {
     pub(super) theme: Theme,
     linear: bool,
 }
+
+/// Columns that the second of two columns needs.
+const SECOND_COLUMN: usize = 24;
+/// What the second column begins with where it is below the first.
+const NARROW_INDENT: &str = "      ";
 
 /// True where a screen can be shown and keys can be read.
 pub(super) fn is_interactive() -> bool {
@@ -46,9 +52,28 @@ impl<'r> ShellOutput<'r> {
         self.linear
     }
 
+    /// The width of the screen, and how prose is broken there; lines for a screen reader stay whole.
+    pub(super) fn width(&self) -> ProseWidth {
+        let columns = usize::from(term::size().0);
+        match self.linear {
+            true => ProseWidth::unbroken(columns),
+            false => ProseWidth::new(columns, self.config.settings().ui.wrap),
+        }
+    }
+
     /// Lines that belong together and that placet says itself.
-    pub(super) fn say_lines<'l>(&self, lines: impl IntoIterator<Item = Line<'l>>) {
+    pub(super) fn say_lines(&self, lines: impl IntoIterator<Item = Line<'static>>) {
+        self.print_prose(margin_mark::block(lines, &self.theme));
+    }
+
+    /// The same for lists, commands and settings, whose lines stay whole.
+    pub(super) fn say_unbroken(&self, lines: impl IntoIterator<Item = Line<'static>>) {
         self.print(&margin_mark::block(lines, &self.theme));
+    }
+
+    /// Lines that have the mark already, broken at words.
+    pub(super) fn print_prose(&self, lines: Vec<Line<'static>>) {
+        self.print(&margin_mark::broken(lines, self.width()));
     }
 
     /// The same, without a style.
@@ -70,7 +95,7 @@ impl<'r> ShellOutput<'r> {
     }
 
     pub(super) fn note(&self, text: &str) {
-        self.print(&scrollback::notice(text, &self.theme));
+        self.print_prose(scrollback::notice(text, &self.theme));
     }
 
     /// Paragraphs that belong together, each with the label of its style; their rows are cut at words.
@@ -86,11 +111,11 @@ impl<'r> ShellOutput<'r> {
     }
 
     pub(super) fn hint(&self, text: &str) {
-        self.print(&scrollback::hint(text, &self.theme));
+        self.print_prose(scrollback::hint(text, &self.theme));
     }
 
     pub(super) fn error(&self, text: &str, hint: Option<&str>) {
-        self.print(&scrollback::error(text, hint, &self.theme));
+        self.print_prose(scrollback::error(text, hint, &self.theme));
     }
 
     /// What became of changes.
@@ -102,21 +127,45 @@ impl<'r> ShellOutput<'r> {
             false => scrollback::error(&first, None, &self.theme),
         };
         all.extend(lines.flat_map(|line| scrollback::under(&line, &self.theme)));
-        self.print(&all);
+        self.print_prose(all);
     }
 
     /// Rows of two columns; what is somebody else's in them was rendered before.
     pub(super) fn rows(&self, rows: &[(String, String)]) {
-        let columns = rows.iter().map(|(name, _)| width::of(name)).max().unwrap_or(0);
-        let line = |(name, text): &(String, String)| {
-            let pad = " ".repeat(columns.saturating_sub(width::of(name)) + 2);
-            Line::from(vec![
-                Span::styled(visible::guard_line(name).into_owned(), self.theme.style("key")),
-                Span::raw(pad),
-                Span::raw(visible::guard_line(text).into_owned()),
-            ])
-        };
-        self.say_lines(rows.iter().map(line));
+        let names = rows.iter().map(|(name, _)| width::of(name)).max().unwrap_or(0);
+        self.print_rows(rows, names, margin_mark::lead(&self.theme));
+    }
+
+    /// The same below a title, with a first column of `names`.
+    pub(super) fn titled_rows(&self, title: &str, rows: &[(String, String)], names: usize) {
+        let title = Span::styled(title.to_string(), self.theme.style("heading"));
+        self.print(&[margin_mark::line(title, &self.theme)]);
+        self.print_rows(rows, names, Span::raw(margin_mark::UNDER));
+    }
+
+    /// The second column is below the first where the first is wider than `names`, and on a narrow screen.
+    fn print_rows(&self, rows: &[(String, String)], names: usize, lead: Span<'static>) {
+        let width = self.width();
+        let second = margin_mark::UNDER.len() + names + 2;
+        let is_narrow = width.wrap == WrapSetting::Words && second + SECOND_COLUMN > width.columns;
+        let further = if is_narrow { NARROW_INDENT.to_string() } else { " ".repeat(second) };
+        let mut lead = Some(lead);
+        let mut lines = Vec::new();
+        for (name, text) in rows {
+            let lead = lead.take().unwrap_or(Span::raw(margin_mark::UNDER));
+            let wide = width::of(name);
+            let name = Span::styled(visible::guard_line(name).into_owned(), self.theme.style("key"));
+            let text = Span::raw(visible::guard_line(text).into_owned());
+            let first = if is_narrow || wide > names {
+                lines.push(Line::from(vec![lead, name]));
+                vec![Span::raw(further.clone())]
+            } else {
+                vec![lead, name, Span::raw(" ".repeat(names - wide + 2))]
+            };
+            let indent = ProseIndent { first, further: further.clone() };
+            lines.extend(prose::lines(indent, prose::of_spans([text]), width));
+        }
+        self.print(&lines);
     }
 
     /// Several lines of placet's own.

@@ -1,6 +1,7 @@
 //! The loop: a prompt, a line, what comes of it, and again.
 
 use super::attach::{NO_SUCH_FILE, attach, mentioned, named_file, without_escapes};
+use super::background::RememberedBackground;
 use super::commands::review::{report_was_sent, unsent_report};
 use super::commands::{COMMANDS, jobs, run as run_command, sessions};
 use super::context::{CommandContext, CommandFollowUp};
@@ -22,6 +23,7 @@ use crate::provider::OfflineProvider;
 use crate::session::SessionStore;
 use crate::tools::ToolSet;
 use crate::ui::ansi::ColorDepth;
+use crate::ui::input::{answering_decoder, background};
 use crate::ui::turn_pane::TurnPaneSettings;
 use crate::ui::{Theme, line_ui, review, term};
 use ratatui::text::Line;
@@ -72,13 +74,16 @@ struct Shell<'r> {
     /// Thinking and output are shown at length.
     expanded: bool,
     tour: Option<Tour>,
+    background: RememberedBackground,
 }
 
 /// Runs the shell until the person leaves; returns the exit code.
 pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> Result<u8, ReplError> {
     let variable = |name: &str| std::env::var(name).ok();
     let depth = ColorDepth::detect(app.config.settings().ui.color, variable);
-    let theme = Theme::load(&app.config.settings().ui.theme, &app.dirs.config, depth, variable)?;
+    let background = RememberedBackground::load(&app.dirs.state);
+    let named = &app.config.settings().ui.theme;
+    let theme = Theme::load(named, &app.dirs.config, depth, |name| background.variable(name))?;
     let answerer = app.builder.answerer(None, None)?;
     let base = term::BaseMode::enter()?;
     let (mut notes, of_model) = (Vec::new(), answerer.note.clone());
@@ -104,11 +109,16 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     if signals.marks() {
         prompter.mark();
     }
+    let is_coloured = depth != ColorDepth::None && !output.is_linear();
+    if is_coloured && prompter.knows_keys() && RememberedBackground::is_wanted(named) {
+        prompter.ask_background();
+    }
     let expanded = app.config.settings().ui.expanded;
     let tour = opening.is_tour.then(Tour::default);
     let conversation = ShellConversation::new(app, answerer, store);
     let context = CommandContext { app, runtime, output, conversation, commands: COMMANDS };
-    let mut shell = Shell { context, prompter, unsent, signals, on_turn: opening.on_turn, expanded, tour };
+    let on_turn = opening.on_turn;
+    let mut shell = Shell { context, prompter, unsent, signals, on_turn, expanded, tour, background };
     if shell.tour.is_none() {
         start_card::show(&shell.context);
     }
@@ -131,6 +141,7 @@ pub fn run(app: &UserContext<'_>, runtime: &Runtime, opening: ShellOptions) -> R
     }
     let code = shell.rounds(opening.prompt, left)?;
     jobs::stop(&shell.context);
+    answering_decoder::drain();
     drop(base);
     Ok(code)
 }
@@ -153,7 +164,7 @@ impl Shell<'_> {
         let clean = |setting: &String| crate::text::sanitize::line(setting).into_owned();
         let settings = self.context.app.config.untrusted.iter();
         let settings = settings.map(|one| Line::styled(clean(one), output.theme.style("text")));
-        output.say_lines(std::iter::once(head).chain(settings));
+        output.say_unbroken(std::iter::once(head).chain(settings));
         let answer = line_ui::consent("Type `trust` to accept it, Enter to continue without it: ");
         if answer.is_none_or(|answer| answer.trim() != "trust") {
             output.note("ignored; placet asks again next time");
@@ -267,13 +278,34 @@ impl Shell<'_> {
         }
     }
 
+    /// Takes the colours for the background that the terminal has answered with, unless another theme was chosen.
+    fn recolor(&mut self) {
+        let Some(found) = background::take_answer() else { return };
+        let output = &mut self.context.output;
+        let (dir, depth) = (&self.context.app.dirs.config, output.theme.depth);
+        let variable = |name: &str| self.background.variable(name);
+        let was_auto =
+            Theme::load("auto", dir, depth, variable).is_ok_and(|auto| auto.name == output.theme.name);
+        if !self.background.remember(found) || !was_auto {
+            return;
+        }
+        if let Ok(theme) = Theme::load("auto", dir, depth, |name| self.background.variable(name)) {
+            output.theme = theme;
+            self.signals.recolor(self.context.app, &self.context.output.theme);
+            self.prompter.set_theme(&self.context.output.theme);
+        }
+    }
+
     fn ask(&mut self, draft: &str) -> Result<PromptOutcome, ReplError> {
+        self.recolor();
         self.signals.prompt();
         let printer = self.prompter.printer();
         let watch = printer.and_then(|tell| jobs::watch(&self.context, tell));
         let beside = [self.prewarm_connection(), watch];
         let asked = self.prompter.ask(draft, self.context.conversation.pending(), self.context.app.level());
         beside.into_iter().flatten().for_each(|task| task.abort());
+        // What follows the first line has the colours already.
+        self.recolor();
         asked
     }
 
@@ -431,6 +463,9 @@ impl Shell<'_> {
         let stop = CancellationToken::new();
         (self.on_turn)(Some(stop.clone()));
         self.signals.title(&start);
+        if !self.context.output.is_linear() {
+            self.context.output.print(&[Line::default()]);
+        }
         let settings = self.pane_settings(draft)?;
         let (decision, ended) = turn::run(&mut self.context, settings, start, stop.clone())?;
         (self.on_turn)(None);

@@ -49,6 +49,13 @@ impl TerminalStatus {
         (signals, wrong)
     }
 
+    /// Links are found by the look of code.
+    pub(super) fn recolor(&mut self, app: &UserContext<'_>, theme: &Theme) {
+        if !self.links.is_none() {
+            self.links = LinkFinder::new(app.cwd(), theme);
+        }
+    }
+
     pub(super) fn marks(&self) -> bool {
         self.marks
     }

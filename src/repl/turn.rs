@@ -27,6 +27,7 @@ pub(super) fn status(app: &UserContext<'_>, agent: &Agent, expanded: bool) -> Tu
         usage,
         prompt_tokens,
         fold: config.settings().ui.fold_lines,
+        wrap: config.settings().ui.wrap,
         motion: config.settings().ui.motion != MotionSetting::None,
         grants,
         taint,

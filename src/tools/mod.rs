@@ -37,8 +37,8 @@ use hint::hint;
 pub use hint::{Hint, HintPiece, HintTool};
 pub use registry::ToolRegistry;
 pub use result::{
-    CallPreview, CallSummary, ChangeOverview, CommandResult, DiffText, DisplayDetail, EditedFile, FileDiff,
-    OutputFacts, ToolOutput,
+    CallPreview, CallSummary, ChangeOverview, CommandEnd, CommandResult, DiffText, DisplayDetail, EditedFile,
+    FileDiff, OutputFacts, ToolOutput,
 };
 pub use todo::list_in as todos_in;
 pub use todo_item::{TodoItem, TodoStatus, lines_of as todo_lines};

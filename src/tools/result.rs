@@ -113,11 +113,28 @@ pub struct CallSummary {
     /// One line that names the object: `edit src/app.rs +3 -1`.
     pub line: String,
     pub detail: DisplayDetail,
+    /// How the command ended whose output the detail is.
+    pub command: Option<CommandEnd>,
+}
+
+/// What the screen shows of the end of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandEnd {
+    /// 128 and the signal, for one that was killed.
+    pub code: i32,
+    /// Lines that it printed, of which the screen has the first and the last.
+    pub lines: usize,
+}
+
+impl CommandEnd {
+    pub fn has_failed(&self) -> bool {
+        self.code != 0
+    }
 }
 
 impl CallSummary {
     pub fn line(line: impl Into<String>) -> CallSummary {
-        CallSummary { line: line.into(), detail: DisplayDetail::None }
+        CallSummary { line: line.into(), detail: DisplayDetail::None, command: None }
     }
 
     /// What went wrong: its first line beside the title, the others below.
@@ -129,7 +146,7 @@ impl CallSummary {
     }
 
     pub fn text(line: impl Into<String>, text: impl Into<String>) -> CallSummary {
-        CallSummary { line: line.into(), detail: DisplayDetail::Text(text.into()) }
+        CallSummary { line: line.into(), detail: DisplayDetail::Text(text.into()), command: None }
     }
 }
 

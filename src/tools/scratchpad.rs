@@ -360,7 +360,8 @@ fn read(
         ScratchpadEntry::Text(text) => text,
         ScratchpadEntry::Image(image) => {
             let for_model = vec![Part::text(image.describe()), Part::Image(image.clone())];
-            let for_person = CallSummary { line: title.into(), detail: DisplayDetail::Image(image) };
+            let for_person =
+                CallSummary { line: title.into(), detail: DisplayDetail::Image(image), command: None };
             let (outcome, facts, recorded) = (CallOutcome::Done, OutputFacts::None, Vec::new());
             return Ok(ScratchpadReply::Output(Box::new(ToolOutput {
                 outcome,

@@ -253,6 +253,18 @@ const SIXTEEN: [(Color, (u8, u8, u8)); 16] = [
     (Color::White, (255, 255, 255)),
 ];
 
+/// The number of one of the first sixteen, however it is named.
+pub(super) fn number_of_sixteen(color: Color) -> Option<u8> {
+    match color {
+        Color::Indexed(number) if number < 16 => Some(number),
+        _ => SIXTEEN.into_iter().position(|(known, _)| known == color).and_then(|at| u8::try_from(at).ok()),
+    }
+}
+
+pub(super) fn of_sixteen(number: u8) -> Color {
+    SIXTEEN.get(usize::from(number)).map_or(Color::Reset, |(color, _)| *color)
+}
+
 /// The parts that one of the first sixteen usually has.
 pub(super) fn usual_rgb(color: Color) -> Option<(u8, u8, u8)> {
     SIXTEEN.into_iter().find(|(known, _)| *known == color).map(|(_, parts)| parts)

@@ -1,7 +1,8 @@
 //! Contrast of two colours as WCAG reckons it, and colours of code moved until they can be read where they stand.
 //!
 //! Syntax themes are made for one background and know nothing of a changed line's. It judges colours whose parts are
-//! known; the terminal's own sixteen are the person's, and stay.
+//! known; the terminal's own sixteen are the person's, and stay. Only a theme for any background replaces them: on one of
+//! black and white most of them cannot be read.
 
 use super::ansi::{self, ColorDepth};
 use ratatui::style::{Color, Style};
@@ -45,21 +46,51 @@ pub(super) fn readable_shade(color: Color, grounds: &[Color]) -> Color {
     }
 }
 
+/// The hues of the terminal's own colours 1 to 6 as they can be read on black and on white, and the same in 256 colours, of
+/// which few can.
+const ON_ANY_GROUND: [(Rgb, u8); 6] = [
+    ((0xd8, 0x3a, 0x3a), 131),
+    ((0x2e, 0x85, 0x40), 29),
+    ((0x9c, 0x6d, 0x05), 131),
+    ((0x3a, 0x74, 0xd0), 63),
+    ((0xd7, 0x00, 0xaf), 163),
+    ((0x1f, 0x7e, 0xa6), 98),
+];
+
 /// Makes colours readable on all of its grounds.
 #[derive(Clone, Debug)]
 pub(super) struct ContrastAdjuster {
     grounds: Vec<Rgb>,
     depth: ColorDepth,
     known: HashMap<Color, Color>,
+    /// Black and white are both among the grounds.
+    is_any_ground: bool,
 }
 
 impl ContrastAdjuster {
     /// Grounds whose parts are not known do not count.
     pub(super) fn new(grounds: &[Color], depth: ColorDepth) -> ContrastAdjuster {
-        ContrastAdjuster {
-            grounds: grounds.iter().filter_map(|c| ansi::rgb(*c)).collect(),
-            depth,
-            known: HashMap::new(),
+        let grounds: Vec<Rgb> = grounds.iter().filter_map(|c| ansi::rgb(*c)).collect();
+        let is_any_ground = grounds.contains(&(0, 0, 0)) && grounds.contains(&(255, 255, 255));
+        ContrastAdjuster { grounds, depth, known: HashMap::new(), is_any_ground }
+    }
+
+    /// One of the terminal's own sixteen.
+    fn of_terminal(&self, colour: Color) -> Color {
+        let Some(number) = ansi::number_of_sixteen(colour).filter(|_| self.is_any_ground) else {
+            return colour;
+        };
+        let Some((parts, indexed)) = ON_ANY_GROUND.get((usize::from(number) % 8).wrapping_sub(1)) else {
+            return colour;
+        };
+        match self.depth {
+            ColorDepth::True => Color::Rgb(parts.0, parts.1, parts.2),
+            ColorDepth::Indexed => Color::Indexed(*indexed),
+            ColorDepth::Sixteen => {
+                let grounds = self.grounds.iter().map(|(r, g, b)| Color::Rgb(*r, *g, *b));
+                readable_shade(ansi::of_sixteen(number), &grounds.collect::<Vec<_>>())
+            }
+            ColorDepth::None => colour,
         }
     }
 
@@ -79,7 +110,7 @@ impl ContrastAdjuster {
     }
 
     fn nearest(&self, colour: Color) -> Color {
-        let Some(from) = ansi::rgb(colour) else { return colour };
+        let Some(from) = ansi::rgb(colour) else { return self.of_terminal(colour) };
         let mut best = (self.worst(colour), colour);
         if self.grounds.is_empty() || best.0 >= READABLE {
             return colour;
@@ -134,6 +165,15 @@ mod tests {
         assert_eq!(lift(&white, ColorDepth::True).colour(black), black, "it can be read already");
         assert_eq!(lift(&[], ColorDepth::True).colour(grey), grey, "nothing is known of the ground");
         assert_eq!(lift(&white, ColorDepth::True).colour(Color::Yellow), Color::Yellow, "the terminal's own");
+        let any = [Color::Rgb(0, 0, 0), Color::Rgb(255, 255, 255)];
+        for depth in [ColorDepth::True, ColorDepth::Indexed] {
+            for number in (1..=6).chain(9..=14) {
+                let shown = ansi::rgb(lift(&any, depth).colour(Color::Indexed(number))).unwrap();
+                assert!(ratio(shown, (0, 0, 0)) >= READABLE, "{number} {depth:?}");
+                assert!(ratio(shown, (255, 255, 255)) >= READABLE, "{number} {depth:?}");
+            }
+        }
+        assert_eq!(lift(&any, ColorDepth::Sixteen).colour(Color::Indexed(4)), Color::LightBlue);
         let dark = Color::Rgb(0x60, 0, 0);
         let lifted = lift(&[Color::Rgb(0, 0, 0)], ColorDepth::Indexed).colour(dark);
         let Color::Indexed(n) = lifted else { panic!("{lifted:?}") };

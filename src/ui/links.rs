@@ -59,6 +59,10 @@ impl LinkFinder {
         LinkFinder { cwd: None, code: Style::default() }
     }
 
+    pub fn is_none(&self) -> bool {
+        self.cwd.is_none()
+    }
+
     pub fn new(cwd: &Path, theme: &Theme) -> LinkFinder {
         LinkFinder { cwd: Some(cwd.into()), code: theme.style("code") }
     }

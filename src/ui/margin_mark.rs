@@ -3,6 +3,7 @@
 //! The renderer of others' text writes the mark out wherever it comes ([`crate::text::visible`]). What only looks like it
 //! is written out at the beginning of a row: of a line there, and here of the rows into which a terminal wraps a line.
 
+use super::prose::{self, ProseIndent, ProseWidth};
 use super::term;
 use super::theme::Theme;
 use super::wrap::wrap;
@@ -12,6 +13,9 @@ use crate::text::visible::{OWN, looks_like_own};
 use ratatui::text::{Line, Span};
 use std::borrow::Cow;
 use std::io::IsTerminal;
+
+/// What a line of placet's own may begin with; further lines are below the words behind it.
+const LABELS: [&str; 2] = ["error: ", "hint: "];
 
 /// The mark as it looks: quiet, so that the words stay what is read.
 pub fn lead(theme: &Theme) -> Span<'static> {
@@ -51,6 +55,32 @@ pub fn under(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
     let mut rows = wrap(line, columns.saturating_sub(UNDER.len()));
     rows.iter_mut().for_each(|row| row.spans.insert(0, Span::raw(UNDER)));
     rows
+}
+
+/// Lines of placet's own blocks, broken at words; lines of others are not changed.
+pub fn broken(lines: Vec<Line<'static>>, width: ProseWidth) -> Vec<Line<'static>> {
+    lines.into_iter().flat_map(|line| broken_line(line, width)).collect()
+}
+
+fn broken_line(line: Line<'static>, width: ProseWidth) -> Vec<Line<'static>> {
+    let is_own = line.spans.first().is_some_and(|span| span.content == LEAD || span.content == UNDER);
+    if !is_own || line.width() <= width.columns {
+        return vec![line];
+    }
+    let style = line.style;
+    let mut spans = line.spans.into_iter().map(|span| Span { style: style.patch(span.style), ..span });
+    let mut first: Vec<Span<'static>> = spans.next().into_iter().collect();
+    let mut rest: Vec<Span<'static>> = spans.collect();
+    if rest.first().is_some_and(|span| LABELS.contains(&span.content.as_ref())) {
+        first.push(rest.remove(0));
+    } else if let Some(head) = rest.first_mut() {
+        let blanks = head.content.len() - head.content.trim_start_matches(' ').len();
+        first.push(Span::raw(" ".repeat(blanks)));
+        head.content = head.content.get(blanks..).unwrap_or("").to_string().into();
+    }
+    let columns = first.iter().map(Span::width).sum();
+    let indent = ProseIndent { first, further: " ".repeat(columns) };
+    prose::lines(indent, prose::of_spans(rest), width)
 }
 
 /// The words as they go to standard error: marked for a person, and as they are for a program.

@@ -1,8 +1,9 @@
-//! Markdown as styled logical lines.
+//! Markdown as styled lines.
 //!
-//! Lines are not wrapped: the terminal does that, and then copying gives the line back whole. Code has neither gutter
-//! nor padding, for the same reason. The text must already be safe ([`crate::text::sanitize`]).
+//! Prose is broken at words ([`super::prose`]). Code is not, and it has neither gutter nor padding, so that copying gives
+//! it back as it is. The text must already be safe ([`crate::text::sanitize`]).
 
+use super::prose::{self, ProseIndent, ProseSpan, ProseWidth};
 use super::syntax;
 use super::theme::Theme;
 use crate::text::{visible, width};
@@ -17,14 +18,14 @@ pub(super) fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
-/// Renders `text`; `columns` bounds only what would be drawn as a box: rules and tables.
-pub fn render(text: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    write(text, MarkdownWriter::new(theme, columns))
+/// Renders `text`; `width` bounds prose, rules and tables.
+pub fn render(text: &str, theme: &Theme, width: ProseWidth) -> Vec<Line<'static>> {
+    write(text, MarkdownWriter::new(theme, width))
 }
 
 /// The same without colours in code, for text that is drawn again and again while it grows.
-pub fn render_draft(text: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-    write(text, MarkdownWriter { code_style: CodeStyle::Plain, ..MarkdownWriter::new(theme, columns) })
+pub fn render_draft(text: &str, theme: &Theme, width: ProseWidth) -> Vec<Line<'static>> {
+    write(text, MarkdownWriter { code_style: CodeStyle::Plain, ..MarkdownWriter::new(theme, width) })
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -43,12 +44,11 @@ fn write(text: &str, mut writer: MarkdownWriter<'_>) -> Vec<Line<'static>> {
 
 struct MarkdownWriter<'t> {
     theme: &'t Theme,
-    columns: usize,
+    width: ProseWidth,
     lines: Vec<Line<'static>>,
-    spans: Vec<Span<'static>>,
+    spans: Vec<ProseSpan>,
     styles: Vec<Style>,
-    /// Open lists: the next number, or `None` for bullets.
-    lists: Vec<Option<u64>>,
+    lists: Vec<MarkdownList>,
     quotes: usize,
     code: Option<(String, String)>,
     link: Option<(String, usize)>,
@@ -60,18 +60,26 @@ struct MarkdownWriter<'t> {
     code_style: CodeStyle,
 }
 
+/// An open list.
+struct MarkdownList {
+    /// The next number, or `None` for bullets.
+    next: Option<u64>,
+    /// Columns of the marker of the last item.
+    indent: usize,
+}
+
 #[derive(Default)]
 struct MarkdownTable {
     alignments: Vec<Alignment>,
-    rows: Vec<Vec<Vec<Span<'static>>>>,
+    rows: Vec<Vec<Vec<ProseSpan>>>,
     header_rows: usize,
 }
 
 impl<'t> MarkdownWriter<'t> {
-    fn new(theme: &'t Theme, columns: usize) -> MarkdownWriter<'t> {
+    fn new(theme: &'t Theme, width: ProseWidth) -> MarkdownWriter<'t> {
         MarkdownWriter {
             theme,
-            columns: columns.max(10),
+            width: ProseWidth::new(width.columns.max(10), width.wrap),
             lines: Vec::new(),
             spans: Vec::new(),
             styles: Vec::new(),
@@ -94,9 +102,15 @@ impl<'t> MarkdownWriter<'t> {
                 Some((_, code)) => code.push_str(&visible::decoded(&text)),
                 None => self.push(&text, Style::default()),
             },
-            Event::Code(text) => self.push(&text, self.theme.style("code")),
+            Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => self.push_code(&text),
             // Markup is shown as it was written: nothing is hidden from the person.
-            Event::Html(text) | Event::InlineHtml(text) => {
+            Event::Html(text) => {
+                for line in text.lines() {
+                    self.push(line, Style::default());
+                    self.flush_unbroken();
+                }
+            }
+            Event::InlineHtml(text) => {
                 for line in text.split_inclusive('\n') {
                     self.push(line.trim_end_matches('\n'), Style::default());
                     if line.ends_with('\n') {
@@ -109,13 +123,12 @@ impl<'t> MarkdownWriter<'t> {
             Event::SoftBreak | Event::HardBreak => self.push(" ", Style::default()),
             Event::Rule => {
                 self.block();
-                self.push(&"─".repeat(self.columns.min(40)), self.theme.style("rule"));
+                self.push(&"─".repeat(self.width.columns.min(40)), self.theme.style("rule"));
                 self.flush();
                 self.gap = true;
             }
             Event::TaskListMarker(done) => self.push(if done { "[x] " } else { "[ ] " }, Style::default()),
             Event::FootnoteReference(name) => self.push(&format!("[{name}]"), Style::default()),
-            Event::InlineMath(text) | Event::DisplayMath(text) => self.push(&text, self.theme.style("code")),
         }
     }
 
@@ -148,19 +161,19 @@ impl<'t> MarkdownWriter<'t> {
                 } else {
                     self.flush();
                 }
-                self.lists.push(first);
+                self.lists.push(MarkdownList { next: first, indent: 2 });
             }
             Tag::Item => {
                 self.flush();
                 self.gap = false;
-                let marker = match self.lists.last_mut() {
-                    Some(Some(number)) => {
-                        let marker = format!("{number}. ");
+                let mut marker = "• ".to_string();
+                if let Some(list) = self.lists.last_mut() {
+                    if let Some(number) = &mut list.next {
+                        marker = format!("{number}. ");
                         *number += 1;
-                        marker
                     }
-                    _ => "• ".to_string(),
-                };
+                    list.indent = width::of(&marker);
+                }
                 self.marker = Some(marker);
             }
             Tag::Emphasis => self.styles.push(self.theme.style("emphasis")),
@@ -240,7 +253,7 @@ impl<'t> MarkdownWriter<'t> {
     /// A link's target is shown where the text does not already say it: the eye decides, not the label.
     fn end_link(&mut self) {
         let Some((url, from)) = self.link.take() else { return };
-        let text: String = self.spans.iter().map(|s| s.content.as_ref()).collect();
+        let text: String = self.spans.iter().map(|piece| piece.span.content.as_ref()).collect();
         let label = text.get(from.min(text.len())..).unwrap_or("");
         if !url.is_empty() && label != url && format!("mailto:{label}") != url {
             self.push(&format!(" ({url})"), self.theme.style("dim"));
@@ -250,26 +263,34 @@ impl<'t> MarkdownWriter<'t> {
     fn end_code(&mut self) {
         let Some((language, code)) = self.code.take() else { return };
         let language = if self.code_style == CodeStyle::Plain { "" } else { language.as_str() };
-        for line in syntax::highlight(&code, language, self.theme) {
-            self.spans = line.spans;
-            let indent = self.indent();
+        for mut line in syntax::highlight(&code, language, self.theme) {
+            let (indent, _) = self.indent();
             if !indent.is_empty() {
-                self.spans.insert(0, Span::raw(indent));
+                line.spans.insert(0, Span::raw(indent));
             }
-            let spans = std::mem::take(&mut self.spans);
-            self.lines.push(Line::from(spans));
+            self.lines.push(Line::from(line.spans));
         }
         self.gap = true;
     }
 
     fn text_length(&self) -> usize {
-        self.spans.iter().map(|s| s.content.len()).sum()
+        self.spans.iter().map(|piece| piece.span.content.len()).sum()
     }
 
     fn push(&mut self, text: &str, style: Style) {
+        let span = self.styled(text, style);
+        self.spans.push(ProseSpan { span, is_whole: false });
+    }
+
+    fn push_code(&mut self, text: &str) {
+        let span = self.styled(text, self.theme.style("code"));
+        self.spans.push(ProseSpan { span, is_whole: true });
+    }
+
+    fn styled(&self, text: &str, style: Style) -> Span<'static> {
         let base = self.styles.iter().fold(Style::default(), |all, one| all.patch(*one));
         // The parser makes characters of `&#27;` and `&diams;`.
-        self.spans.push(Span::styled(visible::decoded(text).into_owned(), base.patch(style)));
+        Span::styled(visible::decoded(text).into_owned(), base.patch(style))
     }
 
     /// The start of a block: ends the line, and leaves a blank one where blocks are apart.
@@ -282,36 +303,44 @@ impl<'t> MarkdownWriter<'t> {
     }
 
     fn flush(&mut self) {
+        self.flush_within(self.width);
+    }
+
+    fn flush_unbroken(&mut self) {
+        self.flush_within(ProseWidth::unbroken(self.width.columns));
+    }
+
+    fn flush_within(&mut self, width: ProseWidth) {
         if self.spans.is_empty() {
             return;
         }
-        let mut spans = vec![];
-        let lead = self.quote_marks() + &self.indent();
-        if !lead.is_empty() {
-            spans.push(Span::raw(lead));
-        }
-        spans.append(&mut self.spans);
-        self.lines.push(Line::from(spans));
+        let quote = self.quote_marks();
+        let (first, further) = self.indent();
+        let first = quote.clone() + &first;
+        let first = if first.is_empty() { Vec::new() } else { vec![Span::raw(first)] };
+        let indent = ProseIndent { first, further: quote + &further };
+        self.lines.extend(prose::lines(indent, std::mem::take(&mut self.spans), width));
     }
 
     fn quote_marks(&self) -> String {
         "> ".repeat(self.quotes)
     }
 
-    /// The indent of a list item's line: its marker the first time, blanks of the same width after.
-    fn indent(&mut self) -> String {
-        let depth = self.lists.len().saturating_sub(1);
-        let blanks = "  ".repeat(depth);
-        match (self.marker.take(), self.lists.is_empty()) {
-            (Some(marker), _) => blanks + &marker,
-            (None, false) => blanks + "  ",
-            (None, true) => blanks,
+    /// The indent of a list item's line, which has the marker the first time, and of what continues the line.
+    fn indent(&mut self) -> (String, String) {
+        let indents: Vec<usize> = self.lists.iter().map(|list| list.indent).collect();
+        let further = " ".repeat(indents.iter().sum());
+        let outer = indents.split_last().map_or(0, |(_, outer)| outer.iter().sum());
+        match self.marker.take() {
+            Some(marker) => (" ".repeat(outer) + &marker, further),
+            None => (further.clone(), further),
         }
     }
 
     fn write_table(&mut self, table: &MarkdownTable) {
         let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let text_width = |cell: &[Span<'_>]| cell.iter().map(|s| width::of(&s.content)).sum::<usize>();
+        let text_width =
+            |cell: &[ProseSpan]| cell.iter().map(|piece| width::of(&piece.span.content)).sum::<usize>();
         let mut widths = vec![0; columns];
         for row in &table.rows {
             for (w, cell) in widths.iter_mut().zip(row) {
@@ -319,7 +348,7 @@ impl<'t> MarkdownWriter<'t> {
             }
         }
         let total: usize = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
-        if total > self.columns {
+        if total > self.width.columns {
             self.write_table_as_list(table);
             return;
         }
@@ -336,7 +365,8 @@ impl<'t> MarkdownWriter<'t> {
                 let after = if column + 1 == columns { 0 } else { after + 2 };
                 spans.push(Span::raw(" ".repeat(before)));
                 let head = if at < table.header_rows { self.theme.style("strong") } else { Style::default() };
-                spans.extend(cell.into_iter().map(|s| Span::styled(s.content, s.style.patch(head))));
+                let styled = |ProseSpan { span, .. }| Span { style: span.style.patch(head), ..span };
+                spans.extend(cell.into_iter().map(styled));
                 spans.push(Span::raw(" ".repeat(after)));
             }
             spans.retain(|s| !s.content.is_empty());
@@ -356,13 +386,13 @@ impl<'t> MarkdownWriter<'t> {
                 self.lines.push(Line::default());
             }
             for (column, cell) in row.iter().enumerate() {
-                let mut spans: Vec<Span<'static>> = Vec::new();
-                for span in header.get(column).into_iter().flatten() {
-                    spans.push(Span::styled(span.content.clone(), self.theme.style("strong")));
+                let mut first: Vec<Span<'static>> = Vec::new();
+                for piece in header.get(column).into_iter().flatten() {
+                    first.push(Span::styled(piece.span.content.clone(), self.theme.style("strong")));
                 }
-                spans.push(Span::raw(": "));
-                spans.extend(cell.iter().cloned());
-                self.lines.push(Line::from(spans));
+                first.push(Span::raw(": "));
+                let indent = ProseIndent { first, further: "  ".into() };
+                self.lines.extend(prose::lines(indent, cell.clone(), self.width));
             }
         }
     }

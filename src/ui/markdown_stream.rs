@@ -5,6 +5,7 @@
 //! line up to a bound, so that a very long one does not wait in the pane.
 
 use super::markdown;
+use super::prose::ProseWidth;
 use super::theme::Theme;
 use crate::text::visible;
 use pulldown_cmark::Parser;
@@ -24,7 +25,7 @@ pub struct MarkdownStream {
 
 impl MarkdownStream {
     /// Takes a piece; returns the lines that are final now.
-    pub fn push(&mut self, piece: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    pub fn push(&mut self, piece: &str, theme: &Theme, width: ProseWidth) -> Vec<Line<'static>> {
         let piece = self.clean.feed(piece);
         let had_break = piece.contains('\n');
         self.open.push_str(&piece);
@@ -37,36 +38,36 @@ impl MarkdownStream {
         if last > 0 {
             let rest = self.open.split_off(last);
             let done = std::mem::replace(&mut self.open, rest);
-            return self.settle(&done, theme, columns);
+            return self.settle(&done, theme, width);
         }
         if self.open.len() > MAX_OPEN {
-            return self.settle_part(whole, theme, columns);
+            return self.settle_part(whole, theme, width);
         }
         Vec::new()
     }
 
     /// The first `whole` bytes of a block too long to wait for; what follows goes on as the same kind of block.
-    fn settle_part(&mut self, whole: usize, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    fn settle_part(&mut self, whole: usize, theme: &Theme, width: ProseWidth) -> Vec<Line<'static>> {
         let fence = self.open.lines().next().filter(|l| l.starts_with("```") || l.starts_with("~~~"));
         let mut rest = fence.map(|f| format!("{f}\n")).unwrap_or_default();
         rest.push_str(&self.open.split_off(whole));
         let done = std::mem::replace(&mut self.open, rest);
-        let lines = self.settle(&done, theme, columns);
+        let lines = self.settle(&done, theme, width);
         self.ended_with_block = false;
         lines
     }
 
     /// The tail as it looks now. Its code is plain: colours come when the block is whole.
-    pub fn tail(&self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
-        markdown::render_draft(&self.open, theme, columns)
+    pub fn tail(&self, theme: &Theme, width: ProseWidth) -> Vec<Line<'static>> {
+        markdown::render_draft(&self.open, theme, width)
     }
 
     /// The answer is over: everything is final.
-    pub fn finish(&mut self, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    pub fn finish(&mut self, theme: &Theme, width: ProseWidth) -> Vec<Line<'static>> {
         let held = self.clean.finish();
         self.open.push_str(&held);
         let rest = std::mem::take(&mut self.open);
-        let lines = self.settle(&rest, theme, columns);
+        let lines = self.settle(&rest, theme, width);
         self.written = false;
         self.ended_with_block = false;
         lines
@@ -76,10 +77,10 @@ impl MarkdownStream {
         self.open.trim().is_empty()
     }
 
-    fn settle(&mut self, text: &str, theme: &Theme, columns: usize) -> Vec<Line<'static>> {
+    fn settle(&mut self, text: &str, theme: &Theme, width: ProseWidth) -> Vec<Line<'static>> {
         let mut lines = match is_object(text) {
-            true => markdown::render(&format!("~~~~~json\n{text}\n~~~~~\n"), theme, columns),
-            false => markdown::render(text, theme, columns),
+            true => markdown::render(&format!("~~~~~json\n{text}\n~~~~~\n"), theme, width),
+            false => markdown::render(text, theme, width),
         };
         if lines.is_empty() {
             return lines;
@@ -121,7 +122,10 @@ fn last_block(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::WrapSetting;
     use proptest::prelude::*;
+
+    const WIDTH: ProseWidth = ProseWidth { columns: 80, wrap: WrapSetting::Words };
 
     const ANSWER: &str = "# Head\n\nFirst paragraph\ngoes on.\n\n- a\n- b\n\n```rs\nfn x() {}\n\n// y\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nlast *words*";
 
@@ -133,10 +137,10 @@ mod tests {
     fn a_block_is_final_when_the_next_one_begins() {
         let theme = Theme::plain();
         let mut stream = MarkdownStream::default();
-        assert!(stream.push("one\nstill one\n\n", &theme, 80).is_empty());
-        assert_eq!(text(&stream.tail(&theme, 80)), "one still one");
-        assert_eq!(text(&stream.push("two\n", &theme, 80)), "one still one");
-        assert_eq!(text(&stream.finish(&theme, 80)), "\ntwo");
+        assert!(stream.push("one\nstill one\n\n", &theme, WIDTH).is_empty());
+        assert_eq!(text(&stream.tail(&theme, WIDTH)), "one still one");
+        assert_eq!(text(&stream.push("two\n", &theme, WIDTH)), "one still one");
+        assert_eq!(text(&stream.finish(&theme, WIDTH)), "\ntwo");
         assert!(stream.is_empty());
     }
 
@@ -146,8 +150,8 @@ mod tests {
         let theme = Theme::plain();
         let mut stream = MarkdownStream::default();
         let answer = r#"{"sError":"`a` and __b__ do *not* exist"}"#;
-        let mut lines = stream.push(answer, &theme, 80);
-        lines.extend(stream.finish(&theme, 80));
+        let mut lines = stream.push(answer, &theme, WIDTH);
+        lines.extend(stream.finish(&theme, WIDTH));
         assert_eq!(text(&lines).trim(), answer);
     }
 
@@ -155,13 +159,13 @@ mod tests {
     fn a_very_long_code_block_flows_without_waiting_for_its_end() {
         let theme = Theme::plain();
         let mut stream = MarkdownStream::default();
-        let mut lines = stream.push("before\n\n```rs\n", &theme, 80);
+        let mut lines = stream.push("before\n\n```rs\n", &theme, WIDTH);
         for n in 0..6_000 {
-            lines.extend(stream.push(&format!("let x{n} = 1;\n"), &theme, 80));
+            lines.extend(stream.push(&format!("let x{n} = 1;\n"), &theme, WIDTH));
             assert!(stream.open.len() <= MAX_OPEN + 100);
         }
-        lines.extend(stream.push("```\nafter\n", &theme, 80));
-        lines.extend(stream.finish(&theme, 80));
+        lines.extend(stream.push("```\nafter\n", &theme, WIDTH));
+        lines.extend(stream.finish(&theme, WIDTH));
         let text = text(&lines);
         let code: String = (0..6_000).map(|n| format!("let x{n} = 1;\n")).collect();
         assert!(text == format!("before\n\n{code}\nafter"), "{}", &text[..200]);
@@ -177,11 +181,11 @@ mod tests {
             let mut lines = Vec::new();
             let mut from = 0;
             for cut in cuts.into_iter().chain([ANSWER.len()]) {
-                lines.extend(stream.push(&ANSWER[from..cut], &theme, 80));
+                lines.extend(stream.push(&ANSWER[from..cut], &theme, WIDTH));
                 from = cut;
             }
-            lines.extend(stream.finish(&theme, 80));
-            prop_assert_eq!(text(&lines), text(&markdown::render(ANSWER, &theme, 80)));
+            lines.extend(stream.finish(&theme, WIDTH));
+            prop_assert_eq!(text(&lines), text(&markdown::render(ANSWER, &theme, WIDTH)));
         }
     }
 }

@@ -1,11 +1,12 @@
 use super::*;
+use crate::config::WrapSetting;
 
 fn plain(text: &str) -> String {
     plain_at(text, 60)
 }
 
 fn plain_at(text: &str, columns: usize) -> String {
-    let lines = render(text, &Theme::plain(), columns);
+    let lines = render(text, &Theme::plain(), ProseWidth::new(columns, WrapSetting::Words));
     lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -51,7 +52,8 @@ fn tables_are_aligned_and_too_wide_ones_become_lists() {
     name: a.rs
     size: 1
 
-    name: 日本.rs
+    name: 日
+    本.rs
     size: 1234
     ");
 }

@@ -23,6 +23,7 @@ pub mod pager;
 pub mod paste;
 pub mod picker;
 pub mod picture;
+pub mod prose;
 pub mod review;
 pub mod sample;
 pub mod scratchpads;

@@ -23,11 +23,14 @@ pub fn sample(theme: &Theme, columns: usize) -> Vec<Line<'static>> {
     let summary = CallSummary {
         line: "run_command cargo test".into(),
         detail: DisplayDetail::Text("42 passed".into()),
+        command: None,
     };
     out.extend(scrollback::call(CallOutcome::Done, &summary, theme, 5));
-    let failed = CallSummary { line: "read_file gone.txt".into(), detail: DisplayDetail::None };
+    let failed =
+        CallSummary { line: "read_file gone.txt".into(), detail: DisplayDetail::None, command: None };
     out.extend(scrollback::call(CallOutcome::Failed, &failed, theme, 5));
-    let denied = CallSummary { line: "run_command rm -rf /".into(), detail: DisplayDetail::None };
+    let denied =
+        CallSummary { line: "run_command rm -rf /".into(), detail: DisplayDetail::None, command: None };
     out.extend(scrollback::call(CallOutcome::Denied, &denied, theme, 5));
     out.push(Line::default());
     out.extend(change(theme, columns));

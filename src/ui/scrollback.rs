@@ -8,7 +8,7 @@ use super::verbatim;
 use crate::agent::TurnEnding;
 use crate::conversation::CallOutcome;
 use crate::text::{sanitize, visible, width};
-use crate::tools::{CallSummary, ChangeOverview, DisplayDetail};
+use crate::tools::{CallSummary, ChangeOverview, CommandEnd, DisplayDetail};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -17,9 +17,10 @@ const DIFF_LINES: usize = 60;
 /// Columns of one line of output; what is longer is cut, and said to be.
 const OUTPUT_COLUMNS: usize = 400;
 
-/// The sign of how a call ended, and the label of its style.
-pub(super) fn call_mark(outcome: CallOutcome) -> (&'static str, &'static str) {
+/// The sign of how a call ended, and the label of its style. A command that ended with a `code` other than 0 has failed.
+pub(super) fn call_mark(outcome: CallOutcome, code: Option<i32>) -> (&'static str, &'static str) {
     match outcome {
+        CallOutcome::Done if code.is_some_and(|code| code != 0) => ("✗ ", "call.failed"),
         CallOutcome::Done => ("✓ ", "call.done"),
         CallOutcome::Failed => ("✗ ", "call.failed"),
         CallOutcome::Denied => ("⊘ ", "call.denied"),
@@ -29,11 +30,39 @@ pub(super) fn call_mark(outcome: CallOutcome) -> (&'static str, &'static str) {
 
 /// A finished call: one line that names its object, and its folded output.
 pub fn call(outcome: CallOutcome, summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
-    let (mark, label) = call_mark(outcome);
+    let (mark, label) = call_mark(outcome, summary.command.map(|command| command.code));
     let head = sanitize::line(&summary.line).into_owned();
     let head = vec![Span::styled(mark, theme.style(label)), Span::styled(head, theme.style("call"))];
     let mut lines = vec![margin_mark::line(head, theme)];
-    lines.extend(detail(&summary.detail, theme, fold));
+    lines.extend(call_detail(summary, theme, fold));
+    lines
+}
+
+/// What came of a call, folded to `fold` lines. Of a command that failed the last lines say why.
+pub fn call_detail(summary: &CallSummary, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+    match (&summary.detail, summary.command) {
+        (DisplayDetail::Text(text), Some(command)) => command_output(text, command, theme, fold),
+        (other, _) => detail(other, theme, fold),
+    }
+}
+
+/// `text` is what the screen has of the output: the first and the last lines of it.
+fn command_output(text: &str, command: CommandEnd, theme: &Theme, fold: usize) -> Vec<Line<'static>> {
+    let missing = command.lines.saturating_sub(text.lines().count());
+    let clean = visible::output(text.trim_end_matches('\n'));
+    let mut lines: Vec<Line<'static>> = clean.lines().map(|l| styled(l, theme.style("output"))).collect();
+    if lines.len() <= fold.saturating_add(1) {
+        return lines;
+    }
+    let hidden = lines.len() - fold + missing;
+    let label = theme.style("hint");
+    if command.has_failed() {
+        lines.drain(..lines.len() - fold);
+        lines.insert(0, styled(&format!("… {hidden} earlier lines"), label));
+    } else {
+        lines.truncate(fold);
+        lines.push(styled(&format!("… {hidden} more lines"), label));
+    }
     lines
 }
 
@@ -109,7 +138,8 @@ pub fn said(text: &str, theme: &Theme) -> Vec<Line<'static>> {
     let clean = visible::prose(text.trim_end_matches('\n')).into_owned();
     let lead = |at: usize| if at == 0 { "> " } else { "  " };
     let line = |(at, text): (usize, &str)| {
-        Line::from(vec![Span::styled(lead(at), theme.style("prompt")), Span::raw(text.to_string())])
+        let (lead, text) = (Span::styled(lead(at), theme.style("prompt")), text.to_string());
+        Line::from(vec![lead, Span::styled(text, theme.style("said"))])
     };
     // An answer may have a line that begins with `> `: the mark says that these are the person's words.
     margin_mark::block(clean.lines().enumerate().map(line), theme)

@@ -26,6 +26,7 @@ pub const LABELS: &[&str] = &[
     "rule",
     "thinking",
     "prompt",
+    "said",
     "mode.none",
     "mode.read",
     "mode.ask",
@@ -168,7 +169,10 @@ impl Theme {
         let syntax = found.remove("syntax").unwrap_or_else(|| "none".into());
         let mut styles = HashMap::new();
         for label in LABELS {
-            let words = found.remove(*label).ok_or_else(|| bad(ThemeFault::MissingLabel(label)))?;
+            // Themes that people wrote before there was this label still work.
+            let usual = || (*label == "said").then(|| "bold".to_string());
+            let words = found.remove(*label).or_else(usual);
+            let words = words.ok_or_else(|| bad(ThemeFault::MissingLabel(label)))?;
             let mut style = depth.limit(parse_style(&words, depth).map_err(bad)?);
             // Sixteen colours have no faint ones: the two kinds of lines would look alike.
             if depth == ColorDepth::Sixteen && matches!(*label, "diff.add.line" | "diff.remove.line") {

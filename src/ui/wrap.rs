@@ -1,5 +1,5 @@
-//! Logical lines cut into rows of the pane, at blanks where there are any. Only the pane needs this: what goes into
-//! the scrollback is wrapped by the terminal.
+//! Logical lines cut into rows of the pane and of full screens, at blanks where there are any, so that every row fits.
+//! What goes into the scrollback is broken by [`super::prose`].
 
 use crate::text::width;
 use ratatui::style::Style;

@@ -8,6 +8,7 @@ mod agent_loop;
 mod agent_stop;
 mod asking;
 mod audit;
+mod background;
 mod batch;
 mod blame;
 mod changes;

@@ -104,7 +104,7 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     assert!(pty.read("a.txt").starts_with("first\nl1\n") && pty.read("a.txt").ends_with("l10\nl11\n"));
     assert!(!pty.exists("old"));
     pty.line("/rewind");
-    pty.until("the turns", |s| s.contains("1  run sed") && s.contains("(2 files +1 -2)"));
+    pty.until("the turns", |s| s.contains("1  run sed") && s.contains("(2 files +1"));
     pty.line("/rewind 1 both");
     pty.until("the way back", |s| s.contains("the conversation is rewound to before that turn"));
     assert_eq!(pty.read("a.txt"), lines.join("\n") + "\n");
@@ -328,7 +328,7 @@ fn tab_completes_commands_and_paths() {
 fn a_command_of_the_shell_answers_and_an_unknown_one_is_corrected() {
     let mut pty = shell().open();
     for (line, expected) in [
-        ("/mode ask", "the person decides what is applied"),
+        ("/mode ask", "the person decides what"),
         ("/status", "workspace"),
         ("/tools", "write_file"),
         ("/config mode", "(default)"),
@@ -536,7 +536,8 @@ fn a_hook_may_keep_a_conversation_from_being_left() {
     pty.until_prompt("");
     pty.line("/new");
     pty.until("the refusal", |s| {
-        s.contains("this conversation continues: the hook `stay` blocks it: write your notes")
+        let words = s.split_whitespace().collect::<Vec<_>>().join(" ");
+        words.contains("this conversation continues: the hook `stay` blocks it: write your notes first")
     });
 }
 

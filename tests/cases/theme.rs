@@ -56,7 +56,7 @@ fn a_theme_is_changed_by_its_name_while_the_shell_runs() {
     pty.line("/theme light");
     pty.until("the word", |s| s.contains("the theme is light until this shell ends"));
     pty.until_prompt("");
-    assert!(pty.screen().contains("to make it permanent: ui.theme = \"light\" in "), "{}", pty.screen());
+    assert!(pty.screen().contains("to make it permanent: ui.theme = \"light\" in"), "{}", pty.screen());
     pty.until("the prompt in its colours", |_| raw(&pty).contains(green));
     pty.line("/theme nope");
     pty.until("the refusal", |s| s.contains("unknown theme `nope`"));

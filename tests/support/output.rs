@@ -197,7 +197,7 @@ struct Names {
 }
 
 /// Pattern, replacement and reason.
-const CHANGING: [(&str, &str, &str); 15] = [
+const CHANGING: [(&str, &str, &str); 16] = [
     (
         r#""(prev|mac|preview_hash|names)":( ?)"[0-9a-f]+""#,
         r#""$1":$2"[HASH]""#,
@@ -212,7 +212,12 @@ const CHANGING: [(&str, &str, &str); 15] = [
     (r#""(input|output|bytes)":( ?)\d+"#, r#""$1":$2[COUNT]"#, "paths are counted, of any length"),
     (r"\b[\d.]+k? in, \d+ out\b", "[COUNT] in, [COUNT] out", "the same in a sentence"),
     (r"[\d.]+[kM]? of ([\d.]+M) tokens, \d+%", "[COUNT] of $1 tokens, [PERCENT]", "the same in `/context`"),
-    (r"(?m)^(.+?) {2,}[\d.]+k? +\d+%  #+( +|$)", "$1  [COUNT]  [PERCENT]  [BAR]  ", "the same in its rows"),
+    (r"(?m)^  [█▒▓░#=+%·-]{20,}$", "  [BAR]", "the same as a bar"),
+    (
+        r"(?m)^  ([█▒▓░#=+%·-]) (.+?) {2,}[\d.]+[kM]? +\d+%",
+        "  $1 $2  [COUNT]  [PERCENT]",
+        "the same in its rows",
+    ),
     (concat!("placet( +)", env!("CARGO_PKG_VERSION")), "placet$1[VERSION]", "every release has another one"),
     (r"\bsolo-\[MILLISECONDS\]-\d+\b", "solo-[ID]", "a process number"),
     (r"(?m)(\[(?:TREE|HOME|TEMP)\][^\s]*) {2,}", "$1  ", "padding after a path of any length"),

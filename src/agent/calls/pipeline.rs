@@ -112,7 +112,7 @@ impl TurnCalls {
         let text = self.services.secrets().redact(&text).into_owned();
         // Errors quote what was asked for, which may be of any length.
         let text = cut(text, 8_000);
-        let for_person = CallSummary { line: cut(summary.line, 500), detail: summary.detail };
+        let for_person = CallSummary { line: cut(summary.line, 500), detail: summary.detail, command: None };
         self.answer(CallResult::text(call, outcome, text).with(recorded), for_person);
         if let Some(mode) = refused_by {
             self.events.send(TurnEvent::LimitedByMode(mode));

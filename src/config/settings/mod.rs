@@ -28,7 +28,9 @@ pub use providers::ProviderSettings;
 pub use sandbox::{BackendSetting, SandboxSettings};
 pub use storage::StorageSettings;
 pub use tools::ToolsSettings;
-pub use ui::{ColorSetting, EditModeSetting, LinksSetting, MotionSetting, PictureSetting, UiSettings};
+pub use ui::{
+    ColorSetting, EditModeSetting, LinksSetting, MotionSetting, PictureSetting, UiSettings, WrapSetting,
+};
 
 use name::segments;
 

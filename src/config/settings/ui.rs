@@ -25,6 +25,18 @@ words! {
 }
 
 words! {
+    /// Who breaks lines of prose.
+    pub enum WrapSetting { Words = "words", Terminal = "terminal" }
+}
+
+#[expect(clippy::derivable_impls, reason = "the macro that writes the enum marks no variant")]
+impl Default for WrapSetting {
+    fn default() -> WrapSetting {
+        WrapSetting::Words
+    }
+}
+
+words! {
     /// What pictures are drawn with.
     pub enum PictureSetting {
         Auto = "auto",
@@ -50,6 +62,9 @@ settings_table! {
 
         /// `none`: nothing on the screen moves without new information.
         "ui.motion" => motion: MotionSetting = "normal", Harmless;
+
+        /// How prose is wrapped: `words` breaks lines between words and indents them, `terminal` leaves it to the terminal.
+        "ui.wrap" => wrap: WrapSetting = "words", Harmless;
 
         /// Lines of a call's output shown before it is folded.
         "ui.fold_lines" => fold_lines: usize = 6, Harmless;

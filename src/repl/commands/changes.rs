@@ -12,6 +12,7 @@ use crate::ui::scrollback;
 use crate::workspace::{
     ApprovedBy, ChangeApproval, ChangeSet, LayerKind, TransactionLabel, View, Workspace, WorkspaceError,
 };
+use ratatui::text::Line;
 use std::path::{Path, PathBuf};
 
 /// Words of a command as paths of pending changes; quotes hold blanks together.
@@ -48,7 +49,8 @@ pub(super) fn changes(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     let only = paths(&workspace, rest)?;
     let shown = |path: &Path| workspace.shortened(path);
     if only.is_empty() {
-        context.output.say_plain(view.listing(&set, &view.classify(&set), shown));
+        let listing = view.listing(&set, &view.classify(&set), shown);
+        context.output.say_unbroken(listing.into_iter().map(Line::raw));
         context.output.hint("/changes PATH shows the diff; /apply and /discard accept paths, too");
         return Ok(CommandFollowUp::Nothing);
     }
@@ -158,7 +160,7 @@ pub(super) fn journal(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
         if lines.is_empty() {
             return Err(CommandStop::note("no transactions in this directory"));
         }
-        context.output.say_plain(lines);
+        context.output.say_unbroken(lines.into_iter().map(Line::raw));
         return Ok(CommandFollowUp::Nothing);
     };
     let entry = view.journal().entry(id).map_err(|damage| {

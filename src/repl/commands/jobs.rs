@@ -3,7 +3,7 @@
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::{sanitize, visible};
 use crate::tools::Job;
-use crate::ui::{ansi, scrollback};
+use crate::ui::{ansi, margin_mark, scrollback};
 use std::sync::Arc;
 use tokio::task::JoinHandle;
 
@@ -20,12 +20,13 @@ pub(in crate::repl) fn watch(
         return None;
     }
     let theme = context.output.theme.clone();
+    let width = context.output.width();
     let workspace = context.conversation.own_workspace();
     let view = workspace.and_then(|workspace| workspace.view()).map(|view| view.dir().to_path_buf());
     Some(context.runtime.spawn(async move {
         loop {
             for words in jobs.next_for_person(view.as_deref()).await {
-                let lines = scrollback::notice(&words, &theme);
+                let lines = margin_mark::broken(scrollback::notice(&words, &theme), width);
                 // The terminal is in raw mode while a line is typed, so `\n` alone would not return to
                 // the first column.
                 tell(lines.iter().map(ansi::line).collect::<Vec<_>>().join("\r\n"));

@@ -2,6 +2,7 @@
 //!
 //! It holds for this shell. Keeping it is a setting, and settings are the person's own file.
 
+use crate::repl::background::RememberedBackground;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::repl::output::is_interactive;
 use crate::ui::ansi::ColorDepth;
@@ -10,7 +11,7 @@ use crate::ui::{Theme, ThemeEntry, ThemeError, sample};
 
 /// The name that stands for no theme of its own.
 const AUTO: &str = "auto";
-const ABOUT_AUTO: &str = "light or dark, from COLORFGBG";
+const ABOUT_AUTO: &str = "light or dark, as the terminal is";
 /// Columns of the sample next to the list; what the pane has no room for is cut there.
 const COLUMNS: usize = 60;
 
@@ -38,7 +39,8 @@ pub(super) fn theme(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
 }
 
 fn load(context: &CommandContext<'_>, name: &str) -> Result<Theme, ThemeError> {
-    let variable = |name: &str| std::env::var(name).ok();
+    let background = RememberedBackground::load(&context.app.dirs.state);
+    let variable = |name: &str| background.variable(name);
     Theme::load(name, &context.app.dirs.config, context.output.theme.depth, variable)
 }
 

@@ -13,6 +13,6 @@ pub(super) fn tools(context: &mut CommandContext<'_>, rest: &str) -> SlashComman
     }
     let spec = registry.get(rest)?.spec();
     context.output.text(spec.description.trim());
-    context.output.text(&serde_json::to_string_pretty(&spec.schema).unwrap_or_default());
+    context.output.quote(&serde_json::to_string_pretty(&spec.schema).unwrap_or_default());
     Ok(CommandFollowUp::Nothing)
 }

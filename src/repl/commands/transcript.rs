@@ -6,7 +6,7 @@ use super::view::show_file;
 use crate::conversation::Message;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::{count, visible};
-use crate::ui::{code_blocks, editor, markdown, pager, term, transcript};
+use crate::ui::{code_blocks, editor, markdown, pager, transcript};
 use thiserror::Error;
 
 /// What `/copy` is asked for: an answer, counted from the last one, and a block of code in it.
@@ -96,8 +96,8 @@ pub(super) fn transcript(context: &mut CommandContext<'_>, _: &str) -> SlashComm
 pub(super) fn last(context: &mut CommandContext<'_>, _: &str) -> SlashCommandResult {
     let text = answers(context.conversation.messages()).next();
     let text = text.ok_or_else(|| CommandStop::note("no answers yet"))?;
-    let columns = usize::from(term::size().0);
-    context.output.print(&markdown::render(&visible::prose(&text), &context.output.theme, columns));
+    let output = &context.output;
+    output.print(&markdown::render(&visible::prose(&text), &output.theme, output.width()));
     Ok(CommandFollowUp::Nothing)
 }
 

@@ -3,10 +3,14 @@
 use crate::agent::{ContextUsage, TurnStart};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::text::visible;
-use crate::ui::{editor, term, token_counts};
+use crate::ui::{editor, margin_mark, term, token_counts};
 
-/// Cells of the bar before a share.
-const BAR: usize = 20;
+/// The widest bar. A wider one tells nothing more.
+const WIDEST_BAR: usize = 100;
+/// What the shares are drawn with in the bar and marked with below it, in turn.
+const FILLS: [char; 8] = ['█', '▒', '▓', '░', '#', '=', '+', '%'];
+const RESERVED: char = '-';
+const FREE: char = '·';
 const NO_SUMMARY: &str = "this conversation has no summary";
 
 pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
@@ -20,7 +24,9 @@ pub(super) fn context(context: &mut CommandContext<'_>, rest: &str) -> SlashComm
     }
     let agent = context.conversation.agent.as_ref();
     let agent = agent.ok_or_else(|| CommandStop::note("no messages yet"))?;
-    context.output.say_plain(told(&agent.context_usage()));
+    let columns = context.output.width().columns.saturating_sub(margin_mark::UNDER.len());
+    let bar = if context.output.is_linear() { None } else { Some(columns.min(WIDEST_BAR)) };
+    context.output.say_plain(told(&agent.context_usage(), bar));
     Ok(CommandFollowUp::Nothing)
 }
 
@@ -80,8 +86,8 @@ fn edit(context: &mut CommandContext<'_>) -> SlashCommandResult {
     Ok(CommandFollowUp::Nothing)
 }
 
-/// A line for the whole and one for each share, the largest with the longest bar.
-fn told(fill: &ContextUsage) -> Vec<String> {
+/// A line for the whole, a bar of `bar` cells for the window, and a line for each share.
+fn told(fill: &ContextUsage, bar: Option<usize>) -> Vec<String> {
     let used: u64 = fill.shares.iter().map(|share| share.tokens).sum();
     let percent = |tokens: u64| tokens * 100 / fill.window.max(1);
     let how =
@@ -98,23 +104,44 @@ fn told(fill: &ContextUsage) -> Vec<String> {
             "more than fits: the oldest messages are left out of each request; /compact summarizes them";
         lines.push(words.into());
     }
-    let wide = fill.shares.iter().map(|share| share.name.len()).max().unwrap_or(0);
-    let largest = fill.shares.iter().map(|share| share.tokens).max().unwrap_or(0).max(1);
-    for share in &fill.shares {
-        let cells = usize::try_from(share.tokens * BAR as u64 / largest).unwrap_or(BAR);
-        let bar = "#".repeat(cells.max(1));
-        let hint = share.hint.map(|hint| format!("  ({hint})")).unwrap_or_default();
-        lines.push(format!(
-            "{:wide$}  {:>7}  {:>3}%  {bar:BAR$}{hint}",
-            share.name,
-            token_counts::short(share.tokens),
-            percent(share.tokens)
+    let free = fill.window.saturating_sub(used + fill.answer);
+    let shares = fill.shares.iter().zip(FILLS.into_iter().cycle());
+    let mut parts: Vec<(char, &str, u64, Option<&str>)> =
+        shares.map(|(share, sign)| (sign, share.name.as_str(), share.tokens, share.hint)).collect();
+    parts.push((RESERVED, "reserved for the answer", fill.answer, None));
+    parts.push((FREE, "free", free, None));
+    if let Some(cells) = bar {
+        lines.push(bar_of(
+            &parts.iter().map(|(sign, _, tokens, _)| (*sign, *tokens)).collect::<Vec<_>>(),
+            cells,
         ));
+    }
+    let wide = parts.iter().map(|(_, name, ..)| name.len()).max().unwrap_or(0);
+    for (sign, name, tokens, hint) in parts {
+        let sign = if bar.is_some() { format!("{sign} ") } else { String::new() };
+        let hint = hint.map(|hint| format!("  ({hint})")).unwrap_or_default();
+        let (count, share) = (token_counts::short(tokens), percent(tokens));
+        lines.push(format!("{sign}{name:wide$}  {count:>7}  {share:>3}%{hint}"));
     }
     if fill.summed_up > 0 {
         lines.push(format!("{} earlier messages are summarized; /transcript shows them", fill.summed_up));
     }
-    lines.iter().map(|line| line.trim_end().to_string()).collect()
+    lines
+}
+
+/// One bar of `cells`, in which each part has its share; a part that is not empty has one cell at least.
+fn bar_of(parts: &[(char, u64)], cells: usize) -> String {
+    let total: u64 = parts.iter().map(|(_, tokens)| tokens).sum::<u64>().max(1);
+    let share =
+        |tokens: u64| usize::try_from(u128::from(tokens) * cells as u128 / u128::from(total)).unwrap_or(0);
+    let mut widths: Vec<usize> =
+        parts.iter().map(|(_, tokens)| if *tokens > 0 { share(*tokens).max(1) } else { 0 }).collect();
+    // What rounding left over, or took too much, is the widest part's.
+    let sum: usize = widths.iter().sum();
+    if let Some(widest) = widths.iter_mut().max_by_key(|width| **width) {
+        *widest = (*widest + cells).saturating_sub(sum).max(1);
+    }
+    parts.iter().zip(widths).map(|((sign, _), width)| sign.to_string().repeat(width)).collect()
 }
 
 #[cfg(test)]
@@ -137,12 +164,21 @@ mod tests {
         };
         let wanted = [
             "30.0k of 200k tokens, 15% (by the provider's last count); 8.0k tokens are reserved for the answer",
-            "tool definitions        10.0k    5%  ##########",
-            "results of read_file    20.0k   10%  ####################  (/compact)",
+            "██▒▒▒▒-·································",
+            "█ tool definitions           10.0k    5%",
+            "▒ results of read_file       20.0k   10%  (/compact)",
+            "- reserved for the answer     8.0k    4%",
+            "· free                        162k   81%",
             "12 earlier messages are summarized; /transcript shows them",
         ];
-        assert_eq!(told(&fill), wanted);
+        assert_eq!(told(&fill, Some(40)), wanted);
+        assert_eq!(told(&fill, None)[1], "tool definitions           10.0k    5%");
         let small = ContextUsage { window: 37_000, ..fill };
-        assert!(told(&small)[1].starts_with("more than fits: "));
+        assert!(told(&small, Some(40))[1].starts_with("more than fits: "));
+        for cells in [1, 5, 38, 100] {
+            let bar = bar_of(&[('a', 1), ('b', 1_000_000), ('c', 0), ('d', 30_000)], cells);
+            assert_eq!(bar.chars().count(), cells.max(3), "{bar}");
+            assert!(bar.contains('a') && !bar.contains('c') && bar.contains('d'), "{bar}");
+        }
     }
 }

@@ -109,6 +109,11 @@ impl PromptEditor {
         }
     }
 
+    /// Asks the terminal for its background with the next prompt.
+    pub(crate) fn ask_background(&mut self) {
+        self.prompt.ask_background();
+    }
+
     /// Tells the terminal where the prompt ends.
     pub(crate) fn mark(&mut self) {
         self.prompt.mark();

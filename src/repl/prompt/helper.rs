@@ -3,9 +3,9 @@
 use super::path_completion::PathCompletions;
 use super::unsent::UnsentInput;
 use crate::repl::commands::COMMANDS;
-use crate::text::visible;
+use crate::text::{visible, width};
 use crate::ui::input::pty_proxy::PtyProxy;
-use crate::ui::{Theme, ansi};
+use crate::ui::{Theme, ansi, margin_mark, term};
 use ratatui::style::Style;
 use rustyline::completion::{Candidate, Completer};
 use rustyline::highlight::Highlighter;
@@ -14,6 +14,7 @@ use rustyline::history::SearchDirection;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{Context, Helper};
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::path::Path;
 
 /// Candidates shown at most.
@@ -22,6 +23,10 @@ const MOST: usize = 40;
 pub(super) struct ShellHelper {
     files: PathCompletions,
     hint: Style,
+    /// How a line that was sent looks.
+    said: Style,
+    /// The line that is drawn next was sent.
+    is_sent: Cell<bool>,
     /// Hears of every change of the line.
     unsent: UnsentInput,
     /// Hears that a line goes on after Enter.
@@ -46,11 +51,13 @@ impl Candidate for PromptCompletion {
 
 impl ShellHelper {
     pub(super) fn new(cwd: &Path, theme: &Theme, unsent: UnsentInput, pump: Option<PtyProxy>) -> ShellHelper {
-        ShellHelper { files: PathCompletions::new(cwd), hint: theme.style("hint"), unsent, pump }
+        let (hint, said) = (theme.style("hint"), theme.style("said"));
+        let files = PathCompletions::new(cwd);
+        ShellHelper { files, hint, said, is_sent: Cell::new(false), unsent, pump }
     }
 
     pub(super) fn set_theme(&mut self, theme: &Theme) {
-        self.hint = theme.style("hint");
+        (self.hint, self.said) = (theme.style("hint"), theme.style("said"));
     }
 
     fn complete_at(&self, line: &str, pos: usize) -> (usize, Vec<PromptCompletion>) {
@@ -121,6 +128,7 @@ impl Hinter for ShellHelper {
 
     /// The rest of a command's name, or of the newest line in the history that begins so.
     fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
+        self.is_sent.set(false);
         // rustyline asks for a hint after every change of the line, and tells nobody else about it.
         if let Some(drafts) = &self.unsent.drafts {
             drafts.typed(&self.unsent.pastes.expanded(line));
@@ -140,6 +148,14 @@ impl Hinter for ShellHelper {
 }
 
 impl Highlighter for ShellHelper {
+    /// A line that was sent is marked, so that it can be found in the scrollback.
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        match self.is_sent.get() {
+            true => Cow::Owned(sent(line, self.said, usize::from(term::size().0))),
+            false => Cow::Borrowed(line),
+        }
+    }
+
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
         if self.hint == Style::default() {
             return Cow::Borrowed(hint);
@@ -155,7 +171,10 @@ impl Highlighter for ShellHelper {
 impl Validator for ShellHelper {
     fn validate(&self, ctx: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
         if is_whole(ctx.input()) {
-            return Ok(ValidationResult::Valid(None));
+            // With a message, even an empty one, rustyline draws the line once more: as it stays in the scrollback.
+            let is_marked = fits(ctx.input(), term::size());
+            self.is_sent.set(is_marked);
+            return Ok(ValidationResult::Valid(is_marked.then(String::new)));
         }
         if let Some(pump) = &self.pump {
             pump.continue_line();
@@ -165,6 +184,41 @@ impl Validator for ShellHelper {
 }
 
 impl Helper for ShellHelper {}
+
+/// Columns in front of the first line, at most about.
+const PROMPT_COLUMNS: usize = 40;
+
+/// True for a line of which rustyline can draw all rows again: rows above the screen would be there twice.
+fn fits(line: &str, (columns, rows): (u16, u16)) -> bool {
+    let each = line.split('\n').map(|line| width::of(line) / usize::from(columns.max(1)) + 1);
+    let prompt = PROMPT_COLUMNS / usize::from(columns.max(1));
+    each.sum::<usize>() + prompt < usize::from(rows)
+}
+
+/// A line that was sent, with its further lines as far in as placet's own. A line that would take one more row for that
+/// is not moved: rustyline counts the rows of the line as it was typed.
+fn sent(line: &str, style: Style, columns: usize) -> String {
+    let mut out = String::new();
+    for (at, text) in line.split('\n').enumerate() {
+        if at > 0 {
+            out.push('\n');
+            let wide = width::of(text);
+            let is_room = wide == 0 || !wide.is_multiple_of(columns.max(1));
+            let wider = (wide + margin_mark::UNDER.len()).div_ceil(columns.max(1));
+            if is_room && wider == wide.div_ceil(columns.max(1)).max(1) {
+                out.push_str(margin_mark::UNDER);
+            }
+        }
+        if style == Style::default() || text.is_empty() {
+            out.push_str(text);
+            continue;
+        }
+        ansi::push_style(&mut out, style);
+        out.push_str(text);
+        out.push_str("\x1b[0m");
+    }
+    out
+}
 
 /// A line goes on after a backslash at its end and inside an open fence.
 fn is_whole(text: &str) -> bool {
@@ -180,6 +234,8 @@ mod tests {
         ShellHelper {
             files: PathCompletions::new(dir),
             hint: Style::default(),
+            said: Style::default(),
+            is_sent: Cell::new(false),
             unsent: UnsentInput::open(None, dir).0,
             pump: None,
         }
@@ -192,6 +248,20 @@ mod tests {
         {
             assert_eq!(is_whole(text), whole, "{text:?}");
         }
+    }
+
+    #[test]
+    fn further_lines_of_what_was_sent_are_indented_where_they_take_no_more_rows() {
+        let bold = Style::new().bold();
+        assert_eq!(sent("one", bold, 10), "\x1b[0;1mone\x1b[0m");
+        assert_eq!(sent("one\ntwo\n\nx", Style::default(), 10), "one\n  two\n  \n  x");
+        assert_eq!(
+            sent("a\n12345678\n123456789\n1234567890", Style::default(), 10),
+            "a\n  12345678\n123456789\n1234567890"
+        );
+        assert!(fits("one\ntwo", (80, 24)));
+        assert!(!fits(&"x\n".repeat(30), (80, 24)));
+        assert!(!fits(&"x".repeat(2000), (80, 24)));
     }
 
     #[test]

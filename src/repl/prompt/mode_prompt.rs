@@ -2,8 +2,10 @@
 
 use crate::permission::{ClassificationLevel, Mode, ModeCell};
 use crate::repl::terminal_status::PROMPT_END;
+use crate::ui::input::background::{self, QUESTION};
 use crate::ui::turn_pane::mode_label;
 use crate::ui::{Theme, ansi, margin_mark};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `◆ placet [r] > `, or `◆ placet [a] ±3 CONFIDENTIAL > ` while changes wait in a classified conversation; of the same
 /// width in every mode.
@@ -15,6 +17,9 @@ pub(super) struct ModePrompt {
     styled: Vec<String>,
     /// What follows it and takes no room: only in what is written, never in what is measured.
     end: &'static str,
+    /// The first prompt brings the question for the terminal's background.
+    asking: AtomicBool,
+    asked: Vec<String>,
 }
 
 impl ModePrompt {
@@ -26,6 +31,8 @@ impl ModePrompt {
             raw: Vec::new(),
             styled: Vec::new(),
             end: "",
+            asking: AtomicBool::new(false),
+            asked: Vec::new(),
         };
         prompt.set_status(0, ClassificationLevel::Public);
         prompt
@@ -60,6 +67,13 @@ impl ModePrompt {
             ])) + self.end
         });
         self.styled = styled.to_vec();
+        let with_question = |styled: &String| format!("{styled}{QUESTION}");
+        self.asked = self.styled.iter().map(with_question).collect();
+    }
+
+    /// Asks the terminal for its background once the prompt is drawn: in the same write, behind it.
+    pub(super) fn ask_background(&mut self) {
+        self.asking.store(true, Ordering::Relaxed);
     }
 
     /// Tells the terminal where the prompt ends.
@@ -78,7 +92,12 @@ impl rustyline::Prompt for ModePrompt {
         self.pick(&self.raw)
     }
 
+    /// rustyline writes what it gets here, and measures only the raw text.
     fn styled(&self) -> &str {
+        if self.asking.swap(false, Ordering::Relaxed) {
+            background::asked();
+            return self.pick(&self.asked);
+        }
         self.pick(&self.styled)
     }
 }

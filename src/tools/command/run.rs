@@ -15,8 +15,8 @@ use crate::text::visible;
 use crate::tools::arguments::ToolSchema;
 use crate::tools::output::{failed, floor, interrupted, preview};
 use crate::tools::{
-    CallPreview, CallSummary, CommandResult, DisplayDetail, OutputFacts, Plan, ReadScope, RunContext,
-    RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
+    CallPreview, CallSummary, CommandEnd, CommandResult, DisplayDetail, OutputFacts, Plan, ReadScope,
+    RunContext, RunFuture, Tool, ToolContext, ToolError, ToolOutput, TouchedPaths,
 };
 use crate::workspace::{ResolvedPath, WriteContext};
 use schemars::JsonSchema;
@@ -350,6 +350,7 @@ impl RunPlan {
     fn report(&self, finished: FinishedCommand, effects: Option<EffectsSummary>) -> ToolOutput {
         let (outcome, how) = self.verdict(finished.ending);
         let FinishedCommand { output, ending, elapsed } = finished;
+        let lines = output.lines();
         let mut text = output.text();
         let facts = CommandResult {
             output: text.clone(),
@@ -379,7 +380,8 @@ impl RunPlan {
         if outcome == CallOutcome::Interrupted {
             text = format!("{}\n{text}", crate::conversation::text_of(&interrupted("").for_model));
         }
-        let for_person = CallSummary::text(line, screen);
+        let command = facts.code.map(|code| CommandEnd { code, lines });
+        let for_person = CallSummary { command, ..CallSummary::text(line, screen) };
         let (for_model, facts) = (vec![Part::text(text)], OutputFacts::Ran(facts));
         ToolOutput { outcome, for_model, for_person, facts, recorded: Vec::new() }
     }

@@ -412,8 +412,11 @@ impl EditPlan {
                 "others changed the file since you read it; placet keeps their changes:\n{diff}"
             ));
         }
-        let summary =
-            CallSummary { line: line.into(), detail: DisplayDetail::Diff(work.effect.diff.clone()) };
+        let summary = CallSummary {
+            line: line.into(),
+            detail: DisplayDetail::Diff(work.effect.diff.clone()),
+            command: None,
+        };
         let (before, after) = (Some(work.old.clone()), Some(work.after.clone()));
         let changes = vec![EditedFile { path: self.at.path.clone(), before, after }];
         let facts = OutputFacts::Changed { changes, places: work.places, notes: Vec::new() };

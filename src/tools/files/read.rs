@@ -204,7 +204,7 @@ impl ReadPlan {
         }
         let line = format!("{} {}x{}", self.title, loaded.image.width, loaded.image.height);
         let for_model = vec![Part::text(words), Part::Image(loaded.image.clone())];
-        let for_person = CallSummary { line, detail: DisplayDetail::Image(loaded.image) };
+        let for_person = CallSummary { line, detail: DisplayDetail::Image(loaded.image), command: None };
         Ok(Some(ToolOutput {
             outcome: CallOutcome::Done,
             for_model,
@@ -230,7 +230,7 @@ impl ReadPlan {
         let pdf = Image::pdf(&env.workspace.shown(&self.at.path), Arc::from(bytes));
         let line = format!("{} PDF, {} bytes", self.title, pdf.bytes.len());
         let for_model = vec![Part::text(pdf.describe()), Part::Image(pdf)];
-        let for_person = CallSummary { line, detail: DisplayDetail::None };
+        let for_person = CallSummary { line, detail: DisplayDetail::None, command: None };
         Ok(ToolOutput {
             outcome: CallOutcome::Done,
             for_model,

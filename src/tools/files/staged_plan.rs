@@ -82,7 +82,11 @@ impl StagedPlan {
         let (diff, counts) = shown(env, &draft);
         let line = worked.line.unwrap_or_else(|| format!("{} +{} -{}", self.title, counts.0, counts.1));
         let pending = if written.iter().any(|w: &WriteOutcome| w.held) { " · pending" } else { "" };
-        let summary = CallSummary { line: format!("{line}{pending}"), detail: DisplayDetail::Diff(diff) };
+        let summary = CallSummary {
+            line: format!("{line}{pending}"),
+            detail: DisplayDetail::Diff(diff),
+            command: None,
+        };
         let changed = |leaf: &StagedFile| EditedFile {
             path: leaf.at.path.clone(),
             before: leaf.was.bytes().cloned(),

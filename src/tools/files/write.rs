@@ -266,7 +266,11 @@ impl WritePlan {
             ));
         }
         let pending = if written.held { " · pending" } else { "" };
-        let summary = CallSummary { line: format!("{}{pending}", self.line(&work)), detail: detail(&work) };
+        let summary = CallSummary {
+            line: format!("{}{pending}", self.line(&work)),
+            detail: detail(&work),
+            command: None,
+        };
         let after = Some(work.after.clone());
         let changes = vec![EditedFile { path: at.path.clone(), before: work.old.clone(), after }];
         let facts = OutputFacts::Changed { changes, places: 1, notes: Vec::new() };

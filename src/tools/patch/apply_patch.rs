@@ -267,7 +267,7 @@ impl Plan for DryRunPlan {
             let text =
                 format!("{summary}nothing was written; the patch would do this:\n{}", for_model(&diff.text));
             let line = format!("{} +{added} -{removed}", self.title());
-            Ok(ToolOutput::done(text, CallSummary { line, detail: DisplayDetail::Diff(diff) }))
+            Ok(ToolOutput::done(text, CallSummary { line, detail: DisplayDetail::Diff(diff), command: None }))
         })
     }
 }

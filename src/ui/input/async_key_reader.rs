@@ -3,6 +3,7 @@
 //! It waits for the terminal and for its own end with one `poll`, so it ends when it is told to, and never reads a byte
 //! that is not there. What was read and not asked for belongs to the next reader.
 
+use super::answering_decoder;
 use super::decode::{InputDecoder, InputToken, TerminalInput};
 use super::{CHUNK, MOMENT, typeahead};
 use crate::ui::term;
@@ -63,13 +64,13 @@ fn listen(stopped: &OwnedFd, sender: &UnboundedSender<(InputToken, Instant)>) ->
         let at = Instant::now();
         tokens.into_iter().all(|token| sender.send((token, at)).is_ok())
     };
-    let mut open = send(decoder.read(&typeahead::take()));
+    let mut open = send(answering_decoder::read(&mut decoder, &typeahead::take()));
     let mut buffer = vec![0; CHUNK];
     while open {
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(stopped, PollFlags::IN)];
         match rustix::event::poll(&mut fds, wait(&decoder).as_ref()) {
             Ok(0) => {
-                open = send(decoder.flush_timeout().into_iter().collect());
+                open = send(answering_decoder::flush_timeout(&mut decoder).into_iter().collect());
                 continue;
             }
             Ok(_) => {}
@@ -83,7 +84,7 @@ fn listen(stopped: &OwnedFd, sender: &UnboundedSender<(InputToken, Instant)>) ->
         if typed.revents().contains(PollFlags::IN) {
             match rustix::io::read(terminal, &mut buffer) {
                 Ok(0) => break,
-                Ok(n) => open = send(decoder.read(buffer.get(..n).unwrap_or(&[]))),
+                Ok(n) => open = send(answering_decoder::read(&mut decoder, buffer.get(..n).unwrap_or(&[]))),
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
                 Err(_) => break,
             }

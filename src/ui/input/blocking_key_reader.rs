@@ -1,5 +1,6 @@
 //! Keys for a full screen: waited for on the thread that draws, together with the window's size.
 
+use super::answering_decoder;
 use super::async_key_reader::timespec;
 use super::decode::{InputDecoder, InputToken, TerminalInput};
 use super::{CHUNK, MOMENT, typeahead};
@@ -25,7 +26,7 @@ impl BlockingKeyReader {
         resizes.set_nonblocking(true)?;
         let registered = signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, told)?;
         let mut decoder = InputDecoder::default();
-        let tokens = decoder.read(&typeahead::take()).into();
+        let tokens = answering_decoder::read(&mut decoder, &typeahead::take()).into();
         Ok(BlockingKeyReader { decoder, tokens, resizes, registered, buffer: vec![0; CHUNK] })
     }
 
@@ -47,7 +48,9 @@ impl BlockingKeyReader {
             let terminal = term::input();
             let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.resizes, PollFlags::IN)];
             match rustix::event::poll(&mut fds, Some(&timespec(wait))) {
-                Ok(0) if settles && wait == MOMENT => self.tokens.extend(self.decoder.flush_timeout()),
+                Ok(0) if settles && wait == MOMENT => {
+                    self.tokens.extend(answering_decoder::flush_timeout(&mut self.decoder))
+                }
                 Ok(0) if left.is_zero() => return Ok(None),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(e) => return Err(e.into()),
@@ -61,7 +64,10 @@ impl BlockingKeyReader {
             if typed.contains(PollFlags::IN) {
                 match rustix::io::read(terminal, &mut self.buffer) {
                     Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                    Ok(n) => self.tokens.extend(self.decoder.read(self.buffer.get(..n).unwrap_or(&[]))),
+                    Ok(n) => {
+                        let bytes = self.buffer.get(..n).unwrap_or(&[]);
+                        self.tokens.extend(answering_decoder::read(&mut self.decoder, bytes));
+                    }
                     Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
                     Err(e) => return Err(e.into()),
                 }

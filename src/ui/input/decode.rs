@@ -8,7 +8,7 @@
 //! see [`InputDecoder::is_waiting`]. Bytes that type nothing are reported to readers of questions as well ([`InputDecoder::read`]):
 //! a key that comes together with them is not an answer.
 
-use super::control;
+use super::{background, control};
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use memchr::memmem;
 
@@ -18,6 +18,10 @@ pub const LONGEST_PASTE: usize = 10 * 1024 * 1024;
 const LONGEST_ANSWER: usize = 8 * 1024;
 /// Calls of [`InputDecoder::flush_timeout`] after which an unfinished answer is given up.
 const PATIENCE: u8 = 25;
+/// The same while the terminal's background is expected: its answer may come in pieces over a slow line.
+const COLOR_PATIENCE: u8 = 125;
+/// What an answer with the background begins with when its escape came alone.
+const AFTER_ESCAPE: &[u8] = b"]11;";
 const PASTE_BEGIN: &[u8] = b"\x1b[200~";
 const PASTE_END: &[u8] = b"\x1b[201~";
 /// So many line ends in one read are no typing.
@@ -56,6 +60,10 @@ pub struct InputDecoder {
     /// A paste that nothing marked: it ends when nothing follows.
     burst: Option<PartialPaste>,
     waited: u8,
+    /// A terminal may answer with its background now, at any place in the input.
+    expects_color: bool,
+    /// A lone escape was given out as a key while an answer was expected, and nothing was read since.
+    escaped: bool,
 }
 
 /// A paste that has begun.
@@ -80,12 +88,26 @@ impl InputDecoder {
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<InputToken> {
         self.waited = 0;
         let mut out = Vec::new();
+        let rest;
+        let mut bytes = bytes;
+        if self.expects_color {
+            // An escape that time made a key, and the answer that it began.
+            if std::mem::take(&mut self.escaped) && self.rest.is_empty() && bytes.starts_with(AFTER_ESCAPE) {
+                self.rest.push(control::ESCAPE);
+            } else if self.rest.is_empty() && background::answer_in(bytes).is_some() {
+                rest = without_answers(bytes, &mut out);
+                bytes = &rest;
+            }
+        }
+        if bytes.is_empty() {
+            return out;
+        }
         // A caller that cannot wait for the end of a paste says so; nothing else is ever read as this one byte.
         if bytes == [control::CTRL_C]
             && let Some(paste) = self.paste.take()
         {
             self.rest.clear();
-            out.push(paste.end());
+            self.end_paste(paste, &mut out);
             return out;
         }
         if let Some(burst) = &mut self.burst {
@@ -106,7 +128,9 @@ impl InputDecoder {
                 if !ended {
                     break;
                 }
-                out.extend(self.paste.take().map(PartialPaste::end));
+                if let Some(paste) = self.paste.take() {
+                    self.end_paste(paste, &mut out);
+                }
                 continue;
             }
             match scan(rest) {
@@ -129,6 +153,14 @@ impl InputDecoder {
         out
     }
 
+    /// An answer may have come in the middle of a paste, in pieces.
+    fn end_paste(&self, mut paste: PartialPaste, out: &mut Vec<InputToken>) {
+        if self.expects_color {
+            paste.content = without_answers(&paste.content, out);
+        }
+        out.push(paste.end());
+    }
+
     /// The same as [`InputDecoder::feed`], and an [`TerminalInput::Unfinished`] at the end where something has begun: a question must
     /// know that something follows a key before it is known what.
     pub fn read(&mut self, bytes: &[u8]) -> Vec<InputToken> {
@@ -144,6 +176,12 @@ impl InputDecoder {
         self.burst.is_some() || (self.paste.is_none() && !self.rest.is_empty())
     }
 
+    /// Whether the terminal may answer with its background at this time.
+    pub(super) fn expect_color(&mut self, is_expected: bool) {
+        self.expects_color = is_expected;
+        self.escaped &= is_expected;
+    }
+
     /// Nothing followed for a moment: an escape was the key itself. An answer may take a second.
     pub fn flush_timeout(&mut self) -> Option<InputToken> {
         if !self.is_waiting() {
@@ -156,13 +194,21 @@ impl InputDecoder {
         // piece, so what comes later was typed: Alt-[ and then, a second later, `a` arrives in no other way. A sequence
         // that a slow line has cut in two is a key that is no answer, so that the guard still wants its time of quiet.
         let input = match self.rest.as_slice() {
-            [control::ESCAPE] => Some(plain(KeyCode::Esc)),
+            [control::ESCAPE] => {
+                self.escaped = self.expects_color;
+                Some(plain(KeyCode::Esc))
+            }
+            [control::ESCAPE, b']'] if self.expects_color && self.waited < PATIENCE => {
+                self.waited += 1;
+                return None;
+            }
             [control::ESCAPE, c @ (b'[' | b']' | b'O' | b'P' | b'_' | b'^' | b'X')] => {
                 Some(with_alt(char::from(*c)))
             }
             _ => {
                 self.waited += 1;
-                if self.waited < PATIENCE {
+                let is_color = self.expects_color && self.rest.starts_with(background::ANSWER);
+                if self.waited < if is_color { COLOR_PATIENCE } else { PATIENCE } {
                     return None;
                 }
                 None
@@ -217,6 +263,19 @@ impl PartialPaste {
             .unwrap_or_else(|e| String::from_utf8_lossy(e.as_bytes()).into_owned());
         InputToken { input: Some(TerminalInput::Paste(text)), raw }
     }
+}
+
+/// `bytes` without the answers that stand in them, which go to `out`.
+fn without_answers(bytes: &[u8], out: &mut Vec<InputToken>) -> Vec<u8> {
+    let mut kept = Vec::with_capacity(bytes.len());
+    let mut rest = bytes;
+    while let Some((from, to)) = background::answer_in(rest) {
+        kept.extend_from_slice(rest.get(..from).unwrap_or(&[]));
+        out.push(InputToken { input: None, raw: rest.get(from..to).unwrap_or(&[]).to_vec() });
+        rest = rest.get(to..).unwrap_or(&[]);
+    }
+    kept.extend_from_slice(rest);
+    kept
 }
 
 /// Lines of text with their ends, in one read. Held keys make many ends and no text.

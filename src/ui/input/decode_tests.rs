@@ -238,3 +238,41 @@ fn no_bytes_are_read_without_a_token() {
     let Some(TerminalInput::Key(held)) = all(b"\x1b[97;1:2u").pop() else { panic!("no key") };
     assert_eq!((held.code, held.kind), (KeyCode::Char('a'), KeyEventKind::Repeat));
 }
+
+/// All of `pieces`, with a moment between them, while the terminal's background is expected.
+fn expecting(pieces: &[&[u8]]) -> Vec<TerminalInput> {
+    let mut decoder = InputDecoder::default();
+    let mut out = Vec::new();
+    for piece in pieces {
+        decoder.expect_color(true);
+        out.extend(inputs(decoder.feed(piece)));
+        out.extend(inputs(decoder.flush_timeout().into_iter().collect()));
+    }
+    out
+}
+
+#[test]
+fn an_expected_answer_is_cut_out_wherever_it_comes() {
+    let answer = b"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\";
+    let (a, b) = (key(KeyCode::Char('a'), KeyModifiers::NONE), key(KeyCode::Char('b'), KeyModifiers::NONE));
+    let escape = key(KeyCode::Esc, KeyModifiers::NONE);
+    for at in 0..answer.len() {
+        let (first, second) = answer.split_at(at);
+        let typed = expecting(&[b"a", first, second, b"b"]);
+        // An escape that came alone was a key; nothing of the rest is typed.
+        let want =
+            if at == 1 { vec![a.clone(), escape.clone(), b.clone()] } else { vec![a.clone(), b.clone()] };
+        assert_eq!(typed, want, "cut at {at}");
+    }
+    let paste = [&b"\x1b[200~one "[..], answer, b"two", answer, b"\x1b[201~"].concat();
+    for at in PASTE_BEGIN.len()..paste.len() {
+        let (first, second) = paste.split_at(at);
+        let typed = expecting(&[first, second]);
+        assert_eq!(typed, [TerminalInput::Paste("one two".into())], "cut at {at}");
+    }
+    // Lines that come at once are a paste all the same.
+    let burst = [&b"one\rtwo\r"[..], answer, b"three\rfour\r"].concat();
+    assert_eq!(expecting(&[&burst]), [TerminalInput::Paste("one\rtwo\rthree\rfour\r".into())]);
+    // What a person types is not taken for an answer.
+    assert_eq!(expecting(&[b"\x1b", b"]"]), [escape, key(KeyCode::Char(']'), KeyModifiers::NONE)]);
+}

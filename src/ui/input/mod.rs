@@ -2,10 +2,12 @@
 //!
 //! A reader takes first what was read before and not used (`typeahead`), and gives back what it did not use: no key
 //! is lost or overtaken where one reader follows another. Bytes become keys, pastes and news of the focus in
-//! [`decode`]; a terminal's own answers, early or late, are dropped there and never typed. rustyline reads through
-//! [`pty_proxy`].
+//! [`decode`]; a terminal's own answers, early or late, are dropped there and never typed. The answer to the only question
+//! that placet asks is noted in [`background`]. rustyline reads through [`pty_proxy`].
 
+pub mod answering_decoder;
 mod async_key_reader;
+pub mod background;
 mod blocking_key_reader;
 mod control;
 pub mod decode;

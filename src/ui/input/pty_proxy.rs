@@ -10,7 +10,7 @@
 
 use super::async_key_reader::{timespec, wait};
 use super::decode::{InputDecoder, InputToken, TerminalInput};
-use super::{CHUNK, legacy, typeahead};
+use super::{CHUNK, answering_decoder, legacy, typeahead};
 use crate::ui::term;
 use crossterm::event::{KeyCode, KeyModifiers};
 use rustix::event::{PollFd, PollFlags};
@@ -156,7 +156,8 @@ impl PtyProxyShared {
     /// Feeds rustyline until the line has ended; what was not passed on is given back.
     fn run(&self) {
         let mut decoder = InputDecoder::default();
-        let mut tokens: VecDeque<InputToken> = decoder.feed(&typeahead::take()).into();
+        let mut tokens: VecDeque<InputToken> =
+            answering_decoder::feed(&mut decoder, &typeahead::take()).into();
         while self.may_read() {
             match tokens.pop_front() {
                 Some(token) => self.pass(&token),
@@ -215,7 +216,7 @@ impl PtyProxyShared {
         let terminal = term::input();
         let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.woken, PollFlags::IN)];
         match rustix::event::poll(&mut fds, wait(decoder).as_ref()) {
-            Ok(0) => return Some(decoder.flush_timeout().into_iter().collect()),
+            Ok(0) => return Some(answering_decoder::flush_timeout(decoder).into_iter().collect()),
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => return Some(Vec::new()),
             Err(_) => return None,
@@ -230,7 +231,7 @@ impl PtyProxyShared {
             let mut buffer = vec![0; CHUNK];
             return match rustix::io::read(terminal, &mut buffer) {
                 Ok(0) => None,
-                Ok(n) => Some(decoder.feed(buffer.get(..n).unwrap_or(&[]))),
+                Ok(n) => Some(answering_decoder::feed(decoder, buffer.get(..n).unwrap_or(&[]))),
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Some(Vec::new()),
                 Err(_) => None,
             };

@@ -3,8 +3,8 @@
 //! Entries are places in the messages and own no text: a conversation of any length is listed at once.
 
 use crate::conversation::{
-    AssistantBlock, AssistantMessage, CallInput, CallOutcome, CallResult, Message, Note, Part, StopReason,
-    ToolCall,
+    AssistantBlock, AssistantMessage, CallFact, CallInput, CallOutcome, CallResult, Message, Note, Part,
+    StopReason, ToolCall,
 };
 use crate::ui::picture;
 use serde_json::Value;
@@ -148,6 +148,15 @@ impl<'m> TranscriptEntry<'m> {
             }
             _ => None,
         }
+    }
+
+    /// The exit code of the command that a call ran.
+    pub(super) fn exit_code(&self) -> Option<i32> {
+        let TranscriptContent::Call(_, Some(result)) = self.what else { return None };
+        result.facts.iter().find_map(|fact| match fact {
+            CallFact::Exit { code } => *code,
+            _ => None,
+        })
     }
 
     /// What is to be known of it beside its text.

@@ -5,6 +5,7 @@
 use super::entry::{TranscriptContent, TranscriptEntry};
 use crate::conversation::{CallInput, CallOutcome, Part};
 use crate::text::{sanitize, visible, width};
+use crate::ui::prose::ProseWidth;
 use crate::ui::{Theme, margin_mark, markdown, picture, scrollback};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
@@ -74,7 +75,8 @@ fn head(entry: &TranscriptEntry<'_>, fold: FoldState, theme: &Theme) -> Line<'st
         TranscriptContent::Thinking(_) => spans.push(Span::styled(words, theme.style("thinking"))),
         TranscriptContent::Attached(_) => spans.push(Span::styled(words, theme.style("notice"))),
         TranscriptContent::Call(..) => {
-            let (mark, label) = scrollback::call_mark(entry.outcome().unwrap_or(CallOutcome::Interrupted));
+            let outcome = entry.outcome().unwrap_or(CallOutcome::Interrupted);
+            let (mark, label) = scrollback::call_mark(outcome, entry.exit_code());
             spans.push(Span::styled(mark, theme.style(label)));
             spans.push(Span::styled(words, theme.style("call")));
         }
@@ -156,10 +158,11 @@ pub(super) fn answer(
     columns: usize,
 ) -> Vec<Line<'static>> {
     let clean = visible::prose(text);
-    let columns = columns.saturating_sub(2);
+    // The pager breaks lines when it draws, so that a search finds words on both sides of a break.
+    let width = ProseWidth::unbroken(columns.saturating_sub(2));
     let lines = match colours {
-        HighlightStatus::Known => markdown::render(&clean, theme, columns),
-        HighlightStatus::NotYet => markdown::render_draft(&clean, theme, columns),
+        HighlightStatus::Known => markdown::render(&clean, theme, width),
+        HighlightStatus::NotYet => markdown::render_draft(&clean, theme, width),
     };
     lines.into_iter().map(indented).collect()
 }

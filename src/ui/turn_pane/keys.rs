@@ -9,6 +9,7 @@ use super::pane::TurnPane;
 use super::question::{PaneQuestion, QuestionFocus, QuestionKeyKind, QuestionOutcome};
 use super::status::TurnPaneAction;
 use crate::agent::{SendTiming, is_command};
+use crate::ui::margin_mark;
 use crate::ui::scrollback;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::text::Line;
@@ -30,12 +31,12 @@ impl TurnPane {
                 self.focus = QuestionFocus::Draft;
                 Vec::new()
             }
-            (Err(error), _) => scrollback::notice(&error.to_string(), &self.theme),
+            (Err(error), _) => self.notice(&error.to_string()),
         }
     }
 
     pub(super) fn notice(&self, text: &str) -> Vec<Line<'static>> {
-        scrollback::notice(text, &self.theme)
+        margin_mark::broken(scrollback::notice(text, &self.theme), self.width())
     }
 
     /// The person comes back: no key answers before they had the time to look.

@@ -12,6 +12,8 @@ mod question;
 use super::question::AnyQuestion;
 use super::status::{self, TurnPaneAction, TurnPaneStatus};
 use crate::agent::{MessageQueue, QueuedMessage, SendTiming, TurnEnding, TurnEvent, is_command};
+use crate::config::WrapSetting;
+use crate::conversation::CallOutcome;
 use crate::permission::Mode;
 use crate::session::InputDraft;
 use crate::text::visible;
@@ -20,6 +22,7 @@ use crate::ui::line_ui::outcome_word;
 use crate::ui::margin_mark;
 use crate::ui::markdown_stream::MarkdownStream;
 use crate::ui::paste::PasteStore;
+use crate::ui::prose::ProseWidth;
 use crate::ui::scrollback;
 use crate::ui::theme::Theme;
 use crate::ui::token_counts;
@@ -28,8 +31,8 @@ use question::{LinearOutcome, LinearQuestion};
 use ratatui::text::Line;
 use std::time::Instant;
 
-/// Rules and tables are not wider than this.
-const COLUMNS: usize = 80;
+/// Rules and tables are not wider than 80 columns. Lines of prose stay whole for a screen reader.
+const WIDTH: ProseWidth = ProseWidth { columns: 80, wrap: WrapSetting::Terminal };
 
 pub(super) struct LinearTurn {
     theme: Theme,
@@ -96,7 +99,7 @@ impl LinearTurn {
         match event {
             TurnEvent::Text(text) => {
                 let mut out = self.end_thinking();
-                let lines = self.stream.push(&text, &self.theme, COLUMNS);
+                let lines = self.stream.push(&text, &self.theme, WIDTH);
                 out.extend(self.answer(&lines));
                 out
             }
@@ -110,9 +113,11 @@ impl LinearTurn {
                 visible::output(&text).lines().map(|l| format!("output: {l}")).collect()
             }
             TurnEvent::CallEnded { outcome, summary, .. } => {
+                let failed = summary.command.is_some_and(|command| command.has_failed());
+                let outcome = if failed { CallOutcome::Failed } else { outcome };
                 let mut out = self.labelled_lines(outcome_word(outcome), &summary.line);
                 let fold = if self.facts.expanded { usize::MAX } else { self.facts.fold };
-                out.extend(plain(&scrollback::detail(&summary.detail, &self.theme, fold)));
+                out.extend(plain(&scrollback::call_detail(&summary, &self.theme, fold)));
                 out
             }
             TurnEvent::Question(question) => self.ask(AnyQuestion::Call(Box::new(question)), now),
@@ -195,7 +200,7 @@ impl LinearTurn {
     }
 
     fn end_text(&mut self) -> Vec<String> {
-        let lines = self.stream.finish(&self.theme, COLUMNS);
+        let lines = self.stream.finish(&self.theme, WIDTH);
         let out = self.answer(&lines);
         self.spoke = false;
         out

@@ -15,6 +15,7 @@ use crate::ui::input::guard::KeyGuard;
 use crate::ui::margin_mark;
 use crate::ui::markdown_stream::MarkdownStream;
 use crate::ui::paste::PasteStore;
+use crate::ui::prose::ProseWidth;
 use crate::ui::scrollback;
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crate::ui::theme::Theme;
@@ -109,6 +110,10 @@ impl TurnPane {
         }
     }
 
+    pub(super) fn width(&self) -> ProseWidth {
+        ProseWidth::new(self.columns, self.facts.wrap)
+    }
+
     pub fn resized(&mut self, columns: usize) {
         self.columns = columns;
     }
@@ -154,7 +159,7 @@ impl TurnPane {
                 if !std::mem::replace(&mut self.spoke, true) && std::mem::take(&mut self.worked) {
                     lines.push(Line::default());
                 }
-                lines.extend(self.stream.push(&text, &self.theme, self.columns));
+                lines.extend(self.stream.push(&text, &self.theme, self.width()));
                 lines
             }
             TurnEvent::Thinking(text) => {
@@ -232,7 +237,7 @@ impl TurnPane {
             TurnEvent::Retrying { attempt, of, wait, error } => {
                 self.retry = Some(RetryCountdown { attempt, of, at: now + wait });
                 let text = format!("{error}; retry {attempt}/{of} in {:.1} s", wait.as_secs_f64());
-                scrollback::notice(&text, &self.theme)
+                self.notice(&text)
             }
             TurnEvent::Silent { since } => {
                 let seconds = since.as_secs();
@@ -257,7 +262,7 @@ impl TurnPane {
             }
             TurnEvent::Notice(text) => {
                 let mut lines = self.end_text();
-                lines.extend(scrollback::notice(&text, &self.theme));
+                lines.extend(self.notice(&text));
                 lines
             }
             TurnEvent::LimitedByMode(Mode::Read) => {
@@ -282,7 +287,7 @@ impl TurnPane {
     fn end_text(&mut self) -> Vec<Line<'static>> {
         let had_text = self.spoke;
         self.spoke = false;
-        let mut lines = self.stream.finish(&self.theme, self.columns);
+        let mut lines = self.stream.finish(&self.theme, self.width());
         if had_text {
             lines.push(Line::default());
         }
@@ -306,7 +311,7 @@ impl TurnPane {
     fn end(&mut self, ending: &TurnEnding, now: Instant) -> Vec<Line<'static>> {
         let mut lines = self.end_thinking(now);
         lines.extend(self.end_text());
-        lines.extend(scrollback::ending(ending, &self.theme));
+        lines.extend(margin_mark::broken(scrollback::ending(ending, &self.theme), self.width()));
         if let Some(key) = self.facts.to_ask_mode.filter(|_| self.limited) {
             lines.extend(scrollback::hint(&status::read_mode_hint(key), &self.theme));
         }

@@ -162,7 +162,7 @@ impl TurnPane {
             rows.extend(last);
         }
         if !self.stream.is_empty() {
-            let tail = self.stream.tail(&self.theme, self.columns);
+            let tail = self.stream.tail(&self.theme, self.width());
             let wrapped = tail.iter().flat_map(|line| wrap(line, self.columns));
             rows.extend(wrapped.map(|row| margin_mark::clear_margin(row, self.columns)));
         }

@@ -1,5 +1,6 @@
 //! What the pane is given of the session to show, and what a key asks of the loop around it.
 
+use crate::config::WrapSetting;
 use crate::conversation::TokenUsage;
 use crate::permission::{Mode, Taint};
 use crate::provider::catalog::Money;
@@ -21,6 +22,8 @@ pub struct TurnPaneStatus {
     pub usage: TokenUsage,
     pub prompt_tokens: u64,
     pub fold: usize,
+    /// Who breaks lines of prose.
+    pub wrap: WrapSetting,
     pub motion: bool,
     /// Thinking and output are shown at length.
     pub expanded: bool,

@@ -1,0 +1,78 @@
+//! What is known of the terminal's background: from `COLORFGBG`, or from what the terminal answered, now or in an earlier
+//! session. The setting comes first: only the theme `auto` needs to know.
+
+use crate::private;
+use crate::ui::input::background::{TerminalBackground, may_ask};
+use std::path::{Path, PathBuf};
+
+/// Terminals that are remembered at most; the file is read at each start.
+const MOST: usize = 50;
+
+/// The terminal of this session, as far as the environment names it.
+pub struct RememberedBackground {
+    file: PathBuf,
+    terminal: String,
+    known: Option<TerminalBackground>,
+}
+
+impl RememberedBackground {
+    pub fn load(state: &Path) -> RememberedBackground {
+        let file = state.join("backgrounds");
+        let variable = |name: &str| std::env::var(name).unwrap_or_default();
+        let names = ["TERM", "TERM_PROGRAM", "COLORTERM", "SSH_CLIENT"].map(variable);
+        let [term, program, color, ssh] = &names;
+        let far = ssh.split(' ').next().unwrap_or("");
+        let terminal =
+            [term, program, color, far].map(|name| name.replace(['\t', '\n', '\r'], " ")).join(" ");
+        let text = std::fs::read_to_string(&file).unwrap_or_default();
+        let known = text.lines().find_map(|line| {
+            let (word, name) = line.split_once('\t')?;
+            (name == terminal).then(|| background_of(word)).flatten()
+        });
+        RememberedBackground { file, terminal, known }
+    }
+
+    /// The variable of the environment; where `COLORFGBG` is not set, what is remembered in its form.
+    pub fn variable(&self, name: &str) -> Option<String> {
+        let set = std::env::var(name).ok().filter(|value| name != "COLORFGBG" || !value.is_empty());
+        let known = || match self.known? {
+            TerminalBackground::Dark => Some("15;0".to_string()),
+            TerminalBackground::Light => Some("0;15".to_string()),
+        };
+        if name == "COLORFGBG" { set.or_else(known) } else { set }
+    }
+
+    /// True where an answer of the terminal would decide something.
+    pub(super) fn is_wanted(theme: &str) -> bool {
+        let variable = |name: &str| std::env::var(name).ok();
+        theme == "auto" && variable("COLORFGBG").is_none_or(|value| value.is_empty()) && may_ask(variable)
+    }
+
+    /// Keeps an answer; false where it is known already.
+    pub(super) fn remember(&mut self, found: TerminalBackground) -> bool {
+        if self.known.replace(found) == Some(found) {
+            return false;
+        }
+        let word = match found {
+            TerminalBackground::Dark => "dark",
+            TerminalBackground::Light => "light",
+        };
+        let text = std::fs::read_to_string(&self.file).unwrap_or_default();
+        let is_other = |line: &&str| line.split_once('\t').is_some_and(|(_, name)| name != self.terminal);
+        let own = format!("{word}\t{}", self.terminal);
+        let lines: Vec<&str> =
+            std::iter::once(own.as_str()).chain(text.lines().filter(is_other).take(MOST)).collect();
+        if let Err(e) = private::write(&self.file, (lines.join("\n") + "\n").as_bytes()) {
+            tracing::warn!("the terminal's background is not remembered: {e}");
+        }
+        true
+    }
+}
+
+fn background_of(word: &str) -> Option<TerminalBackground> {
+    match word {
+        "dark" => Some(TerminalBackground::Dark),
+        "light" => Some(TerminalBackground::Light),
+        _ => None,
+    }
+}

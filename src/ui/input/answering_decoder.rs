@@ -1,0 +1,57 @@
+//! The decoder as the readers of keys use it: it knows when the terminal may answer with its background, and what the
+//! terminal answered is noted on the way.
+
+use super::background;
+use super::decode::{InputDecoder, InputToken};
+use crate::ui::term;
+use rustix::event::{PollFd, PollFlags, Timespec};
+use std::time::{Duration, Instant};
+
+/// How long placet waits for an answer when it ends: the shell would get it.
+const DRAIN: Duration = Duration::from_millis(100);
+
+/// [`InputDecoder::feed`], with the answer noted.
+pub(super) fn feed(decoder: &mut InputDecoder, bytes: &[u8]) -> Vec<InputToken> {
+    decoder.expect_color(background::is_expected());
+    noted(decoder.feed(bytes))
+}
+
+/// [`InputDecoder::read`], with the answer noted.
+pub(super) fn read(decoder: &mut InputDecoder, bytes: &[u8]) -> Vec<InputToken> {
+    decoder.expect_color(background::is_expected());
+    noted(decoder.read(bytes))
+}
+
+/// [`InputDecoder::flush_timeout`], as long as an answer may still come.
+pub(super) fn flush_timeout(decoder: &mut InputDecoder) -> Option<InputToken> {
+    decoder.expect_color(background::is_expected());
+    decoder.flush_timeout()
+}
+
+fn noted(tokens: Vec<InputToken>) -> Vec<InputToken> {
+    tokens.iter().for_each(|token| background::note(&token.raw));
+    tokens
+}
+
+/// Takes an answer that is on its way, before the terminal is given back to who reads it next.
+pub fn drain() {
+    if !background::is_due() {
+        return;
+    }
+    let end = Instant::now() + DRAIN;
+    let mut decoder = InputDecoder::default();
+    while background::is_due() {
+        let left = end.saturating_duration_since(Instant::now());
+        let terminal = term::input();
+        let mut fds = [PollFd::new(&terminal, PollFlags::IN)];
+        let wait = Timespec { tv_sec: 0, tv_nsec: i64::from(left.subsec_nanos()) };
+        if left.is_zero() || !matches!(rustix::event::poll(&mut fds, Some(&wait)), Ok(n) if n > 0) {
+            return;
+        }
+        let mut buffer = [0; 4096];
+        match rustix::io::read(terminal, &mut buffer) {
+            Ok(n) if n > 0 => drop(feed(&mut decoder, buffer.get(..n).unwrap_or(&[]))),
+            _ => return,
+        }
+    }
+}
