@@ -433,9 +433,12 @@ pub enum PermissionCommand {
     Check {
         /// The command line, quoted as one argument
         command: String,
-        /// Check it as if it ran in the copy-on-write view, where no change is final
-        #[arg(long)]
+        /// Check it as if it ran in the copy-on-write view [default: as it would run here]
+        #[arg(long, conflicts_with = "no_view")]
         view: bool,
+        /// Check it as if there were no copy-on-write view
+        #[arg(long)]
+        no_view: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,

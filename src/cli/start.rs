@@ -4,7 +4,7 @@ use super::args::Options;
 use super::log_file;
 use super::report::{CliError, warn};
 use crate::app::{self, App, IncludeProject};
-use crate::config::{AppDirs, Config, ConfigProblem, ProjectSettings, TrustStore};
+use crate::config::{AppDirs, Config, ConfigProblem, NoHomeError, ProjectSettings, TrustStore};
 use crate::ui::term;
 use std::path::PathBuf;
 
@@ -14,13 +14,14 @@ pub(super) struct LoadedApp {
     pub(super) untrusted: Option<(ProjectSettings, TrustStore)>,
 }
 
-pub(super) fn paths() -> AppDirs {
+pub(super) fn paths() -> Result<AppDirs, CliError> {
     AppDirs::from_variables(|name| std::env::var(name).ok())
+        .map_err(|e| CliError::new(e).hint(NoHomeError::HINT))
 }
 
 /// Reads the settings and builds the application. Mistakes in settings are told and do not stop it.
 pub(super) fn load(options: &Options) -> Result<LoadedApp, CliError> {
-    let paths = paths();
+    let paths = paths()?;
     log_file::start(&paths.log_file(), options.verbose);
     let cwd = working_directory(options)?;
     let with = if options.no_project { IncludeProject::No } else { IncludeProject::Yes };

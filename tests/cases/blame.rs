@@ -228,7 +228,11 @@ fn part_of_a_turn_taken_back_gives_its_lines_back_too() {
     let label = TransactionLabel { turn: "u".into(), ..TransactionLabel::default() };
     let plan = desk.view().plan_undo(&entries, Some(&desk.0.path("a.txt")), label).unwrap();
     let entry = desk.view().execute_plan(plan).unwrap().unwrap();
-    assert_eq!((entry.kind, entry.label.assent), (TransactionKind::Apply, ApprovedBy::you("undo")));
+    let part = TransactionKind::Undo {
+        of: entries.iter().map(|e| e.id).collect(),
+        part: Some(desk.0.path("a.txt")),
+    };
+    assert_eq!((entry.kind, entry.label.assent), (part, ApprovedBy::you("undo")));
     assert_eq!(desk.whose("a.txt"), ["one: before"]);
     assert_eq!(desk.whose("b.txt"), ["two: b in t1, write mode"]);
 }

@@ -1,8 +1,10 @@
 //! The shell's own commands, typed at its prompt: what the terminal shows from one prompt to the next. Commands that
 //! open a full screen are in `screens.rs`.
 
+use crate::support::den::sandbox_or_skip;
 use crate::support::output::{Commands, snapshot};
 use crate::support::pty::shell;
+use placet::sandbox::SandboxBackend;
 
 const GROUP: &str = "shell";
 
@@ -58,7 +60,11 @@ fn before_anything_was_said() {
         ("tools_unknown", "/tools nope"),
         ("cost_nothing", "/cost"),
         ("permission", "/permission"),
-        ("permission_check", "/permission check make all"),
+        ("permission_check_nothing", "/permission check"),
+        ("permission_grant_nothing", "/permission grant"),
+        ("permission_grant_rule", "/permission grant run(ls *)"),
+        ("plan_reject_nothing", "/plan reject"),
+        ("undo_zero", "/undo 0"),
         ("permission_wrong", "/permission revoke 7"),
         ("taint", "/taint"),
         ("taint_wrong", "/taint nope"),
@@ -73,6 +79,14 @@ fn before_anything_was_said() {
         ("own_command_fails", "!exit 3"),
     ];
     all(&mut offline(), &cases);
+}
+
+#[test]
+fn a_command_is_judged_as_it_would_run() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    all(&mut offline(), &[("permission_check", "/permission check make all")]);
 }
 
 #[test]
