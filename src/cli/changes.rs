@@ -51,7 +51,7 @@ pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<Select
     {
         let more = count::of(others, "more session");
         let have = if others == 1 { "has" } else { "have" };
-        warn(&format!("note: showing session {}; {more} {have} pending changes", first.name));
+        warn(&format!("note: using session {}; {more} {have} pending changes", first.name));
         warn("hint: choose a session with --session");
     }
     Ok(first.map(|w| {

@@ -67,7 +67,7 @@ impl ApiKeySource {
 enum KeyCommandError {
     #[error("the key command could not be started: {0}")]
     Start(std::io::Error),
-    #[error("the key command took longer than {0:?}")]
+    #[error("the key command took longer than {} seconds", .0.as_secs_f64())]
     TimedOut(Duration),
     #[error("the key command failed: {0}")]
     Io(std::io::Error),

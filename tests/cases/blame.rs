@@ -277,7 +277,7 @@ fn a_call_of_the_command_line_and_of_a_batch_are_calls_like_any_other() {
     ]});
     place.run(["--mode", "write", "-p", &batch.to_string()]).code(0);
     let line = place.run(["blame", "b.txt", "--json"]).code(0).lines().remove(0);
-    assert_eq!((&line["state"], &line["origin"]["title"]), (&json!("workspace"), &json!("1 aOperations")));
+    assert_eq!((&line["state"], &line["origin"]["title"]), (&json!("workspace"), &json!("1 operation")));
 }
 
 #[test]
