@@ -164,7 +164,7 @@ mod tests {
         let failed = key("echo locked >&2; exit 3", 10_000).await.unwrap_err();
         assert_eq!(failed, "no usable key: the key command failed (exit status: 3): locked");
         let slow = key("sleep 30 & sleep 30", 50).await.unwrap_err();
-        assert_eq!(slow, "no usable key: the key command took longer than 50ms");
+        assert_eq!(slow, "no usable key: the key command took longer than 0.05 seconds");
         assert!(key("echo 'a b'", 10_000).await.is_err());
     }
 }
