@@ -9,7 +9,7 @@ use crate::agent::{
 use crate::config::{
     AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsSources, TrustStore,
 };
-use crate::permission::{Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint};
+use crate::permission::{Access, Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint};
 use crate::provider::catalog::Money;
 use crate::provider::{ProviderPreset, catalog};
 use crate::repl::{ConversationBuilder, ToolServices, UserContext, UserError};
@@ -107,7 +107,7 @@ impl App {
         let mut modes = modes::cycle(&mut config);
         modes.retain(|mode| permitted.contains(mode) && (*mode <= Mode::Ask || !config.strict()));
         let mode = ModeCell::limited(mode, permitted);
-        let home = std::env::var_os("HOME").map(PathBuf::from);
+        let home = crate::config::home_dir();
         let taint = Taint::default();
         if !labels.is_off() {
             let (labels, taint, roots) = (labels.clone(), taint.clone(), workspace.roots().to_vec());
@@ -170,7 +170,8 @@ impl App {
         ToolContext { workspace, mode, mounts, ledger, scratchpads, limits, commands, jobs }
     }
 
-    fn budget(&self) -> Result<CostBudget, AppError> {
+    /// What the settings allow to be spent.
+    pub fn budget(&self) -> Result<CostBudget, AppError> {
         let settings = &self.config.settings().conversation;
         let limit = |key: &'static str, text: Option<&String>| match text {
             None => Ok(None),
@@ -271,6 +272,10 @@ impl ConversationBuilder for App {
         Ok(App::agent(self, answerer, session)?)
     }
 
+    fn command_access(&self, command: String) -> Access {
+        App::command_access(self, command)
+    }
+
     fn empty_view(&self) -> Workspace {
         self.workspace.with_view(self.view("none"))
     }
@@ -324,7 +329,7 @@ pub fn sources(paths: &AppDirs, cwd: &Path, project: IncludeProject) -> (Setting
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => SettingsLayer::default(),
         Err(e) => unreadable(&user_file, &e),
     };
-    let home = std::env::var_os("HOME").map(PathBuf::from);
+    let home = crate::config::home_dir();
     let found = match project {
         IncludeProject::Yes => AppDirs::project_file(cwd, home.as_deref()),
         IncludeProject::No => None,

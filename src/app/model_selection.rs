@@ -146,8 +146,8 @@ impl App {
     }
 
     fn below_home(&self, path: &str) -> PathBuf {
-        match (path.strip_prefix("~/"), std::env::var_os("HOME")) {
-            (Some(rest), Some(home)) => PathBuf::from(home).join(rest),
+        match (path.strip_prefix("~/"), crate::config::home_dir()) {
+            (Some(rest), Some(home)) => home.join(rest),
             _ => self.cwd().join(path),
         }
     }

@@ -3,6 +3,7 @@
 use super::App;
 pub(super) use super::view_name::fresh_name;
 use crate::config::BackendSetting;
+use crate::permission::Access;
 use crate::sandbox::{ResourceLimits, SandboxBackend, SandboxProbe, probe};
 use crate::tools::{CommandSandbox, WithheldReport};
 use crate::workspace::{
@@ -168,6 +169,13 @@ impl App {
     pub fn backend(&self) -> (SandboxBackend, String) {
         let probe = self.probe();
         (probe.backend, probe.sentence)
+    }
+
+    /// What running `command` would access, as `run_command` would run it here.
+    pub fn command_access(&self, command: String) -> Access {
+        let (backend, _) = (self.confining(&self.view("probe")).backend)();
+        let confined = backend == SandboxBackend::Overlay;
+        Access::Run { command, cwd: self.cwd().to_path_buf(), confined }
     }
 
     /// The same with everything the trial found.

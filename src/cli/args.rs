@@ -3,6 +3,8 @@
 use super::session_selector::SessionSelector;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::str::FromStr;
+use thiserror::Error;
 
 /// An interactive agent shell in which every change waits for your approval.
 #[derive(Debug, Parser)]
@@ -92,7 +94,7 @@ pub struct Options {
     #[arg(short, long, num_args = 0..=1, value_name = "ID-PREFIX", default_missing_value = "", conflicts_with = "continue_last")]
     pub resume: Option<String>,
     /// Maximum number of requests in one turn
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number::<u64>)]
     pub max_turns: Option<u64>,
     /// Set any configuration key
     #[arg(long, value_name = "KEY=VALUE", global = true)]
@@ -113,7 +115,7 @@ pub struct Options {
     #[arg(long, value_name = "PATH", global = true)]
     pub apply_protected: Vec<PathBuf>,
     /// Also apply a loss of exactly this many files
-    #[arg(long, value_name = "FILES", global = true)]
+    #[arg(long, value_name = "FILES", global = true, value_parser = number::<usize>)]
     pub apply_loss: Option<usize>,
     /// Run a JSON batch of operations from standard input
     #[arg(long)]
@@ -268,7 +270,7 @@ pub enum JournalCommand {
     /// List the transactions, newest first
     List {
         /// Show at most N entries
-        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = number::<usize>)]
         limit: usize,
         /// Print JSON
         #[arg(long)]
@@ -277,6 +279,7 @@ pub enum JournalCommand {
     /// Show what a transaction changed
     Show {
         /// Number of the transaction
+        #[arg(value_parser = number::<u64>)]
         id: u64,
     },
     /// Remove transactions that are older or larger than the settings allow
@@ -320,7 +323,7 @@ pub enum SessionCommand {
     /// List the newest sessions
     List {
         /// Show at most N entries
-        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = number::<usize>)]
         limit: usize,
         /// Print JSON
         #[arg(long)]
@@ -382,7 +385,7 @@ pub enum SessionCommand {
         #[arg(required = true)]
         query: Vec<String>,
         /// Show at most N entries
-        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = number::<usize>)]
         limit: usize,
     },
 }
@@ -438,9 +441,12 @@ pub enum PermissionCommand {
     Check {
         /// The command line, quoted as one argument
         command: String,
-        /// Check it as if it ran in the copy-on-write view, where no change is final
-        #[arg(long)]
+        /// Check it as if it ran in the copy-on-write view [default: as it would run here]
+        #[arg(long, conflicts_with = "no_view")]
         view: bool,
+        /// Check it as if there were no copy-on-write view
+        #[arg(long)]
+        no_view: bool,
         /// Print JSON
         #[arg(long)]
         json: bool,
@@ -460,7 +466,7 @@ pub enum AuditCommand {
     /// Show the newest entries
     Show {
         /// Show at most N entries
-        #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+        #[arg(short = 'n', long, value_name = "N", default_value_t = 20, value_parser = number::<usize>)]
         limit: usize,
         /// Print JSON
         #[arg(long)]
@@ -523,7 +529,7 @@ pub enum MetricsCommand {
     /// Serve `GET /metrics` on 127.0.0.1 until stopped
     Serve {
         /// Port; 0 takes any free port
-        #[arg(long, default_value_t = 9477)]
+        #[arg(long, default_value_t = 9477, value_parser = number::<u16>)]
         port: u16,
     },
     /// Send the metrics to `metrics.otlp_endpoint` once (only in builds with the feature `otlp`)
@@ -538,6 +544,23 @@ pub enum McpCommand {
         #[arg(long, value_name = "DIR")]
         root: Option<PathBuf>,
     },
+}
+
+/// Why a text is not the number of an option.
+#[derive(Debug, Error)]
+enum OptionNumberError {
+    #[error("`{0}` is not a number")]
+    NoNumber(String),
+    #[error("`{0}` is too large")]
+    TooLarge(String),
+}
+
+/// A whole number; the standard library's own words for a mistake say nothing of the text.
+fn number<T: FromStr>(text: &str) -> Result<T, OptionNumberError> {
+    text.parse().map_err(|_| match !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => OptionNumberError::TooLarge(text.into()),
+        false => OptionNumberError::NoNumber(text.into()),
+    })
 }
 
 /// The command line as clap knows it: for completions, the manual page and the reference.

@@ -16,7 +16,7 @@ impl From<AuditError> for CliError {
 
 /// Needs no application: a log is looked at also where nothing else works.
 pub(super) fn run(command: &AuditCommand) -> Result<u8, CliError> {
-    let places = audit_places(&start::paths());
+    let places = audit_places(&start::paths()?);
     match command {
         AuditCommand::Verify => {
             let report = verify(&places)?;

@@ -51,7 +51,7 @@ pub(super) fn chosen(app: &App, which: &SessionSelector) -> Result<Option<Select
     {
         let more = count::of(others, "more session");
         let have = if others == 1 { "has" } else { "have" };
-        warn(&format!("note: showing session {}; {more} {have} pending changes", first.name));
+        warn(&format!("note: using session {}; {more} {have} pending changes", first.name));
         warn("hint: choose a session with --session");
     }
     Ok(first.map(|w| {
@@ -258,7 +258,8 @@ pub(super) fn undo(what: Option<&str>, rest: bool, options: &Options) -> Result<
     let back = match what {
         None => UndoTarget::Turns(1),
         Some(text) => match text.parse::<usize>() {
-            Ok(count) => UndoTarget::Turns(count.max(1)),
+            Ok(0) => return Err(CliError::usage(UndoTarget::NO_TURNS)),
+            Ok(count) => UndoTarget::Turns(count),
             Err(_) => UndoTarget::Path(app.workspace.pending_path(text).map_err(CliError::new)?),
         },
     };

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, call_once};
 use crate::app::{self, IncludeProject};
-use crate::config::{ProjectSettings, SettingKey};
+use crate::config::{ProjectSettings, SettingKey, SettingKind};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
 use crate::serve::mcp::McpServer;
 use crate::session::Scratchpads;
@@ -168,9 +168,9 @@ fn config(command: ConfigCommand, options: &Options) -> Result<u8, CliError> {
             print_foreign(&out).map(|()| report::DONE)
         }
         ConfigCommand::Path => {
-            let paths = start::paths();
+            let paths = start::paths()?;
             let cwd = start::working_directory(options)?;
-            let home = std::env::var_os("HOME").map(std::path::PathBuf::from);
+            let home = crate::config::home_dir();
             let project = crate::config::AppDirs::project_file(&cwd, home.as_deref());
             let project = project.map_or("none".to_string(), |p| p.display().to_string());
             print(&format!(
@@ -188,24 +188,39 @@ fn config(command: ConfigCommand, options: &Options) -> Result<u8, CliError> {
     }
 }
 
-/// A file in which every key stands as a comment, so that nothing is set by having it.
+/// A file in which every key stands as a comment, so that nothing is set by having it. A line has the whole name of its
+/// key: it means the same wherever it stands, and whichever other lines are set.
 pub(super) fn template() -> String {
-    let mut out = String::from("# placet's settings. Remove the `#` before a line to set it.\n");
-    let mut table = "";
-    for key in SettingKey::all() {
-        let (head, last) = key.name.rsplit_once('.').unwrap_or(("", key.name));
-        if head != table {
-            table = head;
-            let _ = write!(out, "\n# [{}]\n", head.replace('*', "NAME"));
-        }
-        let value = if key.default.is_empty() { "\"\"" } else { key.default };
-        let _ = write!(out, "\n# {} ({})\n# {last} = {value}\n", key.help, key.kind.describe());
+    let mut out = String::from("# placet's settings. Remove the `#` before a name to set it.\n");
+    // A root key that stood after a table would belong to that table.
+    let (root, tables): (Vec<_>, Vec<_>) = SettingKey::all().partition(|key| !key.name.contains('.'));
+    for key in root.into_iter().chain(tables) {
+        let name = match key.name {
+            "keys.*.*" => "keys.SCREEN.ACTION".to_string(),
+            name => name.replace('*', "NAME"),
+        };
+        let _ = write!(out, "\n# {} ({})\n#{name} = {}\n", key.help, key.kind.describe(), example(key));
     }
     out
 }
 
+/// The default; where there is none, a value of the key's type.
+fn example(key: &SettingKey) -> String {
+    match key.kind {
+        _ if !key.default.is_empty() => key.default.into(),
+        SettingKind::Text => "\"\"".into(),
+        SettingKind::Word(words) => format!("\"{}\"", words.first().unwrap_or(&"")),
+        // Nobody wants none of what these count.
+        SettingKind::Number if key.name == "max_output_tokens" => "8192".into(),
+        SettingKind::Number if key.name == "context_window" => "200000".into(),
+        SettingKind::Number => "60".into(),
+        SettingKind::Flag => "true".into(),
+        SettingKind::Texts | SettingKind::Rules | SettingKind::Hooks => "[]".into(),
+    }
+}
+
 fn init() -> Result<u8, CliError> {
-    let path = start::paths().user_file();
+    let path = start::paths()?.user_file();
     if path.exists() {
         return Err(CliError::new(format!("`{}` already exists", path.display()))
             .hint("edit it, or move it away first"));
@@ -234,14 +249,14 @@ fn store_key(provider: &str, options: &Options) -> Result<u8, CliError> {
     if key.is_empty() || key.contains(char::is_whitespace) {
         return Err(CliError::usage("expected one word on standard input: the key"));
     }
-    let path = start::paths().keys_file();
+    let path = start::paths()?.keys_file();
     app::keys::store(&path, provider, key)?;
     print(&format!("stored the key of {provider} in {}\n", path.display())).map(|()| report::DONE)
 }
 
 fn trust(options: &Options) -> Result<u8, CliError> {
     let cwd = start::working_directory(options)?;
-    let (sources, mut store) = app::sources(&start::paths(), &cwd, IncludeProject::Yes);
+    let (sources, mut store) = app::sources(&start::paths()?, &cwd, IncludeProject::Yes);
     let Some(ProjectSettings { path, text, hash, .. }) = sources.project else {
         return Err(CliError::new("no .placet/config.toml in this project"));
     };
@@ -259,4 +274,35 @@ fn mcp(root: Option<std::path::PathBuf>, options: &Options) -> Result<u8, CliErr
         McpServer::new(Arc::clone(&app.registry), env, Arc::clone(&app.policy), Arc::clone(&app.gate));
     start::runtime()?.block_on(server.serve()).map_err(CliError::new)?;
     Ok(report::DONE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Config, SettingsLayer, SettingsSources};
+
+    #[test]
+    fn every_line_of_the_template_can_be_set_alone_and_with_all_others() {
+        let read = |text: &str| {
+            let user = SettingsLayer::user_file("config.toml".as_ref(), text);
+            let count = user.values.len();
+            let problems = Config::merge(SettingsSources { user, ..SettingsSources::default() }).problems;
+            assert!(problems.is_empty(), "{text}\n{problems:?}");
+            count
+        };
+        let template = template();
+        assert_eq!(read(&template), 0);
+        let set = |line: &&str| line.starts_with('#') && !line.starts_with("# ");
+        let lines: Vec<&str> = template.lines().filter(set).map(|line| &line[1..]).collect();
+        assert_eq!(lines.len(), SettingKey::all().count());
+        for line in &lines {
+            assert_eq!(read(line), 1, "{line}");
+        }
+        assert_eq!(read(&lines.join("\n")), lines.len());
+        let root = lines.iter().rposition(|line| !line.split(" = ").next().unwrap().contains('.')).unwrap();
+        assert!(
+            lines[..root].iter().all(|line| !line.split(" = ").next().unwrap().contains('.')),
+            "{lines:?}"
+        );
+    }
 }

@@ -17,10 +17,14 @@ use std::io::{self, BufRead, IsTerminal, Read};
 use tokio_util::sync::CancellationToken;
 
 pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, CliError> {
+    let has_shell = options.print.is_none() && io::stdin().is_terminal() && io::stdout().is_terminal();
+    if has_shell {
+        needs_print(options)?;
+    }
     if let Some(text) = &options.print {
         return print(text, load(options, StartedFor::Program)?, options);
     }
-    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+    if !has_shell {
         let loaded = load(options, StartedFor::Program)?;
         // With a prompt there is nothing to wait for: an inherited standard input may never end.
         return match prompt {
@@ -42,6 +46,17 @@ pub(super) fn converse(prompt: Option<String>, options: &Options) -> Result<u8, 
         on_turn: Box::new(move |stop| current.set(stop)),
     };
     repl::run(&loaded.app.user_context(), &runtime, opened).map_err(CliError::from)
+}
+
+/// What happens to changes at the end of one turn says nothing in a shell, where the person answers for each, nor beside
+/// a subcommand. Whoever gave such an option believes that it holds.
+pub(super) fn needs_print(options: &Options) -> Result<(), CliError> {
+    let given = [(options.dry_run, "--dry-run"), (options.apply, "--apply")];
+    match given.iter().find(|(given, _)| *given) {
+        Some((_, name)) => Err(CliError::usage(format!("`{name}` needs `--print`"))
+            .hint(format!("for example: placet {name} --print \"show README.md\""))),
+        None => Ok(()),
+    }
 }
 
 fn resume_of(options: &Options) -> repl::ResumeTarget {
@@ -72,7 +87,7 @@ fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliErro
     let runtime = runtime()?;
     let current = CurrentTurn::default();
     signals::watch(&runtime, current.clone());
-    let start = begin(&loaded.app, prompt.trim_end(), !piped || options.batch);
+    let start = begin(&loaded.app, prompt.trim_end(), piped, options)?;
     let mut agent = headless_agent(&loaded.app, options, &prompt, &start)?;
     let turn = turn(&runtime, &current, &mut agent, start, options.output_format)?;
     turn.end(&agent, options, || stop_jobs(&runtime, &agent))
@@ -80,10 +95,17 @@ fn print(text: &str, loaded: LoadedApp, options: &Options) -> Result<u8, CliErro
 
 /// What a prompt starts: what the person wrote out as a batch needs no model. Text that came through a pipe may be
 /// anybody's.
-fn begin(app: &App, prompt: &str, own_words: bool) -> TurnStart {
-    match TurnStart::of_operations(prompt, app.dialect).filter(|_| own_words) {
-        Some(start) => start,
-        None => TurnStart::Say(vec![Part::text(prompt)]),
+fn begin(app: &App, prompt: &str, piped: bool, options: &Options) -> Result<TurnStart, CliError> {
+    match TurnStart::of_operations(prompt, app.dialect).filter(|_| !piped || options.batch) {
+        Some(start) => Ok(start),
+        // Who announced operations did not mean to send half of one to a model.
+        None if options.batch => {
+            let place = if piped { "standard input" } else { "the prompt" };
+            Err(CliError::usage(format!("{place} is not a batch")).hint(
+                "a batch is one JSON object with a list `aOperations`, on one line unless `-p -` reads it",
+            ))
+        }
+        None => Ok(TurnStart::Say(vec![Part::text(prompt)])),
     }
 }
 
@@ -109,17 +131,23 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
     signals::watch(&runtime, current.clone());
     let mut agent: Option<Agent> = None;
     let mut worst = report::DONE;
+    let mut unread = Ok(());
     for line in io::stdin().lock().lines() {
         let line = line.map_err(|e| CliError::new(format!("cannot read standard input: {e}")))?;
         if line.trim().is_empty() {
             continue;
         }
+        let start = match begin(&loaded.app, &line, true, options) {
+            Ok(start) => start,
+            Err(e) => {
+                unread = Err(e);
+                break;
+            }
+        };
         if agent.is_none() {
-            let start = begin(&loaded.app, &line, options.batch);
             agent = Some(headless_agent(&loaded.app, options, &line, &start)?);
         }
         let Some(agent) = agent.as_mut() else { continue };
-        let start = begin(&loaded.app, &line, options.batch);
         let turn = turn(&runtime, &current, agent, start, options.output_format)?;
         let code = turn.end(agent, options, || ())?;
         worst = worst.max(code);
@@ -130,7 +158,7 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
     if let Some(agent) = &agent {
         stop_jobs(&runtime, agent);
     }
-    Ok(worst)
+    unread.map(|()| worst)
 }
 
 /// A conversation without a screen. One that cannot be saved is held all the same, and said not to be.

@@ -3,6 +3,7 @@
 use super::args::Options;
 use super::file_modes;
 use super::report::{self, CliError, print_foreign};
+use super::screen_keys;
 use super::start::{self, StartedFor};
 use crate::app::App;
 use crate::config::ColorSetting;
@@ -10,6 +11,7 @@ use crate::provider::{ApiKeySource, ProviderPreset};
 use crate::sandbox::SandboxBackend;
 use crate::session::SessionStore;
 use crate::text::{count, visible};
+use crate::ui::Theme;
 use crate::ui::ansi::ColorDepth;
 use std::fmt::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -18,7 +20,7 @@ use std::path::Path;
 pub(super) fn run(options: &Options) -> Result<u8, CliError> {
     let mut out = String::new();
     let mut wrong = 0;
-    let paths = start::paths();
+    let paths = start::paths()?;
     let _ = writeln!(out, "placet        {} ({})", env!("CARGO_PKG_VERSION"), std::env::consts::OS);
     match start::load(options, StartedFor::Program) {
         Ok(loaded) => {
@@ -64,6 +66,7 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
                 }
             }
             wrong += key(&mut out, app);
+            wrong += values(&mut out, app, &paths.config);
             network(&mut out, app);
             wrong += commands(&mut out, app);
             kept(&mut out, app);
@@ -111,6 +114,19 @@ fn key(out: &mut String, app: &App) -> usize {
     };
     let _ = writeln!(out, "  wrong       no key for `{name}`: {why}");
     1
+}
+
+/// Values of the right type that only their use can judge: a start refuses them, or says so on the screen that they are
+/// for.
+fn values(out: &mut String, app: &App, themes: &Path) -> usize {
+    let mut wrong: Vec<String> = app.budget().err().map(|e| e.to_string()).into_iter().collect();
+    let theme = Theme::load(&app.config.settings().ui.theme, themes, ColorDepth::True, |_| None);
+    wrong.extend(theme.err().map(|e| format!("ui.theme: {e}")));
+    wrong.extend(screen_keys::errors(&app.config));
+    for line in &wrong {
+        let _ = writeln!(out, "  wrong       {}", visible::line(line));
+    }
+    wrong.len()
 }
 
 fn colours(depth: ColorDepth) -> &'static str {

@@ -7,7 +7,7 @@ use crate::app::interceptors;
 use crate::metrics::{self, prometheus};
 
 pub(super) fn run(command: Option<MetricsCommand>, options: &Options) -> Result<u8, CliError> {
-    let metrics = interceptors::metrics(&start::paths());
+    let metrics = interceptors::metrics(&start::paths()?);
     match command {
         None => {
             let figures =

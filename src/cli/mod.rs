@@ -22,6 +22,7 @@ mod report;
 mod review;
 mod review_args;
 mod sandbox;
+mod screen_keys;
 mod session;
 mod session_selector;
 mod signals;
@@ -65,7 +66,10 @@ pub fn main() -> ExitCode {
 fn run(args: Args) -> Result<u8, CliError> {
     match args.command {
         None => conversation::converse(args.prompt, &args.options),
-        Some(command) => commands::run(command, &args.options),
+        Some(command) => {
+            conversation::needs_print(&args.options)?;
+            commands::run(command, &args.options)
+        }
     }
 }
 

@@ -12,8 +12,11 @@ pub(super) fn run(command: PermissionCommand, options: &Options) -> Result<u8, C
     let app = start::app(options)?;
     let policy = app.policy.lock().unwrap_or_else(PoisonError::into_inner);
     match command {
-        PermissionCommand::Check { command, view, json } => {
-            let reach = Access::Run { command, cwd: app.cwd().to_path_buf(), confined: view };
+        PermissionCommand::Check { command, view, no_view, json } => {
+            let reach = match view || no_view {
+                true => Access::Run { command, cwd: app.cwd().to_path_buf(), confined: view },
+                false => app.command_access(command),
+            };
             let explained = policy.explain("run_command", &reach);
             let text = if json {
                 serde_json::to_string_pretty(&explained).map_err(CliError::new)? + "\n"

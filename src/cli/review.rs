@@ -53,7 +53,7 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
     let source = format!("{}\0{title}", app.cwd().display());
     let name = blake3::hash(source.as_bytes()).to_hex();
     let memory =
-        start::paths().state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
+        start::paths()?.state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
     let review = Review::new(&title, ReviewSubject::Patch, files);
     let Some((review, outcome)) =
         shown(args, &app, review, memory, Arc::new(|_: &Path| Err(std::io::Error::other("it is a patch"))))?
@@ -116,12 +116,13 @@ fn shown(
     };
     let variable = |name: &str| std::env::var(name).ok();
     let depth = ColorDepth::detect(settings.ui.color, variable);
-    let background = RememberedBackground::load(&start::paths().state);
-    let theme =
-        Theme::load(&settings.ui.theme, &start::paths().config, depth, |name| background.variable(name))
-            .map_err(CliError::new)?;
+    let dirs = start::paths()?;
+    let background = RememberedBackground::load(&dirs.state);
+    let theme = Theme::load(&settings.ui.theme, &dirs.config, depth, |name| background.variable(name))
+        .map_err(CliError::new)?;
     let keys = keymap(&app.config, "review", TABLE).map_err(CliError::usage)?;
     let display = PictureDisplay::of(settings.ui.pictures, depth, variable);
+    let cache = dirs.cache;
     let desk = ReviewContext {
         theme,
         keys,
@@ -130,8 +131,8 @@ fn shown(
         memory: Some(memory),
         blame,
         display,
-        copy: Box::new(|text| {
-            let board = Clipboard::new(|name| std::env::var(name).ok(), &start::paths().cache);
+        copy: Box::new(move |text| {
+            let board = Clipboard::new(|name| std::env::var(name).ok(), &cache);
             board.copy(text).map_or_else(|e| format!("not copied: {e}"), |copied| copied.words())
         }),
     };

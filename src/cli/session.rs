@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 fn store() -> Result<SessionStore, CliError> {
-    let (store, notes) = SessionStore::open(&start::paths().state)?;
+    let (store, notes) = SessionStore::open(&start::paths()?.state)?;
     notes.iter().for_each(|note| warn(&format!("note: {note}")));
     Ok(store)
 }

@@ -4,7 +4,7 @@ use super::args::Options;
 use super::log_file;
 use super::report::{CliError, warn};
 use crate::app::{self, App, IncludeProject};
-use crate::config::{AppDirs, Config, ConfigProblem, ProjectSettings, TrustStore};
+use crate::config::{AppDirs, Config, ConfigProblem, NoHomeError, ProjectSettings, TrustStore};
 use crate::permission::Mode;
 use crate::ui::term;
 use std::path::PathBuf;
@@ -15,8 +15,9 @@ pub(super) struct LoadedApp {
     pub(super) untrusted: Option<(ProjectSettings, TrustStore)>,
 }
 
-pub(super) fn paths() -> AppDirs {
+pub(super) fn paths() -> Result<AppDirs, CliError> {
     AppDirs::from_variables(|name| std::env::var(name).ok())
+        .map_err(|e| CliError::new(e).hint(NoHomeError::HINT))
 }
 
 /// Who gives the answers that a call needs.
@@ -32,9 +33,9 @@ pub(super) enum StartedFor {
 pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, CliError> {
     let paths = match &options.tour {
         Some(dir) => {
-            AppDirs { state: dir.join("state"), data: dir.join("data"), cache: dir.join("cache"), ..paths() }
+            AppDirs { state: dir.join("state"), data: dir.join("data"), cache: dir.join("cache"), ..paths()? }
         }
-        None => paths(),
+        None => paths()?,
     };
     log_file::start(&paths.log_file(), options.verbose);
     let cwd = working_directory(options)?;

@@ -22,7 +22,7 @@ pub(super) fn run(command: ThemeCommand, options: &Options) -> Result<u8, CliErr
 fn list(options: &Options) -> Result<u8, CliError> {
     let app = start::app(options)?;
     let chosen = &app.config.settings().ui.theme;
-    let all = Theme::all(&start::paths().config);
+    let all = Theme::all(&start::paths()?.config);
     let wide = all.iter().map(|listed| width::of(&listed.name)).max().unwrap_or(0);
     let mut out = String::new();
     for listed in all {
@@ -43,7 +43,7 @@ fn preview(name: Option<&str>, options: &Options) -> Result<u8, CliError> {
     let coloured = is_screen || settings.color == ColorSetting::Always;
     let depth = if coloured { ColorDepth::detect(settings.color, variable) } else { ColorDepth::True };
     let name = name.unwrap_or(&settings.theme);
-    let theme = Theme::load(name, &start::paths().config, depth, variable)
+    let theme = Theme::load(name, &start::paths()?.config, depth, variable)
         .map_err(|e| CliError::usage(e).hint("`placet theme list` lists the themes"))?;
     if depth == ColorDepth::None && name != theme.name {
         warn("note: without colours every theme is mono");

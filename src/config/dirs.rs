@@ -1,6 +1,7 @@
 //! Where placet's own files are: the XDG places.
 
 use std::path::{Path, PathBuf};
+use thiserror::Error;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AppDirs {
@@ -14,20 +15,64 @@ pub struct AppDirs {
     pub cache: PathBuf,
 }
 
+/// Nobody says where this user's files are.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("cannot find your home directory: HOME is not set, and /etc/passwd does not name it")]
+pub struct NoHomeError;
+
+impl NoHomeError {
+    pub const HINT: &str = "set HOME, or XDG_CONFIG_HOME and XDG_STATE_HOME, to absolute paths";
+}
+
+/// The person's home directory: `HOME`, or what the system says of this user.
+pub fn home_dir() -> Option<PathBuf> {
+    home_of(|name| std::env::var(name).ok())
+}
+
+fn home_of(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    absolute(variable("HOME")).or_else(|| {
+        let users = std::fs::read_to_string("/etc/passwd").ok()?;
+        home_in(&users, rustix::process::geteuid().as_raw())
+    })
+}
+
+/// The home of a user as a line of the password file has it: `name:x:1000:1000:comment:home:shell`.
+fn home_in(users: &str, user: u32) -> Option<PathBuf> {
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':').skip(2);
+        (fields.next()?.parse() == Ok(user)).then(|| absolute(fields.nth(2).map(String::from)))?
+    })
+}
+
+/// Relative values are ignored, as the XDG specification says.
+fn absolute(value: Option<String>) -> Option<PathBuf> {
+    value.map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
 impl AppDirs {
-    /// From `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME` and `HOME`, by way of `variable`. Relative values are ignored, as the
-    /// XDG specification says. Without a home: below the system's temporary directory.
-    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> AppDirs {
-        let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|p| p.is_absolute());
-        let home = absolute("HOME").unwrap_or_else(std::env::temp_dir);
-        let place =
-            |name: &str, usual: &str| absolute(name).unwrap_or_else(|| home.join(usual)).join("placet");
-        AppDirs {
-            config: place("XDG_CONFIG_HOME", ".config"),
-            state: place("XDG_STATE_HOME", ".local/state"),
-            data: place("XDG_DATA_HOME", ".local/share"),
-            cache: place("XDG_CACHE_HOME", ".cache"),
-        }
+    /// From `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME` and `HOME`, by way of `variable`.
+    ///
+    /// # Errors
+    ///
+    /// There is no home, and the variables do not say without it where settings and state are. No directory that other
+    /// users can write to takes its place: they could put settings there.
+    pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<AppDirs, NoHomeError> {
+        AppDirs::of(home_of(&variable), variable)
+    }
+
+    fn of(home: Option<PathBuf>, variable: impl Fn(&str) -> Option<String>) -> Result<AppDirs, NoHomeError> {
+        let place = |name: &str, usual: &str| {
+            let base = absolute(variable(name)).or_else(|| Some(home.as_ref()?.join(usual)));
+            base.map(|base| base.join("placet"))
+        };
+        let config = place("XDG_CONFIG_HOME", ".config").ok_or(NoHomeError)?;
+        let state = place("XDG_STATE_HOME", ".local/state").ok_or(NoHomeError)?;
+        Ok(AppDirs {
+            data: place("XDG_DATA_HOME", ".local/share").unwrap_or_else(|| state.join("data")),
+            cache: place("XDG_CACHE_HOME", ".cache").unwrap_or_else(|| state.join("cache")),
+            config,
+            state,
+        })
     }
 
     pub fn user_file(&self) -> PathBuf {
@@ -72,9 +117,37 @@ mod tests {
                 "XDG_CONFIG_HOME" => Some(config.into()),
                 _ => None,
             })
+            .unwrap()
         };
         assert_eq!(with("/x").user_file(), Path::new("/x/placet/config.toml"));
         assert_eq!(with("rel").user_file(), Path::new("/home/a/.config/placet/config.toml"));
         assert_eq!(with("/x").state, Path::new("/home/a/.local/state/placet"));
+    }
+
+    #[test]
+    fn without_a_home_nothing_lies_where_others_can_write() {
+        assert_eq!(AppDirs::of(None, |_| None), Err(NoHomeError));
+        let only = |wanted: &'static str| move |name: &str| (name == wanted).then(|| "/x".to_string());
+        assert_eq!(AppDirs::of(None, only("XDG_CONFIG_HOME")), Err(NoHomeError));
+        let both = |name: &str| name.ends_with("CONFIG_HOME").then(|| "/c".to_string());
+        let both = |name: &str| both(name).or_else(|| name.ends_with("STATE_HOME").then(|| "/s".into()));
+        let dirs = AppDirs::of(None, both).unwrap();
+        assert_eq!(
+            (dirs.config.as_path(), dirs.state.as_path()),
+            (Path::new("/c/placet"), Path::new("/s/placet"))
+        );
+        assert!(dirs.data.starts_with("/s/placet") && dirs.cache.starts_with("/s/placet"), "{dirs:?}");
+        for value in [None, Some(""), Some("rel")] {
+            let found = AppDirs::from_variables(|name| value.filter(|_| name == "HOME").map(String::from));
+            assert!(found.is_err() || !found.unwrap().config.starts_with(std::env::temp_dir()), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn the_home_of_a_user_is_read_from_the_password_file() {
+        let users = "root:x:0:0:root:/root:/bin/sh\nbad line\nme:x:1000:1000:A, B:/home/me:/bin/sh\nno:x:7:7::rel:/x\n";
+        assert_eq!(home_in(users, 1000), Some("/home/me".into()));
+        assert_eq!(home_in(users, 0), Some("/root".into()));
+        assert_eq!((home_in(users, 7), home_in(users, 8)), (None, None));
     }
 }

@@ -17,7 +17,7 @@ mod trust;
 mod value;
 mod values;
 
-pub use dirs::AppDirs;
+pub use dirs::{AppDirs, NoHomeError, home_dir};
 pub use hook_settings::HookSettings;
 pub use layer::SettingsLayer;
 pub use merge::{Config, SettingsSources};

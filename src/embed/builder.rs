@@ -6,7 +6,7 @@ use super::session::{Session, SessionFacts};
 use super::supervisor;
 use super::worker::SessionWorker;
 use crate::app::{self, App, IncludeProject, LaunchOptions};
-use crate::config::{AppDirs, Config, SettingsLayer, SettingsSources};
+use crate::config::{AppDirs, Config, NoHomeError, SettingsLayer, SettingsSources};
 use crate::permission::Mode;
 use crate::session::{OpenSession, SessionStore};
 use crate::text::sanitize;
@@ -241,7 +241,8 @@ impl SessionBuilder {
 
     fn config(&self) -> Result<(Config, AppDirs), Error> {
         let paths = match &self.home {
-            None => AppDirs::from_variables(|name| std::env::var(name).ok()),
+            None => AppDirs::from_variables(|name| std::env::var(name).ok())
+                .map_err(|e| Error::Start { source: Box::new(e), hint: Some(NoHomeError::HINT.into()) })?,
             Some(home) => AppDirs {
                 config: home.join("config"),
                 state: home.join("state"),

@@ -47,6 +47,8 @@ pub struct MatchedRule {
 impl Policy {
     /// How `reach` is judged now, and by what. Counts nothing.
     pub fn explain(&self, tool: &str, reach: &Access) -> PermissionExplanation {
+        let runs = self.as_it_runs(reach);
+        let reach = &*runs;
         let judged = self.judge(tool, reach);
         let by_mode = matches!(judged, AccessVerdict::Allow(PermitReason::Mode(_)));
         let (verdict, reason, typed) = match judged {

@@ -271,7 +271,7 @@ impl Policy {
     }
 
     /// Unrestricted mode runs commands outside the view, whether there is one or not.
-    fn as_it_runs<'a>(&self, reach: &'a Access) -> std::borrow::Cow<'a, Access> {
+    pub(super) fn as_it_runs<'a>(&self, reach: &'a Access) -> std::borrow::Cow<'a, Access> {
         match reach {
             Access::Run { command, cwd, confined: true } if self.mode() == Mode::Unrestricted => {
                 let (command, cwd) = (command.clone(), cwd.clone());

@@ -67,7 +67,7 @@ impl ApiKeySource {
 enum KeyCommandError {
     #[error("the key command could not be started: {0}")]
     Start(std::io::Error),
-    #[error("the key command took longer than {0:?}")]
+    #[error("the key command took longer than {} seconds", .0.as_secs_f64())]
     TimedOut(Duration),
     #[error("the key command failed: {0}")]
     Io(std::io::Error),
@@ -164,7 +164,7 @@ mod tests {
         let failed = key("echo locked >&2; exit 3", 10_000).await.unwrap_err();
         assert_eq!(failed, "no usable key: the key command failed (exit status: 3): locked");
         let slow = key("sleep 30 & sleep 30", 50).await.unwrap_err();
-        assert_eq!(slow, "no usable key: the key command took longer than 50ms");
+        assert_eq!(slow, "no usable key: the key command took longer than 0.05 seconds");
         assert!(key("echo 'a b'", 10_000).await.is_err());
     }
 }

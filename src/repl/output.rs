@@ -240,7 +240,9 @@ impl<'r> ShellOutput<'r> {
 
     pub(super) fn clipboard(&self) -> Clipboard {
         let variable = |name: &str| std::env::var(name).ok();
-        Clipboard::new(variable, &AppDirs::from_variables(variable).cache)
+        // A shell that has begun has its directories; nothing can be written below this path.
+        let cache = AppDirs::from_variables(variable).map_or_else(|_| "/dev/null".into(), |dirs| dirs.cache);
+        Clipboard::new(variable, &cache)
     }
 
     /// The person's own editor.

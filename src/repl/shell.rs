@@ -203,11 +203,11 @@ impl Shell<'_> {
         {
             context.conversation.earlier = Some(workspace);
             let count = context.conversation.pending();
-            let s = if count == 1 { " is" } else { "s are" };
+            let s = if count == 1 { "" } else { "s" };
             let id = name.get(..13).unwrap_or(&name);
             context
                 .output
-                .note(&format!("session {id} left {count} change{s} pending: /changes, /apply, /discard"));
+                .note(&format!("session {id} left {count} pending change{s}: /changes, /apply, /discard"));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use super::error::UserError;
 use crate::agent::{Agent, CallInterceptors, SelectedModel};
 use crate::config::{AppDirs, Config};
-use crate::permission::{ClassificationLevel, Mode, ModeCell, Policy};
+use crate::permission::{Access, ClassificationLevel, Mode, ModeCell, Policy};
 use crate::session::{OpenSession, SessionStore};
 use crate::storage::StoreMounts;
 use crate::tools::{JobRegistry, ToolRegistry, ToolSet};
@@ -44,6 +44,8 @@ pub trait ConversationBuilder {
     fn has_provider(&self) -> bool;
     /// A conversation stored in `session`, or only in memory.
     fn agent(&self, answerer: SelectedModel, session: Option<OpenSession>) -> Result<Agent, UserError>;
+    /// What running a command would access here and now: whether it is confined is found by trying.
+    fn command_access(&self, command: String) -> Access;
     /// The workspace through a view in which nothing is pending: its journal is this directory's.
     fn empty_view(&self) -> Workspace;
     /// The last session of this directory that left something pending, and the workspace through its view. Which one that

@@ -125,7 +125,7 @@ fn remarks(said: &str, landlock_abi: Option<u32>) -> Vec<String> {
     }
     if landlock_abi.is_none_or(|abi| abi < 9) {
         remarks.push(
-            "a named socket outside /run, /tmp and the home that no process of this network namespace listens to can be reached (Landlock 9 would stop it)"
+            "a command can connect to a socket file outside /run, /tmp and your home if a process in another network namespace listens on it (Landlock 9 would prevent this)"
                 .into(),
         );
     }

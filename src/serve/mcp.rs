@@ -11,8 +11,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    Tool,
 };
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, ServiceExt};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,6 +79,16 @@ impl ServerHandler for McpServer {
             Tool::new(spec.name, spec.description, Arc::new(schema))
         });
         Ok(ListToolsResult::with_all_items(tools.collect()))
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, rmcp::ErrorData> {
+        // Without this, the message of the error is the name alone.
+        let message = format!("unknown method `{}`", request.method);
+        Err(rmcp::ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn call_tool(

@@ -242,7 +242,8 @@ impl fmt::Display for KeyChord {
                 Some((name, _)) => f.write_str(name),
                 None => match code {
                     KeyCode::Char(c) => write!(f, "{c}"),
-                    other => write!(f, "{other:?}"),
+                    // No setting can name such a key.
+                    _ => f.write_str("another key"),
                 },
             },
         }

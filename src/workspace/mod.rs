@@ -138,7 +138,7 @@ impl Workspace {
         };
         let mut aliases: Vec<(String, PathBuf)> = aliases.into_iter().map(real).collect::<Result<_, _>>()?;
         aliases.sort_by_key(|(prefix, _)| std::cmp::Reverse(prefix.len()));
-        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|h| h.is_absolute());
+        let home = crate::config::home_dir();
         Ok(Workspace(
             Arc::new(WorkspaceInner {
                 roots,

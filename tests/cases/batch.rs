@@ -33,6 +33,20 @@ fn what_comes_through_a_pipe_is_a_batch_only_when_that_was_said() {
     }
 }
 
+/// Story: half of a batch went to the model as a prompt.
+#[test]
+fn what_was_announced_as_a_batch_is_one_or_an_error() {
+    let place = Place::new();
+    for args in [vec!["--batch"], vec!["--batch", "-p"]] {
+        let out = place.placet(&args).stdin("{\n").go().code(2);
+        out.warns("error: standard input is not a batch").warns("aOperations");
+    }
+    place.run(["--batch", "-p", "show a.txt"]).code(2).warns("error: the prompt is not a batch");
+    let lines = format!("{}\n{{\n", batch("x.txt").replace('\n', ""));
+    place.placet(["--batch", "--mode", "write"]).stdin(lines).go().code(2).warns("not a batch");
+    assert_eq!(place.read("x.txt"), "Hi", "the line before it was one");
+}
+
 #[test]
 fn a_batch_goes_through_the_same_gate() {
     let place = Place::new().file("secret.txt", "s");

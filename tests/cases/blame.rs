@@ -228,7 +228,11 @@ fn part_of_a_turn_taken_back_gives_its_lines_back_too() {
     let label = TransactionLabel { turn: "u".into(), ..TransactionLabel::default() };
     let plan = desk.view().plan_undo(&entries, Some(&desk.0.path("a.txt")), label).unwrap();
     let entry = desk.view().execute_plan(plan).unwrap().unwrap();
-    assert_eq!((entry.kind, entry.label.assent), (TransactionKind::Apply, ApprovedBy::you("undo")));
+    let part = TransactionKind::Undo {
+        of: entries.iter().map(|e| e.id).collect(),
+        part: Some(desk.0.path("a.txt")),
+    };
+    assert_eq!((entry.kind, entry.label.assent), (part, ApprovedBy::you("undo")));
     assert_eq!(desk.whose("a.txt"), ["one: before"]);
     assert_eq!(desk.whose("b.txt"), ["two: b in t1, write mode"]);
 }
@@ -273,7 +277,7 @@ fn a_call_of_the_command_line_and_of_a_batch_are_calls_like_any_other() {
     ]});
     place.run(["--mode", "write", "-p", &batch.to_string()]).code(0);
     let line = place.run(["blame", "b.txt", "--json"]).code(0).lines().remove(0);
-    assert_eq!((&line["state"], &line["origin"]["title"]), (&json!("workspace"), &json!("1 aOperations")));
+    assert_eq!((&line["state"], &line["origin"]["title"]), (&json!("workspace"), &json!("1 operation")));
 }
 
 #[test]

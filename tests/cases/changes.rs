@@ -36,6 +36,45 @@ fn each_apply_of_the_command_line_is_a_turn_of_its_own() {
     place.run(["undo"]).code(0).says("D a.txt");
 }
 
+/// Story: `placet undo 0` undid a turn.
+#[test]
+fn to_undo_no_turn_is_an_error() {
+    let place = Place::with_notes();
+    place.run(["-p", "create a.txt with \"x\"", "--mode", "write"]).code(0);
+    place.run(["undo", "0"]).code(2).warns("undo needs a number of turns of 1 or more, or a path");
+    assert_eq!(place.read("a.txt"), "x");
+}
+
+/// Story: after the undo of a path `redo` knew nothing, and the next undo brought the change back.
+#[test]
+fn an_undo_of_a_path_is_redone_and_leaves_the_rest_of_its_turn() {
+    let place = Place::with_notes();
+    place.run(["-p", "create a.txt with \"1\"", "--mode", "write"]).code(0);
+    let both =
+        ["-p", "overwrite a.txt with \"2\" anyway and then create b.txt with \"2\"", "--mode", "write"];
+    place.run(both).code(0);
+    let undone = || place.run(["undo", "a.txt"]).code(0).says("undid 1 change").says("M a.txt");
+    undone();
+    assert_eq!((place.read("a.txt").as_str(), place.read("b.txt").as_str()), ("1", "2"));
+    place.run(["journal", "list"]).code(0).says("undo of ").says(" in part  1 change");
+    place.run(["redo"]).code(0).says("redid 1 change").says("M a.txt");
+    assert_eq!(place.read("a.txt"), "2");
+    place.run(["redo"]).code(0).says("nothing to redo");
+    undone();
+    // The rest of the turn, and both back in the other order.
+    place.run(["undo"]).code(0).says("undid 1 change").says("D b.txt");
+    place.run(["redo"]).code(0).says("A b.txt");
+    place.run(["redo"]).code(0).says("M a.txt");
+    assert_eq!((place.read("a.txt").as_str(), place.read("b.txt").as_str()), ("2", "2"));
+    undone();
+    // The same path again: the turn before.
+    place.run(["undo", "a.txt"]).code(0).says("D a.txt");
+    assert!(!place.tree.join("a.txt").exists());
+    place.run(["undo", "a.txt"]).code(1).warns("nothing to undo: no applied change to `a.txt`");
+    place.run(["undo"]).code(0).says("D b.txt");
+    place.run(["undo"]).code(0).says("nothing to undo");
+}
+
 /// Story: `placet undo` told people to type `/undo rest`, and with it said that everything was fine.
 #[test]
 fn an_undo_that_can_do_nothing_says_what_is_in_the_way() {

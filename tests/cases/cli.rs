@@ -2,6 +2,7 @@
 
 use crate::support::binary::{Out, Place};
 use crate::support::mock_server::{MockServer, Reply, Say};
+use crate::support::pty::shell;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -245,13 +246,15 @@ fn init_writes_a_file_in_which_nothing_is_set() {
     let path = place.config_dir().join("config.toml");
     let text = std::fs::read_to_string(&path).unwrap();
     let set = |line: &str| {
-        line.strip_prefix("# ").filter(|l| l.contains(" = ") || l.starts_with('[')).map(String::from)
+        line.strip_prefix('#').filter(|l| !l.starts_with(' ') && l.contains(" = ")).map(String::from)
     };
     let lines: Vec<String> = text.lines().filter_map(set).collect();
     assert!(lines.len() > 20, "{text}");
     std::fs::write(&path, lines.join("\n")).unwrap();
-    let out = place.run(["config", "show"]).code(0);
-    assert!(!out.stderr.contains("no setting") && !out.stderr.contains("duplicate"), "{out:?}");
+    let out = place.run(["config", "path"]).code(0);
+    assert_eq!(out.stderr, "");
+    let out = place.run(["config", "show"]);
+    assert!(!out.stderr.contains("config.toml:"), "{out:?}");
 }
 
 #[test]
@@ -374,7 +377,8 @@ fn a_command_is_judged_without_being_run() {
          [[permission.deny]]\nrule = \"run(curl *)\"\nreason = \"no downloads\"\n",
     );
     let file = place.config_dir().join("config.toml");
-    let check = |mode: &str, command: &str| place.run(["permission", "check", "--mode", mode, command]);
+    let check =
+        |mode: &str, command: &str| place.run(["permission", "check", "--no-view", "--mode", mode, command]);
     check("write", "cd sub && make all > make.log; ls")
         .code(0)
         .says("allow: the rule `run(make *)`")
@@ -384,8 +388,10 @@ fn a_command_is_judged_without_being_run() {
     check("read", "ls").code(3).says("deny: in read mode commands run only in the copy-on-write view");
     let out = check("unrestricted", "rm -rf ..").code(3);
     assert!(out.stdout.contains("to confirm, type: "), "{out:?}");
-    let json =
-        place.run(["permission", "check", "--mode", "write", "--json", "make; touch x"]).code(3).json();
+    let json = place
+        .run(["permission", "check", "--no-view", "--mode", "write", "--json", "make; touch x"])
+        .code(3)
+        .json();
     assert_eq!((&json["verdict"], json["segments"].as_array().unwrap().len()), (&"ask".into(), 2));
     assert_eq!(json["segments"][0]["rules"][0]["rule"], "run(make *)");
     assert!(!place.tree.join("x").exists() && !place.tree.join("made").exists());
@@ -399,13 +405,67 @@ fn a_command_is_judged_without_being_run() {
     assert_eq!(rules["rules"][0]["verdict"], "deny");
 }
 
+/// Story: `permission check ls` said deny, and `placet -p 'run ls'` ran it.
+#[test]
+fn a_command_is_judged_as_it_would_run_here() {
+    let place = Place::with_notes();
+    let runs = place.run(["-p", "run ls"]).code;
+    place.run(["permission", "check", "ls"]).code(runs);
+    place.run(["permission", "check", "--view", "ls"]).code(0).says("allow: read mode allows it");
+    place.run(["permission", "check", "--no-view", "ls"]).code(3).says("deny: in read mode");
+    place.run(["permission", "check", "--view", "--no-view", "ls"]).code(2);
+    place
+        .run(["permission", "check", "--mode", "unrestricted", "rm -rf .."])
+        .code(3)
+        .says("to confirm, type: ");
+}
+
+/// Story: the shell opened with `--dry-run`, and `a` at its question wrote the files.
+#[test]
+fn options_for_the_end_of_a_turn_are_none_of_a_shell_or_a_subcommand() {
+    let place = Place::with_notes();
+    for option in ["--dry-run", "--apply"] {
+        let message = format!("error: `{option}` needs `--print`");
+        place.run([option, "changes"]).code(2).warns(&message);
+        let mut pty = shell().arg(option).spawn();
+        pty.until("the error", |screen| screen.contains(&message));
+        assert_eq!(pty.ended(), 2);
+    }
+}
+
+/// Story: without HOME, any user of the machine could write the settings: they were read from /tmp/.config/placet.
+#[test]
+fn without_a_home_no_settings_come_from_where_others_can_write() {
+    let place = Place::with_notes();
+    let open = place.beside("tmp");
+    std::fs::create_dir_all(open.join(".config/placet")).unwrap();
+    std::fs::write(open.join(".config/placet/config.toml"), "mode = \"write\"\n").unwrap();
+    for home in ["", "here"] {
+        let run = place.placet(["config", "path"]).env("TMPDIR", &open).env("HOME", home);
+        let out = run.env("XDG_CONFIG_HOME", "").env("XDG_STATE_HOME", "").go();
+        assert!(!out.stdout.contains(open.to_str().unwrap()), "{out:?}");
+    }
+}
+
+/// Story: the doctor found no problem in settings with which no conversation began.
+#[test]
+fn the_doctor_judges_values_that_only_their_use_can_judge() {
+    for (line, problem) in [
+        ("budget.session = \"x\"", "`budget.session`: invalid amount `x`"),
+        ("ui.theme = \"nope\"", "ui.theme: "),
+        ("keys.review.acccept = \"a\"", "acccept"),
+    ] {
+        Place::with_notes().config(line).run(["doctor"]).code(1).says("  wrong       ").says(problem);
+    }
+}
+
 #[test]
 fn a_rule_that_breaks_its_examples_holds_everything_down() {
     let place = Place::with_notes().config(
         "mode = \"write\"\n[permission]\nallow = [\n  { rule = \"run(cargo *)\", not_match = [\"cargo publish\"] },\n]\n",
     );
     let file = place.config_dir().join("config.toml");
-    let out = place.run(["permission", "check", "cargo test"]).code(3).warns(&format!(
+    let out = place.run(["permission", "check", "--no-view", "cargo test"]).code(3).warns(&format!(
         "{}:4:1: the rule `run(cargo *)` matches `cargo publish`, its own `not_match` example",
         file.display()
     ));

@@ -70,6 +70,15 @@ fn png() -> Vec<u8> {
 }
 
 #[test]
+fn an_unknown_method_is_named_as_one() {
+    let mut client = Client::start(&Place::with_notes(), &[]);
+    client.request("no/such", json!({}));
+    let answer = client.answer();
+    assert_eq!(answer["error"], json!({"code": -32601, "message": "unknown method `no/such`"}), "{answer}");
+    client.close();
+}
+
+#[test]
 fn the_tools_are_offered_with_their_schemas_and_closing_the_input_ends_it() {
     let mut client = Client::start(&Place::with_notes(), &[]);
     let tools = client.ask("tools/list", json!({}));

@@ -61,7 +61,7 @@ fn decisions_and_comments_survive_a_crash_and_the_rest_lands_as_decided() {
     pty.until("the summary", |s| s.contains("undecided  1 hunk in 1 file: stays pending"));
     pty.send("y");
     pty.until("it landed", |s| s.contains("applied 1 change") && s.contains("1 hunk rejected"));
-    pty.until("one is left", |s| s.contains("1 still pending"));
+    pty.until("one is left", |s| s.contains("1 change still pending"));
     assert_eq!(pty.read("a.txt"), text.replace("line 5\n", "five\n"));
     pty.until("the prompt", |s| s.contains("±1 >"));
     // The next message carries what was rejected and said.

@@ -155,8 +155,8 @@ async fn send(
 
 fn no_person_denial(question: &PolicyQuestion) -> Denial {
     let hint = match &question.flag {
-        Some(flag) => format!("nobody can be asked; {flag} allows it"),
-        None => "nobody can be asked, and this is never allowed without a person".into(),
+        Some(flag) => format!("{flag} allows it"),
+        None => "this is never allowed without a person".into(),
     };
     Denial::new(format!("{}, and nobody can be asked", question.reason), hint)
 }

@@ -110,7 +110,7 @@ pub(super) fn remove(name: &str, _: &Options) -> Result<u8, CliError> {
 
 /// The file as it is now. One that cannot be understood is left alone.
 fn read() -> Result<(PathBuf, DocumentMut), CliError> {
-    let path = start::paths().user_file();
+    let path = start::paths()?.user_file();
     let text = match regular_file::read_to_string(&path, regular_file::SETTINGS) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),

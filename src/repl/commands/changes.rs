@@ -135,7 +135,8 @@ pub(super) fn undo(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
     };
     let back = match rest.parse::<usize>() {
         _ if rest.is_empty() => UndoTarget::Turns(1),
-        Ok(count) => UndoTarget::Turns(count.max(1)),
+        Ok(0) => return Err(format!("/{}", UndoTarget::NO_TURNS).into()),
+        Ok(count) => UndoTarget::Turns(count),
         Err(_) => UndoTarget::Path(workspace.pending_path(rest)?),
     };
     let discarded = match rest.is_empty() && !others {

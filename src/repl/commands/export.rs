@@ -2,6 +2,8 @@
 
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::session::{MarkdownPictures, html, markdown, to_json};
+use crate::text::visible;
+use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 pub(super) fn export(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
@@ -20,15 +22,27 @@ pub(super) fn export(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
         Some("html" | "htm") => html(&row, &loaded),
         _ => markdown(&row, &loaded, MarkdownPictures::Named),
     };
-    write_new(&path, &text).map_err(|e| {
-        let hint = "a file that is there already is left alone";
-        CommandStop::with_hint(format!("cannot write `{}`: {e}", path.display()), hint)
-    })?;
+    write_new(&path, &text).map_err(|e| not_written(&path, &e))?;
     context.output.note(&format!("wrote {}", path.display()));
     Ok(CommandFollowUp::Nothing)
 }
 
-fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+fn not_written(path: &Path, error: &Error) -> CommandStop {
+    let name = visible::path(path);
+    match (error.kind(), path.parent()) {
+        (ErrorKind::AlreadyExists, _) => CommandStop::with_hint(
+            format!("`{name}` already exists"),
+            "choose another name: /export does not replace files",
+        ),
+        (ErrorKind::NotFound, Some(dir)) => CommandStop::with_hint(
+            format!("the directory `{}` does not exist", visible::path(dir)),
+            "make the directory first, or choose another name",
+        ),
+        _ => CommandStop::error(format!("cannot write `{name}`: {error}")),
+    }
+}
+
+fn write_new(path: &Path, text: &str) -> Result<(), Error> {
     use std::io::Write;
     use std::os::unix::fs::OpenOptionsExt;
     // A session is for this person alone, as `placet session export` has it.

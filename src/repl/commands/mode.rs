@@ -30,7 +30,12 @@ pub(super) fn plan(context: &mut CommandContext<'_>, rest: &str) -> SlashCommand
     let cell = context.app.mode;
     match rest {
         "" => {}
-        "on" | "reject" => cell.plan(PlanModeState::Making),
+        "on" => cell.plan(PlanModeState::Making),
+        "reject" if cell.planning() == PlanModeState::Presented => cell.plan(PlanModeState::Making),
+        "reject" => {
+            let hint = "/plan on requires a plan before anything is written";
+            return Err(CommandStop::with_hint("no plan waits for an answer", hint));
+        }
         "approve" if cell.planning() != PlanModeState::No => {
             cell.plan(PlanModeState::No);
             context.output.note(&format!("plan approved: back to {} mode", cell.load()));

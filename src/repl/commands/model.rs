@@ -4,6 +4,9 @@ use crate::provider::{ApiKeyRequirement, ProviderPreset};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::ui::picker::{PickerFeed, PickerItem};
 
+/// The built-in provider, and its only model.
+const OFFLINE: &str = "offline";
+
 pub(super) fn model(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     match rest {
         "pick" => pick(context),
@@ -33,6 +36,10 @@ fn show(context: &CommandContext<'_>) -> SlashCommandResult {
 }
 
 fn switch_to(context: &mut CommandContext<'_>, provider: &str, model: Option<&str>) -> SlashCommandResult {
+    if provider == OFFLINE && model.is_some_and(|model| model != OFFLINE) {
+        let hint = "/provider NAME MODEL changes the provider; /model pick lists the models";
+        return Err(CommandStop::with_hint("the offline provider has no other model", hint));
+    }
     let answerer = context.app.builder.answerer(Some(provider), model)?;
     let told = format!("{} with {} from the next message on", answerer.provider.name(), answerer.model.name);
     let mut notes = vec![told];

@@ -1,6 +1,6 @@
 //! `/permission`: what is granted, which rules there are, and how a command would be judged.
 
-use crate::permission::{Access, Grant, GrantId, GrantLimit, Policy, Rule, RuleVerdict};
+use crate::permission::{Grant, GrantId, GrantLimit, Policy, Rule, RuleVerdict};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
@@ -8,14 +8,25 @@ use thiserror::Error;
 /// The tool whose calls are command lines.
 const TOOL: &str = "run_command";
 
+const GRANT_EXAMPLE: &str = "for example: /permission grant npm test * for 10 minutes";
+
 pub(super) fn permission(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (word, rest) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
     let rest = rest.trim();
     match word {
         "" | "list" => list(context),
-        "check" if !rest.is_empty() => check(context, rest),
+        "check" if rest.is_empty() => {
+            return Err(CommandStop::with_hint(
+                "/permission check needs a command",
+                "for example: /permission check cargo test",
+            ));
+        }
+        "check" => check(context, rest),
         "revoke" => revoke(context, rest)?,
-        "grant" if !rest.is_empty() => grant(context, rest)?,
+        "grant" if rest.is_empty() => {
+            return Err(CommandStop::with_hint("/permission grant needs a pattern", GRANT_EXAMPLE));
+        }
+        "grant" => grant(context, rest)?,
         _ => {
             return Err(CommandStop::with_hint(
                 format!("unknown argument `{word}` of /permission"),
@@ -68,8 +79,7 @@ fn list(context: &CommandContext<'_>) {
 }
 
 fn check(context: &CommandContext<'_>, command: &str) {
-    let reach =
-        Access::Run { command: command.into(), cwd: context.app.cwd().to_path_buf(), confined: false };
+    let reach = context.app.builder.command_access(command.into());
     let told = with(context, |policy| policy.explain(TOOL, &reach).to_string());
     context.output.text(&told);
 }
@@ -87,9 +97,9 @@ fn revoke(context: &CommandContext<'_>, rest: &str) -> Result<(), CommandStop> {
 
 /// `PATTERN`, `PATTERN for 5 times`, `PATTERN for 10 minutes`.
 fn grant(context: &CommandContext<'_>, rest: &str) -> Result<(), CommandStop> {
-    let (pattern, limit) = read_limit(rest).map_err(|error| {
-        CommandStop::with_hint(error.to_string(), "for example: /permission grant npm test * for 10 minutes")
-    })?;
+    let (pattern, limit) =
+        read_limit(rest).map_err(|error| CommandStop::with_hint(error.to_string(), GRANT_EXAMPLE))?;
+    let pattern = in_rule(&pattern).to_string();
     Rule::parse(&format!("run({pattern})"), RuleVerdict::Allow, "grant", &[]).map_err(|e| e.to_string())?;
     let (id, told) = with(context, |policy| {
         let id = policy.give(Grant::Pattern { patterns: vec![pattern.clone()] }, limit);
@@ -98,6 +108,11 @@ fn grant(context: &CommandContext<'_>, rest: &str) -> Result<(), CommandStop> {
     });
     context.output.note(&format!("grant {id}: run({pattern}), {told}"));
     Ok(())
+}
+
+/// The pattern of a whole rule, `run(npm test *)`, as /permission shows it; any other text is a pattern itself.
+fn in_rule(text: &str) -> &str {
+    text.strip_prefix("run(").and_then(|inner| inner.strip_suffix(')')).unwrap_or(text)
 }
 
 /// Why the end of the line is not the limit of a grant.
@@ -134,6 +149,13 @@ fn read_limit(text: &str) -> Result<(String, GrantLimit), GrantLimitError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_rule_is_read_as_its_pattern() {
+        assert_eq!(in_rule("run(npm test *)"), "npm test *");
+        assert_eq!(in_rule("npm test *"), "npm test *");
+        assert_eq!(in_rule("run (x)"), "run (x)");
+    }
 
     #[test]
     fn a_limit_is_read_from_the_end_of_the_line() {

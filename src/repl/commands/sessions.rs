@@ -174,6 +174,9 @@ pub(super) fn change_to(context: &mut CommandContext<'_>, row: &SessionRow) -> S
 
 /// `/search WORDS`: where a screen is, the hit that is chosen is gone to.
 pub(super) fn search(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
+    if rest.is_empty() {
+        return Err(CommandStop::with_hint("/search needs words", "for example: /search landlock"));
+    }
     let store = context.store()?;
     let hits = store.search(rest, HITS)?;
     if hits.is_empty() {
@@ -198,12 +201,13 @@ pub(super) fn search(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
 /// `/title TEXT`
 pub(super) fn title(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     let (store, id) = context.saved()?;
-    let mut title = title_of(rest);
+    let title = title_of(rest);
     if title.is_empty() {
-        title = store.find(id.as_str())?.title;
-    } else {
-        store.rename(&id, &title)?;
+        let title = store.find(id.as_str())?.title;
+        context.output.note(&format!("the title of this conversation is: {title}"));
+        return Ok(CommandFollowUp::Nothing);
     }
+    store.rename(&id, &title)?;
     context.output.note(&format!("renamed this conversation to: {title}"));
     Ok(CommandFollowUp::Nothing)
 }

@@ -82,12 +82,16 @@ pub fn entry_paths(entry: &JournalEntry, shown: DisplayPathFn<'_>) -> Vec<String
 pub fn entry_line(entry: &JournalEntry) -> String {
     let what = match &entry.kind {
         TransactionKind::Apply => String::new(),
-        TransactionKind::Undo { of } => format!("undo of {}  ", numbers(of)),
-        TransactionKind::Redo { of } => format!("redo of {}  ", numbers(of)),
+        TransactionKind::Undo { of, part } => format!("undo of {}{}  ", numbers(of), in_part(part)),
+        TransactionKind::Redo { of, part } => format!("redo of {}{}  ", numbers(of), in_part(part)),
     };
     let count = entry.changes.len();
     let title = sanitize::line(&entry.label.title).into_owned();
     format!("{:>4}  {}  {what}{count} change{}  {title}", entry.id, when(entry.at), s(count))
+}
+
+fn in_part(part: &Option<PathBuf>) -> &'static str {
+    if part.is_some() { " in part" } else { "" }
 }
 
 fn numbers(ids: &[u64]) -> String {

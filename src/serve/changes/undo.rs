@@ -53,6 +53,11 @@ pub enum UndoTarget {
     Path(PathBuf),
 }
 
+impl UndoTarget {
+    /// Why no turn is no answer to how many: that a zero undoes one is what nobody expects.
+    pub const NO_TURNS: &str = "undo needs a number of turns of 1 or more, or a path";
+}
+
 /// Takes back. What cannot be brought back is told instead of doing anything, unless `rest` says to do the others.
 pub fn undo(
     view: &View,
@@ -106,12 +111,6 @@ pub fn undo_entries(
     label: &TransactionLabel,
     shown: DisplayPathFn<'_>,
 ) -> UserReport {
-    let label = match only {
-        Some(_) => {
-            TransactionLabel { turn: format!("{}-undo-{}", label.turn, last_id(view)), ..label.clone() }
-        }
-        None => label.clone(),
-    };
     // Two sessions may apply in turns: what was before the first is known from the order of time alone.
     let mut entries = entries.to_vec();
     entries.sort_by_key(|entry| entry.id);
@@ -119,7 +118,7 @@ pub fn undo_entries(
     if let Some(told) = past_damage(view, first) {
         return told;
     }
-    let plan = view.plan_undo(&entries, only, label);
+    let plan = view.plan_undo(&entries, only, label.clone());
     apply_plan(view, plan, rest, "undid", shown)
 }
 
@@ -147,10 +146,6 @@ fn incomplete(view: &View) -> Option<UserReport> {
     Some(UserReport::failed(format!(
         "nothing was changed: the record of the last apply cannot be completed: {failed}"
     )))
-}
-
-fn last_id(view: &View) -> u64 {
-    view.journal().entries().last().map_or(0, |e| e.id)
 }
 
 /// Puts back what the last undo took away.

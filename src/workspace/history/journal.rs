@@ -97,8 +97,17 @@ pub struct RestrictedDir {
 #[serde(rename_all = "snake_case", tag = "did")]
 pub enum TransactionKind {
     Apply,
-    Undo { of: Vec<u64> },
-    Redo { of: Vec<u64> },
+    Undo {
+        of: Vec<u64>,
+        /// Only what they did at and below this path; `None`: all of it.
+        #[serde(default, skip_serializing_if = "Option::is_none", with = "raw_option")]
+        part: Option<PathBuf>,
+    },
+    Redo {
+        of: Vec<u64>,
+        #[serde(default, skip_serializing_if = "Option::is_none", with = "raw_option")]
+        part: Option<PathBuf>,
+    },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -337,23 +346,23 @@ impl Journal {
     /// What redo would put back: the last undo, if nothing was applied since.
     pub fn to_redo(&self) -> Option<JournalEntry> {
         let entries = self.entries();
-        let undone = undone(&entries);
+        let undone = UndoneChanges::of(&entries);
         let last = entries.iter().rev().find(|e| match &e.kind {
             TransactionKind::Apply => true,
-            TransactionKind::Undo { of } => of.iter().any(|id| undone.contains(id)),
+            TransactionKind::Undo { of, part: None } => of.iter().any(|id| undone.whole.contains(id)),
+            TransactionKind::Undo { part: Some(_), .. } => undone.parts.iter().any(|undo| undo.id == e.id),
             TransactionKind::Redo { .. } => false,
         });
         last.filter(|e| matches!(e.kind, TransactionKind::Undo { .. })).cloned()
     }
 
-    /// The turns that stand, newest first, each with its transactions.
+    /// The turns that stand, newest first, each with its transactions; of each, the changes that no undo of a path took
+    /// back.
     pub fn turns(&self) -> Vec<Vec<JournalEntry>> {
         let entries = self.entries();
-        let undone = undone(&entries);
+        let undone = UndoneChanges::of(&entries);
         let mut turns: Vec<Vec<JournalEntry>> = Vec::new();
-        for entry in
-            entries.into_iter().rev().filter(|e| e.kind == TransactionKind::Apply && !undone.contains(&e.id))
-        {
+        for entry in entries.iter().rev().filter_map(|entry| undone.standing(entry)) {
             let same = |turn: &Vec<JournalEntry>| {
                 turn.first().is_some_and(|first| first.label.turn == entry.label.turn)
             };
@@ -383,19 +392,51 @@ impl Journal {
     }
 }
 
-/// Transactions that an undo took back and no redo put back again.
-fn undone(entries: &[JournalEntry]) -> BTreeSet<u64> {
-    let mut undone = BTreeSet::new();
-    for entry in entries {
-        match &entry.kind {
-            TransactionKind::Apply => {}
-            TransactionKind::Undo { of } => undone.extend(of.iter().copied()),
-            TransactionKind::Redo { of } => {
-                for id in of {
-                    undone.remove(id);
+/// What undos took back and no redo put back again.
+#[derive(Default)]
+struct UndoneChanges<'a> {
+    whole: BTreeSet<u64>,
+    /// The undos of a path, in their order.
+    parts: Vec<&'a JournalEntry>,
+}
+
+impl<'a> UndoneChanges<'a> {
+    fn of(entries: &'a [JournalEntry]) -> UndoneChanges<'a> {
+        let mut undone = UndoneChanges::default();
+        for entry in entries {
+            match &entry.kind {
+                TransactionKind::Apply => {}
+                TransactionKind::Undo { of, part: None } => undone.whole.extend(of.iter().copied()),
+                TransactionKind::Undo { part: Some(_), .. } => undone.parts.push(entry),
+                TransactionKind::Redo { of, part: None } => undone.whole.retain(|id| !of.contains(id)),
+                TransactionKind::Redo { of, part: redone } => {
+                    let same = |undo: &&JournalEntry| match &undo.kind {
+                        TransactionKind::Undo { of: taken, part } => taken == of && part == redone,
+                        _ => false,
+                    };
+                    if let Some(at) = undone.parts.iter().rposition(same) {
+                        undone.parts.remove(at);
+                    }
                 }
             }
         }
+        undone
     }
-    undone
+
+    /// What still stands of an apply.
+    fn standing(&self, entry: &JournalEntry) -> Option<JournalEntry> {
+        if entry.kind != TransactionKind::Apply || self.whole.contains(&entry.id) {
+            return None;
+        }
+        let mut left = entry.clone();
+        for undo in &self.parts {
+            let TransactionKind::Undo { of, part: Some(part) } = &undo.kind else { continue };
+            if of.contains(&entry.id) {
+                // A repository's own files came back together, also those that do not lie below the path.
+                let also: BTreeSet<&Path> = undo.changes.iter().map(|c| c.path.as_path()).collect();
+                left.changes.retain(|c| !c.path.starts_with(part) && !also.contains(c.path.as_path()));
+            }
+        }
+        (!left.changes.is_empty() || entry.changes.is_empty()).then_some(left)
+    }
 }

@@ -89,18 +89,17 @@ impl View {
         label: TransactionLabel,
     ) -> io::Result<UndoPlan> {
         let of = entries.iter().map(|e| e.id).collect();
-        // A turn undone in part is a change of its own: the turn itself is still applied.
-        let kind = if only.is_some() { TransactionKind::Apply } else { TransactionKind::Undo { of } };
+        let kind = TransactionKind::Undo { of, part: only.map(Path::to_path_buf) };
         self.plan_back(entries, only, kind, label)
     }
 
     /// Plans to put back what `undo` took away.
     pub fn plan_redo(&self, undo: &JournalEntry, label: TransactionLabel) -> io::Result<UndoPlan> {
-        let of = match &undo.kind {
-            TransactionKind::Undo { of } => of.clone(),
-            _ => Vec::new(),
+        let (of, part) = match &undo.kind {
+            TransactionKind::Undo { of, part } => (of.clone(), part.clone()),
+            _ => (Vec::new(), None),
         };
-        self.plan_back(std::slice::from_ref(undo), None, TransactionKind::Redo { of }, label)
+        self.plan_back(std::slice::from_ref(undo), None, TransactionKind::Redo { of, part }, label)
     }
 
     fn plan_back(
@@ -217,7 +216,7 @@ impl View {
         mut changes: BTreeMap<PathBuf, AppliedChange>,
         kind: &TransactionKind,
     ) -> io::Result<BTreeMap<PathBuf, AppliedChange>> {
-        let TransactionKind::Redo { of } = kind else { return Ok(changes) };
+        let TransactionKind::Redo { of, .. } = kind else { return Ok(changes) };
         // Without the entry nobody knows which objects the refs need.
         let done = of.iter().filter_map(|id| self.journal().entry(*id).transpose());
         let done: Vec<JournalEntry> = done.collect::<Result<_, _>>().map_err(io::Error::other)?;

@@ -1,6 +1,8 @@
 //! `placet permission`, and the audit log.
 
+use crate::support::den::sandbox_or_skip;
 use crate::support::output::{Project, snapshots};
+use placet::sandbox::SandboxBackend;
 
 const GROUP: &str = "permission";
 
@@ -18,15 +20,27 @@ fn the_rules() {
 #[test]
 fn how_a_command_is_judged() {
     let cases = [
-        ("check_read_mode", "permission check ls"),
+        ("check_read_mode", "permission check --no-view ls"),
         ("check_read_mode_in_view", "permission check --view 'rm notes.txt'"),
-        ("check_allowed", "permission check --mode write 'cd src && make all > make.log; ls'"),
-        ("check_asks", "permission check --mode write 'make && touch made'"),
+        ("check_allowed", "permission check --no-view --mode write 'cd src && make all > make.log; ls'"),
+        ("check_asks", "permission check --no-view --mode write 'make && touch made'"),
         ("check_denied", "permission check --mode unrestricted 'timeout 5 curl x'"),
         ("check_dangerous", "permission check --mode unrestricted 'rm -rf ..'"),
-        ("check_json", "permission check --mode write --json 'make all; touch x'"),
-        ("check_unreadable", "permission check --mode write 'echo \"open'"),
+        ("check_json", "permission check --no-view --mode write --json 'make all; touch x'"),
+        ("check_unreadable", "permission check --no-view --mode write 'echo \"open'"),
         ("check_without_command", "permission check"),
+    ];
+    snapshots(GROUP, &Project::offline().config(RULES), &cases);
+}
+
+#[test]
+fn a_command_is_judged_as_it_would_run() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    let cases = [
+        ("check_as_it_runs", "permission check 'make && touch made'"),
+        ("check_as_it_runs_denied", "permission check 'timeout 5 curl x'"),
     ];
     snapshots(GROUP, &Project::offline().config(RULES), &cases);
 }

@@ -1,8 +1,10 @@
 //! The shell's own commands, typed at its prompt: what the terminal shows from one prompt to the next. Commands that
 //! open a full screen are in `screens.rs`.
 
+use crate::support::den::sandbox_or_skip;
 use crate::support::output::{Commands, snapshot};
 use crate::support::pty::shell;
+use placet::sandbox::SandboxBackend;
 
 const GROUP: &str = "shell";
 
@@ -45,6 +47,8 @@ fn before_anything_was_said() {
         ("jobs_unknown", "/jobs kill 7"),
         ("resume_unknown", "/resume zzz"),
         ("title_nothing", "/title"),
+        ("search_without_words", "/search"),
+        ("model_of_offline", "/model zz"),
         ("search_nothing", "/search zebra"),
         ("view_without_file", "/view"),
         ("view_missing_file", "/view nope.txt"),
@@ -58,7 +62,11 @@ fn before_anything_was_said() {
         ("tools_unknown", "/tools nope"),
         ("cost_nothing", "/cost"),
         ("permission", "/permission"),
-        ("permission_check", "/permission check make all"),
+        ("permission_check_nothing", "/permission check"),
+        ("permission_grant_nothing", "/permission grant"),
+        ("permission_grant_rule", "/permission grant run(ls *)"),
+        ("plan_reject_nothing", "/plan reject"),
+        ("undo_zero", "/undo 0"),
         ("permission_wrong", "/permission revoke 7"),
         ("taint", "/taint"),
         ("taint_wrong", "/taint nope"),
@@ -78,6 +86,14 @@ fn before_anything_was_said() {
 }
 
 #[test]
+fn a_command_is_judged_as_it_would_run() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) {
+        return;
+    }
+    all(&mut offline(), &[("permission_check", "/permission check make all")]);
+}
+
+#[test]
 fn after_a_turn() {
     let mut commands = offline();
     let cases = [
@@ -89,6 +105,9 @@ fn after_a_turn() {
         ("pin_off", "/pin off"),
         ("retry", "/retry"),
         ("export", "/export out.md"),
+        ("export_again", "/export out.md"),
+        ("export_into_nowhere", "/export no/out.md"),
+        ("title_alone", "/title"),
         ("cost", "/cost"),
         ("context", "/context"),
         ("status", "/status"),

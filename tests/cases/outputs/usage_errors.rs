@@ -15,6 +15,7 @@ fn what_the_parser_refuses() {
         ("unknown_format", "-p hi --output-format xml"),
         ("number_expected", "-p hi --max-turns x"),
         ("number_expected_for_losses", "apply --apply-loss x"),
+        ("number_expected_for_a_transaction", "journal show zz"),
         ("options_that_exclude_each_other", "-p hi --apply --dry-run"),
         ("continue_and_resume", "-p hi -c -r x"),
         ("replay_and_provider", "-p hi --replay x --provider y"),

@@ -7,6 +7,7 @@ use crate::agent::TurnStart;
 use crate::conversation::Part;
 use crate::repl::commands::changes::{label, paths};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
+use crate::text::count;
 use crate::ui::review::{Review, ReviewContext, ReviewOutcome, ReviewPane, SavedReview, TABLE};
 use crate::ui::{full_screen, line_ui};
 use crate::workspace::{LargeLoss, View, Workspace};
@@ -38,7 +39,7 @@ pub(in crate::repl::commands) fn review(context: &mut CommandContext<'_>, rest: 
         ReviewOutcome::Apply { tell } => apply_decisions(context, &workspace, &view, &review, tell),
     };
     if let left @ 1.. = context.conversation.pending() {
-        context.output.note(&format!("{left} still pending"));
+        context.output.note(&format!("{} still pending", count::of(left, "change")));
     }
     Ok(start.map_or(CommandFollowUp::Nothing, CommandFollowUp::TurnWithReport))
 }

@@ -4,6 +4,7 @@ use super::super::super::{OutputDelivery, Plan, PlanResult, Tool, ToolContext, T
 use super::TypestackBases;
 use super::batch::TypestackBatch;
 use crate::conversation::ToolSpec;
+use crate::text::count;
 use crate::tools::arguments::ToolSchema;
 use crate::tools::batch::operations::MOST;
 use crate::tools::files::staged_files::StagedFiles;
@@ -38,17 +39,18 @@ impl TypestackPrompt {
 
     fn batch(&self, asked: Value, operations: &[Value], env: &ToolContext) -> PlanResult {
         if operations.len() > MOST {
-            let count = operations.len();
-            return Err(ToolError::new(format!("{count} operations are more than the {MOST} of one batch")));
+            let most = operations.len();
+            return Err(ToolError::new(format!("{most} operations are more than the {MOST} of one batch")));
         }
         let batch = TypestackBatch::read(operations, &self.bases, env);
         let (writes, reads) = batch.places();
-        let title = format!("{} aOperations", operations.len());
+        let title = count::of(operations.len(), "operation");
         let unseen = operations.iter().map(|one| format!("{one}\n")).collect();
         let work = move |env: &ToolContext, draft: &mut StagedFiles, consent: OpenConsent<'_>| {
             let results = batch.perform(env, draft, consent);
             let failed = results.iter().filter(|r| r.get("bSuccess") != Some(&Value::Bool(true))).count();
-            let line = (failed > 0).then(|| format!("{} aOperations, {failed} failed", results.len()));
+            let line =
+                (failed > 0).then(|| format!("{}, {failed} failed", count::of(results.len(), "operation")));
             let fields = json!({"bSuccess": failed == 0, "aOperations": asked, "aOpResults": results});
             let failures =
                 (failed > 0).then(|| json!(format!("{failed} of {} operations failed", results.len())));

@@ -24,7 +24,7 @@ enum TypestackError {
     NotAnObject,
     #[error("the tool `{0}` is not there; placet has `fs`")]
     UnknownTool(String),
-    #[error("{0} is missing or no text")]
+    #[error("`{0}` is missing, or is not a string")]
     MissingField(&'static str),
     #[error("the base `core` is read-only")]
     CoreIsReadOnly,

@@ -203,9 +203,11 @@ impl<'a> BlameReplay<'a> {
         };
         let saved = |id: &u64| self.saved.get(id);
         match &moment.kind {
-            TransactionKind::Undo { of } => of.iter().filter_map(saved).find_map(|s| here(&s.before)),
-            TransactionKind::Redo { of } => of.iter().rev().filter_map(saved).find_map(|s| here(&s.after)),
-            // A turn undone in part is an apply like any other, only that no call made it.
+            TransactionKind::Undo { of, .. } => of.iter().filter_map(saved).find_map(|s| here(&s.before)),
+            TransactionKind::Redo { of, .. } => {
+                of.iter().rev().filter_map(saved).find_map(|s| here(&s.after))
+            }
+            // Earlier versions wrote an undo of a path as an apply that no call made.
             TransactionKind::Apply if moment.steps.is_empty() => {
                 let hash = moment.after.hash();
                 let same = |now: &ContentState| here(now).filter(|m| Some(blake3::hash(&m.bytes)) == hash);
