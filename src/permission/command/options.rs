@@ -73,7 +73,7 @@ impl OptionSyntax<'_> {
                     let read = self.word(text);
                     places.insert(at + 1 + read.takes);
                     if !read.certain && !text.contains('=') {
-                        places.insert(at + 2);
+                        places.extend([at + 1, at + 2]);
                     }
                     out.certain &= read.certain;
                     out.found.extend(self.found_in(words, at));
@@ -95,7 +95,7 @@ impl OptionSyntax<'_> {
     /// The options of the word at `at`, with their values.
     pub(super) fn found_in(self, words: &[ShellWord], at: usize) -> Vec<FoundOption> {
         let Some(text) = words.get(at).and_then(|w| w.text.as_deref()) else { return Vec::new() };
-        if !text.starts_with('-') || text.len() < 2 {
+        if !text.starts_with('-') || matches!(text, "-" | "--") {
             return Vec::new();
         }
         let with_value = |(name, value): (String, Option<String>)| {
@@ -154,7 +154,11 @@ impl OptionSyntax<'_> {
             let rest = text.get(at + letter.len_utf8()..).unwrap_or_default();
             let attached = (!rest.is_empty()).then(|| rest.to_string());
             let takes = self.takes(&name);
-            if takes > 0 || self.optional.contains(&name) {
+            let optional = self.optional.contains(&name);
+            // `-d` of watch has a value in some versions and none in others.
+            if optional && self.letters.contains(letter) && attached.is_some() {
+                out.certain = false;
+            } else if takes > 0 || optional {
                 out.takes = if attached.is_some() { takes.saturating_sub(1) } else { takes };
                 out.names.push((name, attached));
                 return out;
@@ -219,6 +223,7 @@ mod tests {
             ("--other=a x y", vec![1]),
             ("--fo x y", vec![1, 2]),
             ("-z -f x", vec![2]),
+            ("-zk x y", vec![1, 2]),
             ("-z", vec![1]),
         ] {
             assert_eq!(ends(line), (all, false), "{line}");

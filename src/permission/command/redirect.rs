@@ -45,8 +45,12 @@ impl ShellParser {
         while self.peek().is_some_and(|c| c.is_ascii_digit()) {
             self.at += 1;
         }
+        if self.peek() != Some('{') {
+            return;
+        }
+        // No name is as long.
         let rest = self.chars.get(self.at..).unwrap_or_default();
-        if let Some(end) = rest.iter().position(|c| *c == '}').filter(|_| rest.first() == Some(&'{')) {
+        if let Some(end) = rest.iter().take(256).position(|c| *c == '}') {
             let name: String = rest.get(1..end).unwrap_or_default().iter().collect();
             let signed = matches!(rest.get(end + 1), Some('<' | '>'));
             if signed && super::lexer::is_name(&name) {

@@ -27,6 +27,7 @@ fn see_through(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result
                 return Ok(());
             }
             let carrier = consent(read.certain);
+            parser.fork(read.ends.len())?;
             read.ends.into_iter().try_for_each(|at| run_from(parser, segment, at, carrier))
         }
         "xargs" => xargs(parser, segment, table),
@@ -48,6 +49,7 @@ fn see_through(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result
         "watch" => {
             let words = segment.arguments().to_vec();
             let read = table.options_of("watch").read(&words, 0);
+            parser.fork(read.ends.len())?;
             for at in read.ends {
                 let state = parser.state.for_new_shell();
                 parser.script_of(segment, words.get(at..).unwrap_or_default(), state)?;
@@ -188,26 +190,17 @@ fn env(
     if elsewhere {
         carrier = WrapperKind::Itself;
     }
+    parser.fork(read.ends.len())?;
     for end in read.ends {
-        let mut at = end;
-        let mut set = Vec::new();
-        // `env - A=b make`: the same as `-i`.
-        at += usize::from(words.get(at).is_some_and(|w| w.is("-")));
-        while let Some(word) = words.get(at) {
-            let text = word.text.as_deref();
-            let Some((name, value)) = text.unwrap_or(&word.source).split_once('=') else { break };
-            match text {
-                Some(_) => set.push((name.to_string(), ShellWord::literal(value))),
-                // `env $X cmd`: what comes first is not known.
-                None if super::lexer::is_name(name) => {
-                    set.push((name.to_string(), ShellWord::unknown(&word.source)));
-                }
-                None => break,
-            }
-            at += 1;
-        }
+        let (set, at) = variables(&words, end);
+        // Options behind a variable: env takes them for the program, and others might not.
+        let late = words.get(at).is_some_and(|w| w.source.starts_with('-'));
+        let ends = if late { table.options_of("env").read(&words, at).ends } else { vec![at] };
         let from = segment.inner.len();
-        run_from(parser, segment, at, carrier)?;
+        parser.fork(ends.len())?;
+        for at in ends {
+            run_from(parser, segment, at, carrier)?;
+        }
         for inner in segment.inner.iter_mut().skip(from) {
             assign(inner, &set);
             if elsewhere {
@@ -216,6 +209,27 @@ fn env(
         }
     }
     Ok(())
+}
+
+/// The variables that env sets, from `at` on, and where the command begins.
+fn variables(words: &[ShellWord], at: usize) -> (Vec<(String, ShellWord)>, usize) {
+    let mut set = Vec::new();
+    // `env - A=b make`: the same as `-i`.
+    let mut at = at + usize::from(words.get(at).is_some_and(|w| w.is("-")));
+    while let Some(word) = words.get(at) {
+        let text = word.text.as_deref();
+        let Some((name, value)) = text.unwrap_or(&word.source).split_once('=') else { break };
+        match text {
+            Some(text) if !text.starts_with('-') => set.push((name.to_string(), ShellWord::literal(value))),
+            // `env $X cmd`: what comes first is not known.
+            None if super::lexer::is_name(name) => {
+                set.push((name.to_string(), ShellWord::unknown(&word.source)));
+            }
+            _ => break,
+        }
+        at += 1;
+    }
+    (set, at)
 }
 
 /// `env -S TEXT WORD...`: the text is cut into words, which are options, variables and a command for env again.
@@ -262,6 +276,7 @@ fn xargs(
             _ => None,
         }
     });
+    parser.fork(read.ends.len())?;
     for end in read.ends {
         let mut command: Vec<ShellWord> = words.get(end..).unwrap_or_default().to_vec();
         if command.is_empty() {
@@ -358,6 +373,10 @@ fn git(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), She
             if let Ok((found, _)) = parser.read_script(&script, state) {
                 segment.inner.extend(found);
                 segment.carrier = WrapperKind::Itself;
+            }
+            // All words behind it belong to the script.
+            if matches!(text, "foreach" | "run") {
+                break;
             }
         }
     }

@@ -141,6 +141,7 @@ impl CommandWrapper {
         }
         let read = self.syntax().read(&words, at);
         let certain = read.certain || self.carrier == WrapperConsent::Itself;
+        parser.fork(read.ends.len())?;
         for end in read.ends {
             self.from(parser, segment, &words, end)?;
         }
