@@ -4,6 +4,7 @@
 use super::conversation::notes::instructions_in;
 use crate::conversation::{InstructionsVersion, Note};
 use crate::text::regular_file;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 /// All files together; what is beyond is cut, and the cut is said.
@@ -12,6 +13,16 @@ pub const MAX_BYTES: usize = 32 * 1024;
 const LARGEST: u64 = 8 << 20;
 const NAME: &str = "AGENTS.md";
 
+/// What is new about the instructions.
+#[derive(Debug)]
+pub(super) struct InstructionsNews {
+    pub(super) note: Note,
+    /// The files that were read.
+    pub(super) sources: Vec<PathBuf>,
+    /// What was not read and why, for the person.
+    pub(super) left_out: Vec<String>,
+}
+
 /// The instructions in force, and what the model was last sent.
 #[derive(Debug, Default)]
 pub(super) struct ProjectInstructions {
@@ -19,9 +30,9 @@ pub(super) struct ProjectInstructions {
 }
 
 impl ProjectInstructions {
-    /// The note for the model when they differ from what it was sent, and the files they are from.
-    pub(super) fn news(&mut self, cwd: &Path) -> Option<(Note, Vec<PathBuf>)> {
-        let (text, sources) = read(cwd);
+    /// The note for the model when they differ from what it was sent. What `may_read` refuses is left out.
+    pub(super) fn news(&mut self, cwd: &Path, may_read: &MayRead<'_>) -> Option<InstructionsNews> {
+        let (text, sources, left_out) = read(cwd, may_read);
         let known = self.reported.as_deref().unwrap_or("");
         if known == text {
             return None;
@@ -31,7 +42,7 @@ impl ProjectInstructions {
         self.reported = Some(text.clone());
         let note =
             if text.is_empty() { Note::InstructionsGone } else { Note::Instructions { text, edition } };
-        Some((note, sources))
+        Some(InstructionsNews { note, sources, left_out })
     }
 
     /// After a resume the model has what the transcript holds: `notes` are its notes, the newest first.
@@ -40,15 +51,36 @@ impl ProjectInstructions {
     }
 }
 
-fn read(cwd: &Path) -> (String, Vec<PathBuf>) {
+/// Whether the rules let a file be read.
+pub(super) type MayRead<'a> = dyn Fn(&Path) -> bool + 'a;
+
+/// Reads one file. Whoever wrote the repository may have made it a link to a file of the person, so a link counts only
+/// within the repository.
+fn text_of(path: &Path, root: &Path, may_read: &MayRead<'_>) -> Result<String, String> {
+    let words = |e: std::io::Error| e.to_string();
+    let real = fs::canonicalize(path).map_err(words)?;
+    // A device or a pipe says so by itself.
+    let inside = real.starts_with(fs::canonicalize(root).map_err(words)?);
+    if !inside && real.is_file() {
+        return Err("it is a link out of the workspace: not read".into());
+    }
+    if !may_read(path) || !may_read(&real) {
+        return Err("a rule denies reading it".into());
+    }
+    regular_file::read_to_string(&real, LARGEST).map_err(words)
+}
+
+fn read(cwd: &Path, may_read: &MayRead<'_>) -> (String, Vec<PathBuf>, Vec<String>) {
     let mut out = String::new();
+    let mut left_out = Vec::new();
     let mut sources = Vec::new();
-    for path in files(cwd) {
-        let text = match regular_file::read_to_string(&path, LARGEST) {
+    let root = root_of(cwd);
+    for path in files(cwd, root) {
+        let text = match text_of(&path, root, may_read) {
             Ok(text) => text,
-            Err(e) => {
-                out.push_str(&format!("--- {}\n[left out: {e}]\n", path.display()));
-                sources.push(path);
+            Err(why) => {
+                out.push_str(&format!("--- {}\n[left out: {why}]\n", path.display()));
+                left_out.push(format!("{} is left out: {why}", path.display()));
                 continue;
             }
         };
@@ -76,13 +108,17 @@ fn read(cwd: &Path) -> (String, Vec<PathBuf>) {
         }
         sources.push(path);
     }
-    (out, sources)
+    (out, sources, left_out)
 }
 
-/// Root first: from the repository that holds `cwd` (or `cwd` itself where there is none) down to `cwd`.
-fn files(cwd: &Path) -> Vec<PathBuf> {
+/// The repository that holds `cwd`, or `cwd` itself where there is none.
+fn root_of(cwd: &Path) -> &Path {
     // In a worktree and in a submodule `.git` is a file, so its kind is not checked.
-    let root = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
+    cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd)
+}
+
+/// Root first: from `root` down to `cwd`.
+fn files(cwd: &Path, root: &Path) -> Vec<PathBuf> {
     let mut dirs: Vec<&Path> = cwd.ancestors().take_while(|dir| dir.starts_with(root)).collect();
     dirs.reverse();
     dirs.into_iter().map(|dir| dir.join(NAME)).filter(|path| path.exists() && !path.is_dir()).collect()
@@ -91,7 +127,6 @@ fn files(cwd: &Path) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
 
     #[test]
     fn instructions_are_read_root_first_and_told_again_only_when_they_change() {
@@ -102,25 +137,61 @@ mod tests {
         fs::write(dir.path().join(NAME), "root rules").unwrap();
         fs::write(leaf.join(NAME), "leaf rules\n").unwrap();
         let mut instructions = ProjectInstructions::default();
-        let (note, sources) = instructions.news(&leaf).unwrap();
+        let InstructionsNews { note, sources, .. } = instructions.news(&leaf, &|_| true).unwrap();
         let text = note.words();
         assert!(text.find("root rules") < text.find("leaf rules"), "{text}");
         assert_eq!(sources.len(), 2);
-        assert!(instructions.news(&leaf).is_none());
+        assert!(instructions.news(&leaf, &|_| true).is_none());
         fs::write(leaf.join(NAME), "other rules\n").unwrap();
-        assert!(instructions.news(&leaf).unwrap().0.words().contains("replaces the earlier text"));
+        assert!(
+            instructions.news(&leaf, &|_| true).unwrap().note.words().contains("replaces the earlier text")
+        );
         fs::write(leaf.join(NAME), "x".repeat(MAX_BYTES)).unwrap();
-        assert!(instructions.news(&leaf).unwrap().0.words().contains("[cut here: "));
+        assert!(instructions.news(&leaf, &|_| true).unwrap().note.words().contains("[cut here: "));
         // A pipe would be read for ever, and a link to /dev/zero without end.
         fs::remove_file(leaf.join(NAME)).unwrap();
         std::os::unix::fs::symlink("/dev/zero", leaf.join(NAME)).unwrap();
-        assert!(instructions.news(&leaf).unwrap().0.words().contains("[left out: not a regular file]"));
+        assert!(
+            instructions
+                .news(&leaf, &|_| true)
+                .unwrap()
+                .note
+                .words()
+                .contains("[left out: not a regular file]")
+        );
+    }
+
+    #[test]
+    fn a_link_out_of_the_workspace_and_a_denied_file_are_not_read() {
+        let home = tempfile::TempDir::new().unwrap();
+        let repository = home.path().join("w");
+        fs::create_dir_all(repository.join(".git")).unwrap();
+        fs::write(home.path().join("key"), "private key").unwrap();
+        fs::write(repository.join("agents.txt"), "rules of the project").unwrap();
+        let at = repository.join(NAME);
+        for target in ["../key", "agents.txt"] {
+            let _ = fs::remove_file(&at);
+            std::os::unix::fs::symlink(target, &at).unwrap();
+            let InstructionsNews { note, sources, .. } =
+                ProjectInstructions::default().news(&repository, &|_| true).unwrap();
+            let (text, inside) = (note.words().into_owned(), target == "agents.txt");
+            assert!(!text.contains("private key"), "{text}");
+            assert_eq!(text.contains("is a link out of the workspace: not read"), !inside, "{text}");
+            assert_eq!((text.contains("rules of the project"), sources.len()), (inside, usize::from(inside)));
+        }
+        // A rule against the name, and one against the file that it leads to.
+        for denied in [NAME, "agents.txt"] {
+            let may_read = |path: &Path| !path.ends_with(denied);
+            let InstructionsNews { note, sources, .. } =
+                ProjectInstructions::default().news(&repository, &may_read).unwrap();
+            assert!(!note.words().contains("rules of the project") && sources.is_empty(), "{denied}");
+        }
     }
 
     #[test]
     fn a_project_without_instructions_says_nothing() {
         let dir = tempfile::TempDir::new().unwrap();
         fs::create_dir(dir.path().join(".git")).unwrap();
-        assert!(ProjectInstructions::default().news(dir.path()).is_none());
+        assert!(ProjectInstructions::default().news(dir.path(), &|_| true).is_none());
     }
 }

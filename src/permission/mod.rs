@@ -42,6 +42,8 @@ pub use protected::{
 pub use rule::{Rule, RuleError, RuleVerdict};
 
 #[cfg(test)]
+mod option_spelling_tests;
+#[cfg(test)]
 mod question_count_tests;
 #[cfg(test)]
 mod verdict_tests;

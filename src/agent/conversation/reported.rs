@@ -4,13 +4,13 @@
 use super::log::Conversation;
 use super::notes::{mode_in, mode_note, newest_first};
 use crate::agent::event::TurnEvents;
-use crate::agent::instructions::ProjectInstructions;
+use crate::agent::instructions::{InstructionsNews, ProjectInstructions};
 use crate::agent::services::SharedServices;
 use crate::conversation::{CallFact, JobEnd, Message, Note, Part};
-use crate::permission::Mode;
+use crate::permission::{Access, AccessLocation, Mode, Rule, RuleVerdict};
 use crate::workspace::View;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Default)]
 pub(in crate::agent) struct ReportedState {
@@ -42,7 +42,20 @@ impl ReportedState {
     /// What the model must know besides what the person says.
     pub(in crate::agent) fn notes(&mut self, services: &SharedServices, events: &TurnEvents) -> Vec<Part> {
         let mut notes = Vec::new();
-        if let Some((note, sources)) = self.instructions.news(services.env.workspace.cwd()) {
+        let workspace = &services.env.workspace;
+        let rules = services.policy().rules().to_vec();
+        let may_read = |path: &Path| {
+            let access = Access::Read { path: path.into(), place: AccessLocation::Inside };
+            let denies = |rule: &Rule| rule.verdict == RuleVerdict::Deny;
+            !rules
+                .iter()
+                .filter(|rule| denies(rule))
+                .any(|rule| rule.matches("read_file", &access, workspace.roots()))
+        };
+        if let Some(InstructionsNews { note, sources, left_out }) =
+            self.instructions.news(workspace.cwd(), &may_read)
+        {
+            left_out.into_iter().for_each(|why| events.notice(why));
             if !sources.is_empty() {
                 let names =
                     sources.iter().map(|p: &PathBuf| p.display().to_string()).collect::<Vec<_>>().join(", ");

@@ -1,6 +1,7 @@
 //! The words behind a program: options and operands.
 
 use super::ShellWord;
+use super::options::{FoundOption, OptionSyntax, OptionValue};
 
 /// The words behind a program or a subcommand.
 #[derive(Clone, Copy, Debug)]
@@ -11,13 +12,54 @@ impl<'a> CommandArgs<'a> {
         self.0.iter().any(|w| w.is(text))
     }
 
-    /// An option before `--`: a letter (`-f`) alone or in a cluster, a long name exactly as it is.
+    /// An option before `--`: a letter (`-f`) alone or in a cluster, a long name that may be cut short.
     pub(in crate::permission) fn has_flag(self, flag: &str) -> bool {
         let letter = flag.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
         self.options().any(|text| match letter {
             Some(letter) => !text.starts_with("--") && text.contains(letter),
-            None => text == flag,
+            None => {
+                let name = text.split('=').next().unwrap_or(text);
+                name.len() > 2 && flag.starts_with(name)
+            }
         })
+    }
+
+    /// An option of `flags` that is certainly given: no value of an option in `valued`, and not taken back by `--no-...`.
+    pub(in crate::permission) fn surely_has(self, flags: &[String], valued: &[String]) -> bool {
+        let syntax = OptionSyntax { valued, long: flags, ..OptionSyntax::default() };
+        let taken_back = |flag: &str| {
+            let long = flag.strip_prefix("--");
+            let is_no = |text: &str, long: &str| {
+                let name = text.strip_prefix("--no-").map(|name| name.split('=').next().unwrap_or(name));
+                name.is_some_and(|name| long.starts_with(name))
+            };
+            let same = |other: &&String| match (long, other.strip_prefix("--")) {
+                (None, Some(other)) => {
+                    let letter = flag.trim_start_matches('-').to_ascii_lowercase();
+                    letter == "n" && other == "dry-run" || other.starts_with(&letter)
+                }
+                (Some(long), Some(other)) => long == other,
+                _ => false,
+            };
+            let mut longs = flags.iter().filter(same).filter_map(|long| long.strip_prefix("--"));
+            longs.any(|long| self.options().any(|text| is_no(text, long)))
+        };
+        let mut at = 0;
+        while let Some(word) = self.0.get(at) {
+            let Some(text) = word.text.as_deref() else { return false };
+            if text == "--" {
+                return false;
+            }
+            let found = syntax.found_in(self.0, at);
+            let exact = |option: &FoundOption| {
+                flags.contains(&option.name) && (!text.starts_with("--") || text == option.name)
+            };
+            if found.iter().any(|option| exact(option) && !taken_back(&option.name)) {
+                return true;
+            }
+            at += if found.iter().any(|option| matches!(option.value, OptionValue::Word(_))) { 2 } else { 1 };
+        }
+        false
     }
 
     pub(in crate::permission) fn options(self) -> impl Iterator<Item = &'a str> {

@@ -16,8 +16,15 @@ pub(in crate::permission) struct GitCommand<'a> {
 impl<'a> GitCommand<'a> {
     /// `None` where there is no subcommand.
     pub(in crate::permission) fn read(arguments: &'a [ShellWord]) -> Option<GitCommand<'a>> {
-        const VALUED: [&str; 6] =
-            ["-c", "--git-dir", "--work-tree", "--namespace", "--super-prefix", "--config-env"];
+        const VALUED: [&str; 7] = [
+            "-c",
+            "--git-dir",
+            "--work-tree",
+            "--namespace",
+            "--super-prefix",
+            "--config-env",
+            "--attr-source",
+        ];
         let (mut at, mut dir) = (0, None);
         while let Some(word) = arguments.get(at) {
             match word.text.as_deref() {

@@ -100,12 +100,20 @@ impl ShellParser {
             match self.peek_plain().as_deref() {
                 Some("!") => self.at += 1,
                 Some("time") => {
+                    let here = self.at;
                     self.at += 4;
                     self.skip_blanks();
-                    if self.peek_plain().as_deref() == Some("-p") {
-                        self.at += 2;
+                    for option in ["-p", "--"] {
+                        if self.peek_plain().as_deref() == Some(option) {
+                            self.at += 2;
+                        }
+                        self.skip_blanks();
                     }
-                    self.skip_blanks();
+                    // With another option it is the program of that name.
+                    if self.peek() == Some('-') {
+                        self.at = here;
+                        break;
+                    }
                     // `time` alone times nothing.
                     if self.peek().is_none_or(|c| matches!(c, '\n' | ';')) {
                         return Ok(());

@@ -4,22 +4,6 @@ use super::parse_state::ShellParseState;
 use super::parser::ShellParser;
 use super::{CommandSegment, RedirectKind, ShellParseError, ShellWord, WrapperKind};
 
-/// How many of `words` are options, with the words of those in `valued` and the two of those in `twice`.
-pub(super) fn options<T: AsRef<str>>(words: &[ShellWord], valued: &[T], twice: &[T]) -> usize {
-    let has = |list: &[T], text: &str| list.iter().any(|option| option.as_ref() == text);
-    let mut at = 0;
-    while let Some(text) = words.get(at).and_then(|w| w.text.as_deref()) {
-        match text {
-            "--" => return at + 1,
-            text if has(valued, text) => at += 2,
-            text if has(twice, text) => at += 3,
-            text if text.starts_with('-') && text.len() > 1 => at += 1,
-            _ => break,
-        }
-    }
-    at.min(words.len())
-}
-
 pub(super) fn is_assignment(text: &str) -> bool {
     text.split_once('=').is_some_and(|(name, _)| super::lexer::is_name(name))
 }

@@ -13,6 +13,7 @@ mod git;
 mod grammar;
 mod inner;
 mod lexer;
+mod options;
 mod parse_state;
 mod parser;
 mod redirect;

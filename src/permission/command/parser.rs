@@ -2,11 +2,16 @@
 
 use super::parse_state::ShellParseState;
 use super::{CommandSegment, SegmentKind, ShellParseError, WrapperKind};
+use std::cell::Cell;
+use std::rc::Rc;
 
 /// Lines longer than this are not read.
 pub(super) const MOST_CHARS: usize = 100_000;
 /// Deeper nesting than people write.
 const MOST_DEPTH: usize = 32;
+/// More options that no table knows than people write.
+const MOST_FORKS: usize = 64;
+
 pub(super) struct ShellParser {
     pub(super) chars: Vec<char>,
     pub(super) at: usize,
@@ -14,6 +19,8 @@ pub(super) struct ShellParser {
     pub(super) out: Vec<CommandSegment>,
     pub(super) pending: Vec<PendingHeredoc>,
     pub(super) state: ShellParseState,
+    /// How often a command may begin in more than one place, in the whole line.
+    forks: Rc<Cell<usize>>,
 }
 
 /// A here-document whose body begins after the next line end.
@@ -33,7 +40,14 @@ impl ShellParser {
             out: Vec::new(),
             pending: Vec::new(),
             state,
+            forks: Rc::default(),
         }
+    }
+
+    /// Counts places where a command may begin besides the first: each doubles what there is to read behind it.
+    pub(super) fn fork(&self, ends: usize) -> Result<(), ShellParseError> {
+        self.forks.set(self.forks.get() + ends.saturating_sub(1));
+        if self.forks.get() > MOST_FORKS { Err(ShellParseError::Long) } else { Ok(()) }
     }
 
     /// A parser of a text within this one.
@@ -44,7 +58,7 @@ impl ShellParser {
         if text.len() > MOST_CHARS {
             return Err(ShellParseError::Long);
         }
-        Ok(ShellParser::new(text, state, self.depth + 1))
+        Ok(ShellParser { forks: Rc::clone(&self.forks), ..ShellParser::new(text, state, self.depth + 1) })
     }
 
     pub(super) fn read_script(

@@ -12,9 +12,7 @@ impl ShellParser {
     /// A redirection, if one starts here; the inner `None` is one that names no file (`2>&1`).
     pub(super) fn redirect(&mut self) -> Result<Option<Option<ShellRedirect>>, ShellParseError> {
         let start = self.at;
-        while self.peek().is_some_and(|c| c.is_ascii_digit()) {
-            self.at += 1;
-        }
+        self.pass_descriptor();
         let both = self.at == start && (self.eat("&>>") || self.eat("&>"));
         if both {
             return self.target(RedirectKind::Write).map(Some);
@@ -40,6 +38,25 @@ impl ShellParser {
             }
         };
         self.target(kind).map(Some)
+    }
+
+    /// `2` or `{name}` before the sign.
+    fn pass_descriptor(&mut self) {
+        while self.peek().is_some_and(|c| c.is_ascii_digit()) {
+            self.at += 1;
+        }
+        if self.peek() != Some('{') {
+            return;
+        }
+        // No name is as long.
+        let rest = self.chars.get(self.at..).unwrap_or_default();
+        if let Some(end) = rest.iter().take(256).position(|c| *c == '}') {
+            let name: String = rest.get(1..end).unwrap_or_default().iter().collect();
+            let signed = matches!(rest.get(end + 1), Some('<' | '>'));
+            if signed && super::lexer::is_name(&name) {
+                self.at += end + 1;
+            }
+        }
     }
 
     fn target(&mut self, kind: RedirectKind) -> Result<Option<ShellRedirect>, ShellParseError> {

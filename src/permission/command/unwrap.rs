@@ -2,7 +2,7 @@
 //!
 //! A wrapper that is not known here is judged as a command of its own, and a rule or a person answers for it.
 
-use super::inner::options;
+use super::options::OptionValue;
 use super::parser::ShellParser;
 use super::wrappers;
 use super::wrappers::WrapperTable;
@@ -19,21 +19,24 @@ fn see_through(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result
     let Some(program) = segment.program().map(String::from) else { return Ok(()) };
     let table = wrappers::table()?;
     match program.as_str() {
-        "env" => env(parser, segment),
+        "env" => env(parser, segment, table),
         "command" => {
-            let lookup = |w: &ShellWord| {
-                w.text.as_deref().is_some_and(|t| t.starts_with('-') && t.contains(['v', 'V']))
-            };
-            if segment.arguments().first().is_some_and(lookup) {
+            let words = segment.arguments().to_vec();
+            let read = table.options_of("command").read(&words, 0);
+            if read.found.iter().any(|option| matches!(option.name.as_str(), "-v" | "-V")) {
                 return Ok(());
             }
-            let at = options::<&str>(segment.arguments(), &[], &[]);
-            run_from(parser, segment, at, WrapperKind::Transparent)
+            let carrier = consent(read.certain);
+            parser.fork(read.ends.len())?;
+            read.ends.into_iter().try_for_each(|at| run_from(parser, segment, at, carrier))
         }
         "xargs" => xargs(parser, segment, table),
         "find" | "fd" | "fdfind" => find(parser, segment, table),
         "eval" => {
-            let words = segment.arguments().to_vec();
+            let mut words = segment.arguments().to_vec();
+            if words.first().is_some_and(|w| w.is("--")) {
+                words.remove(0);
+            }
             let state = parser.state.clone();
             if let Some(state) = parser.script_of(segment, &words, state)? {
                 parser.state = state;
@@ -44,14 +47,23 @@ fn see_through(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result
             Ok(())
         }
         "watch" => {
-            let valued = ["-n", "--interval", "-q", "--equexit"];
-            let at = options(segment.arguments(), &valued, &[]);
-            let words = segment.arguments().get(at..).unwrap_or_default().to_vec();
-            let state = parser.state.for_new_shell();
-            parser.script_of(segment, &words, state).map(drop)
+            let words = segment.arguments().to_vec();
+            let read = table.options_of("watch").read(&words, 0);
+            parser.fork(read.ends.len())?;
+            for at in read.ends {
+                let state = parser.state.for_new_shell();
+                parser.script_of(segment, words.get(at..).unwrap_or_default(), state)?;
+            }
+            if !read.certain {
+                segment.carrier = WrapperKind::Itself;
+            }
+            Ok(())
         }
         "git" => git(parser, segment),
-        "trap" => own_script(parser, segment, 0),
+        "trap" => {
+            let ended = segment.arguments().first().is_some_and(|w| w.is("--"));
+            own_script(parser, segment, usize::from(ended))
+        }
         "alias" => alias(parser, segment),
         name if wrappers::is_shell(name) => shell(parser, segment),
         name => match table.find(name) {
@@ -59,6 +71,11 @@ fn see_through(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result
             None => Ok(()),
         },
     }
+}
+
+/// Consent to what a wrapper runs is enough only where its options are certain.
+fn consent(certain: bool) -> WrapperKind {
+    if certain { WrapperKind::Transparent } else { WrapperKind::Itself }
 }
 
 /// The command that starts at argument `at`.
@@ -102,21 +119,43 @@ fn alias(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), S
 /// `sh -c SCRIPT`, `sh <<EOF`, `sh <<< TEXT`. A script file or a pipe is for the danger list to judge.
 fn shell(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), ShellParseError> {
     let words = segment.arguments().to_vec();
-    let (mut at, mut takes_script) = (0, false);
+    let (mut at, mut takes_script, mut unclear) = (0, false, false);
+    let state = parser.state.for_new_shell();
     while let Some(text) = words.get(at).and_then(|w| w.text.as_deref()) {
         if matches!(text, "--rcfile" | "--init-file") {
             at += 2;
             continue;
         }
-        if !text.starts_with(['-', '+']) || text == "-" || text == "--" {
+        if matches!(text, "-" | "--") {
+            at += 1;
+            break;
+        }
+        if !text.starts_with(['-', '+']) {
             break;
         }
         let cluster = !text.starts_with("--");
         takes_script |= text.starts_with('-') && cluster && text.contains('c');
-        // `-euo pipefail`: a cluster that ends so takes a word.
-        at += if cluster && text.ends_with(['o', 'O']) { 2 } else { 1 };
+        // fish: `--command=TEXT`, `--init-command TEXT`, cut short or not.
+        let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
+        if name.len() > 3 && ["--command", "--init-command"].iter().any(|long| long.starts_with(name)) {
+            let next = || words.get(at + 1).cloned();
+            let script: Vec<ShellWord> = value.map(ShellWord::literal).or_else(next).into_iter().collect();
+            parser.script_of(segment, &script, state.clone())?;
+            at += if value.is_some() { 1 } else { 2 };
+            continue;
+        }
+        // `-euo pipefail`: a cluster that ends so takes a word. Elsewhere in a cluster some shells take one and some do not.
+        let ends = text.ends_with(['o', 'O']);
+        unclear |= cluster && !ends && text.contains(['o', 'O']);
+        at += if cluster && ends { 2 } else { 1 };
     }
-    let state = parser.state.for_new_shell();
+    if takes_script && unclear {
+        for word in words.get(at..).unwrap_or_default() {
+            parser.script_of(segment, std::slice::from_ref(word), state.clone())?;
+        }
+        segment.carrier = WrapperKind::Itself;
+        return Ok(());
+    }
     if takes_script {
         let script: Vec<ShellWord> = words.get(at).cloned().into_iter().collect();
         if !script.is_empty() {
@@ -131,60 +170,84 @@ fn shell(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), S
     }
 }
 
-fn env(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), ShellParseError> {
+fn env(
+    parser: &mut ShellParser,
+    segment: &mut CommandSegment,
+    table: &WrapperTable,
+) -> Result<(), ShellParseError> {
     let words = segment.arguments().to_vec();
-    let mut at = 0;
-    let mut set = Vec::new();
-    let mut carrier = WrapperKind::Transparent;
-    while let Some(word) = words.get(at) {
-        let Some(text) = word.text.as_deref() else {
-            // `env $X cmd`: what comes first is not known.
-            match word.source.split_once('=') {
-                Some((name, _)) if super::lexer::is_name(name) => {
-                    set.push((name.to_string(), ShellWord::unknown(&word.source)));
-                    at += 1;
-                    continue;
-                }
-                _ => break,
-            }
+    let read = table.options_of("env").read(&words, 0);
+    let mut carrier = consent(read.certain);
+    let has = |names: [&str; 2]| read.found.iter().find(|option| names.contains(&option.name.as_str()));
+    if let Some(option) = has(["-S", "--split-string"]) {
+        return match &option.value {
+            OptionValue::Word(text) => split(parser, segment, &words, text),
+            _ => Err(ShellParseError::Unsupported("`env -S` in one word")),
         };
-        match text {
-            "-u" | "--unset" => at += 2,
-            "-C" | "--chdir" => {
-                // The command runs elsewhere; its paths are not followed there.
-                carrier = WrapperKind::Itself;
-                at += 2;
-            }
-            "-S" | "--split-string" => {
-                let state = parser.state.for_new_shell();
-                let script: Vec<ShellWord> = words.get(at + 1..).unwrap_or_default().to_vec();
-                return parser.script_of(segment, &script, state).map(drop);
-            }
-            "--" => {
-                at += 1;
-                break;
-            }
-            text if text.starts_with("-S") || text.starts_with("--split-string=") => {
-                return Err(ShellParseError::Unsupported("`env -S` in one word"));
-            }
-            text if text.starts_with('-') => at += 1,
-            text => match text.split_once('=') {
-                Some((name, value)) => {
-                    set.push((name.to_string(), ShellWord::literal(value)));
-                    at += 1;
-                }
-                None => break,
-            },
-        }
     }
-    run_from(parser, segment, at, carrier)?;
-    for inner in &mut segment.inner {
-        assign(inner, &set);
-        if carrier == WrapperKind::Itself {
-            inner.dirs = None;
+    // The command runs elsewhere; its paths are not followed there.
+    let elsewhere = has(["-C", "--chdir"]).is_some();
+    if elsewhere {
+        carrier = WrapperKind::Itself;
+    }
+    parser.fork(read.ends.len())?;
+    for end in read.ends {
+        let (set, at) = variables(&words, end);
+        // Options behind a variable: env takes them for the program, and others might not.
+        let late = words.get(at).is_some_and(|w| w.source.starts_with('-'));
+        let ends = if late { table.options_of("env").read(&words, at).ends } else { vec![at] };
+        let from = segment.inner.len();
+        parser.fork(ends.len())?;
+        for at in ends {
+            run_from(parser, segment, at, carrier)?;
+        }
+        for inner in segment.inner.iter_mut().skip(from) {
+            assign(inner, &set);
+            if elsewhere {
+                inner.dirs = None;
+            }
         }
     }
     Ok(())
+}
+
+/// The variables that env sets, from `at` on, and where the command begins.
+fn variables(words: &[ShellWord], at: usize) -> (Vec<(String, ShellWord)>, usize) {
+    let mut set = Vec::new();
+    // `env - A=b make`: the same as `-i`.
+    let mut at = at + usize::from(words.get(at).is_some_and(|w| w.is("-")));
+    while let Some(word) = words.get(at) {
+        let text = word.text.as_deref();
+        let Some((name, value)) = text.unwrap_or(&word.source).split_once('=') else { break };
+        match text {
+            Some(text) if !text.starts_with('-') => set.push((name.to_string(), ShellWord::literal(value))),
+            // `env $X cmd`: what comes first is not known.
+            None if super::lexer::is_name(name) => {
+                set.push((name.to_string(), ShellWord::unknown(&word.source)));
+            }
+            _ => break,
+        }
+        at += 1;
+    }
+    (set, at)
+}
+
+/// `env -S TEXT WORD...`: the text is cut into words, which are options, variables and a command for env again.
+fn split(
+    parser: &mut ShellParser,
+    segment: &mut CommandSegment,
+    words: &[ShellWord],
+    text: &ShellWord,
+) -> Result<(), ShellParseError> {
+    // Escapes and comments are env's own and not those of a shell.
+    if text.source.contains(['\\', '#']) {
+        return Err(ShellParseError::Unsupported("`env -S` with an escape or a comment"));
+    }
+    let at = words.iter().position(|w| w == text).map_or(words.len(), |at| at);
+    let mut script = vec![ShellWord::literal("env")];
+    script.extend(words.get(at..).unwrap_or_default().iter().cloned());
+    let state = parser.state.for_new_shell();
+    parser.script_of(segment, &script, state).map(drop)
 }
 
 fn assign(segment: &mut CommandSegment, set: &[(String, ShellWord)]) {
@@ -200,28 +263,36 @@ fn xargs(
     table: &WrapperTable,
 ) -> Result<(), ShellParseError> {
     let words = segment.arguments().to_vec();
-    let at = options(&words, &table.xargs_valued, &[]);
-    let replaces: Option<String> = words.iter().take(at).enumerate().find_map(|(i, w)| {
-        let text = w.text.as_deref()?;
-        match text {
-            "-I" | "--replace" => words.get(i + 1).and_then(|w| w.text.clone()),
-            "-i" => Some("{}".into()),
-            text => text.strip_prefix("-I").map(String::from),
+    let read = table.options_of("xargs").read(&words, 0);
+    let replaces: Option<String> = read.found.iter().rev().find_map(|option| {
+        let text = match &option.value {
+            OptionValue::Here(text) => Some(text.clone()),
+            OptionValue::Word(word) => word.text.clone(),
+            OptionValue::None => None,
+        };
+        match option.name.as_str() {
+            "-I" => text,
+            "-i" | "--replace" => Some(text.unwrap_or_else(|| "{}".into())),
+            _ => None,
         }
     });
-    let mut command: Vec<ShellWord> = words.get(at..).unwrap_or_default().to_vec();
-    if command.is_empty() {
-        command.push(ShellWord::literal("echo"));
-    }
-    match replaces {
-        Some(mark) => {
-            for word in command.iter_mut().filter(|w| w.source.contains(&mark)) {
-                *word = ShellWord::unknown(&word.source.replace(&mark, "(standard input)"));
-            }
+    parser.fork(read.ends.len())?;
+    for end in read.ends {
+        let mut command: Vec<ShellWord> = words.get(end..).unwrap_or_default().to_vec();
+        if command.is_empty() {
+            command.push(ShellWord::literal("echo"));
         }
-        None => command.push(ShellWord::unknown("(standard input)")),
+        match &replaces {
+            Some(mark) => {
+                for word in command.iter_mut().filter(|w| w.source.contains(mark)) {
+                    *word = ShellWord::unknown(&word.source.replace(mark, "(standard input)"));
+                }
+            }
+            None => command.push(ShellWord::unknown("(standard input)")),
+        }
+        parser.run_words(segment, command, consent(read.certain))?;
     }
-    parser.run_words(segment, command, WrapperKind::Transparent)
+    Ok(())
 }
 
 /// `find ... -exec CMD ;`, `fd ... -x CMD`. The search itself needs consent of its own.
@@ -231,16 +302,32 @@ fn find(
     table: &WrapperTable,
 ) -> Result<(), ShellParseError> {
     let words = segment.arguments().to_vec();
+    let is_find = segment.program() == Some("find");
     let mut at = 0;
     while let Some(word) = words.get(at) {
         at += 1;
+        let mut command = Vec::new();
         if !table.find_runs.iter().any(|run| word.is(run)) {
-            continue;
+            let options = table.options_of("fd").found_in(&words, at - 1);
+            let runs = options.into_iter().find(|option| table.find_runs.contains(&option.name));
+            match runs.filter(|_| !is_find).map(|option| option.value) {
+                None => continue,
+                // `-x=rm` is `-x rm`.
+                Some(OptionValue::Here(text)) => {
+                    command.push(ShellWord::literal(text.strip_prefix('=').unwrap_or(&text)));
+                }
+                Some(_) => {}
+            }
         }
         let ends = |w: &ShellWord| w.is(";") || w.is("+");
         let rest = words.get(at..).unwrap_or_default();
-        let command: Vec<ShellWord> = rest.iter().take_while(|w| !ends(w)).map(found).collect();
-        at += command.len();
+        let given = rest.iter().take_while(|w| !ends(w));
+        at += given.clone().count();
+        command.extend(given.map(found));
+        // fd adds the name where no place is marked for it.
+        if !is_find && !command.is_empty() && !command.iter().any(|w| w.source.contains('{')) {
+            command.push(ShellWord::unknown("{}"));
+        }
         parser.run_words(segment, command, WrapperKind::Itself)?;
     }
     Ok(())
@@ -252,18 +339,33 @@ fn found(word: &ShellWord) -> ShellWord {
 }
 
 fn git(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), ShellParseError> {
+    let runs =
+        |name: &str| name.len() > 3 && ["--exec", "--extcmd"].iter().any(|long| long.starts_with(name));
     let words = segment.arguments().to_vec();
     for (at, word) in words.iter().enumerate() {
         let Some(text) = word.text.as_deref() else { continue };
         let next = || words.get(at + 1).and_then(|w| w.text.clone());
+        // The words behind this one, options and `--` left out.
+        let rest = || {
+            let rest = words.iter().skip(at + 1).map(ShellWord::shown);
+            rest.skip_while(|text| text.starts_with('-')).collect::<Vec<_>>().join(" ")
+        };
         let script = match text {
-            "foreach" | "--exec" | "-x" => next(),
+            "foreach" => Some(rest()),
+            "-x" => next(),
             "-c" => next().and_then(|t| t.split_once("=!").map(|(_, script)| script.to_string())),
-            "run" if at > 0 && words.get(at - 1).is_some_and(|w| w.is("bisect")) => {
-                let rest: Vec<&str> = words.iter().skip(at + 1).map(ShellWord::shown).collect();
-                Some(rest.join(" "))
+            "run" if at > 0 && words.get(at - 1).is_some_and(|w| w.is("bisect")) => Some(rest()),
+            text if text.starts_with("--") => match text.split_once('=') {
+                Some((name, script)) if runs(name) => Some(script.to_string()),
+                None if runs(text) => next(),
+                _ => None,
+            },
+            // `git rebase -ix TEXT`
+            text if text.starts_with('-') && words.iter().take(at).any(|w| w.is("rebase")) => {
+                let script = text.split_once('x').map(|(_, script)| script.to_string());
+                script.and_then(|script| if script.is_empty() { next() } else { Some(script) })
             }
-            text => text.strip_prefix("--exec=").map(String::from),
+            _ => None,
         };
         if let Some(script) = script {
             let state = parser.state.for_new_shell();
@@ -271,6 +373,10 @@ fn git(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), She
             if let Ok((found, _)) = parser.read_script(&script, state) {
                 segment.inner.extend(found);
                 segment.carrier = WrapperKind::Itself;
+            }
+            // All words behind it belong to the script.
+            if matches!(text, "foreach" | "run") {
+                break;
             }
         }
     }

@@ -1,19 +1,32 @@
 //! The programs that run another one, as a table: `tables/wrappers.toml`. What is behind each is read here; nothing about any one
 //! program stands in the code.
 
-use super::inner::{is_assignment, options};
+use super::inner::is_assignment;
+use super::options::{FoundOption, OptionSyntax, OptionValue};
 use super::parser::ShellParser;
 use super::{CommandSegment, ShellParseError, ShellWord, WrapperKind};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WrapperTable {
     shells: Vec<String>,
-    pub(super) xargs_valued: Vec<String>,
     pub(super) find_runs: Vec<String>,
+    options: BTreeMap<String, OptionColumns>,
     wrapper: Vec<CommandWrapper>,
+}
+
+/// The options of a program that `unwrap.rs` handles.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct OptionColumns {
+    letters: String,
+    long: Vec<String>,
+    optional: Vec<String>,
+    valued: Vec<String>,
+    script: Vec<String>,
 }
 
 /// One row; `tables/wrappers.toml` says what each column means.
@@ -23,6 +36,12 @@ pub(super) struct CommandWrapper {
     name: String,
     #[serde(default)]
     sub: Vec<String>,
+    #[serde(default)]
+    letters: String,
+    #[serde(default)]
+    long: Vec<String>,
+    #[serde(default)]
+    optional: Vec<String>,
     #[serde(default)]
     valued: Vec<String>,
     #[serde(default)]
@@ -37,6 +56,12 @@ pub(super) struct CommandWrapper {
     /// Each word may be a text for a shell; behind `:::` stand words that are put into it.
     #[serde(default)]
     each: bool,
+    /// It adds a word to the command where no place for one is marked.
+    #[serde(default)]
+    adds: bool,
+    /// Options may stand behind the words that come before the command, too.
+    #[serde(default)]
+    again: bool,
     /// The name of an architecture may come first.
     #[serde(default)]
     arch: bool,
@@ -67,6 +92,19 @@ pub(in crate::permission) fn is_shell(program: &str) -> bool {
 }
 
 impl WrapperTable {
+    /// The options of a program that has no row.
+    pub(super) fn options_of(&self, program: &str) -> OptionSyntax<'_> {
+        let Some(columns) = self.options.get(program) else { return OptionSyntax::default() };
+        OptionSyntax {
+            letters: &columns.letters,
+            long: &columns.long,
+            optional: &columns.optional,
+            valued: &columns.valued,
+            twice: &[],
+            script: &columns.script,
+        }
+    }
+
     /// The row of a program.
     pub(super) fn find(&self, program: &str) -> Option<&CommandWrapper> {
         let loader = ["ld-linux", "ld-musl", "ld64.so", "ld.so"].iter().any(|stem| program.starts_with(stem));
@@ -101,19 +139,48 @@ impl CommandWrapper {
         if self.arch && !first.starts_with('-') {
             at = 1;
         }
-        at += options(words.get(at..).unwrap_or_default(), &self.valued, &self.valued_twice);
-        at = self.command(&words, at);
+        let read = self.syntax().read(&words, at);
+        let certain = read.certain || self.carrier == WrapperConsent::Itself;
+        parser.fork(read.ends.len())?;
+        for end in read.ends {
+            self.from(parser, segment, &words, end)?;
+        }
+        // What it runs is not certain, so consent to that is not enough.
+        if !certain && segment.carrier == WrapperKind::Transparent {
+            segment.carrier = WrapperKind::Itself;
+        }
+        Ok(())
+    }
+
+    fn syntax(&self) -> OptionSyntax<'_> {
+        OptionSyntax {
+            letters: &self.letters,
+            long: &self.long,
+            optional: &self.optional,
+            valued: &self.valued,
+            twice: &self.valued_twice,
+            script: &self.script,
+        }
+    }
+
+    /// What the segment runs if its options end at `end`.
+    fn from(
+        &self,
+        parser: &mut ShellParser,
+        segment: &mut CommandSegment,
+        words: &[ShellWord],
+        end: usize,
+    ) -> Result<(), ShellParseError> {
+        let mut at = self.command(words, end);
+        if self.again {
+            at = self.syntax().read(words, at).ends.first().copied().unwrap_or(at);
+        }
         // Options for a text may stand behind the words that come before the command: `flock FILE -c TEXT`.
-        let head = words.get(..words.len().min(at.saturating_add(2))).unwrap_or_default();
-        for (place, word) in head.iter().enumerate() {
-            let text = match self.text_after(word) {
-                Some(OptionValue::Here(text)) => ShellWord::literal(text),
-                Some(OptionValue::Next) => {
-                    words.get(place + 1).cloned().unwrap_or_else(|| ShellWord::literal(""))
-                }
-                None => continue,
-            };
-            return self.script(parser, segment, &[text]).map(drop);
+        let head = words.len().min(at.saturating_add(2));
+        let options = (0..head).flat_map(|place| self.syntax().found_in(words, place));
+        let texts: Vec<ShellWord> = options.filter_map(|option| self.text_of(option)).collect();
+        for text in &texts {
+            self.script(parser, segment, std::slice::from_ref(text))?;
         }
         // `sudo A=b make` sets a variable for it.
         while self.carrier == WrapperConsent::Itself
@@ -122,6 +189,11 @@ impl CommandWrapper {
             at += 1;
         }
         let command = words.get(at..).unwrap_or_default();
+        if !texts.is_empty()
+            && (command.is_empty() || command.first().is_some_and(|w| w.source.starts_with('-')))
+        {
+            return Ok(());
+        }
         if self.each {
             return self.each(parser, segment, command);
         }
@@ -142,19 +214,15 @@ impl CommandWrapper {
         if words.get(at).is_some_and(|w| w.is("--")) { at + 1 } else { at }
     }
 
-    /// Whether `word` is an option behind which a text for a shell stands; also in a cluster: `-qc`.
-    fn text_after<'w>(&self, word: &'w ShellWord) -> Option<OptionValue<'w>> {
-        let text = word.text.as_deref()?;
-        self.script.iter().find_map(|option| {
-            if text == option {
-                return Some(OptionValue::Next);
-            }
-            if option.starts_with("--") {
-                let value = text.strip_prefix(option.as_str())?.strip_prefix('=')?;
-                return Some(OptionValue::Here(value));
-            }
-            let cluster = text.starts_with('-') && !text.starts_with("--") && text.len() < 8;
-            (cluster && text.ends_with(option.trim_start_matches('-'))).then_some(OptionValue::Next)
+    /// The text for a shell that an option holds.
+    fn text_of(&self, option: FoundOption) -> Option<ShellWord> {
+        if !self.script.contains(&option.name) {
+            return None;
+        }
+        Some(match option.value {
+            OptionValue::None => ShellWord::literal(""),
+            OptionValue::Here(text) => ShellWord::literal(&text),
+            OptionValue::Word(word) => word,
         })
     }
 
@@ -187,18 +255,17 @@ impl CommandWrapper {
         for text in texts.iter().filter(spaced) {
             self.script(parser, segment, std::slice::from_ref(text))?;
         }
-        if !self.script(parser, segment, command)? {
-            parser.run_words(segment, command.to_vec(), self.carrier())?;
+        let mut command = command.to_vec();
+        let marked = |w: &ShellWord| w.source.contains('{');
+        if self.adds && !command.is_empty() && !command.iter().any(marked) {
+            command.push(ShellWord::literal("$1"));
+        }
+        if !self.script(parser, segment, &command)? {
+            parser.run_words(segment, command, self.carrier())?;
         }
         segment.carrier = self.carrier();
         Ok(())
     }
-}
-
-/// Where the text of an option is.
-enum OptionValue<'w> {
-    Here(&'w str),
-    Next,
 }
 
 #[cfg(test)]

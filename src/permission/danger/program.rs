@@ -185,12 +185,21 @@ fn interpreter(name: &str, segment: &CommandSegment, args: CommandArgs<'_>) -> O
     let mut texts =
         args.0.iter().map(|w| &w.source).chain(segment.redirects.iter().map(|r| &r.target.source));
     let says = texts.any(|text| table.deletes.iter().any(|deletes| text.contains(deletes)));
-    if says && (inline || !segment.redirects.is_empty()) {
+    let cluster = |text: &str| table.inline.iter().any(|option| is_inline(text, option));
+    if says && (inline || args.options().any(cluster) || !segment.redirects.is_empty()) {
         return Some(CommandDanger::unclear(&format!("a `{name}` script on the line deletes files")));
     }
     let fed = segment.fed_by.iter().any(|program| table.fetchers.contains(program));
     let stdin = args.operands().is_empty() || args.has("-");
     (fed && stdin && !inline).then(|| fetched(name))
+}
+
+/// `option` alone, with its value, or in a cluster: `-pe`.
+fn is_inline(text: &str, option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(_) => text.split('=').next() == Some(option),
+        None => !text.starts_with("--") && text.contains(option.trim_start_matches('-')),
+    }
 }
 
 /// A statement among the words, or in what a pipe or a redirection brings in.

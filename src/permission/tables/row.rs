@@ -82,8 +82,9 @@ impl CommandRow {
                 all.len() == words.len() && all.iter().zip(words).all(|(text, word)| word.is(text))
             })
             && (self.only.is_empty() || args.0.iter().all(allowed))
-            && self.when.as_ref().is_none_or(|condition| condition.holds(args))
+            && self.when.as_ref().is_none_or(|condition| condition.holds(args) || condition.has_flag(args))
             && !self.unless.holds(args)
+            && !args.surely_has(&self.unless.flags, &self.valued)
     }
 
     /// The arguments after the subcommand; `None` if the row does not match the subcommand.
@@ -129,6 +130,10 @@ impl CommandRow {
 }
 
 impl WordCondition {
+    fn has_flag(&self, args: CommandArgs<'_>) -> bool {
+        self.flags.iter().any(|flag| args.has_flag(flag))
+    }
+
     fn holds(&self, args: CommandArgs<'_>) -> bool {
         let any = |list: &[String], test: fn(&ShellWord, &str) -> bool| {
             list.iter().any(|text| args.0.iter().any(|word| test(word, text)))
@@ -138,7 +143,6 @@ impl WordCondition {
             || any(&self.words, ShellWord::is)
             || any(&self.starts, |word, start| word.source.starts_with(start))
             || any(&self.contains, |word, part| word.source.contains(part))
-            || self.flags.iter().any(|flag| args.has_flag(flag))
             || self.operand_starts.iter().any(|start| operands.iter().any(|w| w.source.starts_with(start)))
             || self.operands_above.is_some_and(|most| operands.len() > most)
             || self.no_operands && operands.is_empty()
