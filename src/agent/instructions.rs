@@ -4,8 +4,9 @@
 use super::conversation::notes::instructions_in;
 use crate::conversation::{InstructionsVersion, Note};
 use crate::text::regular_file;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
+use thiserror::Error;
 
 /// All files together; what is beyond is cut, and the cut is said.
 pub const MAX_BYTES: usize = 32 * 1024;
@@ -51,23 +52,33 @@ impl ProjectInstructions {
     }
 }
 
+/// Why a file of instructions is left out.
+#[derive(Debug, Error)]
+enum InstructionsError {
+    #[error("it is a link out of the workspace: not read")]
+    LinkOut,
+    #[error("a rule denies reading it")]
+    Denied,
+    #[error(transparent)]
+    Read(#[from] io::Error),
+}
+
 /// Whether the rules let a file be read.
 pub(super) type MayRead<'a> = dyn Fn(&Path) -> bool + 'a;
 
 /// Reads one file. Whoever wrote the repository may have made it a link to a file of the person, so a link counts only
 /// within the repository.
-fn text_of(path: &Path, root: &Path, may_read: &MayRead<'_>) -> Result<String, String> {
-    let words = |e: std::io::Error| e.to_string();
-    let real = fs::canonicalize(path).map_err(words)?;
+fn text_of(path: &Path, root: &Path, may_read: &MayRead<'_>) -> Result<String, InstructionsError> {
+    let real = fs::canonicalize(path)?;
     // A device or a pipe says so by itself.
-    let inside = real.starts_with(fs::canonicalize(root).map_err(words)?);
+    let inside = real.starts_with(fs::canonicalize(root)?);
     if !inside && real.is_file() {
-        return Err("it is a link out of the workspace: not read".into());
+        return Err(InstructionsError::LinkOut);
     }
     if !may_read(path) || !may_read(&real) {
-        return Err("a rule denies reading it".into());
+        return Err(InstructionsError::Denied);
     }
-    regular_file::read_to_string(&real, LARGEST).map_err(words)
+    Ok(regular_file::read_to_string(&real, LARGEST)?)
 }
 
 fn read(cwd: &Path, may_read: &MayRead<'_>) -> (String, Vec<PathBuf>, Vec<String>) {

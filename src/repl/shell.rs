@@ -1,6 +1,6 @@
 //! The loop: a prompt, a line, what comes of it, and again.
 
-use super::attach::{NO_SUCH_FILE, attach, mentioned, named_file, without_escapes};
+use super::attach::{AttachError, attach, mentioned, named_file, without_escapes};
 use super::background::RememberedBackground;
 use super::commands::review::{report_was_sent, unsent_report};
 use super::commands::{COMMANDS, jobs, run as run_command, sessions};
@@ -392,7 +392,7 @@ impl Shell<'_> {
         // Before a session is made of a message that is not sent.
         if let Some(missing) = mentioned.iter().find(|path| named_file(&self.context, path).is_none()) {
             let hint = format!("nothing was sent; to send it as text, write \\@{missing}");
-            self.context.output.error(&format!("@{missing}: {NO_SUCH_FILE}"), Some(&hint));
+            self.context.output.error(&format!("@{missing}: {}", AttachError::NoFile), Some(&hint));
             return Ok(self.unsent.take(Some(text.to_string()), draft));
         }
         let context = &mut self.context;

@@ -9,9 +9,23 @@ use crate::ui::picture;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use thiserror::Error;
 
-/// Why a mention of nothing is not sent.
-pub(crate) const NO_SUCH_FILE: &str = "no such file or directory";
+/// Why a mention is not sent.
+#[derive(Debug, Error)]
+pub(crate) enum AttachError {
+    #[error("no such file or directory")]
+    NoFile,
+    /// What the tool answered.
+    #[error("{0}")]
+    Refused(String),
+    #[error("the model {model} does not accept pictures")]
+    Blind { model: String },
+    #[error(
+        "the model {model} does not accept PDF here; attach its text: `!pdftotext {path} {path}.txt`, then `@{path}.txt`"
+    )]
+    Unread { model: String, path: String },
+}
 
 /// The file that a mention names, if it exists.
 pub(crate) fn named_file(context: &CommandContext<'_>, path: &str) -> Option<PathBuf> {
@@ -23,29 +37,26 @@ pub(crate) fn named_file(context: &CommandContext<'_>, path: &str) -> Option<Pat
 
 /// Reads `path` with placet's own tool, through the gate of every call; the model has then seen it. The mention is the
 /// person's: it does not depend on the tools that the model has.
-pub(crate) fn attach(context: &CommandContext<'_>, path: &str) -> Result<Vec<Part>, String> {
-    let missing = || NO_SUCH_FILE.to_string();
-    let file = named_file(context, path).ok_or_else(missing)?;
-    let agent = context.conversation.agent.as_ref().ok_or_else(missing)?;
+pub(crate) fn attach(context: &CommandContext<'_>, path: &str) -> Result<Vec<Part>, AttachError> {
+    let file = named_file(context, path).ok_or(AttachError::NoFile)?;
+    let agent = context.conversation.agent.as_ref().ok_or(AttachError::NoFile)?;
     let tool = if file.is_dir() { "list_directory" } else { "read_file" };
     let input = serde_json::json!({ "path": path });
     let (blind, unread) = (!agent.model().capabilities.vision, !agent.model().capabilities.pdf);
-    let model = &agent.model().name;
+    let model = || agent.model().name.clone();
     // A picture that they named is dropped or pasted from anywhere; what is denied stays denied. Text from outside is not
     // taken on a word that may have come with a short paste.
     let reply = if is_picture(&file) { ApprovalReply::Yes } else { ApprovalReply::Nobody };
     let result = context.call_for_person(agent, ("attached", tool), input, reply);
     if result.outcome != CallOutcome::Done {
-        return Err(result.body());
+        return Err(AttachError::Refused(result.body()));
     }
     let shown = || result.parts.iter().filter_map(Part::as_image);
     if blind && shown().any(|image| !image.is_pdf()) {
-        return Err(format!("the model {model} does not accept pictures"));
+        return Err(AttachError::Blind { model: model() });
     }
     if unread && shown().any(Image::is_pdf) {
-        return Err(format!(
-            "the model {model} does not accept PDF here; attach its text: `!pdftotext {path} {path}.txt`, then `@{path}.txt`"
-        ));
+        return Err(AttachError::Unread { model: model(), path: path.into() });
     }
     let chips: Vec<String> =
         shown().map(|image| format!("attached {} {}", image.word(), picture::chip(image))).collect();

@@ -4,6 +4,6 @@ mod files;
 mod mentions;
 mod pasted_pictures;
 
-pub(super) use files::{NO_SUCH_FILE, attach, named_file};
+pub(super) use files::{AttachError, attach, named_file};
 pub(super) use mentions::{mentioned, without_escapes};
 pub(super) use pasted_pictures::{dropped, from_clipboard};
