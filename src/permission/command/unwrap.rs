@@ -342,19 +342,26 @@ fn git(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), She
     let runs =
         |name: &str| name.len() > 3 && ["--exec", "--extcmd"].iter().any(|long| long.starts_with(name));
     let words = segment.arguments().to_vec();
+    let mut is_read = false;
     for (at, word) in words.iter().enumerate() {
         let Some(text) = word.text.as_deref() else { continue };
         let next = || words.get(at + 1).and_then(|w| w.text.clone());
         // The words behind this one, options and `--` left out.
         let rest = || {
-            let rest = words.iter().skip(at + 1).map(ShellWord::shown);
-            rest.skip_while(|text| text.starts_with('-')).collect::<Vec<_>>().join(" ")
+            let option = |w: &&ShellWord| w.source.starts_with('-');
+            words.iter().skip(at + 1).skip_while(option).cloned().collect::<Vec<ShellWord>>()
         };
+        let is_run = text == "run" && at > 0 && words.get(at - 1).is_some_and(|w| w.is("bisect"));
+        if text == "foreach" || is_run {
+            // The words behind a second one are read twice.
+            parser.fork(1 + usize::from(is_read))?;
+            is_read = true;
+            all_words(parser, segment, rest())?;
+            continue;
+        }
         let script = match text {
-            "foreach" => Some(rest()),
             "-x" => next(),
             "-c" => next().and_then(|t| t.split_once("=!").map(|(_, script)| script.to_string())),
-            "run" if at > 0 && words.get(at - 1).is_some_and(|w| w.is("bisect")) => Some(rest()),
             text if text.starts_with("--") => match text.split_once('=') {
                 Some((name, script)) if runs(name) => Some(script.to_string()),
                 None if runs(text) => next(),
@@ -374,11 +381,30 @@ fn git(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), She
                 segment.inner.extend(found);
                 segment.carrier = WrapperKind::Itself;
             }
-            // All words behind it belong to the script.
-            if matches!(text, "foreach" | "run") {
-                break;
-            }
         }
+    }
+    Ok(())
+}
+
+/// git runs all `words`: one is a text for a shell, and of several the first may be one.
+fn all_words(
+    parser: &mut ShellParser,
+    segment: &mut CommandSegment,
+    words: Vec<ShellWord>,
+) -> Result<(), ShellParseError> {
+    if words.is_empty() {
+        return Ok(());
+    }
+    let joined = words.iter().map(ShellWord::shown).collect::<Vec<_>>().join(" ");
+    let state = parser.state.for_new_shell();
+    if let Ok((found, _)) = parser.read_script(&joined, state) {
+        segment.inner.extend(found);
+        segment.carrier = WrapperKind::Itself;
+    }
+    // `git bisect run sh -c TEXT`: the words stay as they are.
+    let spaced = |w: &ShellWord| w.source.contains(char::is_whitespace);
+    if words.len() > 1 && words.iter().any(spaced) {
+        parser.run_words(segment, words, WrapperKind::Itself)?;
     }
     Ok(())
 }
