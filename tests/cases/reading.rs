@@ -75,7 +75,7 @@ fn a_file_opens_at_a_line_with_what_the_model_has_seen_and_what_is_pending() {
     pty.send("q");
     pty.until("the prompt", |s| s.trim_end().ends_with("±1 >"));
     pty.line("/view blob");
-    pty.until("what it is", |s| s.contains("blob: binary data, 3 bytes, blake3 "));
+    pty.until("what it is", |s| s.contains("blob: binary data, 3 bytes, blake3"));
     pty.line("/view none.txt");
     pty.until("that there is none", |s| s.contains("does not exist"));
 }

@@ -45,9 +45,10 @@ struct RowSeen {
 /// What is on the screen of a list.
 pub(super) struct ListWindow {
     pub(super) rows: Vec<Line<'static>>,
-    /// Screen rows in all, without what is closed.
+    /// Screen rows in all, without what is closed; how many of them are shown, and how many are further down.
     pub(super) total: usize,
     pub(super) fits: usize,
+    pub(super) below: usize,
     /// Differences that are closed.
     pub(super) closed: usize,
 }
@@ -117,7 +118,8 @@ impl ChangeList {
         let closed = (0..self.seen.len())
             .filter(|row| !self.open.contains(row) && self.is_required(*row, overview))
             .count();
-        ListWindow { rows, total, fits, closed }
+        let below = total - range.end;
+        ListWindow { rows, total, fits, below, closed }
     }
 
     /// What [`ChangeList::window`] returned last is on the screen.

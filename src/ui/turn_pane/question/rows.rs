@@ -90,11 +90,11 @@ impl PaneQuestion {
         {
             // What is hidden is said in one row, or in two where that is too long.
             let more = usize::from(columns < 75);
-            let ListWindow { rows: body, total, fits, closed } =
+            let ListWindow { rows: body, total, fits, below, closed } =
                 list.window(overview, columns, room.saturating_sub(more));
             let mut rows = head;
             rows.extend(body);
-            rows.extend(hidden_row(total - fits, closed, theme, columns));
+            rows.extend(hidden_row(below, closed, theme, columns));
             rows.extend(keys);
             return (rows, total, fits);
         }
