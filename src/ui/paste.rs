@@ -19,7 +19,7 @@ const ALL: usize = 100 * 1024 * 1024;
 const MARK: &str = "[Pasted text #";
 const NOT_KEPT: &str = "[a paste that the history does not keep: #";
 
-/// A paste of so many bytes is refused: with it, all pastes of the session would be larger than [`ALL`].
+/// A paste of so many bytes is refused: with it, all pastes of the session would be larger than 100 MB.
 #[derive(Debug, Error)]
 #[error("{}", refused(*.bytes, "all pastes of a session together are limited to 100 MB"))]
 pub struct PastesTooLarge {
