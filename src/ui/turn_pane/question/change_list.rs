@@ -18,6 +18,8 @@ use std::ops::Range;
 
 pub(super) struct ChangeList {
     differences: Differences,
+    /// By row: whether it opens to something, and whether that has to be seen before all of the question was.
+    kinds: Vec<RowKind>,
     /// Rows whose difference is open.
     open: BTreeSet<usize>,
     /// The person opened or closed one: from then on none opens because it fits.
@@ -31,6 +33,12 @@ pub(super) struct ChangeList {
     columns: usize,
     theme: Theme,
     laid_out: RefCell<Option<ListLayout>>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct RowKind {
+    has_difference: bool,
+    is_required: bool,
 }
 
 /// What of one row was on the screen.
@@ -65,8 +73,16 @@ impl ChangeList {
     pub(super) fn new(overview: &ChangeOverview, theme: &Theme) -> ChangeList {
         // What is cut off is no patch any more.
         let whole = overview.files.iter().map(|file| if file.left_out == 0 { &*file.patch } else { &[] });
+        let of_git = |row: usize| overview.list.get(row).is_none_or(|row| row.is_of_git);
+        let mut kinds = vec![RowKind::default(); overview.list.len()];
+        for file in &overview.files {
+            if let Some(kind) = kinds.get_mut(file.row) {
+                *kind = RowKind { has_difference: true, is_required: !of_git(file.row) };
+            }
+        }
         ChangeList {
             differences: Differences::new(whole, theme),
+            kinds,
             open: BTreeSet::new(),
             chosen: false,
             cursor: 0,
@@ -116,7 +132,7 @@ impl ChangeList {
             }
         }
         let closed = (0..self.seen.len())
-            .filter(|row| !self.open.contains(row) && self.is_required(*row, overview))
+            .filter(|row| !self.open.contains(row) && self.kind(*row).is_required)
             .count();
         let below = total - range.end;
         ListWindow { rows, total, fits, below, closed }
@@ -125,13 +141,16 @@ impl ChangeList {
     /// What [`ChangeList::window`] returned last is on the screen.
     pub(super) fn drawn(&mut self, overview: &ChangeOverview) {
         let range = self.scroll..self.scroll + self.fits;
+        let mut shown = BTreeSet::new();
         for part in self.parts(overview) {
             let (from, to) = (part.at.start.max(range.start), part.at.end.min(range.end));
             let Some(seen) = self.seen.get_mut(part.row).filter(|_| from < to) else { continue };
             let rows = if part.is_head { &mut seen.head } else { &mut seen.difference };
             rows.insert(from - part.at.start..to - part.at.start);
+            shown.insert(part.row);
         }
-        for row in 0..self.seen.len() {
+        // Only those: the differences that are closed are not laid out for it.
+        for row in shown {
             let whole = self.unseen_rows(row, overview) == 0;
             if let Some(seen) = self.seen.get_mut(row) {
                 seen.whole |= whole;
@@ -188,7 +207,7 @@ impl ChangeList {
             }
             KeyCode::Char(' ') => {
                 self.chosen = true;
-                if !self.open.remove(&self.cursor) && self.has_difference(self.cursor, overview) {
+                if !self.open.remove(&self.cursor) && self.kind(self.cursor).has_difference {
                     self.open(self.cursor, overview);
                 }
             }
@@ -228,7 +247,7 @@ impl ChangeList {
     }
 
     fn open_next(&mut self, overview: &ChangeOverview) {
-        let is_closed = |row: &usize| !self.open.contains(row) && self.is_required(*row, overview);
+        let is_closed = |row: &usize| !self.open.contains(row) && self.kind(*row).is_required;
         let after = (self.cursor..self.seen.len()).find(is_closed);
         let Some(row) = after.or_else(|| (0..self.cursor).find(is_closed)) else { return };
         self.chosen = true;
@@ -273,8 +292,7 @@ impl ChangeList {
         let heads =
             (0..self.seen.len()).map(|row| self.with_layout(|l| l.heads.get(row).map_or(0, Vec::len)));
         let mut used: usize = heads.sum();
-        let required: Vec<usize> =
-            (0..self.seen.len()).filter(|row| self.is_required(*row, overview)).collect();
+        let required: Vec<usize> = (0..self.seen.len()).filter(|row| self.kind(*row).is_required).collect();
         for row in &required {
             if used >= room {
                 break;
@@ -322,20 +340,15 @@ impl ChangeList {
         self.laid_out.borrow().as_ref().map_or(0, of)
     }
 
-    fn has_difference(&self, row: usize, overview: &ChangeOverview) -> bool {
-        overview.files.iter().any(|file| file.row == row)
-    }
-
-    /// Its difference has to be seen before all of the question was.
-    fn is_required(&self, row: usize, overview: &ChangeOverview) -> bool {
-        self.has_difference(row, overview) && overview.list.get(row).is_some_and(|row| !row.is_of_git)
+    fn kind(&self, row: usize) -> RowKind {
+        self.kinds.get(row).copied().unwrap_or_default()
     }
 
     fn unseen_rows(&self, row: usize, overview: &ChangeOverview) -> usize {
         let Some(seen) = self.seen.get(row).filter(|seen| !seen.whole) else { return 0 };
         let head = self.with_layout(|layout| layout.heads.get(row).map_or(0, Vec::len));
         let missing = RangeSet::of(0..head).without(&seen.head).len();
-        if !self.is_required(row, overview) {
+        if !self.kind(row).is_required {
             return missing;
         }
         let rows = self.difference_rows(row, overview);
