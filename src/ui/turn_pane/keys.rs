@@ -69,7 +69,7 @@ impl TurnPane {
         }
         match answered {
             QuestionOutcome::Cancelled => self.stop(),
-            QuestionOutcome::Told(words) => {
+            QuestionOutcome::Message(words) => {
                 self.queue.push(words, SendTiming::AfterTurn);
                 None
             }

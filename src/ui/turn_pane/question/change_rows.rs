@@ -4,6 +4,7 @@ use crate::text::{visible, width};
 use crate::tools::{ChangeOverview, FileDiff};
 use crate::ui::margin_mark;
 use crate::ui::review::Differences;
+use crate::ui::scrollback;
 use crate::ui::theme::Theme;
 use crate::ui::verbatim;
 use crate::workspace::ListedChange;
@@ -56,9 +57,7 @@ impl ListLayout {
             let files = overview.files.iter().enumerate().filter(|(_, file)| file.row == row);
             let files: Vec<(usize, &FileDiff)> = files.collect();
             let several = files.len() > 1;
-            let rows = files
-                .iter()
-                .flat_map(|(at, file)| self.file(overview, *at, file, several, differences, theme));
+            let rows = files.iter().flat_map(|(at, file)| self.file(*at, file, several, differences, theme));
             Rc::new(rows.collect())
         });
         Rc::clone(rows)
@@ -71,7 +70,6 @@ impl ListLayout {
 
     fn file(
         &self,
-        overview: &ChangeOverview,
         at: usize,
         file: &FileDiff,
         is_named: bool,
@@ -84,7 +82,9 @@ impl ListLayout {
             let name = visible::guard_line(&file.name).into_owned();
             rows.extend(wrap(&Line::styled(format!("    {name}"), theme.style("title"))));
         }
-        let drawn = (file.left_out == 0)
+        let drawn = file
+            .left_out
+            .is_none()
             .then(|| differences.rows(at, theme, self.columns.saturating_sub(INDENT.len())));
         match drawn.flatten() {
             Some(lines) => rows.extend(lines.into_iter().map(|mut line| {
@@ -93,15 +93,7 @@ impl ListLayout {
             })),
             None => rows.extend(verbatim::diff(&file.patch, theme).iter().flat_map(wrap)),
         }
-        if file.left_out > 0 {
-            let is_commit = |row: &ListedChange| row.commit.is_some();
-            let how = match overview.list.get(file.row).is_some_and(is_commit) {
-                true => "`git show` shows them once it is applied",
-                false => "`placet changes --patch` shows them",
-            };
-            let words = format!("  {} more bytes of {} are not shown: {how}", file.left_out, file.name);
-            rows.extend(wrap(&Line::styled(words, theme.style("warning"))));
-        }
+        rows.extend(scrollback::left_out(file, theme).iter().flat_map(wrap));
         rows
     }
 }
