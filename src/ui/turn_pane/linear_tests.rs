@@ -62,6 +62,7 @@ fn choose(
         reason: "ask".into(),
         detail,
         choices,
+        takes_reason: false,
         reply,
     };
     (l.event(TurnEvent::Choice(question), now), answer)
