@@ -93,6 +93,9 @@ impl TurnPane {
         rows.append(&mut rest);
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
+        // Without a line that is typed in, the cursor rests behind the last row.
+        let has_line = !self.facts.questions_only || lead == "question";
+        let column = if has_line { column } else { rows.last().map_or(0, Line::width) };
         TurnPaneFrame { rows, column, asked }
     }
 
