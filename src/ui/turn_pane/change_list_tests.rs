@@ -162,6 +162,16 @@ fn rows_fit_at_every_width_and_begin_with_nothing_foreign() {
     }
 }
 
+#[test]
+fn a_note_that_does_not_fit_is_broken_at_words() {
+    let (mut row, file) = change(".envrc", 0, "", "x\n");
+    row.note = "(direnv runs it when you enter the directory)".into();
+    let mut b = bench_of(40, 24);
+    let _answer = b.ask_to_apply(detail(vec![(row, file)]));
+    let screen = b.screen();
+    assert!(screen.contains("+1 -0\n    (direnv runs it when you enter the \n    directory)"), "{screen}");
+}
+
 /// Presses `b` and types `words` and `end`.
 fn give_reason(b: &mut TurnPaneHarness, words: &str, end: KeyCode) {
     b.screen();

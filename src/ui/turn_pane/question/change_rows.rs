@@ -7,6 +7,7 @@ use crate::ui::review::Differences;
 use crate::ui::scrollback;
 use crate::ui::theme::Theme;
 use crate::ui::verbatim;
+use crate::ui::wrap::wrap;
 use crate::workspace::ListedChange;
 use ratatui::text::{Line, Span};
 use std::cell::OnceCell;
@@ -34,9 +35,7 @@ impl ListLayout {
         let counts = overview.list.iter().filter_map(|row| row.lines).map(|(a, r)| counts(a, r));
         let counts = counts.map(|(plus, minus)| plus.len() + minus.len()).max().unwrap_or(0);
         let most = overview.list.iter().filter_map(|row| row.lines).map(|(a, r)| a + r).max().unwrap_or(0);
-        let head = |row: &ListedChange| {
-            verbatim::wrap(&head(row, HeadColumns { names, counts, most }, theme), columns, theme)
-        };
+        let head = |row: &ListedChange| head_rows(row, HeadColumns { names, counts, most }, columns, theme);
         ListLayout {
             columns,
             heads: overview.list.iter().map(head).collect(),
@@ -118,7 +117,33 @@ fn counts(added: usize, removed: usize) -> (String, String) {
     (format!("+{added}"), format!("-{removed}"))
 }
 
-/// A row of the list: what happens to which path, lines added and removed, and how much of all that is.
+/// The rows of a row of the list. Where its note does not fit behind it, that gets rows of its own, broken at words.
+fn head_rows(
+    row: &ListedChange,
+    in_common: HeadColumns,
+    columns: usize,
+    theme: &Theme,
+) -> Vec<Line<'static>> {
+    let mut line = head(row, in_common, theme);
+    if row.note.is_empty() {
+        return verbatim::wrap(&line, columns, theme);
+    }
+    let style = if row.needs_care { theme.style("warning") } else { theme.style("text") };
+    let note = visible::guard_line(&row.note).into_owned();
+    if line.width() + 2 + width::of(&note) <= columns {
+        line.spans.push(Span::styled(format!("  {note}"), style));
+        return vec![line];
+    }
+    let mut rows = verbatim::wrap(&line, columns, theme);
+    let broken = wrap(&Line::styled(note, style), columns.saturating_sub(INDENT.len()));
+    rows.extend(broken.into_iter().map(|mut row| {
+        row.spans.insert(0, Span::raw(INDENT));
+        row
+    }));
+    rows
+}
+
+/// A row of the list without its note: what happens to which path, lines added and removed, and how much of all that is.
 fn head(row: &ListedChange, columns: HeadColumns, theme: &Theme) -> Line<'static> {
     let mut spans = vec![Span::raw(margin_mark::UNDER)];
     let style = if row.needs_care { theme.style("warning") } else { theme.style("text") };
@@ -140,10 +165,6 @@ fn head(row: &ListedChange, columns: HeadColumns, theme: &Theme) -> Line<'static
             spans.push(Span::raw(" ".repeat(gap_to_bar)));
             spans.extend(bar(added, removed, columns.most, theme));
         }
-    }
-    if !row.note.is_empty() {
-        let note = visible::guard_line(&row.note).into_owned();
-        spans.push(Span::styled(format!("  {note}"), style));
     }
     Line::from(spans)
 }
