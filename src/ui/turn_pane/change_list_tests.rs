@@ -169,7 +169,7 @@ fn a_note_that_does_not_fit_is_broken_at_words() {
     let mut b = bench_of(40, 24);
     let _answer = b.ask_to_apply(detail(vec![(row, file)]));
     let screen = b.screen();
-    assert!(screen.contains("+1 -0\n    (direnv runs it when you enter the \n    directory)"), "{screen}");
+    assert!(screen.contains("+1 -0\n    (direnv runs it when you enter the\n    directory)"), "{screen}");
 }
 
 /// Presses `b` and types `words` and `end`.
