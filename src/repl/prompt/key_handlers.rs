@@ -2,6 +2,7 @@
 
 use super::helper::ShellHelper;
 use super::input::{PromptScreen, UnfinishedLine};
+use super::typing_menu::{MenuStep, TypingMenu, bindings};
 use crate::config::EditModeSetting;
 use crate::permission::{Mode, ModeCell};
 use crate::repl::attach::from_clipboard;
@@ -11,8 +12,8 @@ use crate::ui::paste::PasteStore;
 use crate::ui::{editor, margin_mark, term};
 use rustyline::history::MemHistory;
 use rustyline::{
-    Cmd, ConditionalEventHandler, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers,
-    Movement, RepeatCount,
+    Cmd, ConditionalEventHandler, EditMode, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent,
+    Modifiers, Movement, RepeatCount,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -30,6 +31,7 @@ pub(super) struct KeyHandlerContext {
     pub(super) pump: Option<PtyProxy>,
     pub(super) pastes: PasteStore,
     pub(super) teller: Option<PromptPrinter>,
+    pub(super) menu: TypingMenu,
     /// What handlers leave for the prompt.
     pub(super) left: Arc<Mutex<KeyHandlerOutcome>>,
 }
@@ -38,7 +40,8 @@ pub(super) struct KeyHandlerContext {
 pub(super) type PromptPrinter = Arc<Mutex<dyn FnMut(String) + Send>>;
 
 pub(super) fn print_above(teller: &PromptPrinter, text: String) {
-    (*lock(teller))(text);
+    // What is below the line goes before the text is written over it; it is drawn again with the line.
+    (*lock(teller))(format!("\x1b[J{text}"));
 }
 
 pub(super) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -49,7 +52,7 @@ pub(super) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(super) fn bind(
     editor: &mut Editor<ShellHelper, MemHistory>,
     app: &UserContext<'_>,
-    KeyHandlerContext { pump, pastes, teller, left }: &KeyHandlerContext,
+    KeyHandlerContext { pump, pastes, teller, menu, left }: &KeyHandlerContext,
 ) {
     let conditional = |handler: Box<dyn ConditionalEventHandler>| EventHandler::Conditional(handler);
     let cycle = CycleModeHandler { mode: app.mode.clone(), modes: app.modes.to_vec() };
@@ -61,13 +64,22 @@ pub(super) fn bind(
     editor.bind_sequence(KeyEvent::ctrl('C'), conditional(Box::new(ClearLineHandler(Arc::clone(&cleared)))));
     editor.bind_sequence(
         KeyEvent(KeyCode::Up, Modifiers::NONE),
-        conditional(Box::new(RecallLineHandler(cleared))),
+        conditional(Box::new(RecallLineHandler { cleared, menu: menu.clone() })),
     );
-    editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(SuspendHandler(pump.clone()))));
+    for (event, handler) in bindings(menu) {
+        editor.bind_sequence(event, handler);
+    }
+    editor.bind_sequence(
+        KeyEvent(KeyCode::Esc, Modifiers::NONE),
+        conditional(Box::new(EscapeKeyHandler(menu.clone()))),
+    );
+    let suspend = SuspendHandler { pump: pump.clone(), menu: menu.clone() };
+    editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(suspend)));
     let own = app.config.settings().conversation.editor.clone();
     let edit = || {
         let (program, left) = (editor::program(own.as_deref()), Arc::clone(left));
-        Box::new(EditLineHandler { program, left, pump: pump.clone(), pastes: pastes.clone() })
+        let (pump, pastes, menu) = (pump.clone(), pastes.clone(), menu.clone());
+        Box::new(EditLineHandler { program, left, pump, pastes, menu })
     };
     editor.bind_sequence(Event::KeySeq(vec![KeyEvent::ctrl('X'), KeyEvent::ctrl('E')]), conditional(edit()));
     editor.bind_sequence(KeyEvent::ctrl('G'), conditional(edit()));
@@ -106,10 +118,12 @@ struct EditLineHandler {
     left: Arc<Mutex<KeyHandlerOutcome>>,
     pump: Option<PtyProxy>,
     pastes: PasteStore,
+    menu: TypingMenu,
 }
 
 impl ConditionalEventHandler for EditLineHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        self.menu.erase(before_cursor(ctx));
         // Bracketed paste is a mode of this prompt; the editor sets its own.
         term::write_all(b"\x1b[?2004l");
         // Pastes are there to be edited.
@@ -196,25 +210,48 @@ impl ConditionalEventHandler for ClearLineHandler {
     }
 }
 
-/// Up on an empty line brings back what Ctrl-C cleared, and only then goes into the history.
-struct RecallLineHandler(Arc<Mutex<Option<String>>>);
+/// Up goes up in the menu. On an empty line it brings back what Ctrl-C cleared, and only then goes into the history.
+struct RecallLineHandler {
+    cleared: Arc<Mutex<Option<String>>>,
+    menu: TypingMenu,
+}
 
 impl ConditionalEventHandler for RecallLineHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        if self.menu.step(MenuStep::Up) {
+            return Some(Cmd::Repaint);
+        }
         if !ctx.line().is_empty() {
             return None;
         }
-        let cleared = lock(&self.0).take()?;
+        let cleared = lock(&self.cleared).take()?;
         Some(Cmd::Insert(1, cleared))
     }
 }
 
 /// rustyline's own would leave the person's shell without echo.
-struct SuspendHandler(Option<PtyProxy>);
+struct SuspendHandler {
+    pump: Option<PtyProxy>,
+    menu: TypingMenu,
+}
 
 impl ConditionalEventHandler for SuspendHandler {
-    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
-        with_terminal(&self.0, term::suspend);
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        self.menu.erase(before_cursor(ctx));
+        with_terminal(&self.pump, term::suspend);
         Some(Cmd::Repaint)
     }
+}
+
+/// Esc closes the menu. In vi mode it leads to the command mode as well, as everywhere.
+struct EscapeKeyHandler(TypingMenu);
+
+impl ConditionalEventHandler for EscapeKeyHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        (self.0.dismiss() && ctx.mode() == EditMode::Emacs).then_some(Cmd::Repaint)
+    }
+}
+
+fn before_cursor<'c>(ctx: &'c EventContext<'_>) -> &'c str {
+    ctx.line().get(..ctx.pos()).unwrap_or_default()
 }
