@@ -352,6 +352,7 @@ impl Shell<'_> {
             PromptScreen::Transcript => (typed, run_command(&mut self.context, "transcript", "")),
             PromptScreen::Review => (typed, run_command(&mut self.context, "review", "")),
             PromptScreen::Keys => (typed, run_command(&mut self.context, "help", "?")),
+            PromptScreen::Rewind => (typed, run_command(&mut self.context, "rewind", "")),
             PromptScreen::Picker => (pick_into(&self.context, typed), CommandFollowUp::Nothing),
         };
         self.prompter.restore_line(typed);

@@ -104,7 +104,9 @@ fn a_review_goes_hunk_by_hunk_and_a_rewind_takes_words_and_files_back() {
     assert!(pty.read("a.txt").starts_with("first\nl1\n") && pty.read("a.txt").ends_with("l10\nl11\n"));
     assert!(!pty.exists("old"));
     pty.line("/rewind");
-    pty.until("the turns", |s| s.contains("1  run sed") && s.contains("(2 files +1"));
+    pty.until("the turns", |s| s.contains("Rewind to before a turn") && s.contains("2 files +1"));
+    pty.send(ESC);
+    pty.until_prompt("");
     pty.line("/rewind 1 both");
     pty.until("the way back", |s| s.contains("the conversation is rewound to before that turn"));
     assert_eq!(pty.read("a.txt"), lines.join("\n") + "\n");

@@ -53,12 +53,13 @@ const EXAMPLES: [(&str, &str); 30] = [
     ("scratchpad", "/scratchpad notes"),
 ];
 
-const KEYS: [(&str, &str); 12] = [
+const KEYS: [(&str, &str); 13] = [
     ("?", "on an empty line: these keys"),
     ("@FILE", "attach a file, a picture or the list of a directory"),
     ("!COMMAND", "run a command in your own terminal"),
     ("Shift+Tab", "the next mode"),
     ("Tab", "complete commands, arguments and @paths"),
+    ("Esc Esc", "go back to before a turn; with text in the line, clear it"),
     ("Alt+Enter, Ctrl-J", "a new line; so do a `\\` at the end and an open ```"),
     ("Ctrl-X Ctrl-E, Ctrl-G", "edit this line in your editor"),
     ("Ctrl-P", "choose files to attach; with `/` typed, a command"),

@@ -16,6 +16,7 @@ use rustyline::{
     Modifiers, Movement, RepeatCount,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What a handler leaves for the prompt, to which it makes rustyline return.
 #[derive(Default)]
@@ -61,6 +62,12 @@ pub(super) fn bind(
         editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
     }
     let cleared: Arc<Mutex<Option<String>>> = Arc::default();
+    let escape = EscapeKeyHandler {
+        menu: menu.clone(),
+        left: Arc::clone(left),
+        cleared: Arc::clone(&cleared),
+        pressed: Mutex::default(),
+    };
     editor.bind_sequence(KeyEvent::ctrl('C'), conditional(Box::new(ClearLineHandler(Arc::clone(&cleared)))));
     editor.bind_sequence(
         KeyEvent(KeyCode::Up, Modifiers::NONE),
@@ -69,10 +76,7 @@ pub(super) fn bind(
     for (event, handler) in bindings(menu) {
         editor.bind_sequence(event, handler);
     }
-    editor.bind_sequence(
-        KeyEvent(KeyCode::Esc, Modifiers::NONE),
-        conditional(Box::new(EscapeKeyHandler(menu.clone()))),
-    );
+    editor.bind_sequence(KeyEvent(KeyCode::Esc, Modifiers::NONE), conditional(Box::new(escape)));
     let suspend = SuspendHandler { pump: pump.clone(), menu: menu.clone() };
     editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(suspend)));
     let own = app.config.settings().conversation.editor.clone();
@@ -243,12 +247,41 @@ impl ConditionalEventHandler for SuspendHandler {
     }
 }
 
-/// Esc closes the menu. In vi mode it leads to the command mode as well, as everywhere.
-struct EscapeKeyHandler(TypingMenu);
+/// Esc closes the menu. Pressed twice it clears the line, and keeps it for Up; on an empty line it opens the list of
+/// turns. In vi mode it leads to the command mode, as everywhere, and closes the menu on its way.
+struct EscapeKeyHandler {
+    menu: TypingMenu,
+    left: Arc<Mutex<KeyHandlerOutcome>>,
+    cleared: Arc<Mutex<Option<String>>>,
+    pressed: Mutex<Option<Instant>>,
+}
+
+/// How long the second Esc may take.
+const TWICE: Duration = Duration::from_millis(800);
 
 impl ConditionalEventHandler for EscapeKeyHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
-        (self.0.dismiss() && ctx.mode() == EditMode::Emacs).then_some(Cmd::Repaint)
+        let closed = self.menu.dismiss();
+        if ctx.mode() != EditMode::Emacs {
+            return None;
+        }
+        let now = Instant::now();
+        let before = lock(&self.pressed).replace(now);
+        if closed {
+            // That Esc has done what it was for.
+            lock(&self.pressed).take();
+            return Some(Cmd::Repaint);
+        }
+        if before.is_none_or(|before| now.duration_since(before) > TWICE) {
+            return None;
+        }
+        lock(&self.pressed).take();
+        if ctx.line().is_empty() {
+            lock(&self.left).screen = Some((PromptScreen::Rewind, UnfinishedLine::default()));
+            return Some(Cmd::Interrupt);
+        }
+        *lock(&self.cleared) = Some(ctx.line().to_string());
+        Some(Cmd::Kill(Movement::WholeBuffer))
     }
 }
 

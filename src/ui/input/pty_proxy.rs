@@ -213,12 +213,14 @@ impl PtyProxyShared {
         let mut tokens: VecDeque<InputToken> =
             answering_decoder::feed(&mut decoder, &typeahead::take()).into();
         let (mut last_read, mut is_alone, mut is_of_line): (Option<Instant>, _, _) = (None, false, true);
+        let mut was_escape = false;
         while self.may_read() {
             match tokens.pop_front() {
                 Some(token) => {
                     self.by_hand.store(is_alone, Ordering::Relaxed);
                     is_of_line = edits_the_line(&token);
-                    self.pass(&token);
+                    self.pass(&token, was_escape);
+                    was_escape = is_escape(&token);
                 }
                 // A key such as Ctrl-R or Ctrl-Q decides about what follows it, which this would be.
                 None if is_of_line && self.takes_refresh() => self.write(REFRESH),
@@ -321,7 +323,7 @@ impl PtyProxyShared {
         (!typed.intersects(PollFlags::HUP | PollFlags::ERR)).then(Vec::new)
     }
 
-    fn pass(&self, token: &InputToken) {
+    fn pass(&self, token: &InputToken, was_escape: bool) {
         match &token.input {
             Some(TerminalInput::Paste(_) | TerminalInput::PasteRefused(_)) => {
                 if let Some(input) = token.input.clone()
@@ -332,7 +334,8 @@ impl PtyProxyShared {
             }
             _ => {
                 self.write(&legacy::bytes(token));
-                if may_end_the_line(token) {
+                // The second Esc opens a screen.
+                if may_end_the_line(token) || was_escape && is_escape(token) {
                     self.wait_for_rustyline();
                 }
             }
@@ -386,6 +389,10 @@ fn edits_the_line(token: &InputToken) -> bool {
         Some(TerminalInput::Paste(_)) => true,
         _ => false,
     }
+}
+
+fn is_escape(token: &InputToken) -> bool {
+    matches!(&token.input, Some(TerminalInput::Key(key)) if key.code == KeyCode::Esc)
 }
 
 /// Enter, and the keys that leave the line for something else.

@@ -62,11 +62,10 @@ pub struct PickerMatches {
 
 impl PickerMatches {
     /// What matches in a list that is short enough to look through at once.
-    pub fn of(items: &[Arc<PickerItem>], query: &str) -> PickerMatches {
-        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
+    pub fn of(items: &[Arc<PickerItem>], query: &str, matcher: &mut Matcher) -> PickerMatches {
         let (pattern, mut buffer) = (pattern(query), Vec::new());
         let hit = |(at, item): (usize, &Arc<PickerItem>)| {
-            let score = score(&pattern, item, &mut matcher, &mut buffer)?;
+            let score = score(&pattern, item, matcher, &mut buffer)?;
             Some(PickerMatch { score, item: Arc::clone(item), at })
         };
         let mut hits: Vec<PickerMatch> = items.iter().enumerate().filter_map(hit).collect();
@@ -77,7 +76,7 @@ impl PickerMatches {
 }
 
 /// Finds things that are not in the list by what is typed.
-pub type PickerFallback = dyn Fn(&str) -> Vec<PickerItem> + Send;
+pub(super) type PickerFallback = dyn Fn(&str) -> Vec<PickerItem> + Send;
 
 /// Hears, on the thread, that there are new matches.
 type PickerWake = dyn Fn() + Send;

@@ -5,7 +5,7 @@ use super::place::MenuKind;
 use crate::text::{sanitize, visible, width};
 use crate::ui::picker::{PickerItem, matched_letters};
 use crate::ui::{Theme, ansi};
-use nucleo_matcher::{Config, Matcher};
+use nucleo_matcher::Matcher;
 use ratatui::text::{Line, Span};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -26,7 +26,8 @@ pub(super) struct MenuFrame<'m> {
     pub(super) rows: &'m [Arc<PickerItem>],
     /// How many there are, with those that are not listed.
     pub(super) total: usize,
-    pub(super) selected: usize,
+    /// The marked row.
+    pub(super) selected: Option<usize>,
     pub(super) top: usize,
 }
 
@@ -39,11 +40,15 @@ pub(super) fn room(count: usize, total: usize, end: ScreenPlace, screen_rows: us
 
 impl MenuFrame<'_> {
     /// Below the row in which the line ends. The cursor is in that row again afterwards; its column is rustyline's.
-    pub(super) fn paint(&self, theme: &Theme, end: ScreenPlace, (columns, rows): (usize, usize)) -> String {
+    pub(super) fn paint(
+        &self,
+        (theme, matcher): (&Theme, &mut Matcher),
+        end: ScreenPlace,
+        (columns, rows): (usize, usize),
+    ) -> String {
         let (count, has_more) = room(self.rows.len(), self.total, end, rows);
         let listed: Vec<&Arc<PickerItem>> = self.rows.iter().skip(self.top).take(count).collect();
         let columns = columns.saturating_sub(1);
-        let mut matcher = Matcher::new(Config::DEFAULT.match_paths());
         let texts: Vec<String> = listed.iter().map(|item| sanitize::name(&item.text).into_owned()).collect();
         let has_notes = listed.iter().any(|item| !item.note.is_empty());
         let names = self.name_columns(&texts, columns, has_notes);
@@ -54,8 +59,8 @@ impl MenuFrame<'_> {
             down += 1;
         }
         for (at, (item, text)) in listed.iter().zip(&texts).enumerate() {
-            let is_selected = self.top + at == self.selected;
-            let line = self.row((theme, &mut matcher), (item, text), is_selected, (names, columns));
+            let is_selected = self.selected == Some(self.top + at);
+            let line = self.row((theme, &mut *matcher), (item, text), is_selected, (names, columns));
             out.push_str("\r\n");
             out.push_str(&ansi::line(&line));
             down += 1;
@@ -120,7 +125,7 @@ mod tests {
     use super::*;
 
     fn frame<'m>(rows: &'m [Arc<PickerItem>], query: &'m str) -> MenuFrame<'m> {
-        MenuFrame { kind: MenuKind::Command, query, rows, total: rows.len(), selected: 1, top: 0 }
+        MenuFrame { kind: MenuKind::Command, query, rows, total: rows.len(), selected: Some(1), top: 0 }
     }
 
     fn items(items: &[(&str, &str)]) -> Vec<Arc<PickerItem>> {
@@ -131,7 +136,7 @@ mod tests {
     fn names_and_descriptions_are_columns_and_the_cursor_returns_to_the_line() {
         let rows = items(&[("mode", "show or change the mode"), ("model", "show or change the model")]);
         let end = ScreenPlace { row: 0, column: 9 };
-        let drawn = frame(&rows, "").paint(&Theme::plain(), end, (80, 24));
+        let drawn = frame(&rows, "").paint((&Theme::plain(), &mut Matcher::default()), end, (80, 24));
         let pad = " ".repeat(79 - 35);
         assert_eq!(
             drawn,
@@ -140,7 +145,7 @@ mod tests {
                 ""
             )
         );
-        let narrow = frame(&rows, "").paint(&Theme::plain(), end, (20, 24));
+        let narrow = frame(&rows, "").paint((&Theme::plain(), &mut Matcher::default()), end, (20, 24));
         assert_eq!(narrow, "\r\n  /mode   show or…\r\n❯ /model  show or… \x1b[2A".replace("… ", "…"));
     }
 
@@ -158,7 +163,11 @@ mod tests {
     #[test]
     fn a_hostile_name_stays_in_its_row() {
         let rows = items(&[("a\x1b[2J\u{202e}b\nc", "pending"), (&"long/".repeat(100), "")]);
-        let drawn = frame(&rows, "").paint(&Theme::plain(), ScreenPlace::default(), (40, 24));
+        let drawn = frame(&rows, "").paint(
+            (&Theme::plain(), &mut Matcher::default()),
+            ScreenPlace::default(),
+            (40, 24),
+        );
         let lines: Vec<&str> = drawn.split("\r\n").skip(1).collect();
         assert_eq!(lines.len(), 2);
         assert!(lines.iter().all(|line| width::of(line.trim_end_matches("\x1b[2A")) <= 39), "{lines:?}");

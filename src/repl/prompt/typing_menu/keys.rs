@@ -89,6 +89,9 @@ impl TypingMenu {
         let mut state = self.lock();
         if !state.is_by_hand() || state.is_searching {
             state.cause = MenuCause::Other;
+            drop(state);
+            // rustyline lists what it has below the line.
+            self.erase(line.get(..pos).unwrap_or_default());
             return None;
         }
         if state.shown().is_some() {

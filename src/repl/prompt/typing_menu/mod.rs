@@ -20,6 +20,7 @@ use crate::ui::picker::{PickerFeed, PickerItem, PickerMatches};
 use crate::ui::{Theme, term};
 use draw::MenuFrame;
 use layout::ScreenPlace;
+use nucleo_matcher::{Config, Matcher};
 use place::{MenuKind, MenuPlace};
 use rustyline::hint::Hint;
 use source::{ListSource, MenuRows};
@@ -115,6 +116,8 @@ struct MenuState {
     is_on: bool,
     pump: Option<PtyProxy>,
     theme: Theme,
+    /// It has a large memory of its own, so that there is one for all keys.
+    matcher: Matcher,
     sources: Option<MenuSources>,
     prompt: String,
     cause: MenuCause,
@@ -138,6 +141,7 @@ impl TypingMenu {
             is_on: is_wanted && pump.is_some(),
             pump,
             theme: theme.clone(),
+            matcher: Matcher::new(Config::DEFAULT.match_paths()),
             sources: None,
             prompt: String::new(),
             cause: MenuCause::default(),
@@ -297,7 +301,10 @@ impl MenuState {
         if self.list.as_ref().is_none_or(is_stale) {
             self.list = None;
             match self.sources.as_ref()?.rows(place.source) {
-                MenuRows::Known(items) => return Some((PickerMatches::of(&items, &place.typed), true)),
+                MenuRows::Known(items) => {
+                    let matches = PickerMatches::of(&items, &place.typed, &mut self.matcher);
+                    return Some((matches, true));
+                }
                 MenuRows::Filling(feed) => {
                     self.list = Some(MenuList::new(place.source, feed, self.pump.clone()))
                 }
@@ -306,7 +313,7 @@ impl MenuState {
         let list = self.list.as_mut()?;
         list.ask(&place.typed);
         list.poll();
-        Some((list.matches.clone(), list.is_current))
+        Some((list.matches_below(&place.typed), list.is_current))
     }
 
     fn paint(&mut self) -> String {
@@ -326,11 +333,11 @@ impl MenuState {
             query: &open.place.typed,
             rows: &open.rows,
             total: open.total,
-            selected: open.selected,
+            selected: open.is_marked().then_some(open.selected),
             top: open.top,
         };
         self.is_painted = true;
-        frame.paint(&self.theme, open.end, (columns, rows))
+        frame.paint((&self.theme, &mut self.matcher), open.end, (columns, rows))
     }
 
     /// The menu, where it is on the screen.
@@ -346,8 +353,9 @@ impl MenuState {
     fn step(&mut self, down: bool) -> bool {
         let Some(open) = self.shown() else { return false };
         let count = open.rows.len();
-        // From the last one to the first, and back.
-        open.selected = if down { open.selected + 1 } else { open.selected + count - 1 } % count;
+        // From the last one to the first, and back; where none is marked, the first or the last.
+        let from = if open.is_marked() || !down { open.selected } else { count - 1 };
+        open.selected = if down { from + 1 } else { from + count - 1 } % count;
         open.is_chosen = true;
         self.cause = MenuCause::Redrawn;
         true
@@ -361,7 +369,7 @@ impl MenuState {
             let Some(list) = &mut self.list else { return };
             list.poll();
             if let (true, Some(open)) = (list.is_current, &mut self.open) {
-                (open.rows, open.is_current) = (list.matches.top.clone(), true);
+                (open.rows, open.is_current) = (list.matches_below(&open.place.typed).top, true);
                 (open.selected, open.is_chosen) = (0, false);
             }
         }
@@ -430,6 +438,15 @@ impl MenuList {
         }
     }
 
+    /// Without the directory that is typed out itself: what is in it is what is looked for.
+    fn matches_below(&self, typed: &str) -> PickerMatches {
+        let mut matches = self.matches.clone();
+        if typed.ends_with('/') {
+            matches.top.retain(|item| item.value() != typed);
+        }
+        matches
+    }
+
     fn poll(&mut self) {
         match self.feed.poll() {
             Some(Ok(matches)) => (self.matches, self.is_current) = (matches, true),
@@ -440,17 +457,18 @@ impl MenuList {
 }
 
 impl OpenMenu {
+    /// False where Enter sends the line as it is: an argument of which nothing is typed.
+    fn is_marked(&self) -> bool {
+        self.is_chosen || !self.place.typed.is_empty() || !matches!(self.place.kind, MenuKind::Argument(_))
+    }
+
     /// The rest of the selected row, where what is typed is its beginning.
     fn hint(&self, line: &str, pos: usize) -> PromptHint {
         let nothing = || PromptHint::usage(NOTHING);
         if pos < line.len() || !self.is_current {
             return nothing();
         }
-        if let MenuKind::Argument(name) = self.place.kind
-            && self.place.typed.is_empty()
-            && !self.is_chosen
-        {
-            // Enter chooses none of the rows here.
+        if let (MenuKind::Argument(name), false) = (self.place.kind, self.is_marked()) {
             let usage = crate::repl::commands::COMMANDS.iter().find(|row| row.name == name);
             return usage.map_or_else(nothing, |row| PromptHint::usage(row.arguments));
         }

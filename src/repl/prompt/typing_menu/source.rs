@@ -2,6 +2,7 @@
 //!
 //! A list that needs the disk fills itself from a thread; what is short and known is there at once.
 
+use crate::permission::Mode;
 use crate::repl::commands::COMMANDS;
 use crate::repl::context::SlashCommand;
 use crate::repl::prompt::file_list::file_list;
@@ -61,6 +62,9 @@ impl MenuSources {
     pub(super) fn rows(&self, source: ListSource) -> MenuRows {
         match source {
             ListSource::Commands => known(COMMANDS.iter().map(|row| PickerItem::new(row.name, row.help))),
+            ListSource::Words("mode") => {
+                known(Mode::ALL.into_iter().map(|mode| PickerItem::new(mode.name(), mode.meaning())))
+            }
             ListSource::Words(name) => {
                 let row = COMMANDS.iter().find(|row| row.name == name);
                 known(row.map(|row| (row.words)()).unwrap_or_default().into_iter().map(plain))
