@@ -45,19 +45,22 @@ fn typed_commands_are_listed_under_the_line_with_what_they_do() {
     pty.until("the menu", |s| s.contains("❯ /mode") && !s.contains("/theme"));
     insta::assert_snapshot!(from_prompt(&pty).join("\n"), @"
     ◆ placet [a] > /mode
-    ❯ /mode   show or change the mode
-      /model  show or change the model
+    ❯ /mode        show or change the mode
+      /model       show or change the model
+      /permission  rules and grants; check a command against them
     ");
     press(&mut pty, DOWN);
     pty.until("the next row", |s| s.contains("❯ /model"));
-    // From the last row to the first one.
+    press(&mut pty, UP);
+    pty.until("the row before", |s| s.contains("❯ /mode "));
+    // From the first row to the last one, and back.
+    press(&mut pty, UP);
+    pty.until("the last row", |s| s.contains("❯ /permission"));
     press(&mut pty, DOWN);
     pty.until("the first row", |s| s.contains("❯ /mode "));
-    press(&mut pty, UP);
-    pty.until("the last row", |s| s.contains("❯ /model"));
     press(&mut pty, "\x7f");
     pty.until("more rows", |s| s.contains("/compact") && s.contains("❯ /mode "));
-    pty.by_hand("de w");
+    pty.by_hand("ode w");
     pty.until("the modes", |s| s.contains("❯ write"));
     press(&mut pty, "\t");
     pty.until_prompt("/mode write");

@@ -502,7 +502,9 @@ fn a_session_that_cannot_be_saved_is_held_and_said_not_to_be() {
 
 #[test]
 fn the_prompt_shows_what_was_read_and_a_reset_asks_and_begins_anew() {
+    // A menu at the last row of a low window makes room for itself.
     let mut pty = shell()
+        .size(80, 40)
         .variable("PLACET_CLASSIFICATION_PATHS", "CONFIDENTIAL:secret/**")
         .file("secret/plan.txt", "the plan\n")
         .open();

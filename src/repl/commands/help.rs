@@ -59,13 +59,13 @@ const KEYS: [(&str, &str); 13] = [
     ("!COMMAND", "run a command in your own terminal"),
     ("Shift+Tab", "the next mode"),
     ("Tab", "complete commands, arguments and @paths"),
-    ("Esc Esc", "go back to before a turn; with text in the line, clear it"),
     ("Alt+Enter, Ctrl-J", "a new line; so do a `\\` at the end and an open ```"),
     ("Ctrl-X Ctrl-E, Ctrl-G", "edit this line in your editor"),
     ("Ctrl-P", "choose files to attach; with `/` typed, a command"),
     ("Ctrl-T", "the full transcript of this conversation; `?` shows its keys"),
     ("Up, Ctrl-R", "earlier lines; search in them"),
     ("Esc, Ctrl-C", "stop a turn that runs; Ctrl-C clears a draft first"),
+    ("Esc Esc", "go back to before a turn; with text in the line, clear it"),
     ("Ctrl-D", "leave"),
 ];
 

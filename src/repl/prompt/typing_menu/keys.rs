@@ -110,6 +110,8 @@ impl TypingMenu {
         let enter = state.enter(line, pos);
         if enter == MenuEnter::Send || !state.accept() {
             state.cause = MenuCause::Other;
+            // The line is drawn once more as it stays in the scrollback.
+            state.close();
             return None;
         }
         let pump = state.pump.clone()?;

@@ -539,3 +539,23 @@ fn needs_argument(command: &str) -> bool {
 fn is_file(cwd: &Path, typed: &str) -> bool {
     !typed.is_empty() && cwd.join(typed).symlink_metadata().is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_put_in_as_the_line_may_hold_it() {
+        let text = |line: &str, value: &str| {
+            let place = MenuPlace::of(line, line.len()).unwrap();
+            completed(&place, &PickerItem::new(value, "")).text
+        };
+        assert_eq!(text("/mo", "mode"), "/mode ");
+        assert_eq!(text("/qu", "quit"), "/quit");
+        assert_eq!(text("/apply t", "two words"), "\"two words\"");
+        assert_eq!(text("see @a", "a.txt"), "@a.txt ");
+        assert_eq!(text("see @a", "a b/"), "@\"a b/");
+        assert_eq!(text("see @a", "a b\u{1b}.txt"), "@\"a b␛.txt\" ");
+        assert_eq!(written_out("q◆\"\u{202e}"), "q<U+25C6><U+0022><U+202E>");
+    }
+}
