@@ -26,9 +26,9 @@ pub use problem::ConfigProblem;
 pub use rule_settings::RuleSettings;
 pub use settings::{
     BackendSetting, ColorSetting, ConversationSettings, EditModeSetting, GuardSettings, HookList,
-    LinksSetting, MotionSetting, MountSettings, NetworkSettings, PictureSetting, ProviderSettings, RuleList,
-    SandboxSettings, SettingKey, SettingKind, SettingTexts, Settings, StorageSettings, ToolsSettings,
-    TrustRequirement, UiSettings, WrapSetting,
+    LinksSetting, MenusSetting, MotionSetting, MountSettings, NetworkSettings, PictureSetting,
+    ProviderSettings, RuleList, SandboxSettings, SettingKey, SettingKind, SettingTexts, Settings,
+    StorageSettings, ToolsSettings, TrustRequirement, UiSettings, WrapSetting,
 };
 pub use trust::{ProjectSettings, TrustStore};
 pub use value::SettingValue;

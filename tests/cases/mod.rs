@@ -49,6 +49,7 @@ mod labels;
 mod live;
 mod long_runs;
 mod mcp;
+mod menus;
 mod metrics;
 #[cfg(feature = "object-storage")]
 mod object_storage;

@@ -16,6 +16,8 @@ mod model;
 mod permission;
 pub(super) mod review;
 mod rewind;
+mod rewind_picker;
+mod rewind_turn;
 mod scratchpads;
 pub(super) mod sessions;
 mod status;
