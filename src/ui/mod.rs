@@ -18,6 +18,7 @@ pub mod list;
 pub mod margin_mark;
 pub mod markdown;
 mod markdown_stream;
+mod markdown_table;
 mod notify;
 pub mod pager;
 pub mod paste;
