@@ -25,6 +25,8 @@ mod sandbox;
 mod screen_keys;
 mod session;
 mod session_selector;
+mod settings_file;
+mod setup;
 mod signals;
 mod start;
 mod stdin_forwarder;

@@ -41,6 +41,7 @@ pub mod transcript;
 pub mod turn_pane;
 pub mod verbatim;
 pub mod viewer;
+pub mod wizard;
 pub mod worker;
 pub mod wrap;
 

@@ -93,6 +93,7 @@ mod session_files;
 mod session_full;
 mod session_place;
 mod session_tree;
+mod setup;
 mod shell;
 mod shut_modes;
 mod storage;

@@ -18,6 +18,7 @@ pub(super) mod review;
 mod rewind;
 mod scratchpads;
 pub(super) mod sessions;
+mod setup;
 mod status;
 mod table;
 mod taint;
