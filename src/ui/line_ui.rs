@@ -118,6 +118,7 @@ pub fn number(word: &str, count: usize) -> Option<usize> {
 pub(in crate::ui) mod script {
     use super::LineUi;
     use std::collections::VecDeque;
+    use std::time::Duration;
 
     /// A person who has made up their mind beforehand.
     pub(in crate::ui) struct ScriptedLineUi {

@@ -18,6 +18,7 @@ mod cost;
 mod dialect_editors;
 mod dialect_scenarios;
 mod dialects;
+mod drawn_colours;
 mod edit_properties;
 mod embed;
 mod entrance_words;
