@@ -229,5 +229,7 @@ fn no_background_of_a_line_suits_text_for_any_terminal() {
             readable.push((r, g, b));
         }
     }
-    assert_eq!(readable, [(0, 0, 0), (255, 255, 255)]);
+    // Black and white themselves, and what nobody can tell from them.
+    let is_extreme = |(r, g, b): &(u8, u8, u8)| *r.max(g).max(b) <= 15 || *r.min(g).min(b) >= 240;
+    assert!(!readable.is_empty() && readable.iter().all(is_extreme), "{readable:?}");
 }

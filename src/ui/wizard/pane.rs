@@ -2,6 +2,7 @@
 
 use super::search::matching;
 use super::{ChoiceTyping, Wizard, WizardAnswer, WizardChoice, WizardPage, WizardQuestion};
+use crate::config::WrapSetting;
 use crate::text::{sanitize, visible, width};
 use crate::ui::full_screen::{FullScreenPane, PaneFlow};
 use crate::ui::input::guard::KeyRole;
@@ -10,6 +11,7 @@ use crate::ui::line_ui::LineUi;
 use crate::ui::list;
 use crate::ui::pager::bar;
 use crate::ui::picker::PickerAction;
+use crate::ui::prose::{self, ProseIndent, ProseWidth};
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crate::ui::{Theme, wrap};
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -155,8 +157,11 @@ impl<'w> WizardPane<'w> {
             columns,
         ));
         let line = |(text, label): &(String, &'static str)| {
-            let line = Line::styled(visible::guard_line(text).into_owned(), self.theme.style(label));
-            wrap::wrap(&line, columns)
+            let text = Span::styled(visible::guard_line(text).into_owned(), self.theme.style(label));
+            let width = ProseWidth::new(columns, WrapSetting::Words);
+            let lines = prose::lines(ProseIndent::default(), prose::of_spans([text]), width);
+            // A path that is longer than the screen is broken, so that all of it is seen.
+            lines.iter().flat_map(|line| wrap::wrap(line, columns)).collect::<Vec<_>>()
         };
         (fixed, page.lines.iter().flat_map(line).collect())
     }
