@@ -107,6 +107,8 @@ impl MarkdownTable {
             spans.push(Span::raw(" ".repeat(after)));
         }
         spans.retain(|span| !span.content.is_empty());
+        // A row that goes on in few of its columns has no blanks at its end, which would be copied.
+        while spans.pop_if(|span| span.content.trim().is_empty()).is_some() {}
         Line::from(spans)
     }
 
