@@ -12,6 +12,7 @@ mod origin;
 mod problem;
 mod rule_settings;
 mod settings;
+mod toml_text;
 mod toml_value;
 mod trust;
 mod value;
@@ -30,5 +31,6 @@ pub use settings::{
     ProviderSettings, RuleList, SandboxSettings, SettingKey, SettingKind, SettingTexts, Settings,
     StorageSettings, ToolsSettings, TrustRequirement, UiSettings, WrapSetting,
 };
+pub use toml_text::TomlText;
 pub use trust::{ProjectSettings, TrustStore};
 pub use value::SettingValue;

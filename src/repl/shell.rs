@@ -447,8 +447,8 @@ impl Shell<'_> {
             && conversation.lacks_model()
             && !OfflineProvider::understands(text);
         if nobody {
-            let words = "(`help` lists what works without a model)";
-            let line = format!("no model, so nothing was sent: {} {words}", start_card::ADD_A_MODEL);
+            let words = "`help` lists what works without one";
+            let line = format!("no model yet, so nothing was sent: {}, {words}", start_card::ADD_A_MODEL);
             output.paragraphs(&[(&line, "warning")]);
         }
         nobody

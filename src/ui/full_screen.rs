@@ -46,6 +46,11 @@ pub trait FullScreenPane {
         false
     }
 
+    /// True when it closes by itself, because what it waited for has ended.
+    fn is_finished(&self) -> bool {
+        false
+    }
+
     /// True while something is worked out beside it that [`FullScreenPane::tick`] will bring.
     fn has_background_work(&self) -> bool {
         false
@@ -129,6 +134,11 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
             }
         }
         dirty |= pane.tick();
+        if pane.is_finished() {
+            canvas.finish();
+            drop(full);
+            return Ok(());
+        }
     }
 }
 

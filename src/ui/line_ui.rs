@@ -8,6 +8,7 @@ use crate::conversation::CallOutcome;
 use crate::text::visible;
 use crate::workspace::LargeLoss;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Who is talked to.
 pub trait LineUi {
@@ -19,6 +20,12 @@ pub trait LineUi {
 
     /// The line that is typed in answer; `None` when the person stopped, or has gone.
     fn ask(&mut self, question: &str) -> Option<String>;
+
+    /// The same, and nothing of the line is shown.
+    fn ask_secret(&mut self, question: &str) -> Option<String>;
+
+    /// True when the person presses Ctrl-C or Esc within `most`.
+    fn is_interrupted(&mut self, most: Duration) -> bool;
 }
 
 /// Who says a line renders it; this is a last guard.
@@ -40,6 +47,14 @@ impl LineUi for TerminalLineUi {
 
     fn ask(&mut self, question: &str) -> Option<String> {
         input::line(question, input::AnswerRisk::Light)
+    }
+
+    fn ask_secret(&mut self, question: &str) -> Option<String> {
+        input::line(question, input::AnswerRisk::Secret)
+    }
+
+    fn is_interrupted(&mut self, most: Duration) -> bool {
+        input::is_interrupted(most)
     }
 }
 
@@ -103,6 +118,7 @@ pub fn number(word: &str, count: usize) -> Option<usize> {
 pub(in crate::ui) mod script {
     use super::LineUi;
     use std::collections::VecDeque;
+    use std::time::Duration;
 
     /// A person who has made up their mind beforehand.
     pub(in crate::ui) struct ScriptedLineUi {
@@ -135,6 +151,16 @@ pub(in crate::ui) mod script {
             let answer = self.answers.pop_front();
             self.said.push(format!("{question}{}", answer.as_deref().unwrap_or("^C")));
             answer
+        }
+
+        fn ask_secret(&mut self, question: &str) -> Option<String> {
+            self.said.push(question.into());
+            self.answers.pop_front()
+        }
+
+        fn is_interrupted(&mut self, most: Duration) -> bool {
+            std::thread::sleep(most);
+            false
         }
     }
 }

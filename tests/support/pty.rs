@@ -31,12 +31,20 @@ pub struct Start {
     args: Vec<String>,
     variables: Vec<(String, String)>,
     files: Vec<(String, Vec<u8>)>,
+    config: Option<String>,
     places: Option<(TempDir, TempDir)>,
 }
 
 /// A shell in an empty home and an empty tree, 80x24, with the offline provider.
 pub fn shell() -> Start {
-    Start { size: (80, 24), args: Vec::new(), variables: Vec::new(), files: Vec::new(), places: None }
+    Start {
+        size: (80, 24),
+        args: Vec::new(),
+        variables: Vec::new(),
+        files: Vec::new(),
+        config: None,
+        places: None,
+    }
 }
 
 impl Start {
@@ -60,6 +68,12 @@ impl Start {
         self
     }
 
+    /// The person's settings file.
+    pub fn config(mut self, text: &str) -> Start {
+        self.config = Some(text.into());
+        self
+    }
+
     /// In the home and the tree of a shell that was killed.
     pub fn after(mut self, killed: Pty) -> Start {
         self.places = Some(killed.kill());
@@ -80,6 +94,11 @@ impl Start {
             let path = tree.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
+        }
+        if let Some(text) = &self.config {
+            let dir = home.path().join(".config/placet");
+            std::fs::create_dir_all(&dir).unwrap();
+            std::fs::write(dir.join("config.toml"), text).unwrap();
         }
         let size = PtySize { rows: self.size.1, cols: self.size.0, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();

@@ -14,7 +14,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
         &["new", "clear", "retry", "last", "copy", "transcript", "export", "title", "pin", "history"],
     ),
     ("Sessions and branches", &["search", "tree", "fork"]),
-    ("Model and context", &["model", "provider", "plan", "context", "compact", "cost", "view", "scratchpad"]),
+    (
+        "Model and context",
+        &["setup", "model", "provider", "plan", "context", "compact", "cost", "view", "scratchpad"],
+    ),
     ("Commands and permission", &["jobs", "permission", "tools", "taint"]),
     ("This shell", &["status", "config", "theme", "keys", "cd", "exit"]),
 ];

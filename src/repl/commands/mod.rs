@@ -20,6 +20,7 @@ mod rewind_picker;
 mod rewind_turn;
 mod scratchpads;
 pub(super) mod sessions;
+mod setup;
 mod status;
 mod table;
 mod taint;
