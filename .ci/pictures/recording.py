@@ -27,11 +27,11 @@ class Recorder:
         before = None
         while not self.ended:
             taken = time.time()
-            command = ["import", "-window", self.term.window, "-depth", "8", "gif:-"]
+            command = ["import", "-window", self.term.window, "bmp:-"]
             image = subprocess.run(command, env=self.term.display.env, capture_output=True, check=False).stdout
             if image and image != before:
                 before = image
-                file = os.path.join(self.term.work, f"frame-{len(self.frames):04}.gif")
+                file = os.path.join(self.term.work, f"frame-{len(self.frames):04}.bmp")
                 with open(file, "wb") as out:
                     out.write(image)
                 self.frames.append((taken, file))
@@ -47,7 +47,8 @@ class Recorder:
             shown = min(end - taken, LONGEST)
             length += shown
             words += ["-delay", str(max(2, round(shown * 100))), frame]
-        convert("-dispose", "none", *words, "-loop", "0", "-colors", "48", "+dither", "-layers", "OptimizeTransparency", "-layers", "OptimizeFrame", file)
+        # One palette for all frames: with one for each, differences between frames lose their colours.
+        convert(*words, "+dither", "-colors", "48", "+remap", "-loop", "0", "-layers", "OptimizeFrame", file)
         return length
 
 

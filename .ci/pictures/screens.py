@@ -104,7 +104,7 @@ def make_project(home):
 
 def start(shell):
     """The card of the first start, without a model."""
-    with shell(model=False) as term:
+    with shell(model=False, rows=8) as term:
         term.until("placet [a] >", "model  none yet", "/tour")
         term.picture("start")
 
@@ -116,6 +116,13 @@ def conversation(shell):
         term.line(ASK_TAX)
         term.settled("apply?", "AssertionError", "a apply all")
         term.picture("turn")
+        term.resize(26)
+        term.settled("apply?")
+        term.decide("p")
+        term.until("diff --git", "p list")
+        term.picture("patch")
+        term.decide("p")
+        term.settled("apply?", "a apply all")
         term.decide("r")
         term.until("TAX = 0.21", "? keys")
         term.key("a", "c")
@@ -136,12 +143,17 @@ def conversation(shell):
         term.picture("viewer")
         term.key("q")
         term.until("placet [a")
+        term.line("/new")
+        term.line(ASK_EXPLAIN)
+        term.until("constant TAX", "placet [a")
+        term.resize(14)
         term.line("/resume")
+        term.until("Sessions", ASK_EXPLAIN, ASK_TAX)
         term.picture("resume")
 
 
 def side_by_side(shell):
-    with shell(columns=120, rows=30) as term:
+    with shell(columns=120, rows=22) as term:
         term.until("placet [a] >")
         term.line(ASK_TAX)
         term.settled("apply?", "a apply all")
@@ -165,13 +177,15 @@ def commit(shell):
         term.line(ASK_COMMIT)
         term.settled("apply?", "Set the tax", ".github/workflows/test.yml")
         term.picture("question")
+        term.resize(34)
+        term.settled("apply?")
         term.decide("r")
         term.until("? keys")
         term.picture("review-commit")
 
 
 def permission(shell):
-    with shell(rows=24) as term:
+    with shell(rows=16) as term:
         term.until("placet [a] >")
         term.line(ASK_NETWORK)
         term.settled("Allow?", "y yes")
@@ -187,7 +201,7 @@ def answer(shell):
 
 
 def picker(shell):
-    with shell(model=False, columns=100) as term:
+    with shell(model=False, columns=100, rows=18) as term:
         term.until("placet [a] >")
         term.type("look at ")
         term.key("ctrl+p")
@@ -202,7 +216,6 @@ def tour(shell):
     size = (80, 28)
     with shell(rows=size[1], model=False, words=["tour"], record=True) as term:
         term.until("Tour, 1 of 4", "placet [a] >")
-        term.picture("tour")
         term.rest(2.5)
         term.key("Return")
         term.settled("apply?", "a apply all")

@@ -22,15 +22,21 @@ class ScreenError(Exception):
 class Display:
     """An X server without a screen; xterm and xdotool of one thread use it."""
 
-    def __init__(self, number):
-        self.name = f":{number}"
+    def __init__(self):
+        # The server chooses a free number itself: others may start theirs at the same moment.
+        reader, writer = os.pipe()
         self.server = subprocess.Popen(
-            ["Xvfb", self.name, "-screen", "0", "1800x1300x24", "-nolisten", "tcp"],
+            ["Xvfb", "-displayfd", str(writer), "-screen", "0", "1800x1300x24", "-nolisten", "tcp", "-noreset"],
+            pass_fds=[writer],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+        os.close(writer)
+        with os.fdopen(reader) as number:
+            self.name = f":{number.readline().strip()}"
+        if self.name == ":":
+            raise ScreenError("Xvfb did not start")
         self.env = dict(os.environ, DISPLAY=self.name)
-        wait(lambda: os.path.exists(f"/tmp/.X11-unix/X{number}"), "the X server")
 
     def close(self):
         self.server.terminate()
@@ -43,6 +49,7 @@ class Terminal:
     def __init__(self, display, command, cwd, home, theme="dark", size=(80, 24), term="truecolor", path=None):
         self.display = display
         self.recorder = None
+        self.columns = size[0]
         self.work = tempfile.mkdtemp(prefix="placet-pictures-")
         self.text_file = os.path.join(self.work, "screen")
         foreground, background = COLOURS[theme]
@@ -112,6 +119,11 @@ class Terminal:
                 missing = [text for text in texts if text not in screen]
                 raise ScreenError(f"the screen does not show {missing}:\n{screen}")
             time.sleep(0.1)
+
+    def resize(self, rows):
+        """Other rows, and the same columns."""
+        self._xdotool("windowsize", "--usehints", self.window, str(self.columns), str(rows))
+        time.sleep(0.3)
 
     def settled(self, *texts):
         """The same for a question: after the moment in which it takes no keys, so that its picture does not show that."""

@@ -140,6 +140,31 @@ fn the_readme_is_short_and_names_the_commands() {
     }
 }
 
+/// A picture that nobody shows is never looked at, and one without its other half is white on black in a white book.
+#[test]
+fn every_picture_is_shown_and_has_a_dark_and_a_light_half() {
+    let text: String = pages().iter().map(|page| fs::read_to_string(page).unwrap()).collect();
+    let mut pictures = Vec::new();
+    walk(&root().join("docs/images"), &mut pictures);
+    let mut wrong = Vec::new();
+    let mut size = 0;
+    for picture in &pictures {
+        size += fs::metadata(picture).unwrap().len();
+        let name = picture.file_name().unwrap().to_string_lossy().into_owned();
+        if !text.contains(&format!("images/{name}")) {
+            wrong.push(format!("no page shows {name}"));
+        }
+        let other = [("-dark.", "-light."), ("-light.", "-dark.")];
+        for (half, other) in other.into_iter().filter(|(half, _)| name.contains(half)) {
+            if !picture.with_file_name(name.replace(half, other)).exists() {
+                wrong.push(format!("{name} has no {other} half"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(size < 4 << 20, "the pictures have {size} bytes");
+}
+
 #[test]
 fn anchors_are_those_of_mdbook() {
     let page = "# A `b` c\n```sh\n# no heading\n```\n## What's new: 1.2, and more\n## Limits\n## Limits\n";
