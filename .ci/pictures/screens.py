@@ -254,4 +254,21 @@ def tour(shell):
         term.save_recording("tour")
 
 
-SCENES = [start, conversation, side_by_side, commit, permission, answer, picker, tour]
+def menus(shell):
+    """The menus under the line: commands and files, while they are typed."""
+    with shell(model=False, rows=16) as term:
+        term.until("placet [a] >")
+        term.type("/re")
+        term.until("/review", "/resume")
+        term.picture("menu-commands")
+        term.key("Escape")
+        term.key("ctrl+u")
+        term.type("look at @pr")
+        term.until("src/price.py")
+        term.picture("menu-files")
+
+
+# The setting that came with a screen: an older program is not asked to show it.
+menus.needs = "ui.menus"
+
+SCENES = [start, conversation, side_by_side, commit, permission, answer, picker, menus, tour]

@@ -151,6 +151,7 @@ class Terminal:
         for name in names:
             time.sleep(0.7)
             self._xdotool("key", name)
+            time.sleep(0.1)
 
     def line(self, text):
         self.type(text)
