@@ -32,11 +32,20 @@ pub struct Start {
     variables: Vec<(String, String)>,
     files: Vec<(String, Vec<u8>)>,
     places: Option<(TempDir, TempDir)>,
+    /// Where it runs, if that is not the tree.
+    dir: Option<std::path::PathBuf>,
 }
 
 /// A shell in an empty home and an empty tree, 80x24, with the offline provider.
 pub fn shell() -> Start {
-    Start { size: (80, 24), args: Vec::new(), variables: Vec::new(), files: Vec::new(), places: None }
+    Start {
+        size: (80, 24),
+        args: Vec::new(),
+        variables: Vec::new(),
+        files: Vec::new(),
+        places: None,
+        dir: None,
+    }
 }
 
 impl Start {
@@ -66,6 +75,13 @@ impl Start {
         self
     }
 
+    /// In a home, a tree and a directory that are there already.
+    pub fn at(mut self, home: TempDir, tree: TempDir, dir: &Path) -> Start {
+        self.places = Some((home, tree));
+        self.dir = Some(dir.to_path_buf());
+        self
+    }
+
     /// Starts it and waits for its prompt.
     pub fn open(self) -> Pty {
         let pty = self.spawn();
@@ -92,7 +108,7 @@ impl Start {
         for (name, value) in &self.variables {
             command.env(name, value);
         }
-        command.cwd(tree.path());
+        command.cwd(self.dir.as_deref().unwrap_or(tree.path()));
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let parser = vt100::Parser::new(self.size.1, self.size.0, 20_000);
@@ -272,7 +288,7 @@ impl Pty {
 
 impl Pty {
     /// Ends it as `kill -9` does; its home and its tree stay.
-    fn kill(mut self) -> (TempDir, TempDir) {
+    pub fn kill(mut self) -> (TempDir, TempDir) {
         drop(self.child.kill());
         drop(self.child.wait());
         let home = std::mem::replace(&mut self.home, TempDir::new().unwrap());
