@@ -23,6 +23,8 @@ mod edit_properties;
 mod embed;
 mod entrance_words;
 mod first_minute;
+mod guide_blocks;
+mod guide_links;
 mod guide_tables;
 mod headless;
 mod hooks;

@@ -33,6 +33,8 @@ pub struct Start {
     files: Vec<(String, Vec<u8>)>,
     config: Option<String>,
     places: Option<(TempDir, TempDir)>,
+    /// Where it runs, if that is not the tree.
+    dir: Option<std::path::PathBuf>,
 }
 
 /// A shell in an empty home and an empty tree, 80x24, with the offline provider.
@@ -44,6 +46,7 @@ pub fn shell() -> Start {
         files: Vec::new(),
         config: None,
         places: None,
+        dir: None,
     }
 }
 
@@ -80,6 +83,13 @@ impl Start {
         self
     }
 
+    /// In a home, a tree and a directory that are there already.
+    pub fn at(mut self, home: TempDir, tree: TempDir, dir: &Path) -> Start {
+        self.places = Some((home, tree));
+        self.dir = Some(dir.to_path_buf());
+        self
+    }
+
     /// Starts it and waits for its prompt.
     pub fn open(self) -> Pty {
         let pty = self.spawn();
@@ -111,7 +121,7 @@ impl Start {
         for (name, value) in &self.variables {
             command.env(name, value);
         }
-        command.cwd(tree.path());
+        command.cwd(self.dir.as_deref().unwrap_or(tree.path()));
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let parser = vt100::Parser::new(self.size.1, self.size.0, 20_000);
@@ -291,7 +301,7 @@ impl Pty {
 
 impl Pty {
     /// Ends it as `kill -9` does; its home and its tree stay.
-    fn kill(mut self) -> (TempDir, TempDir) {
+    pub fn kill(mut self) -> (TempDir, TempDir) {
         drop(self.child.kill());
         drop(self.child.wait());
         let home = std::mem::replace(&mut self.home, TempDir::new().unwrap());
