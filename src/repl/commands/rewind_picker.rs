@@ -3,9 +3,9 @@
 use super::rewind_turn::{RewindScope, RewindTurn};
 use crate::repl::context::CommandContext;
 use crate::serve::changes::figures;
-use crate::text::visible;
+use crate::text::{visible, width};
 use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
-use crate::workspace::{AppliedChange, JournalEntry, View};
+use crate::workspace::{AppliedChange, View};
 use ratatui::text::Line;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,42 +13,65 @@ use std::path::Path;
 /// Files named in the preview.
 const FILES: usize = 100;
 
-/// What going back to before a turn does.
+/// Columns of the first words of a turn: what it changed is next to them.
+const WORDS: usize = 26;
+/// The newest turns, of which the changed lines are counted: that reads the files.
+const COUNTED: usize = 100;
+
+/// What a turn changed, or what going back to before several turns does.
+#[derive(Clone, Default)]
 struct RewindEffect {
     turns: usize,
     files: BTreeSet<String>,
-    added: usize,
-    removed: usize,
+    /// Lines added and removed, where they are counted.
+    lines: Option<(usize, usize)>,
 }
 
 impl RewindEffect {
-    fn of(context: &CommandContext<'_>, view: &View, turns: &[RewindTurn]) -> RewindEffect {
-        let entries: Vec<JournalEntry> = turns.iter().flat_map(|turn| turn.entries.iter().cloned()).collect();
-        let (_, added, removed) = figures(view, &entries);
+    /// Of each turn by itself.
+    fn each(context: &CommandContext<'_>, view: &View, turns: &[RewindTurn]) -> Vec<RewindEffect> {
         let is_file = |change: &&AppliedChange| change.before.is_file() || change.after.is_file();
         let shown = |path: &Path| visible::path(&context.app.workspace.shortened(path));
-        let changes = entries.iter().flat_map(|entry| &entry.changes).filter(is_file);
-        let files = changes.map(|change| shown(&change.path)).collect();
-        RewindEffect { turns: turns.len(), files, added, removed }
+        let effect = |(at, turn): (usize, &RewindTurn)| {
+            let changes = turn.entries.iter().flat_map(|entry| &entry.changes).filter(is_file);
+            let files = changes.map(|change| shown(&change.path)).collect();
+            let lines = (turns.len() - at <= COUNTED).then(|| {
+                let (_, added, removed) = figures(view, &turn.entries);
+                (added, removed)
+            });
+            RewindEffect { turns: 1, files, lines }
+        };
+        turns.iter().enumerate().map(effect).collect()
+    }
+
+    fn sum(effects: &[RewindEffect]) -> RewindEffect {
+        let start = RewindEffect { lines: Some((0, 0)), ..RewindEffect::default() };
+        effects.iter().fold(start, |mut sum, one| {
+            sum.turns += one.turns;
+            sum.files.extend(one.files.iter().cloned());
+            sum.lines = sum.lines.zip(one.lines).map(|(sum, one)| (sum.0 + one.0, sum.1 + one.1));
+            sum
+        })
     }
 
     /// `2 files +5 -1`
     fn figures(&self) -> String {
+        let lines = self.lines.map(|(added, removed)| format!(" +{added} -{removed}")).unwrap_or_default();
         match self.files.len() {
             0 => "no files".into(),
-            count => format!("{count} {} +{} -{}", plural(count, "file"), self.added, self.removed),
+            count => format!("{count} {}{lines}", plural(count, "file")),
         }
     }
 
     fn conversation(&self) -> String {
-        let count = self.turns;
-        format!("{count} {} leave the conversation; /tree opens them again", plural(count, "turn"))
+        let (count, verb) = (self.turns, if self.turns == 1 { "leaves" } else { "leave" });
+        format!("{count} {} {verb} the conversation", plural(count, "turn"))
     }
 
     fn undone(&self) -> String {
         match self.files.len() {
             0 => "no file changes".into(),
-            _ => format!("{} undone; your own later edits stay", self.figures()),
+            _ => format!("{} undone", self.figures()),
         }
     }
 }
@@ -59,51 +82,59 @@ pub(super) fn choose(
     view: &View,
     turns: &[RewindTurn],
 ) -> Option<(usize, RewindScope)> {
-    let from = choose_turn(context, view, turns)?;
-    let effect = RewindEffect::of(context, view, turns.get(from..).unwrap_or_default());
+    let effects = RewindEffect::each(context, view, turns);
+    let from = choose_turn(context, &effects, turns)?;
+    let effect = RewindEffect::sum(effects.get(from..).unwrap_or_default());
     if effect.files.is_empty() {
         return Some((from, RewindScope::Conversation));
     }
+    let (undone, left) = (effect.undone(), effect.conversation());
     let scopes = [
-        (
-            RewindScope::Both,
-            "files and conversation",
-            format!("{}; {}", effect.undone(), effect.conversation()),
-        ),
-        (RewindScope::Files, "only files", format!("{}; the conversation stays", effect.undone())),
-        (RewindScope::Conversation, "only conversation", format!("{}; files stay", effect.conversation())),
+        (RewindScope::Both, "files and conversation", format!("{undone}, {left}")),
+        (RewindScope::Files, "only files", format!("{undone}; the conversation stays")),
+        (RewindScope::Conversation, "only conversation", format!("{left}; files stay")),
     ];
     let item = |(at, (_, name, note)): (usize, &(RewindScope, &str, String))| {
         PickerItem::new(*name, note).with_value(at.to_string()).with_order(at)
     };
     let feed = PickerFeed::of(scopes.iter().enumerate().map(item).collect());
     let said = turns.get(from).map(|turn| visible::prose_line(&turn.said).into_owned()).unwrap_or_default();
-    let title = format!("Rewind to before: {}", crate::text::width::cut(&said, 30));
+    let title = format!("Rewind to before: {}", width::cut(&said, 30));
     let taken = context.output.pick_one(context.output.picker(&title, feed))?;
     let (scope, ..) = scopes.get(taken.parse::<usize>().ok()?)?;
     Some((from, *scope))
 }
 
-fn choose_turn(context: &CommandContext<'_>, view: &View, turns: &[RewindTurn]) -> Option<usize> {
-    let item = |(at, turn): (usize, &RewindTurn)| {
-        let own = RewindEffect::of(context, view, std::slice::from_ref(turn));
+fn choose_turn(
+    context: &CommandContext<'_>,
+    effects: &[RewindEffect],
+    turns: &[RewindTurn],
+) -> Option<usize> {
+    let item = |(at, (turn, own)): (usize, (&RewindTurn, &RewindEffect))| {
         let age = turn.entries.iter().map(|entry| entry.at).max().map(age).unwrap_or_default();
         let note = format!("{}{}{age}", own.figures(), if age.is_empty() { "" } else { "  " });
         let said = match turn.said.is_empty() {
             true => "(no text)".to_string(),
-            false => visible::prose_line(&turn.said).into_owned(),
+            false => width::cut(&visible::prose_line(&turn.said), WORDS),
         };
         PickerItem::new(said, note).with_value(at.to_string()).with_order(turns.len() - at)
     };
-    let feed = PickerFeed::of(turns.iter().enumerate().map(item).collect());
+    let feed = PickerFeed::of(turns.iter().zip(effects).enumerate().map(item).collect());
     let about = |item: &PickerItem| {
         let from = item.value().parse::<usize>().unwrap_or(0);
-        let effect = RewindEffect::of(context, view, turns.get(from..).unwrap_or_default());
+        let effect = RewindEffect::sum(effects.get(from..).unwrap_or_default());
         let said = turns.get(from).map(|turn| turn.text.as_str()).unwrap_or_default();
-        let head = ["Rewinding to before this turn:".into(), effect.conversation(), effect.undone()];
+        let head = [
+            String::new(),
+            "Rewinding to before this turn:".into(),
+            format!("- {}", effect.conversation()),
+            "  (/tree opens them again)".into(),
+            format!("- {}", effect.undone()),
+            "  (your own later edits stay)".into(),
+        ];
         let files = effect.files.iter().take(FILES).map(|name| format!("  {name}"));
         let text: Vec<String> = said.lines().take(6).map(String::from).collect();
-        let lines = text.into_iter().chain([String::new()]).chain(head).chain(files);
+        let lines = text.into_iter().chain(head).chain(files);
         let drawn = lines.map(|line| Line::raw(visible::guard_line(&line).into_owned())).collect();
         PickerPreview { drawn, ..PickerPreview::default() }
     };

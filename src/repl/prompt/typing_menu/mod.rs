@@ -402,7 +402,7 @@ impl MenuState {
         if completed.text.trim_end() == typed {
             return MenuEnter::Send;
         }
-        let begins = !place.typed.is_empty() && item.value().starts_with(&place.typed);
+        let begins = open.begins(item);
         match place.kind {
             MenuKind::Command if begins || chosen => match needs_argument(item.value()) {
                 true => MenuEnter::Complete,
@@ -457,9 +457,19 @@ impl MenuList {
 }
 
 impl OpenMenu {
-    /// False where Enter sends the line as it is: an argument of which nothing is typed.
+    /// False where Enter sends the line as it is: an argument that is no beginning of the row.
     fn is_marked(&self) -> bool {
-        self.is_chosen || !self.place.typed.is_empty() || !matches!(self.place.kind, MenuKind::Argument(_))
+        let is_argument = matches!(self.place.kind, MenuKind::Argument(_));
+        let begins = || self.rows.get(self.selected).is_some_and(|item| self.begins(item));
+        self.is_chosen || !is_argument || begins()
+    }
+
+    /// What is typed is the beginning of what the row stands for.
+    fn begins(&self, item: &PickerItem) -> bool {
+        let typed = &self.place.typed;
+        // A session is found by its title; a number or an ID needs no list.
+        let is_title = self.place.source == ListSource::Sessions && typed.parse::<usize>().is_err();
+        !typed.is_empty() && (is_title || item.value().starts_with(typed))
     }
 
     /// The rest of the selected row, where what is typed is its beginning.
@@ -468,7 +478,9 @@ impl OpenMenu {
         if pos < line.len() || !self.is_current {
             return nothing();
         }
-        if let (MenuKind::Argument(name), false) = (self.place.kind, self.is_marked()) {
+        if self.place.typed.is_empty()
+            && let (MenuKind::Argument(name), false) = (self.place.kind, self.is_marked())
+        {
             let usage = crate::repl::commands::COMMANDS.iter().find(|row| row.name == name);
             return usage.map_or_else(nothing, |row| PromptHint::usage(row.arguments));
         }
