@@ -19,7 +19,7 @@ pub(super) fn setup(context: &mut CommandContext<'_>, _: &str) -> SlashCommandRe
         term::with_original_mode(|| command.status())
     };
     match std::env::current_exe().and_then(run) {
-        // It has said itself that nothing was changed.
+        // `placet setup` reports itself that nothing was changed.
         Ok(status) if !status.success() => Ok(CommandFollowUp::Nothing),
         Ok(_) => {
             context.app.builder.reread_provider();

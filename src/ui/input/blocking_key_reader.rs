@@ -18,7 +18,7 @@ pub struct BlockingKeyReader {
     resizes: UnixStream,
     registered: signal_hook::SigId,
     buffer: Vec<u8>,
-    /// Since when a sequence is begun and not whole: whoever asks in short steps must still see the end of it.
+    /// Since when a sequence is begun and not whole: a reader that asks in short steps must still see its end.
     begun: Option<Instant>,
 }
 
