@@ -26,6 +26,7 @@ mod screen_keys;
 mod session;
 mod session_selector;
 mod signals;
+mod stage;
 mod start;
 mod stdin_forwarder;
 mod theme;

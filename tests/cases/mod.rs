@@ -22,6 +22,7 @@ mod edit_properties;
 mod embed;
 mod entrance_words;
 mod first_minute;
+mod git_commands;
 mod guide_tables;
 mod headless;
 mod hooks;

@@ -7,8 +7,8 @@ use super::file::{
 };
 use super::side_text::SideText;
 use crate::text::patch::{FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted};
-use crate::text::sanitize;
-use std::path::PathBuf;
+use crate::text::{sanitize, visible};
+use std::path::{Path, PathBuf};
 
 /// The files of a patch.
 pub fn of_patch(patch: &PatchSet) -> Vec<ReviewFile> {
@@ -29,6 +29,24 @@ pub fn binary_file(name: &str) -> ReviewFile {
         runs_later: None,
         body: ReviewBody::Whole(WholeChange { words, ..WholeChange::default() }),
         key: blake3::hash(name.as_bytes()).to_hex().to_string(),
+    }
+}
+
+/// A file that is shown, and cannot be decided for a reason.
+pub fn refused_file(path: &Path, letter: char, why: &str) -> ReviewFile {
+    let whole =
+        WholeChange { words: vec![why.to_string()], refused: Some(why.to_string()), ..WholeChange::default() };
+    let key = blake3::hash(format!("{}\0{why}", path.display()).as_bytes()).to_hex().to_string();
+    ReviewFile {
+        name: visible::path_name(path),
+        path: path.to_path_buf(),
+        paths: vec![path.to_path_buf()],
+        renamed: None,
+        letter,
+        facts: Vec::new(),
+        runs_later: None,
+        body: ReviewBody::Whole(whole),
+        key,
     }
 }
 
