@@ -60,9 +60,13 @@ pub(super) fn conflicted(cwd: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(paths(&listed))
 }
 
-/// The paths of [`of_index`] for the work tree, in the same order, and those in conflict.
-pub(super) fn changed(cwd: &Path) -> Result<Vec<PathBuf>, CliError> {
-    Ok(paths(&run(cwd, &["--no-renames", "--name-only", "-z"])?))
+/// The paths of [`of_index`] in the same order; of the work tree, also those in conflict.
+pub(super) fn changed(cwd: &Path, side: IndexSide) -> Result<Vec<PathBuf>, CliError> {
+    let of: &[&str] = match side {
+        IndexSide::WorkTree => &[],
+        IndexSide::Staged => &["--cached", "--diff-filter=u"],
+    };
+    Ok(paths(&run(cwd, &[&["--no-renames", "--name-only", "-z"], of].concat())?))
 }
 
 fn paths(listed: &[u8]) -> Vec<PathBuf> {

@@ -11,6 +11,7 @@ use crate::text::patch::{StripLevels, parse};
 use crate::text::{count, visible};
 use crate::ui::review::{
     IndexDirection, Review, ReviewFile, ReviewOutcome, ReviewSubject, file_patch, of_patch, refused_file, sections,
+    whole_file,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,10 +21,16 @@ pub(super) fn review(args: &ReviewArgs, app: &App) -> Result<u8, CliError> {
     let side = if args.staged { IndexSide::Staged } else { IndexSide::WorkTree };
     let text = git_diff::of_index(cwd, side)?;
     let sections = sections(&text);
-    let mut files = files_of(&sections)?;
     let conflicted = git_diff::conflicted(cwd)?;
+    let mut changed = git_diff::changed(cwd, side)?;
+    changed.retain(|path| !conflicted.contains(path));
+    if changed.len() != sections.len() {
+        return Err(CliError::new("the files changed while git compared them").hint("start the review again"));
+    }
+    let mut files: Vec<ReviewFile> =
+        changed.iter().zip(&sections).map(|(path, section)| file_of(path, section)).collect();
     if side == IndexSide::WorkTree {
-        refuse_filtered(cwd, &conflicted, &mut files)?;
+        refuse_filtered(cwd, &changed, &mut files)?;
     }
     files.extend(conflicted.iter().map(|name| {
         let why = format!("in conflict: resolve it, and then stage it with `git add {}`", visible::path(name));
@@ -62,29 +69,19 @@ pub(super) fn review(args: &ReviewArgs, app: &App) -> Result<u8, CliError> {
     leave(args, &review, outcome)
 }
 
-/// The files of the difference, in the order of its sections.
-fn files_of(sections: &[&[u8]]) -> Result<Vec<ReviewFile>, CliError> {
-    let mut files = Vec::new();
-    for section in sections {
-        let patch = parse(section, StripLevels::Auto).map_err(|e| CliError::new(&e).hint(e.hint()))?;
-        let mut found = of_patch(&patch);
-        match (found.pop(), found.is_empty()) {
-            (Some(file), true) => files.push(file),
-            _ => return Err(CliError::new("the difference that git printed cannot be read")),
-        }
+/// One file of the difference.
+fn file_of(path: &Path, section: &[u8]) -> ReviewFile {
+    let mut found = parse(section, StripLevels::Auto).map(|patch| of_patch(&patch)).unwrap_or_default();
+    match (found.pop(), found.is_empty()) {
+        (Some(file), true) if file.path == path => file,
+        _ => whole_file(path, section),
     }
-    Ok(files)
 }
 
 /// A file whose filter is switched off would be staged with other bytes than git stages.
-fn refuse_filtered(cwd: &Path, conflicted: &[PathBuf], files: &mut [ReviewFile]) -> Result<(), CliError> {
-    let mut changed = git_diff::changed(cwd)?;
-    changed.retain(|path| !conflicted.contains(path));
-    if changed.len() != files.len() {
-        return Err(CliError::new("the work tree changed while git compared it").hint("start the review again"));
-    }
-    let off = git_diff::switched_off_filters(cwd, &changed)?;
-    for (file, path) in files.iter_mut().zip(&changed) {
+fn refuse_filtered(cwd: &Path, changed: &[PathBuf], files: &mut [ReviewFile]) -> Result<(), CliError> {
+    let off = git_diff::switched_off_filters(cwd, changed)?;
+    for (file, path) in files.iter_mut().zip(changed) {
         if let Some(filter) = off.get(path) {
             let name = visible::path(path);
             let filter = visible::guard_line(filter);

@@ -7,7 +7,8 @@ use super::file::{
 };
 use super::side_text::SideText;
 use crate::text::patch::{FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted};
-use crate::text::{sanitize, visible};
+use crate::text::visible::{self, LineBreaks};
+use crate::text::sanitize;
 use std::path::{Path, PathBuf};
 
 /// The files of a patch.
@@ -30,6 +31,25 @@ pub fn binary_file(name: &str) -> ReviewFile {
         body: ReviewBody::Whole(WholeChange { words, ..WholeChange::default() }),
         key: blake3::hash(name.as_bytes()).to_hex().to_string(),
     }
+}
+
+/// A file of which the lines are not decided one by one: a link, a submodule, a name that is not UTF-8. `section` is what
+/// git wrote about it.
+pub fn whole_file(path: &Path, section: &[u8]) -> ReviewFile {
+    const SHOWN: usize = 2_000;
+    let text = visible::visible(section, LineBreaks::Kept);
+    let has = |words: &str| text.lines().any(|line| line.starts_with(words));
+    let letter = match (has("new file mode"), has("deleted file mode")) {
+        (true, true) => 'T',
+        (true, false) => 'A',
+        (false, true) => 'D',
+        (false, false) => 'M',
+    };
+    let left_out = text.lines().count().saturating_sub(SHOWN);
+    let words = std::iter::once("decided as a whole".to_string());
+    let words = words.chain(text.lines().take(SHOWN).map(String::from)).collect();
+    let body = ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() });
+    ReviewFile { letter, body, key: blake3::hash(section).to_hex().to_string(), ..refused_file(path, letter, "") }
 }
 
 /// A file that is shown, and cannot be decided for a reason.

@@ -30,10 +30,11 @@ impl IndexDirection {
 /// The parts of a difference, one for each file. Those of files in conflict compare three versions and are left out.
 pub fn sections(difference: &[u8]) -> Vec<&[u8]> {
     let mut starts: Vec<usize> = Vec::new();
-    let mut at = 0;
+    let (mut at, mut before) = (0, &b""[..]);
     for line in difference.split_inclusive(|byte| *byte == b'\n') {
         // Lines of a hunk begin with a sign, and those of a binary patch have no blank.
-        if line.starts_with(b"diff ") {
+        // A file that becomes a link is removed and made: two parts that are one.
+        if line.starts_with(b"diff ") && line != std::mem::replace(&mut before, line) {
             starts.push(at);
         }
         at += line.len();
@@ -47,6 +48,7 @@ pub fn sections(difference: &[u8]) -> Vec<&[u8]> {
 pub fn file_patch(file: &ReviewFile, section: &[u8], direction: IndexDirection) -> Option<Vec<u8>> {
     let picks = |mark: &ReviewDecision| *mark == direction.picks();
     let lines = match &file.body {
+        ReviewBody::Whole(whole) if whole.refused.is_some() => return None,
         ReviewBody::Whole(whole) => return picks(&whole.mark).then(|| section.to_vec()),
         ReviewBody::Lines(lines) => lines,
     };
@@ -54,18 +56,12 @@ pub fn file_patch(file: &ReviewFile, section: &[u8], direction: IndexDirection) 
     if !marks.clone().any(picks) {
         return None;
     }
-    // Half of a submodule's line would be no commit.
-    if !lines.edited && marks.all(picks) || is_submodule(section) {
+    if !lines.edited && marks.all(picks) {
         return Some(section.to_vec());
     }
     let mut patch = head(section, direction);
     write(&signs(lines, direction), &mut patch);
     Some(patch)
-}
-
-fn is_submodule(section: &[u8]) -> bool {
-    let mut lines = section.split(|byte| *byte == b'\n').take_while(|line| !line.starts_with(b"@@"));
-    lines.any(|line| line.ends_with(b" 160000"))
 }
 
 /// The lines before the hunks. A file that is only partly removed is not removed, and one that is partly taken out of the
@@ -129,7 +125,6 @@ fn signs(lines: &ReviewLines, direction: IndexDirection) -> Vec<(u8, &[u8])> {
         at = hunk.old.end;
     }
     out.extend(old(at..lines.old.len()).map(|line| (b' ', line)));
-    // Only the last line of a side may lack its end: git would not find any other.
     out
 }
 
