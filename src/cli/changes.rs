@@ -12,8 +12,8 @@ use crate::text::{count, visible};
 use crate::ui::{Theme, verbatim};
 use crate::workspace::lost_paths;
 use crate::workspace::{
-    ApprovedBy, ChangeApproval, ChangeClass, ChangeSet, LargeLoss, LayerKind, TransactionLabel, View,
-    RepositoryEvents, Workspace, patch, without_repositories,
+    ApprovedBy, ChangeApproval, ChangeClass, ChangeSet, LargeLoss, LayerKind, RepositoryEvents,
+    TransactionLabel, View, Workspace, patch, without_repositories,
 };
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};

@@ -113,7 +113,7 @@ pub(super) fn switched_off_filters(
 
 /// Gives a patch to the index, all of it or nothing. The work tree does not change.
 pub(super) fn apply_to_index(cwd: &Path, patch: Vec<u8>, direction: IndexDirection) -> Result<(), CliError> {
-    let mut command = git(&top(cwd)?);
+    let mut command = without_filters(cwd, &top(cwd)?)?;
     command.args(["-c", "apply.ignoreWhitespace=no", "apply", "--cached", "--whitespace=nowarn"]);
     command.args((direction == IndexDirection::Unstage).then_some("-R")).arg("-");
     let done = GitOutput::with_input(&mut command, patch, MOST_TEXT)?;
@@ -143,15 +143,7 @@ fn first_line(errors: &str) -> String {
 }
 
 fn run(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, CliError> {
-    let mut command = git(cwd);
-    for filter in configured_filters(cwd)? {
-        for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")] {
-            let mut setting = b"filter.".to_vec();
-            setting.extend_from_slice(&filter);
-            setting.extend_from_slice(format!(".{key}={value}").as_bytes());
-            command.arg("-c").arg(OsString::from_vec(setting));
-        }
-    }
+    let mut command = without_filters(cwd, cwd)?;
     command.args(["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", "--binary"]);
     // Settings can change these, and a patch is read with them.
     command.args(["--src-prefix=a/", "--dst-prefix=b/", "--no-relative"]);
@@ -180,6 +172,21 @@ fn git(cwd: &Path) -> Command {
     command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
     command.env("GIT_TERMINAL_PROMPT", "0").env_remove("GIT_EXTERNAL_DIFF");
     command
+}
+
+/// git in `dir`, with the filters of the repository at `cwd` switched off. Any command that looks at files of the work tree
+/// may run them, also one that only writes the index: it compares files that changed in the same moment as the index.
+fn without_filters(cwd: &Path, dir: &Path) -> Result<Command, CliError> {
+    let mut command = git(dir);
+    for filter in configured_filters(cwd)? {
+        for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")] {
+            let mut setting = b"filter.".to_vec();
+            setting.extend_from_slice(&filter);
+            setting.extend_from_slice(format!(".{key}={value}").as_bytes());
+            command.arg("-c").arg(OsString::from_vec(setting));
+        }
+    }
+    Ok(command)
 }
 
 /// The names of the filters that the repository itself defines, also in files that its configuration includes.

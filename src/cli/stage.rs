@@ -10,8 +10,8 @@ use crate::app::App;
 use crate::text::patch::{StripLevels, parse};
 use crate::text::{count, visible};
 use crate::ui::review::{
-    IndexDirection, Review, ReviewFile, ReviewOutcome, ReviewSubject, file_patch, of_patch, refused_file, sections,
-    whole_file,
+    IndexDirection, Review, ReviewFile, ReviewOutcome, ReviewSubject, file_patch, of_patch, refused_file,
+    sections, whole_file,
 };
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,7 +33,8 @@ pub(super) fn review(args: &ReviewArgs, app: &App) -> Result<u8, CliError> {
         refuse_filtered(cwd, &changed, &mut files)?;
     }
     files.extend(conflicted.iter().map(|name| {
-        let why = format!("in conflict: resolve it, and then stage it with `git add {}`", visible::path(name));
+        let why =
+            format!("in conflict: resolve it, and then stage it with `git add {}`", visible::path(name));
         refused_file(name, 'U', &why)
     }));
     if files.is_empty() {
@@ -46,9 +47,9 @@ pub(super) fn review(args: &ReviewArgs, app: &App) -> Result<u8, CliError> {
         return Ok(report::DONE);
     }
     let (title, subject) = match (&args.output, side) {
-        (Some(_), IndexSide::WorkTree) => ("work tree", ReviewSubject::Patch),
+        (Some(_), IndexSide::WorkTree) => ("not staged", ReviewSubject::Patch),
         (Some(_), IndexSide::Staged) => ("staged", ReviewSubject::Patch),
-        (None, IndexSide::WorkTree) => ("work tree", ReviewSubject::Stage),
+        (None, IndexSide::WorkTree) => ("not staged", ReviewSubject::Stage),
         (None, IndexSide::Staged) => ("staged", ReviewSubject::Unstage),
     };
     // git was asked for whole files: what did not change is folded.
@@ -113,4 +114,3 @@ fn stage(cwd: &Path, review: &Review, sections: &[&[u8]]) -> Result<(), CliError
     warn(&format!("{done} {} in {}", count::of(hunks, "hunk"), count::of(files, "file")));
     Ok(())
 }
-

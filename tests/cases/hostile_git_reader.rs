@@ -88,9 +88,9 @@ fn traps_in_place_of_any_file_of_git_are_neither_waited_for_nor_followed() {
                     > r$n/.git/refs/heads/new; done; true";
         limited(&txn, &["sandbox", "run", "--", &format!("{traps} {refs}")]);
         let listed = limited(&txn, &["changes"]);
-        for n in 0..FILES.len() {
+        for (n, file) in FILES.iter().enumerate() {
             let name = format!("r{n}/.git");
-            assert!(listed.stdout.contains(&name), "{trap} {}: {listed:#?}", FILES[n]);
+            assert!(listed.stdout.contains(&name), "{trap} {file}: {listed:#?}");
         }
         limited(&txn, &["changes", "--patch"]);
         limited(&txn, &["changes", "--json"]);
@@ -118,14 +118,22 @@ fn places_that_a_repository_names_outside_of_the_workspace_are_not_read() {
     let id = std::fs::read_to_string(txn.base.join("far/.git/refs/heads/main")).unwrap();
     let id = id.trim();
     for line in [
-        format!("echo {far}/.git/objects > r0/.git/objects/info/alternates; echo {id} > r0/.git/refs/heads/x"),
+        format!(
+            "echo {far}/.git/objects > r0/.git/objects/info/alternates; echo {id} > r0/.git/refs/heads/x"
+        ),
         format!("echo {far}/.git > r0/.git/commondir; echo {id} > r0/.git/refs/heads/x"),
         format!("rm -rf r0/.git; echo gitdir: {far}/.git > r0/.git"),
         format!("git config -f r0/.git/config core.worktree {far}; echo {id} > r0/.git/refs/heads/x"),
-        format!("mkdir -p r0/.git/worktrees/w; cd r0/.git/worktrees/w; echo ref: refs/heads/main > HEAD; \
-                 echo {far}/.git > commondir; echo {far}/.git > gitdir"),
-        format!("git config -f r0/.git/config include.path {far}/.git/config; echo {id} > r0/.git/refs/heads/x"),
-        format!("rm -rf r0/.git/objects; ln -s {far}/.git/objects r0/.git/objects; echo {id} > r0/.git/refs/heads/x"),
+        format!(
+            "mkdir -p r0/.git/worktrees/w; cd r0/.git/worktrees/w; echo ref: refs/heads/main > HEAD; \
+                 echo {far}/.git > commondir; echo {far}/.git > gitdir"
+        ),
+        format!(
+            "git config -f r0/.git/config include.path {far}/.git/config; echo {id} > r0/.git/refs/heads/x"
+        ),
+        format!(
+            "rm -rf r0/.git/objects; ln -s {far}/.git/objects r0/.git/objects; echo {id} > r0/.git/refs/heads/x"
+        ),
     ] {
         limited(&txn, &["sandbox", "run", "--", &line]);
         let listed = limited(&txn, &["changes"]);

@@ -102,14 +102,11 @@ impl IndexCase {
         sh(&theirs, &format!("{}\n{}", variables.join("\n"), self.git));
         let (wanted, _) = state(&theirs);
         let mut pty = reviewing(ours, self.args);
-        for key in self.keys {
-            std::thread::sleep(std::time::Duration::from_millis(200));
-            pty.send(key);
+        for key in self.keys.iter().chain(&["\r"]) {
+            by_hand(&mut pty, key);
         }
-        pty.send("\r");
         pty.until(self.says, |screen| screen.contains(&format!(" {};", self.says)));
-        std::thread::sleep(std::time::Duration::from_millis(700));
-        pty.send("y");
+        by_hand(&mut pty, "y");
         let code = pty.ended();
         let tree = pty.tree.path().to_path_buf();
         let (index, files) = state(&tree);
@@ -121,6 +118,12 @@ impl IndexCase {
             () => Ok(()),
         }
     }
+}
+
+/// A key that decides counts only with quiet before and behind it.
+fn by_hand(pty: &mut Pty, key: &str) {
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    pty.send(key);
 }
 
 /// The review of a repository, once it is on the screen.
@@ -164,12 +167,10 @@ fn a_lock_of_another_git_is_reported_and_left_there() {
     sh(tree.path(), &format!("{SHELL}echo x >> a.txt; touch .git/index.lock"));
     let before = state(tree.path());
     let mut pty = reviewing(tree, &["review"]);
-    std::thread::sleep(std::time::Duration::from_millis(200));
-    pty.send("Y");
-    pty.send("\r");
+    by_hand(&mut pty, "Y");
+    by_hand(&mut pty, "\r");
     pty.until("the summary", |screen| screen.contains("stages 1 hunk"));
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    pty.send("y");
+    by_hand(&mut pty, "y");
     assert_eq!(pty.ended(), 1);
     assert!(pty.screen().contains("the index was not changed"), "{}", pty.screen());
     assert!(pty.tree.path().join(".git/index.lock").exists());
@@ -183,12 +184,12 @@ fn a_file_in_conflict_says_why_it_cannot_be_decided() {
         return;
     }
     let tree = TempDir::new().unwrap();
-    let conflict = "git switch -qc t; echo T > a.txt; save; git switch -q main; echo M > a.txt; save; git merge -q t";
+    let conflict =
+        "git switch -qc t; echo T > a.txt; save; git switch -q main; echo M > a.txt; save; git merge -q t";
     sh(tree.path(), &format!("{SHELL}{conflict}"));
     let mut pty = reviewing(tree, &["review"]);
     pty.until("the reason", |screen| screen.contains("in conflict: resolve it"));
-    std::thread::sleep(std::time::Duration::from_millis(200));
-    pty.send("a");
-    pty.send("\r");
+    by_hand(&mut pty, "a");
+    by_hand(&mut pty, "\r");
     pty.until("no decision", |screen| screen.contains("no decisions yet"));
 }

@@ -142,7 +142,8 @@ impl Review {
             return Some(DecisionUnit::Hunk(f, h));
         }
         let file = row.file()?;
-        let can_be = matches!(&self.files.get(file)?.body, ReviewBody::Whole(whole) if whole.refused.is_none());
+        let can_be =
+            matches!(&self.files.get(file)?.body, ReviewBody::Whole(whole) if whole.refused.is_none());
         can_be.then_some(DecisionUnit::Whole(file))
     }
 

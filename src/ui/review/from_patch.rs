@@ -7,8 +7,8 @@ use super::file::{
 };
 use super::side_text::SideText;
 use crate::text::patch::{FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted};
-use crate::text::visible::{self, LineBreaks};
 use crate::text::sanitize;
+use crate::text::visible::{self, LineBreaks};
 use std::path::{Path, PathBuf};
 
 /// The files of a patch.
@@ -49,13 +49,21 @@ pub fn whole_file(path: &Path, section: &[u8]) -> ReviewFile {
     let words = std::iter::once("decided as a whole".to_string());
     let words = words.chain(text.lines().take(SHOWN).map(String::from)).collect();
     let body = ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() });
-    ReviewFile { letter, body, key: blake3::hash(section).to_hex().to_string(), ..refused_file(path, letter, "") }
+    ReviewFile {
+        letter,
+        body,
+        key: blake3::hash(section).to_hex().to_string(),
+        ..refused_file(path, letter, "")
+    }
 }
 
 /// A file that is shown, and cannot be decided for a reason.
 pub fn refused_file(path: &Path, letter: char, why: &str) -> ReviewFile {
-    let whole =
-        WholeChange { words: vec![why.to_string()], refused: Some(why.to_string()), ..WholeChange::default() };
+    let whole = WholeChange {
+        words: vec![why.to_string()],
+        refused: Some(why.to_string()),
+        ..WholeChange::default()
+    };
     let key = blake3::hash(format!("{}\0{why}", path.display()).as_bytes()).to_hex().to_string();
     ReviewFile {
         name: visible::path_name(path),

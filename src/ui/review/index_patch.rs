@@ -148,9 +148,7 @@ fn write(signs: &[(u8, &[u8])], out: &mut Vec<u8>) {
         let (olds, news) = (count(group.clone(), b'+'), count(group.clone(), b'-'));
         // A side without lines is named by the line before it.
         let first = |before: usize, lines: usize| if lines == 0 { before } else { before + 1 };
-        out.extend(
-            format!("@@ -{},{olds} +{},{news} @@\n", first(old, olds), first(new, news)).into_bytes(),
-        );
+        out.extend(format!("@@ -{},{olds} +{},{news} @@\n", first(old, olds), first(new, news)).into_bytes());
         for (sign, line) in signs.get(group.clone()).unwrap_or_default() {
             out.push(*sign);
             out.extend_from_slice(line);

@@ -181,9 +181,7 @@ impl Review {
         let plain = is_plain(key);
         match (key.code, action) {
             (KeyCode::Char('y'), _) if plain => return vec![ReviewEffect::Apply { tell: false }],
-            (KeyCode::Char('s'), _)
-                if plain && self.has_news() && self.subject == ReviewSubject::Pending =>
-            {
+            (KeyCode::Char('s'), _) if plain && self.has_news() && self.subject == ReviewSubject::Pending => {
                 return vec![ReviewEffect::Apply { tell: true }];
             }
             (KeyCode::Char('c'), _) => return self.begin(ReviewInput::CommentTurn),

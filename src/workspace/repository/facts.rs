@@ -128,6 +128,10 @@ fn about(
         ["hooks", name, ..] if !directory && !name.ends_with(".sample") => {
             facts.push(RepositoryFact::Hook { file, removed: gone });
         }
+        // Also one among git's own files, such as `objects`: git would read and write at the other end.
+        [_, ..] if change.is_some_and(|c| leads_out(&c.after)) => {
+            facts.push(RepositoryFact::Redirect { file, why: "git follows this link to another place" });
+        }
         ["gitdir"] | ["worktrees", _, "gitdir"] => worktree(path, change, contents, facts),
         _ if directory || gone => {}
         ["rebase-merge", "git-rebase-todo"] if has_commands(path, contents) => {
@@ -163,6 +167,12 @@ fn about(
         }
         _ => {}
     }
+}
+
+/// A link to another place than below the directory that it is in.
+fn leads_out(node: &PathState) -> bool {
+    let PathState::Link { target } = node else { return false };
+    Path::new(target).components().any(|part| normal(part).is_none())
 }
 
 fn normal(part: Component<'_>) -> Option<&OsStr> {

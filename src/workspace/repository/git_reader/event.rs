@@ -336,7 +336,8 @@ impl IndexNotRead {
 /// The name without the directory that its kind says, its bytes visible.
 fn short(name: &Path) -> String {
     let dirs = ["refs/heads", "refs/remotes", "refs/tags", "refs/notes", "refs/replace"];
-    let rest = dirs.iter().find_map(|dir| name.strip_prefix(dir).ok()).unwrap_or(name);
+    let below = dirs.iter().find_map(|dir| name.strip_prefix(dir).ok());
+    let rest = below.filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(name);
     // A replacement has the name of an object.
     let text = rest.to_str().filter(|text| name.starts_with("refs/replace") && text.len() >= 40);
     visible::path(text.and_then(|text| text.get(..7)).map_or(rest, Path::new))

@@ -480,7 +480,9 @@ fn a_pack_that_is_cut_off_while_it_is_read_ends_the_reading() {
     let files = Copied { shown: &git, real: &git };
     let packs = || {
         let names = fs::read_dir(git.join("objects/pack")).unwrap().map(|entry| entry.unwrap().path());
-        names.filter(|path| path.extension().is_some_and(|end| end == "pack" || end == "idx")).collect::<Vec<_>>()
+        names
+            .filter(|path| path.extension().is_some_and(|end| end == "pack" || end == "idx"))
+            .collect::<Vec<_>>()
     };
     for end in ["pack", "idx"] {
         let budget = budget::ReadBudget::new(deadline());
