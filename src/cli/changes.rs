@@ -12,8 +12,8 @@ use crate::text::{count, visible};
 use crate::ui::{Theme, verbatim};
 use crate::workspace::lost_paths;
 use crate::workspace::{
-    ApprovedBy, ChangeApproval, ChangeClass, ChangeSet, LargeLoss, LayerKind, TransactionLabel, View,
-    Workspace, patch, without_repositories,
+    ApprovedBy, ChangeApproval, ChangeClass, ChangeSet, LargeLoss, LayerKind, RepositoryEvents,
+    TransactionLabel, View, Workspace, patch, without_repositories,
 };
 use serde_json::json;
 use std::io::{self, IsTerminal, Write};
@@ -153,8 +153,17 @@ pub(super) fn show(
         if io::stdout().is_terminal() {
             // A person looks at it: nothing in it may act, and nothing may hide. A pipe gets the bytes.
             let lines = verbatim::diff(&bytes, &Theme::plain());
-            return print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())
-                .map(|()| report::DONE);
+            let mut text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+            for commit in view.listed(&set, &view.classify(&set), |p| workspace.shortened(p)) {
+                let Some(patch) = &commit.commit else { continue };
+                text.push_str(&format!("\n{}\n", commit.text.trim_start()));
+                let lines = verbatim::diff(&patch.bytes, &Theme::plain());
+                text.extend(lines.iter().map(|line| format!("{line}\n")));
+                if patch.left_out > 0 {
+                    text.push_str(&format!("{} more bytes of this commit are not shown\n", patch.left_out));
+                }
+            }
+            return print(&text).map(|()| report::DONE);
         }
         let mut out = io::stdout().lock();
         report::written(out.write_all(&bytes).and_then(|()| out.flush()))?;
@@ -171,9 +180,16 @@ pub(super) fn show(
 fn as_json(set: &ChangeSet, view: &View) -> String {
     let classes = view.classify(set);
     let lost = lost_paths(set, &classes);
+    let git = view.git_events(set);
+    // Those of a repository are with the first path in it.
+    let first = |repository: &RepositoryEvents| {
+        set.changes.iter().map(|c| &c.path).find(|path| path.starts_with(&repository.path))
+    };
     let each = |change: &crate::workspace::FileChange| {
         let counts = change.counts(view.objects());
-        json!({
+        let own = git.iter().filter(|repository| first(repository) == Some(&change.path));
+        let events: Vec<_> = own.flat_map(changes::git_reports).collect();
+        let mut value = json!({
             "path": change.path.to_string_lossy(),
             "change": change.verb().word(),
             "from": change.moved_from.as_ref().map(|p| p.to_string_lossy()),
@@ -189,7 +205,11 @@ fn as_json(set: &ChangeSet, view: &View) -> String {
             "made_by": change.made_by(),
             "before": change.before,
             "after": change.after,
-        })
+        });
+        if let (false, Some(fields)) = (events.is_empty(), value.as_object_mut()) {
+            fields.insert("git".into(), json!(events));
+        }
+        value
     };
     serde_json::to_string_pretty(&set.changes.iter().map(each).collect::<Vec<_>>()).unwrap_or_default()
 }

@@ -5,11 +5,12 @@
 //! switched off here by name. The person's own filters (global and system configuration, such as git-lfs) stay on.
 
 use super::report::CliError;
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::io::{self, Read};
-use std::os::unix::ffi::OsStringExt;
-use std::path::Path;
+use crate::ui::review::IndexDirection;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -30,18 +31,122 @@ const OFF: [&str; 5] = [
     "diff.orderFile=/dev/null",
 ];
 
+/// What is compared for the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IndexSide {
+    /// The work tree with the index.
+    WorkTree,
+    /// The index with the last commit.
+    Staged,
+}
+
 /// What `git diff OF...` prints in `cwd`. Changes nothing: git takes no lock.
 pub(super) fn difference(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, CliError> {
-    let mut command = git(cwd);
-    for filter in configured_filters(cwd)? {
-        for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")] {
-            let mut setting = b"filter.".to_vec();
-            setting.extend_from_slice(&filter);
-            setting.extend_from_slice(format!(".{key}={value}").as_bytes());
-            command.arg("-c").arg(OsString::from_vec(setting));
+    run(cwd, &[&["-M"], of].concat())
+}
+
+/// The difference that `git apply --cached` takes. Files in conflict have no part in it that could be applied.
+pub(super) fn of_index(cwd: &Path, side: IndexSide) -> Result<Vec<u8>, CliError> {
+    let of: &[&str] = match side {
+        IndexSide::WorkTree => &[],
+        IndexSide::Staged => &["--cached", "--diff-filter=u"],
+    };
+    run(cwd, &[&["--no-renames"], of].concat())
+}
+
+/// The paths in conflict.
+pub(super) fn conflicted(cwd: &Path) -> Result<Vec<PathBuf>, CliError> {
+    let listed = run(cwd, &["--cached", "--name-only", "-z", "--diff-filter=U"])?;
+    Ok(paths(&listed))
+}
+
+/// The paths of [`of_index`] in the same order; of the work tree, also those in conflict.
+pub(super) fn changed(cwd: &Path, side: IndexSide) -> Result<Vec<PathBuf>, CliError> {
+    let of: &[&str] = match side {
+        IndexSide::WorkTree => &[],
+        IndexSide::Staged => &["--cached", "--diff-filter=u"],
+    };
+    Ok(paths(&run(cwd, &[&["--no-renames", "--name-only", "-z"], of].concat())?))
+}
+
+fn paths(listed: &[u8]) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for name in listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let name = PathBuf::from(OsStr::from_bytes(name));
+        // A path in conflict is listed for each comparison.
+        if found.last() != Some(&name) {
+            found.push(name);
         }
     }
-    command.args(["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", "--binary", "-M"]);
+    found
+}
+
+/// Of these paths, from the top of the work tree, those with a filter that is switched off here.
+pub(super) fn switched_off_filters(
+    cwd: &Path,
+    paths: &[PathBuf],
+) -> Result<BTreeMap<PathBuf, String>, CliError> {
+    let off = configured_filters(cwd)?;
+    if off.is_empty() || paths.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let mut names = Vec::new();
+    for path in paths {
+        names.extend_from_slice(path.as_os_str().as_bytes());
+        names.push(0);
+    }
+    let mut command = git(&top(cwd)?);
+    command.args(["check-attr", "-z", "--stdin", "filter"]);
+    let done = GitOutput::with_input(&mut command, names, MOST_TEXT)?;
+    if !done.success {
+        return Err(CliError::new(first_line(&done.errors)));
+    }
+    let words: Vec<&[u8]> = done.output.split(|byte| *byte == 0).collect();
+    let found = words.chunks_exact(3).filter_map(|row| match row {
+        [path, _, filter] if off.contains(*filter) => {
+            Some((PathBuf::from(OsStr::from_bytes(path)), String::from_utf8_lossy(filter).into_owned()))
+        }
+        _ => None,
+    });
+    Ok(found.collect())
+}
+
+/// Gives a patch to the index, all of it or nothing. The work tree does not change.
+pub(super) fn apply_to_index(cwd: &Path, patch: Vec<u8>, direction: IndexDirection) -> Result<(), CliError> {
+    let mut command = without_filters(cwd, &top(cwd)?)?;
+    command.args(["-c", "apply.ignoreWhitespace=no", "apply", "--cached", "--whitespace=nowarn"]);
+    command.args((direction == IndexDirection::Unstage).then_some("-R")).arg("-");
+    let done = GitOutput::with_input(&mut command, patch, MOST_TEXT)?;
+    if done.success {
+        return Ok(());
+    }
+    let error = CliError::new(format!("the index was not changed: {}", first_line(&done.errors)));
+    Err(match done.errors.contains(".lock'") {
+        true => error.hint("another git is running in this repository, or one ended early and left its lock"),
+        false => error.hint("the index changed during the review; start the review again"),
+    })
+}
+
+/// The top of the work tree: `git apply` takes no path outside of the directory that it runs in.
+fn top(cwd: &Path) -> Result<PathBuf, CliError> {
+    let done = GitOutput::of(git(cwd).args(["rev-parse", "--show-toplevel"]), MOST_TEXT)?;
+    match done.output.strip_suffix(b"\n") {
+        Some(path) if done.success => Ok(PathBuf::from(OsStr::from_bytes(path))),
+        _ => Err(CliError::new(first_line(&done.errors))),
+    }
+}
+
+fn first_line(errors: &str) -> String {
+    let line = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("git failed");
+    let line = line.strip_prefix("error: ").or(line.strip_prefix("fatal: ")).unwrap_or(line);
+    crate::text::sanitize::line(line).into_owned()
+}
+
+fn run(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, CliError> {
+    let mut command = without_filters(cwd, cwd)?;
+    command.args(["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--full-index", "--binary"]);
+    // Settings can change these, and a patch is read with them.
+    command.args(["--src-prefix=a/", "--dst-prefix=b/", "--no-relative"]);
     // To see whether a submodule has changes, git would run another git there, with that repository's configuration.
     command.args(["-U1000000", "--ignore-submodules=dirty", "--submodule=short"]).args(of).arg("--");
     let done = GitOutput::of(&mut command, MOST)?;
@@ -51,9 +156,7 @@ pub(super) fn difference(cwd: &Path, of: &[&str]) -> Result<Vec<u8>, CliError> {
                 CliError::new("not a git repository").hint("pass a patch file, or `-` for standard input")
             );
         }
-        let first = done.errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("git failed");
-        let said = crate::text::sanitize::line(first).into_owned();
-        return Err(CliError::new(said)
+        return Err(CliError::new(first_line(&done.errors))
             .hint("`placet review` accepts revisions as `git diff` does, a patch file, or -"));
     }
     Ok(done.output)
@@ -69,6 +172,21 @@ fn git(cwd: &Path) -> Command {
     command.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
     command.env("GIT_TERMINAL_PROMPT", "0").env_remove("GIT_EXTERNAL_DIFF");
     command
+}
+
+/// git in `dir`, with the filters of the repository at `cwd` switched off. Any command that looks at files of the work tree
+/// may run them, also one that only writes the index: it compares files that changed in the same moment as the index.
+fn without_filters(cwd: &Path, dir: &Path) -> Result<Command, CliError> {
+    let mut command = git(dir);
+    for filter in configured_filters(cwd)? {
+        for (key, value) in [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")] {
+            let mut setting = b"filter.".to_vec();
+            setting.extend_from_slice(&filter);
+            setting.extend_from_slice(format!(".{key}={value}").as_bytes());
+            command.arg("-c").arg(OsString::from_vec(setting));
+        }
+    }
+    Ok(command)
 }
 
 /// The names of the filters that the repository itself defines, also in files that its configuration includes.
@@ -116,13 +234,19 @@ struct GitOutput {
 
 impl GitOutput {
     fn of(command: &mut Command, most: u64) -> Result<GitOutput, CliError> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        GitOutput::with_input(command, Vec::new(), most)
+    }
+
+    fn with_input(command: &mut Command, input: Vec<u8>, most: u64) -> Result<GitOutput, CliError> {
+        command.stdin(if input.is_empty() { Stdio::null() } else { Stdio::piped() });
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|e| {
             CliError::new(format!("`git` cannot be started: {e}"))
                 .hint("pass a patch file, or - for standard input")
         })?;
         let end = Instant::now() + DEADLINE;
-        let readers = reader(child.stdout.take(), most)
+        let readers = writer(child.stdin.take(), input)
+            .and_then(|()| reader(child.stdout.take(), most))
             .and_then(|output| Ok((output, reader(child.stderr.take(), MOST_TEXT)?)));
         let (output, errors) = readers.map_err(|e| {
             stop(&mut child);
@@ -157,6 +281,13 @@ fn overdue(child: &mut Child) -> CliError {
 fn stop(child: &mut Child) {
     drop(child.kill());
     drop(child.wait());
+}
+
+/// Writes on a thread of its own; git may end before it has read everything.
+fn writer(to: Option<impl Write + Send + 'static>, input: Vec<u8>) -> io::Result<()> {
+    let Some(mut to) = to else { return Ok(()) };
+    let write = move || drop(to.write_all(&input));
+    std::thread::Builder::new().name("git input".into()).spawn(write).map(drop)
 }
 
 /// Reads on a thread of its own, so that neither pipe can fill while the other one is read.

@@ -30,6 +30,7 @@ mod session_selector;
 mod settings_file;
 mod setup;
 mod signals;
+mod stage;
 mod start;
 mod stdin_forwarder;
 mod theme;

@@ -6,10 +6,12 @@ use super::git_diff::{self, MOST};
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::review_args::ReviewArgs;
 use super::screen;
+use super::stage;
 use super::start;
 use crate::app::App;
 use crate::repl::{TurnNumbers, apply_review, blamed, keymap, memory_of, review_of};
 use crate::text::patch::{PatchSet, StripLevels, parse};
+use crate::text::visible;
 use crate::ui::clipboard::Clipboard;
 use crate::ui::picture::PictureDisplay;
 use crate::ui::review::{
@@ -29,6 +31,9 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
         && let Some(chosen) = chosen(&app, &args.which)?
     {
         return pending(args, &app, &chosen);
+    }
+    if args.what.is_none() {
+        return stage::review(args, &app);
     }
     let (title, text) = difference(args, app.cwd())?;
     if text.iter().all(u8::is_ascii_whitespace) {
@@ -54,7 +59,8 @@ pub(super) fn run(args: &ReviewArgs, options: &Options) -> Result<u8, CliError> 
     let name = blake3::hash(source.as_bytes()).to_hex();
     let memory =
         start::paths()?.state.join("reviews").join(format!("{}.json", name.get(..24).unwrap_or_default()));
-    let review = Review::new(&title, ReviewSubject::Patch, files);
+    let mut review = Review::new(&title, ReviewSubject::Patch, files);
+    review.output = args.output.as_deref().map(visible::path);
     let Some((review, outcome)) =
         shown(args, &app, review, memory, Arc::new(|_: &Path| Err(std::io::Error::other("it is a patch"))))?
     else {
@@ -94,7 +100,7 @@ pub(super) fn pending(args: &ReviewArgs, app: &App, chosen: &SelectedView) -> Re
 }
 
 /// Shows the pane; `None` when it was written out instead, because there is no screen.
-fn shown(
+pub(super) fn shown(
     args: &ReviewArgs,
     app: &App,
     review: Review,
@@ -154,7 +160,7 @@ fn sentences(review: &Review) -> String {
 }
 
 /// What a review of a patch leaves: the accepted part where it was asked for, and what was said on standard output.
-fn leave(args: &ReviewArgs, review: &Review, outcome: ReviewOutcome) -> Result<u8, CliError> {
+pub(super) fn leave(args: &ReviewArgs, review: &Review, outcome: ReviewOutcome) -> Result<u8, CliError> {
     if let (Some(file), ReviewOutcome::Apply { .. }) = (&args.output, outcome) {
         let (bytes, left) = accepted(&review.files);
         std::fs::write(file, bytes)
@@ -163,9 +169,6 @@ fn leave(args: &ReviewArgs, review: &Review, outcome: ReviewOutcome) -> Result<u
         if !left.is_empty() {
             warn(&format!("left out of the patch (not text): {}", left.join(", ")));
         }
-    }
-    if args.output.is_none() && matches!(outcome, ReviewOutcome::Apply { .. }) && review.tally().0 > 0 {
-        warn("the accepted hunks were not written: `--output FILE` writes a patch");
     }
     if args.json {
         let text = serde_json::to_string_pretty(&value(review)).unwrap_or_default();
@@ -191,8 +194,7 @@ fn difference(args: &ReviewArgs, cwd: &Path) -> Result<(String, Vec<u8>), CliErr
         }
         Some(what) if what.starts_with('-') => Err(CliError::usage(format!("`{what}` is not a revision"))),
         Some(what) => Ok((what.into(), git_diff::difference(cwd, &[what])?)),
-        None if args.staged => Ok(("staged".into(), git_diff::difference(cwd, &["--cached"])?)),
-        None => Ok(("work tree".into(), git_diff::difference(cwd, &["HEAD"])?)),
+        None => Err(CliError::usage("nothing to review")),
     }
 }
 

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 #[derive(Args, Debug, Default)]
 pub struct ReviewArgs {
     /// A patch file, `-` for standard input, or revisions as in `git diff`: REV, REV..REV. Default: pending
-    /// changes, or else the changes since the last commit
+    /// changes, or else what git has not staged, to stage it
     pub what: Option<String>,
-    /// Review the changes staged in git
+    /// Review what is staged in git; what you reject is unstaged
     #[arg(long, conflicts_with = "what")]
     pub staged: bool,
-    /// Write the accepted hunks of the patch to this file
+    /// Write the accepted hunks to this file as a patch, and stage nothing
     #[arg(long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Comments and rejections as JSON instead of Markdown

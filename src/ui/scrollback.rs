@@ -91,6 +91,10 @@ fn changes(overview: &ChangeOverview, theme: &Theme) -> Vec<Line<'static>> {
         overview.list.iter().map(|row| Line::raw(format!("  {}", row.line()))).collect();
     for file in &overview.files {
         out.push(Line::default());
+        // The patch of a commit names its files, and not the commit.
+        if overview.list.get(file.row).is_some_and(|row| row.commit.is_some()) {
+            out.push(Line::raw(format!("  {}", file.name)));
+        }
         out.extend(verbatim::diff(&file.patch, theme));
         out.extend(left_out(file, theme));
     }

@@ -55,7 +55,7 @@ pub use history::repair::{RepairOutcome, RepairReport, repair};
 pub use repository::{
     CommitPatch, DroppedCommits, GitEvent, GitFileKind, HeadPosition, IndexNotRead, RefKind,
     RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositoryFact, RepositoryRow, RepositorySet,
-    TreeChanges, head_of,
+    TreeChanges, WorktreeFate, head_of,
 };
 pub use view::remove_dir_all as remove_tree;
 pub use view::{

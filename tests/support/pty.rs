@@ -90,6 +90,12 @@ impl Start {
         self
     }
 
+    /// In a tree that is there already.
+    pub fn after_in(mut self, tree: TempDir) -> Start {
+        self.places = Some((TempDir::new().unwrap(), tree));
+        self
+    }
+
     /// Starts it and waits for its prompt.
     pub fn open(self) -> Pty {
         let pty = self.spawn();

@@ -9,10 +9,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
+mod git_report;
 mod journal;
 mod report;
 mod undo;
 
+pub use git_report::{ReportedGitEvent, git_reports};
 pub use journal::{damage_line, entry_line, entry_paths, figures, journal_lines, repair_lines, when};
 pub use report::{ChangeReport, ChangeState, ReportedClass, TurnChanges, classification};
 pub use undo::{

@@ -1,7 +1,10 @@
 //! The changes of a turn for a program: what each is, what it means, and whether it was applied.
 
+use super::git_report::{ReportedGitEvent, git_reports};
 use crate::permission::Runner;
-use crate::workspace::{ChangeClass, ChangeClasses, ChangeSet, FileChange, LayerKind, View, lost_paths};
+use crate::workspace::{
+    ChangeClass, ChangeClasses, ChangeSet, FileChange, LayerKind, RepositoryEvents, View, lost_paths,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -21,6 +24,9 @@ pub struct ChangeReport {
     /// The program whose next build, test or install runs the file.
     runs_with_build: Option<ReportedRunner>,
     state: ChangeState,
+    /// What the changes of a repository mean, on the first path of it: commits, branches, the index.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    git: Vec<ReportedGitEvent>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
@@ -53,13 +59,15 @@ pub enum ChangeState {
 pub struct TurnChanges {
     set: ChangeSet,
     classes: ChangeClasses,
+    git: Vec<RepositoryEvents>,
 }
 
 impl TurnChanges {
     pub fn of(view: &View) -> TurnChanges {
         let set = view.changes(LayerKind::Pending).unwrap_or_default();
         let classes = view.classify(&set);
-        TurnChanges { set, classes }
+        let git = view.git_events(&set);
+        TurnChanges { set, classes, git }
     }
 
     /// All changes of the turn, now that it is settled: what was applied, then what is pending.
@@ -73,11 +81,25 @@ impl TurnChanges {
             let classes = if self.set.get(&change.path).is_some() { &self.classes } else { &by_name };
             reports.push(report(change, classes, &lost, ChangeState::Applied));
         }
+        attach(&mut reports, &self.git);
         let left = TurnChanges::of(view);
         let lost = lost_paths(&left.set, &left.classes);
         let pending = left.set.changes.iter();
-        reports.extend(pending.map(|change| report(change, &left.classes, &lost, ChangeState::Pending)));
+        let mut left_over: Vec<ChangeReport> =
+            pending.map(|change| report(change, &left.classes, &lost, ChangeState::Pending)).collect();
+        attach(&mut left_over, &left.git);
+        reports.extend(left_over);
         reports
+    }
+}
+
+/// Gives the events of each repository to the first path in it.
+fn attach(reports: &mut [ChangeReport], git: &[RepositoryEvents]) {
+    for repository in git {
+        let first = reports.iter_mut().find(|report| Path::new(&report.path).starts_with(&repository.path));
+        if let Some(first) = first {
+            first.git.extend(git_reports(repository));
+        }
     }
 }
 
@@ -110,5 +132,6 @@ fn report(
             _ => None,
         },
         state,
+        git: Vec::new(),
     }
 }

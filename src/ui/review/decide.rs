@@ -19,6 +19,9 @@ impl Review {
                 _ => self.here().into_iter().collect(),
             },
         };
+        if let (true, Some(why)) = (units.is_empty(), self.refusal()) {
+            return self.nothing_done(&why);
+        }
         if units.is_empty() {
             let keys =
                 if selected { "no changed line is selected" } else { "no hunk here; ] goes to the next one" };
@@ -43,6 +46,9 @@ impl Review {
 
     pub(super) fn decide_files(&mut self, files: &[usize], mark: ReviewDecision) -> Vec<ReviewEffect> {
         let units: Vec<DecisionUnit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
+        if let (true, [_], Some(why)) = (units.is_empty(), files, self.refusal()) {
+            return self.nothing_done(&why);
+        }
         if !units.is_empty() {
             self.set(&units, mark);
         }
@@ -54,6 +60,14 @@ impl Review {
         let units: Vec<DecisionUnit> = files.iter().flat_map(|f| self.units_of(*f)).collect();
         self.set_together(units, mark);
         vec![ReviewEffect::Remember]
+    }
+
+    /// Why the file under the cursor cannot be decided, if it cannot.
+    fn refusal(&self) -> Option<String> {
+        match &self.files.get(self.file_here()?)?.body {
+            ReviewBody::Whole(whole) => whole.refused.clone(),
+            ReviewBody::Lines(_) => None,
+        }
     }
 
     /// Several at once: what runs later is not accepted with others.
@@ -117,8 +131,8 @@ impl Review {
             Some(ReviewBody::Lines(lines)) => {
                 (0..lines.hunks.len()).map(|h| DecisionUnit::Hunk(file, h)).collect()
             }
-            Some(ReviewBody::Whole(_)) => vec![DecisionUnit::Whole(file)],
-            None => Vec::new(),
+            Some(ReviewBody::Whole(whole)) if whole.refused.is_none() => vec![DecisionUnit::Whole(file)],
+            _ => Vec::new(),
         }
     }
 
@@ -128,7 +142,9 @@ impl Review {
             return Some(DecisionUnit::Hunk(f, h));
         }
         let file = row.file()?;
-        matches!(self.files.get(file)?.body, ReviewBody::Whole(_)).then_some(DecisionUnit::Whole(file))
+        let can_be =
+            matches!(&self.files.get(file)?.body, ReviewBody::Whole(whole) if whole.refused.is_none());
+        can_be.then_some(DecisionUnit::Whole(file))
     }
 
     fn selected(&self) -> Vec<DecisionUnit> {

@@ -11,7 +11,7 @@ use super::rows::ReviewRow;
 use super::side_text::DiffSide;
 use super::state::{Review, ReviewFocus, ReviewSubject};
 use super::tree::ReviewTreeNode;
-use crate::text::width;
+use crate::text::{count, width};
 use crate::ui::keymap::{Keymap, Move};
 use crate::ui::picture::PlacedPicture;
 use ratatui::buffer::Buffer;
@@ -247,8 +247,7 @@ impl Review {
                 vec![of(ReviewAction::Move(Move::Down), "down"), ("Esc".into(), "back")]
             }
             ReviewOverlay::Summary { .. } => {
-                let does = if self.subject == ReviewSubject::Pending { "apply" } else { "write it" };
-                let mut out = vec![("y".to_string(), does)];
+                let mut out = vec![("y".to_string(), self.confirming_word())];
                 if self.has_news() && self.subject == ReviewSubject::Pending {
                     out.push(("s".into(), "apply, and report to the agent now"));
                 }
@@ -275,10 +274,7 @@ impl Review {
                 of(ReviewAction::NextHunk, "next"),
                 of(ReviewAction::Comment, "comment"),
                 of(ReviewAction::Visual, "lines"),
-                of(
-                    ReviewAction::Enter,
-                    if self.subject == ReviewSubject::Pending { "apply" } else { "finish" },
-                ),
+                of(ReviewAction::Enter, self.confirming_word()),
                 of(ReviewAction::Help, "keys"),
                 of(ReviewAction::Close, "leave"),
             ],
@@ -306,36 +302,68 @@ impl Review {
         }
     }
 
+    /// What becomes of hunks with a mark.
+    fn consequence(&self, mark: ReviewDecision) -> String {
+        let words = match (self.subject, mark) {
+            (ReviewSubject::Pending, ReviewDecision::Accepted) => "is applied",
+            (ReviewSubject::Pending, ReviewDecision::Rejected) => "is discarded",
+            (ReviewSubject::Pending, ReviewDecision::Open) => "stays pending",
+            (ReviewSubject::Stage, ReviewDecision::Accepted) => "is staged",
+            (ReviewSubject::Stage, _) => "stays unstaged",
+            (ReviewSubject::Unstage, ReviewDecision::Rejected) => "is unstaged",
+            (ReviewSubject::Unstage, _) => "stays staged",
+            (ReviewSubject::Patch, ReviewDecision::Accepted) => match &self.output {
+                Some(file) => return format!("goes into {file}"),
+                None => "nothing is saved; --output FILE saves a patch",
+            },
+            (ReviewSubject::Patch, _) => "is left out",
+        };
+        words.into()
+    }
+
+    /// What is done to the index, in one line.
+    fn index_line(&self) -> Option<String> {
+        let (does, mark) = match self.subject {
+            ReviewSubject::Stage => ("stages", ReviewDecision::Accepted),
+            ReviewSubject::Unstage => ("unstages", ReviewDecision::Rejected),
+            ReviewSubject::Pending | ReviewSubject::Patch => return None,
+        };
+        let (hunks, files) = self.counted(mark);
+        let what = match hunks {
+            0 => "nothing".into(),
+            _ => format!("{} in {}", count::of(hunks, "hunk"), count::of(files, "file")),
+        };
+        Some(format!("{does} {what}; the files in the work tree do not change"))
+    }
+
+    /// What the key that confirms does, as its hint says.
+    fn confirming_word(&self) -> &'static str {
+        match self.subject {
+            ReviewSubject::Pending => "apply",
+            ReviewSubject::Stage => "stage",
+            ReviewSubject::Unstage => "unstage",
+            ReviewSubject::Patch if self.output.is_some() => "write the patch",
+            ReviewSubject::Patch => "finish",
+        }
+    }
+
     /// What applying would do, line by line, each with the label of its style.
     pub fn summary(&self) -> Vec<(String, &'static str)> {
         let mut out = vec![(String::new(), "text")];
         let pending = self.subject == ReviewSubject::Pending;
-        let count = |mark: ReviewDecision| {
-            let mut hunks = 0;
-            let mut files = 0;
-            for file in &self.files {
-                let own = match file.lines() {
-                    Some(lines) => lines.hunks.iter().filter(|h| h.marks.contains(&mark)).count(),
-                    None => usize::from(file.standing() == CombinedDecision::All(mark)),
-                };
-                hunks += own;
-                files += usize::from(own > 0);
-            }
-            (hunks, files)
-        };
-        let s = |n: usize| if n == 1 { "" } else { "s" };
-        for (mark, word, of_pending, of_patch, label) in [
-            (ReviewDecision::Accepted, "accepted", "is applied", "goes into the patch", "accepted"),
-            (ReviewDecision::Rejected, "rejected", "is discarded", "is left out", "rejected"),
-            (ReviewDecision::Open, "undecided", "stays pending", "is left out", "text"),
+        if let Some(line) = self.index_line() {
+            out.extend([(line, "question"), (String::new(), "text")]);
+        }
+        for (mark, word, label) in [
+            (ReviewDecision::Accepted, "accepted", "accepted"),
+            (ReviewDecision::Rejected, "rejected", "rejected"),
+            (ReviewDecision::Open, "undecided", "text"),
         ] {
-            let then = if pending { of_pending } else { of_patch };
-            let (hunks, files) = count(mark);
+            let (hunks, files) = self.counted(mark);
             if hunks > 0 {
-                out.push((
-                    format!("{word:<10} {hunks} hunk{} in {files} file{}: {then}", s(hunks), s(files)),
-                    label,
-                ));
+                let (hunks, files) = (count::of(hunks, "hunk"), count::of(files, "file"));
+                let then = self.consequence(mark);
+                out.push((format!("{word:<10} {hunks} in {files}: {then}"), label));
             }
         }
         if self.any_edit() {

@@ -53,6 +53,8 @@ pub struct WholeChange {
     pub words: Vec<String>,
     /// Lines that are not shown.
     pub left_out: usize,
+    /// Why it cannot be decided here, if it cannot.
+    pub refused: Option<String>,
     /// Both sides as pictures, where they are.
     pub pictures: Option<PicturePair>,
 }
@@ -272,7 +274,10 @@ impl ReviewFile {
 
     /// How many things there are to decide.
     pub fn units(&self) -> usize {
-        self.lines().map_or(1, |lines| lines.hunks.len())
+        match &self.body {
+            ReviewBody::Lines(lines) => lines.hunks.len(),
+            ReviewBody::Whole(whole) => usize::from(whole.refused.is_none()),
+        }
     }
 
     pub fn decided(&self) -> usize {

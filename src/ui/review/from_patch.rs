@@ -10,7 +10,8 @@ use crate::text::patch::{
     BinaryPatch, BinarySide, FilePatch, FilePatchBody, FilePatchKind, PatchLineKind, PatchSet, quoted,
 };
 use crate::text::sanitize;
-use std::path::PathBuf;
+use crate::text::visible::{self, LineBreaks};
+use std::path::{Path, PathBuf};
 
 /// The files of a patch.
 pub fn of_patch(patch: &PatchSet) -> Vec<ReviewFile> {
@@ -31,6 +32,51 @@ pub fn binary_file(name: &str) -> ReviewFile {
         runs_later: None,
         body: ReviewBody::Whole(WholeChange { words, ..WholeChange::default() }),
         key: blake3::hash(name.as_bytes()).to_hex().to_string(),
+    }
+}
+
+/// A file of which the lines are not decided one by one: a link, a submodule, a name that is not UTF-8. `section` is what
+/// git wrote about it.
+pub fn whole_file(path: &Path, section: &[u8]) -> ReviewFile {
+    const SHOWN: usize = 2_000;
+    let text = visible::visible(section, LineBreaks::Kept);
+    let has = |words: &str| text.lines().any(|line| line.starts_with(words));
+    let letter = match (has("new file mode"), has("deleted file mode")) {
+        (true, true) => 'T',
+        (true, false) => 'A',
+        (false, true) => 'D',
+        (false, false) => 'M',
+    };
+    let left_out = text.lines().count().saturating_sub(SHOWN);
+    let words = std::iter::once("decided as a whole".to_string());
+    let words = words.chain(text.lines().take(SHOWN).map(String::from)).collect();
+    let body = ReviewBody::Whole(WholeChange { words, left_out, ..WholeChange::default() });
+    ReviewFile {
+        letter,
+        body,
+        key: blake3::hash(section).to_hex().to_string(),
+        ..refused_file(path, letter, "")
+    }
+}
+
+/// A file that is shown, and cannot be decided for a reason.
+pub fn refused_file(path: &Path, letter: char, why: &str) -> ReviewFile {
+    let whole = WholeChange {
+        words: vec![why.to_string()],
+        refused: Some(why.to_string()),
+        ..WholeChange::default()
+    };
+    let key = blake3::hash(format!("{}\0{why}", path.display()).as_bytes()).to_hex().to_string();
+    ReviewFile {
+        name: visible::path_name(path),
+        path: path.to_path_buf(),
+        paths: vec![path.to_path_buf()],
+        renamed: None,
+        letter,
+        facts: Vec::new(),
+        runs_later: None,
+        body: ReviewBody::Whole(whole),
+        key,
     }
 }
 

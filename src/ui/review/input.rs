@@ -5,7 +5,7 @@ use super::file::ReviewDecision;
 use super::overlay::{ReviewInput, ReviewOverlay};
 use super::rows::ReviewRow;
 use super::side_text::DiffSide;
-use super::state::{Review, ReviewEffect, ReviewFocus};
+use super::state::{Review, ReviewEffect, ReviewFocus, ReviewSubject};
 use crate::ui::input::guard::{KeyRole, is_plain};
 use crate::ui::keymap::{Keymap, Move};
 use crossterm::event::{KeyCode, KeyEvent};
@@ -181,20 +181,29 @@ impl Review {
         let plain = is_plain(key);
         match (key.code, action) {
             (KeyCode::Char('y'), _) if plain => return vec![ReviewEffect::Apply { tell: false }],
-            (KeyCode::Char('s'), _) if plain && self.has_news() => {
+            (KeyCode::Char('s'), _) if plain && self.has_news() && self.subject == ReviewSubject::Pending => {
                 return vec![ReviewEffect::Apply { tell: true }];
             }
             (KeyCode::Char('c'), _) => return self.begin(ReviewInput::CommentTurn),
             (_, Some(ReviewAction::Move(step @ (Move::Down | Move::Up)))) => {
                 self.overlay = ReviewOverlay::Summary { top: step.row(top, 1, usize::MAX) }
             }
-            (KeyCode::Esc | KeyCode::Char('q'), _) => self.say("nothing was applied"),
+            (KeyCode::Esc | KeyCode::Char('q'), _) => self.say(match self.subject {
+                ReviewSubject::Pending => "nothing was applied",
+                ReviewSubject::Stage => "nothing was staged",
+                ReviewSubject::Unstage => "nothing was unstaged",
+                ReviewSubject::Patch => "nothing was written",
+            }),
             _ => self.overlay = ReviewOverlay::Summary { top },
         }
         Vec::new()
     }
 
     fn edit(&mut self) -> Vec<ReviewEffect> {
+        // What is unstaged is what the index has.
+        if self.subject == ReviewSubject::Unstage {
+            return self.nothing_done("staged lines cannot be edited here");
+        }
         match self.row().and_then(|row| row.hunk()) {
             Some((file, hunk)) => vec![ReviewEffect::Edit { file, hunk }],
             None => self.nothing_done("no hunk here; ] goes to the next one"),

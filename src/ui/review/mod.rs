@@ -15,6 +15,7 @@ mod file;
 mod folds;
 mod from_patch;
 mod history;
+mod index_patch;
 mod inline_diff;
 mod input;
 mod line_ui;
@@ -49,7 +50,8 @@ pub use file::{
     AppliedPart, CombinedDecision, PartBoundary, PendingPart, PicturePair, ReviewBody, ReviewDecision,
     ReviewFile, ReviewHunk, ReviewLines, WholeChange,
 };
-pub use from_patch::{accepted, binary_file, of_patch};
+pub use from_patch::{accepted, binary_file, of_patch, refused_file, whole_file};
+pub use index_patch::{IndexDirection, file_patch, sections};
 pub use inline_diff::InlineDiffCache;
 pub use load::pending;
 pub use paint::{DrawContext, NoAnnotations, ReviewAnnotations};

@@ -48,6 +48,10 @@ pub enum ReviewSubject {
     Pending,
     /// A patch: what was accepted of it can be written as a patch.
     Patch,
+    /// The work tree against the index: what is accepted is staged.
+    Stage,
+    /// The index against the last commit: what is rejected is unstaged.
+    Unstage,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +74,8 @@ pub struct Review {
     pub title: String,
     pub subject: ReviewSubject,
     pub files: Vec<ReviewFile>,
+    /// The file that the accepted part of a patch goes to, made safe.
+    pub output: Option<String>,
     /// There is more than these files: comments on others are not shown, and not lost.
     pub partial: bool,
     pub comments: Vec<ReviewComment>,
@@ -110,6 +116,7 @@ impl Review {
             title: title.into(),
             subject,
             files,
+            output: None,
             partial: false,
             comments: Vec::new(),
             moves,
@@ -152,6 +159,20 @@ impl Review {
             }
         }
         out
+    }
+
+    /// How many hunks have a mark, and in how many files.
+    pub fn counted(&self, mark: ReviewDecision) -> (usize, usize) {
+        let (mut hunks, mut files) = (0, 0);
+        for file in &self.files {
+            let own = match &file.body {
+                ReviewBody::Lines(lines) => lines.hunks.iter().filter(|h| h.marks.contains(&mark)).count(),
+                ReviewBody::Whole(whole) => usize::from(whole.mark == mark && whole.refused.is_none()),
+            };
+            hunks += own;
+            files += usize::from(own > 0);
+        }
+        (hunks, files)
     }
 
     pub fn row(&self) -> Option<ReviewRow> {

@@ -126,7 +126,9 @@ impl Review {
         self.add_comment(target, text);
         self.say(match self.subject {
             ReviewSubject::Pending => "commented; D deletes it, and applying sends it to the agent",
-            ReviewSubject::Patch => "commented; D deletes it, and it is printed when you leave",
+            ReviewSubject::Patch | ReviewSubject::Stage | ReviewSubject::Unstage => {
+                "commented; D deletes it, and it is printed when you leave"
+            }
         });
         vec![ReviewEffect::Remember]
     }

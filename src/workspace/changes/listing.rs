@@ -5,7 +5,10 @@ use super::classify::{ChangeClass, ChangeClasses};
 use crate::text::{count, sanitize, visible};
 use crate::workspace::files::path_state::PathState;
 use crate::workspace::history::objects::ObjectStore;
-use crate::workspace::repository::{CommitPatch, RepositoryChangeKind, RepositoryEvents, RepositoryRow};
+use crate::workspace::repository::{
+    CommitPatch, MOST_NAMED, RepositoryChange, RepositoryChangeKind, RepositoryEvents, RepositoryFact,
+    RepositoryRow,
+};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -117,7 +120,7 @@ impl ChangeSet {
         let listed = |row: ChangeRow<'_>| {
             let row = match row {
                 ChangeRow::Repository(repository, own) => {
-                    return self.repository_listing(&repository, &own, git, &name);
+                    return self.repository_listing(&repository, &own, git, classes, &name);
                 }
                 ChangeRow::Directory(change, below) => {
                     let files = below.iter().filter(|c| c.before.is_file() || c.after.is_file()).count();
@@ -136,7 +139,10 @@ impl ChangeSet {
                     let why = match classes.of(&change.path) {
                         ChangeClass::RunsLater(runner) => {
                             row.needs_care = true;
-                            format!("({})", sanitize::line(&runner.why))
+                            let settings = self.harmless_settings(&change.path, &name);
+                            let why = sanitize::line(&runner.why).into_owned();
+                            let parts = std::iter::once(why).chain(settings);
+                            format!("({})", parts.collect::<Vec<_>>().join("; "))
                         }
                         ChangeClass::RunsWithBuild(_) => "(runs with the next build)".into(),
                         ChangeClass::Ordinary | ChangeClass::LargeLoss(_) => String::new(),
@@ -160,11 +166,13 @@ impl ChangeSet {
         repository: &Path,
         own: &[&FileChange],
         git: &[RepositoryEvents],
+        classes: &ChangeClasses,
         name: &dyn Fn(&Path) -> String,
     ) -> Vec<ListedChange> {
         let counted = count::of(own.len(), "file");
         let shown = name(repository);
         let change = self.repository_changes.iter().find(|c| c.path == repository);
+        let is_link_file = |change: &&FileChange| change.path == repository && change.before.is_file();
         let row = match change.map_or(RepositoryChangeKind::Changed, |c| c.fate) {
             RepositoryChangeKind::Created if own.is_empty() => {
                 ListedChange::text(format!("A {shown} (new repository)"))
@@ -172,9 +180,14 @@ impl ChangeSet {
             RepositoryChangeKind::Created => {
                 ListedChange::text(format!("A {shown} (new repository, {counted})"))
             }
+            // A worktree and a submodule have a file in its place.
+            RepositoryChangeKind::Removed if own.first().is_some_and(is_link_file) => {
+                ListedChange::care(format!("D {shown} (removed the link to its repository)"))
+            }
             RepositoryChangeKind::Removed => {
                 ListedChange::care(format!("D {shown} (removed the repository, {counted})"))
             }
+            RepositoryChangeKind::Changed if own.is_empty() => ListedChange::text(format!("M {shown}")),
             RepositoryChangeKind::Changed => {
                 ListedChange::text(format!("M {shown} ({counted} of the repository)"))
             }
@@ -187,12 +200,39 @@ impl ChangeSet {
         }
         let text = |text: &str| sanitize::line(text).into_owned();
         let Some(change) = change else { return rows };
-        rows.extend(change.facts.iter().map(|fact| ListedChange::below(fact.row(name, &text))));
+        if change.fate != RepositoryChangeKind::Removed {
+            let lost = |(path, objects): (&PathBuf, &usize)| {
+                let lost = count::of(*objects, "stored object");
+                ListedChange::care(format!("{}: {lost} removed", name(path)))
+            };
+            rows.extend(change.lost_objects.iter().map(lost));
+        }
+        // A file that is listed by itself says there what it sets.
+        let said = |fact: &&RepositoryFact| {
+            classes.runner(fact.file()).is_some() && change.facts_of(fact.file()).count() <= MOST_NAMED
+        };
+        let facts = change.facts.iter().filter(|fact| !said(fact));
+        rows.extend(facts.map(|fact| ListedChange::below(fact.row(name, &text))));
         if change.more_facts > 0 {
             let more = format!("{shown}: and {} more settings, hooks and links", change.more_facts);
             rows.push(ListedChange::care(more));
         }
         rows
+    }
+
+    /// What a file of settings that is listed by itself sets besides what runs later; nothing where that is too much for a
+    /// line, and has lines of its own.
+    fn harmless_settings(&self, path: &Path, name: &dyn Fn(&Path) -> String) -> Vec<String> {
+        let in_it = |change: &&RepositoryChange| change.facts.iter().any(|fact| fact.file() == path);
+        let Some(change) = self.repository_changes.iter().find(in_it) else { return Vec::new() };
+        if change.facts_of(path).count() > MOST_NAMED {
+            return Vec::new();
+        }
+        let text = |text: &str| sanitize::line(text).into_owned();
+        let of_file = format!("{}: ", name(path));
+        let harmless = change.facts_of(path).filter(|fact| fact.runs().is_none());
+        let rows = harmless.map(|fact| fact.row(name, &text).text);
+        rows.map(|row| row.strip_prefix(&of_file).map_or(row.clone(), String::from)).collect()
     }
 
     /// Part of the one line of its repository. What its settings name is listed as facts of the repository.
@@ -215,16 +255,18 @@ impl ChangeSet {
         let apart: BTreeSet<&Path> = classes.to_approve(self).into_iter().map(|(path, _)| path).collect();
         let mut rows: Vec<ChangeRow<'_>> =
             self.changes.iter().filter(|c| apart.contains(c.path.as_path())).map(ChangeRow::One).collect();
-        let mut skip: Option<PathBuf> = None;
+        // A directory that is one row, and a repository, which is one also in such a directory.
+        let (mut folded, mut skip): (Option<PathBuf>, Option<PathBuf>) = (None, None);
         let moved: BTreeSet<&PathBuf> = self.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
         for (at, change) in self.changes.iter().enumerate() {
             let is_plain = change.attribute_words(self.moved_node(change)).is_empty();
-            if skip.as_ref().is_some_and(|dir| change.path.starts_with(dir)) {
-                // Those in a repository are of git, and shown as what they do to it.
-                if !is_plain
-                    && self.repository_of(&change.path).is_none()
-                    && classes.runner(&change.path).is_none()
-                {
+            let is_in = |dir: &Option<PathBuf>| dir.as_ref().is_some_and(|dir| change.path.starts_with(dir));
+            // What is of git is shown as what it does to the repository.
+            if is_in(&skip) {
+                continue;
+            }
+            if is_in(&folded) && self.repository_of(&change.path).is_none() {
+                if !is_plain && classes.runner(&change.path).is_none() {
                     rows.push(ChangeRow::One(change));
                 }
                 continue;
@@ -247,10 +289,11 @@ impl ChangeSet {
             }
             let below: Vec<&FileChange> =
                 rest.iter().skip(1).take_while(|c| c.path.starts_with(&change.path)).collect();
-            let plain = below.iter().copied().filter(ordinary).collect::<Vec<&FileChange>>();
+            let plain = below.iter().copied().filter(ordinary);
+            let plain = plain.filter(|c| self.repository_of(&c.path).is_none()).collect::<Vec<&FileChange>>();
             if change.before.is_directory() != change.after.is_directory() && plain.len() > SCREENFUL {
                 rows.push(ChangeRow::Directory(change, plain));
-                skip = Some(change.path.clone());
+                folded = Some(change.path.clone());
                 continue;
             }
             // A directory that has something new in it needs no line of its own.

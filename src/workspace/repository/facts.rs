@@ -8,7 +8,7 @@ use super::content_readers::{ContentReaders, ReadOutcome};
 use super::detect::ALTERNATES;
 pub(in crate::workspace) use super::lexical::flat;
 use super::lost_objects::lost_objects;
-pub use super::repository_change::{RepositoryChange, RepositoryChangeKind, RepositoryFact};
+pub use super::repository_change::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
 use crate::workspace::changes::change_set::FileChange;
 use crate::workspace::files::path_state::PathState;
 use std::collections::BTreeSet;
@@ -128,7 +128,18 @@ fn about(
         ["hooks", name, ..] if !directory && !name.ends_with(".sample") => {
             facts.push(RepositoryFact::Hook { file, removed: gone });
         }
+        // Also one among git's own files, such as `objects`: git would read and write at the other end.
+        [_, ..] if change.is_some_and(|c| leads_out(&c.after)) => {
+            facts.push(RepositoryFact::Redirect { file, why: "git follows this link to another place" });
+        }
+        ["gitdir"] | ["worktrees", _, "gitdir"] => worktree(path, change, contents, facts),
         _ if directory || gone => {}
+        ["rebase-merge", "git-rebase-todo"] if has_commands(path, contents) => {
+            facts.push(RepositoryFact::Redirect {
+                file,
+                why: "git rebase --continue runs the commands in it",
+            });
+        }
         ["info", "attributes"] => facts.push(RepositoryFact::Redirect {
             file,
             why: "it sets which filters and drivers git runs on which files",
@@ -154,9 +165,14 @@ fn about(
                 why: "git uses the repository at the place that it names",
             });
         }
-        ["gitdir"] | ["worktrees", _, "gitdir"] => missing_worktree(path, contents, facts),
         _ => {}
     }
+}
+
+/// A link to another place than below the directory that it is in.
+fn leads_out(node: &PathState) -> bool {
+    let PathState::Link { target } = node else { return false };
+    Path::new(target).components().any(|part| normal(part).is_none())
 }
 
 fn normal(part: Component<'_>) -> Option<&OsStr> {
@@ -188,6 +204,7 @@ fn settings_of(
     };
     // Settings of a directory that was no repository had no effect: all of them are new.
     let known = fate != RepositoryChangeKind::Created;
+    let is_new = !known || change.is_some_and(|c| c.before.is_absent());
     let before = if known { read((contents.before)(path, LARGEST)) } else { Ok(GitSettings::new()) };
     let before = before.unwrap_or_else(|(settings, _)| settings);
     let after = match read((contents.after)(path, LARGEST)) {
@@ -200,7 +217,8 @@ fn settings_of(
     let keys: BTreeSet<&Vec<u8>> = before.keys().chain(after.keys()).collect();
     for key in keys {
         let (old, new) = (before.get(key), after.get(key));
-        if old == new {
+        let is_usual = || is_new && new.is_some_and(|values| is_of_git_init(key, values));
+        if old == new || is_usual() {
             continue;
         }
         let name = String::from_utf8_lossy(key).into_owned();
@@ -220,6 +238,30 @@ fn settings_of(
     }
 }
 
+/// What `git init` writes into every repository.
+fn is_of_git_init(key: &[u8], values: &[Option<Vec<u8>>]) -> bool {
+    const USUAL: [(&[u8], &[u8]); 4] = [
+        (b"core.bare", b"false"),
+        (b"core.filemode", b"true"),
+        (b"core.logallrefupdates", b"true"),
+        (b"core.repositoryformatversion", b"0"),
+    ];
+    let [Some(value)] = values else { return false };
+    USUAL.contains(&(key, value))
+}
+
+/// True where a list of commits to rebase has lines that run something, and where it cannot be read.
+fn has_commands(path: &Path, contents: &ContentReaders<'_>) -> bool {
+    let runs = |line: &[u8]| {
+        let word = line.trim_ascii_start().split(u8::is_ascii_whitespace).next();
+        matches!(word, Some(b"exec" | b"x"))
+    };
+    match (contents.after)(path, LARGEST) {
+        Ok(bytes) => bytes.unwrap_or_default().split(|byte| *byte == b'\n').any(runs),
+        Err(_) => true,
+    }
+}
+
 /// What `git worktree add` writes: the repository that the worktree's own directory lies in.
 fn is_usual_commondir(path: &Path, contents: &ContentReaders<'_>) -> bool {
     let worktrees = path.ancestors().nth(2).is_some_and(|dir| dir.ends_with("worktrees"));
@@ -227,15 +269,30 @@ fn is_usual_commondir(path: &Path, contents: &ContentReaders<'_>) -> bool {
 }
 
 /// `gitdir` names the `.git` file of the worktree, absolute or from the directory that it is in.
-fn missing_worktree(path: &Path, contents: &ContentReaders<'_>, facts: &mut Vec<RepositoryFact>) {
+fn worktree(
+    path: &Path,
+    change: Option<&FileChange>,
+    contents: &ContentReaders<'_>,
+    facts: &mut Vec<RepositoryFact>,
+) {
     const LONGEST: u64 = 16 << 10;
-    let Ok(Some(bytes)) = (contents.after)(path, LONGEST) else { return };
+    let goes = change.is_some_and(|change| change.after.is_absent());
+    let read = if goes { contents.before } else { contents.after };
+    let Ok(Some(bytes)) = read(path, LONGEST) else { return };
     let text = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
     let named = Path::new(OsStr::new(std::str::from_utf8(text).unwrap_or_default()));
     let parent = path.parent().unwrap_or(Path::new("/"));
     let Some(directory) = flat(&parent.join(named)).parent().map(Path::to_path_buf) else { return };
-    if text.is_empty() || (contents.exists)(&directory) {
+    if text.is_empty() {
         return;
     }
-    facts.push(RepositoryFact::MissingWorktree { file: path.to_path_buf(), directory });
+    let file = path.to_path_buf();
+    let exists = (contents.exists)(&directory);
+    let was_there = || matches!((contents.before)(&directory.join(".git"), LONGEST), Ok(Some(_)));
+    facts.push(match (goes, exists || goes && was_there()) {
+        (true, true) => RepositoryFact::Worktree { file, directory, fate: WorktreeFate::Removed },
+        (true, false) => RepositoryFact::Worktree { file, directory, fate: WorktreeFate::Pruned },
+        (false, true) => RepositoryFact::Worktree { file, directory, fate: WorktreeFate::Added },
+        (false, false) => RepositoryFact::MissingWorktree { file, directory },
+    });
 }

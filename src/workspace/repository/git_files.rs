@@ -27,14 +27,23 @@ impl GitFileKind {
         let names: Option<Vec<&str>> = path.iter().map(|name| name.to_str()).collect();
         match names?.as_slice() {
             ["HEAD" | "ORIG_HEAD" | "MERGE_HEAD" | "CHERRY_PICK_HEAD" | "REVERT_HEAD" | "REBASE_HEAD"]
-            | ["AUTO_MERGE" | "BISECT_HEAD"]
+            | ["AUTO_MERGE" | "BISECT_HEAD" | "MERGE_AUTOSTASH"]
             | ["refs", _, ..] => Some(GitFileKind::Ref),
             ["FETCH_HEAD" | "packed-refs" | "shallow"] | ["logs", _, ..] => Some(GitFileKind::Commits),
             ["index"] => Some(GitFileKind::Index),
+            [name] if name.strip_prefix("sharedindex.").is_some_and(|hash| is_hex(hash, 40..=64)) => {
+                Some(GitFileKind::Index)
+            }
             [
                 "description" | "COMMIT_EDITMSG" | "MERGE_MSG" | "SQUASH_MSG" | "TAG_EDITMSG" | "MERGE_MODE",
             ]
-            | ["gc.log" | "gc.pid"]
+            | ["gc.log" | "gc.pid" | "MERGE_RR" | "BISECT_LOG" | "BISECT_NAMES" | "BISECT_START"]
+            | ["BISECT_TERMS" | "BISECT_EXPECTED_REV" | "BISECT_ANCESTORS_OK" | "BISECT_FIRST_PARENT"]
+            // What they lead to, and what a rebase would run, are facts with rows of their own.
+            | ["commondir" | "gitdir" | "locked"]
+            | ["worktrees", _, "commondir" | "gitdir" | "locked"]
+            | ["rebase-merge" | "rebase-apply" | "sequencer", _]
+            | ["rr-cache", _, "preimage" | "postimage" | "thisimage"]
             | ["info", "exclude" | "refs" | "sparse-checkout"] => Some(GitFileKind::Text),
             ["hooks", name] => {
                 SAMPLES.iter().any(|s| name.strip_suffix(".sample") == Some(s)).then_some(GitFileKind::Data)

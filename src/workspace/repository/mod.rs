@@ -22,7 +22,7 @@ pub(in crate::workspace) use crate::permission::is_repository;
 pub(in crate::workspace) use content_readers::{ContentReadError, ContentReaders, ReadOutcome};
 pub use current_branch::head_of;
 pub use detect::RepositorySet;
-pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact};
+pub use facts::{RepositoryChange, RepositoryChangeKind, RepositoryFact, WorktreeFate};
 pub(in crate::workspace) use facts::{facts_of, flat};
 pub(in crate::workspace) use git_dirs::GitDirs;
 pub use git_files::GitFileKind;
@@ -31,4 +31,5 @@ pub use git_reader::{
 };
 pub(in crate::workspace) use hooks_path::GitHookDirs;
 pub(in crate::workspace) use lost_objects::is_damaged;
+pub(in crate::workspace) use repository_change::MOST_NAMED;
 pub use repository_row::RepositoryRow;

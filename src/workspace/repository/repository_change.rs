@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The most reasons in the one line of a file.
-pub(super) const MOST_NAMED: usize = 6;
+pub(in crate::workspace) const MOST_NAMED: usize = 6;
 
 /// What happens to a repository as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,10 +29,15 @@ pub struct RepositoryChange {
 }
 
 impl RepositoryChange {
+    /// The facts about one file.
+    pub(in crate::workspace) fn facts_of(&self, file: &Path) -> impl Iterator<Item = &RepositoryFact> {
+        self.facts.iter().filter(move |fact| fact.file() == file)
+    }
+
     /// What runs later because of the change of `file`, the gravest first. A harmless setting must not hide the others, so
     /// each is named, or counted where there are many.
     pub(in crate::workspace) fn runs(&self, file: &Path) -> Option<String> {
-        let facts = self.facts.iter().filter(|fact| fact.file() == file);
+        let facts = self.facts_of(file);
         let mut runs: Vec<(usize, String)> =
             facts.filter_map(|fact| Some((fact.rank(), fact.runs()?))).collect();
         runs.sort();
@@ -41,6 +46,15 @@ impl RepositoryChange {
         let more = if more > 0 { format!("; and {more} more that run something") } else { String::new() };
         (!named.is_empty()).then(|| named.join("; ") + &more)
     }
+}
+
+/// What happens to a linked worktree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorktreeFate {
+    Added,
+    Removed,
+    /// Its directory had been removed before.
+    Pruned,
 }
 
 /// One thing that a person must see by itself. Texts are as they are in the repository: hostile until rendered.
@@ -62,6 +76,8 @@ pub enum RepositoryFact {
     Unread { file: PathBuf, why: String },
     /// A linked worktree was registered, and the directory that it names does not exist.
     MissingWorktree { file: PathBuf, directory: PathBuf },
+    /// A linked worktree was registered, or is not any more.
+    Worktree { file: PathBuf, directory: PathBuf, fate: WorktreeFate },
 }
 
 impl RepositoryFact {
@@ -72,7 +88,8 @@ impl RepositoryFact {
             | RepositoryFact::Hook { file, .. }
             | RepositoryFact::Redirect { file, .. }
             | RepositoryFact::Unread { file, .. }
-            | RepositoryFact::MissingWorktree { file, .. } => file,
+            | RepositoryFact::MissingWorktree { file, .. }
+            | RepositoryFact::Worktree { file, .. } => file,
         }
     }
 
@@ -120,6 +137,14 @@ impl RepositoryFact {
             RepositoryFact::MissingWorktree { directory, .. } => {
                 let directory = name(directory);
                 RepositoryRow::care(format!("worktree {directory} registered, its directory was not created"))
+            }
+            RepositoryFact::Worktree { directory, fate, .. } => {
+                let fate = match fate {
+                    WorktreeFate::Added => "added",
+                    WorktreeFate::Removed => "removed",
+                    WorktreeFate::Pruned => "pruned: its directory was not there",
+                };
+                RepositoryRow::plain(format!("worktree {} {fate}", name(directory)))
             }
             other => RepositoryRow::care(format!("{file}: {}", text(&other.runs().unwrap_or_default()))),
         }

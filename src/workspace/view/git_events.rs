@@ -7,8 +7,9 @@ use crate::workspace::changes::classify::ChangeClasses;
 use crate::workspace::changes::listing::ListedChange;
 use crate::workspace::files::open::dir_at;
 use crate::workspace::repository::git_reader::{
-    GitSides, RepositoryEvents, RepositoryFiles, compare, deadline,
+    GitEvent, GitSides, RepositoryEvents, RepositoryFiles, compare, deadline,
 };
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -46,11 +47,35 @@ impl View {
             let sides = GitSides { dir, before: &before, after: &after, changed: &changed, deadline };
             RepositoryEvents { path: dir.to_path_buf(), events: compare(&sides) }
         };
-        // A repository that is removed has nothing to say but that.
-        let is_there = |dir: &&Path| after.real(&dir.join("HEAD")).is_some_and(|head| head.is_file());
-        let found = set.repositories.all().filter(is_there).map(of);
-        found.filter(|repository| !repository.events.is_empty()).collect()
+        // A repository that is removed has nothing to say but that. One of which `HEAD` is no file any more is there.
+        let is_there = |dir: &&Path| {
+            let has = |name| after.real(&dir.join(name)).is_some_and(|path| path.symlink_metadata().is_ok());
+            ["HEAD", "objects", "commondir"].into_iter().any(has)
+        };
+        let mut found: Vec<RepositoryEvents> = set.repositories.all().filter(is_there).map(of).collect();
+        // A linked worktree has its objects from the repository around it, whose rows come first.
+        let mut listed = BTreeSet::new();
+        for repository in &mut found {
+            let linked = is_linked(&repository.path);
+            let around = repository.path.ancestors().nth(2).filter(|_| linked).unwrap_or(&repository.path);
+            let around = around.to_path_buf();
+            // Short names can be made equal, what a commit changes and says cannot be hidden behind one.
+            repository.events.retain(|event| match event {
+                GitEvent::Commit { id, subject, patch, .. } => {
+                    let commit = (around.clone(), id.clone(), subject.clone(), patch.bytes.clone());
+                    listed.insert(commit) || !linked
+                }
+                _ => true,
+            });
+        }
+        found.retain(|repository| !repository.events.is_empty());
+        found
     }
+}
+
+/// The directory of a linked worktree in its usual place.
+fn is_linked(dir: &Path) -> bool {
+    dir.parent().is_some_and(|parent| parent.ends_with("worktrees"))
 }
 
 /// The workspace as it is.

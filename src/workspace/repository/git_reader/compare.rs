@@ -1,13 +1,13 @@
 //! The rows of one repository.
 
 use super::budget::{ReadBudget, ReadLimit};
-use super::event::GitEvent;
+use super::event::{GitEvent, IndexNotRead};
 use super::git_index::read_index;
 use super::index_changes::index_events;
 use super::object_id::ObjectId;
 use super::object_store::ObjectReader;
 use super::ref_changes::{RepositorySide, ref_events};
-use super::refs::RefReader;
+use super::refs::{LARGEST_LOG, RefReader};
 use super::repository_files::{RepositoryFiles, exists, read};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -35,7 +35,6 @@ const OPERATIONS: [(&str, &str); 6] = [
     ("REVERT_HEAD", "revert"),
     ("BISECT_LOG", "bisect"),
 ];
-const LARGEST_LOG: u64 = 4 << 20;
 /// What happened to the repository, in the order in which it is shown.
 pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
     let budget = ReadBudget::new(sides.deadline);
@@ -66,7 +65,10 @@ pub(in crate::workspace) fn compare(sides: &GitSides<'_>) -> Vec<GitEvent> {
         .filter_map(|path| path.strip_prefix(sides.dir).ok().map(Path::to_path_buf))
         .collect();
     if !loose.is_empty() || ["HEAD", "packed-refs"].iter().any(|name| touches(name)) {
-        events.extend(ref_events(&before, &after, loose, &budget));
+        let found = ref_events(&before, &after, loose, &budget);
+        let is_packed = found.is_empty() && touches("packed-refs");
+        events.extend(found);
+        events.extend(is_packed.then_some(GitEvent::RefsPacked));
     }
     events.extend(stash(sides));
     events.extend(operations(sides));
@@ -110,15 +112,18 @@ fn lines(files: &dyn RepositoryFiles, path: &Path) -> Option<Vec<u8>> {
     }
 }
 
-fn count_lines(text: &[u8]) -> usize {
-    memchr::memchr_iter(b'\n', text).count()
-}
-
+/// Entries of `git stash list`. When one goes, git writes another old commit into the entry after it, so the first word of
+/// a line does not count.
 fn stash(sides: &GitSides<'_>) -> Option<GitEvent> {
     let log = sides.dir.join("logs/refs/stash");
-    let entries = |files| lines(files, &log).map(|text| count_lines(&text));
-    let (before, after) = (entries(sides.before)?, entries(sides.after)?);
-    (before != after).then_some(GitEvent::Stash { before, after })
+    let (before, after) = (lines(sides.before, &log)?, lines(sides.after, &log)?);
+    let entries = |text: &'_ [u8]| -> BTreeSet<Vec<u8>> {
+        let entry = |line: &[u8]| Some(line.get(memchr::memchr(b' ', line)?..)?.to_vec());
+        text.split(|byte| *byte == b'\n').filter_map(entry).collect()
+    };
+    let (old, new) = (entries(&before), entries(&after));
+    let (added, removed) = (new.difference(&old).count(), old.difference(&new).count());
+    (added + removed > 0).then_some(GitEvent::Stash { added, removed })
 }
 
 fn operations(sides: &GitSides<'_>) -> Vec<GitEvent> {
@@ -139,6 +144,10 @@ fn index(
     width: usize,
     budget: &ReadBudget,
 ) -> Vec<GitEvent> {
+    // Such a HEAD names no commit that could be compared with.
+    if [before, after].iter().any(|side| side.refs.is_reftable()) {
+        return vec![GitEvent::IndexNotRead(IndexNotRead::Reftable)];
+    }
     let read = |files| read_index(files, sides.dir, width);
     let (old, new) = match (read(sides.before), read(sides.after)) {
         (Ok(old), Ok(new)) => (old, new),

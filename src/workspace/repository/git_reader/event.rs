@@ -34,6 +34,7 @@ pub enum IndexNotRead {
     Version,
     Split,
     Sparse,
+    Reftable,
 }
 
 /// Names of refs, subjects and authors are as they are in the repository: hostile until [`GitEvent::line`] renders them.
@@ -65,6 +66,7 @@ pub enum GitEvent {
     Head {
         from: Option<HeadPosition>,
         to: HeadPosition,
+        dropped: DroppedCommits,
     },
     RefCreated {
         kind: RefKind,
@@ -89,8 +91,8 @@ pub enum GitEvent {
         to: PathBuf,
     },
     Stash {
-        before: usize,
-        after: usize,
+        added: usize,
+        removed: usize,
     },
     Operation {
         name: &'static str,
@@ -99,12 +101,16 @@ pub enum GitEvent {
     Index {
         staged: usize,
         unstaged: usize,
+        /// Intent-to-add.
+        announced: usize,
         in_conflict: usize,
         at_least: bool,
     },
     /// Changes of these files are not shown by git any more.
     HiddenFiles(usize),
     IndexNotRead(IndexNotRead),
+    /// Loose refs went into `packed-refs`, and none of them changed.
+    RefsPacked,
     Repacked {
         loose: (usize, usize),
         packs: (usize, usize),
@@ -131,11 +137,12 @@ impl RepositoryEvents {
     /// The rows for below the row of `outermost`, the repository that this one is or lies in.
     pub fn rows(&self, outermost: &Path, name: &dyn Fn(&Path) -> String) -> Vec<RepositoryRow> {
         let own = name(&self.path);
+        let part = self.part_of(outermost).unwrap_or_else(|| own.clone());
         let row = |event: &GitEvent| {
             let row = match event.needs_care() {
                 true => RepositoryRow::care(format!("{own}: {}", event.line())),
                 false if self.path == outermost => RepositoryRow::plain(event.line()),
-                false => RepositoryRow::plain(format!("{own}: {}", event.line())),
+                false => RepositoryRow::plain(format!("{part}: {}", event.line())),
             };
             match event {
                 GitEvent::Commit { patch, .. } => RepositoryRow { patch: Some(patch.clone()), ..row },
@@ -143,6 +150,13 @@ impl RepositoryEvents {
             }
         };
         self.events.iter().map(row).collect()
+    }
+
+    /// What it is to `outermost`, in the words of git: `worktree fix`, `submodule lib`.
+    fn part_of(&self, outermost: &Path) -> Option<String> {
+        let rel = self.path.strip_prefix(outermost).ok()?;
+        let of = |dir, word| Some(format!("{word} {}", visible::path(rel.strip_prefix(dir).ok()?)));
+        of("worktrees", "worktree").or_else(|| of("modules", "submodule"))
     }
 }
 
@@ -172,7 +186,9 @@ impl GitEvent {
     /// True for what a person must see first.
     pub fn needs_care(&self) -> bool {
         match self {
-            GitEvent::RefDeleted { dropped, .. } | GitEvent::RefMoved { dropped, .. } => dropped.are_lost,
+            GitEvent::RefDeleted { dropped, .. }
+            | GitEvent::RefMoved { dropped, .. }
+            | GitEvent::Head { dropped, .. } => dropped.are_lost,
             GitEvent::RefCreated { kind, .. } => *kind == RefKind::Replacement,
             GitEvent::HiddenFiles(_)
             | GitEvent::MoreRefs(_)
@@ -206,11 +222,17 @@ impl GitEvent {
             }
             GitEvent::BrokenRef { kind, name } => format!("{} {} cannot be read", kind.word(), short(name)),
             GitEvent::MoreRefs(refs) => format!("refs: {refs} more changed, which are not listed"),
-            GitEvent::Head { from, to } => match (from, to) {
+            GitEvent::Head { from, to, dropped } => match (from, to) {
                 (Some(HeadPosition::Branch(from)), HeadPosition::Branch(to)) => {
                     format!("switched from branch {} to {}", short(from), short(to))
                 }
-                (_, HeadPosition::Branch(to)) => format!("switched to branch {}", short(to)),
+                (Some(HeadPosition::Detached(from)), HeadPosition::Branch(to)) => {
+                    format!("switched from the detached {from} to branch {}{}", short(to), dropped.words())
+                }
+                (None, HeadPosition::Branch(to)) => format!("on branch {}", short(to)),
+                (Some(HeadPosition::Detached(from)), HeadPosition::Detached(id)) => {
+                    format!("HEAD is detached at {id}, was at {from}{}", dropped.words())
+                }
                 (_, HeadPosition::Detached(id)) => format!("HEAD is detached at {id}"),
             },
             GitEvent::RefCreated { kind, name, at } => {
@@ -225,17 +247,24 @@ impl GitEvent {
             GitEvent::BranchRenamed { from, to } => {
                 format!("branch {} renamed to {}", short(from), short(to))
             }
-            GitEvent::Stash { before, after } => {
-                let (word, entries) =
-                    if after > before { ("added", after - before) } else { ("removed", before - after) };
-                let entries =
-                    if entries == 1 { "stash entry".into() } else { format!("{entries} stash entries") };
-                format!("{entries} {word}")
+            GitEvent::Stash { added, removed } => {
+                let of = |entries: usize, what: &str| match entries {
+                    0 => None,
+                    1 => Some(format!("stash entry {what}")),
+                    _ => Some(format!("{entries} stash entries {what}")),
+                };
+                let parts = [of(*added, "added"), of(*removed, "removed")];
+                parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
             }
             GitEvent::Operation { name, in_progress: true } => format!("{name} in progress"),
             GitEvent::Operation { name, in_progress: false } => format!("{name} ended"),
-            GitEvent::Index { staged, unstaged, in_conflict, at_least } => {
-                let counts = [(staged, "staged"), (unstaged, "unstaged"), (in_conflict, "in conflict")];
+            GitEvent::Index { staged, unstaged, announced, in_conflict, at_least } => {
+                let counts = [
+                    (staged, "staged"),
+                    (unstaged, "unstaged"),
+                    (announced, "intent-to-add"),
+                    (in_conflict, "in conflict"),
+                ];
                 let counts = counts.iter().filter(|(number, _)| **number > 0);
                 let counts: Vec<String> = counts.map(|(number, word)| format!("{number} {word}")).collect();
                 match (counts.is_empty(), at_least) {
@@ -248,6 +277,7 @@ impl GitEvent {
                 format!("index: git no longer shows changes of {}", count::of(*files, "file"))
             }
             GitEvent::IndexNotRead(why) => format!("index changed, and was not read: {}", why.words()),
+            GitEvent::RefsPacked => "refs packed".into(),
             GitEvent::Repacked { loose, packs } => {
                 let of = |loose, packs| {
                     format!("{}, {}", count::of(loose, "loose object"), count::of(packs, "pack"))
@@ -298,6 +328,7 @@ impl IndexNotRead {
             IndexNotRead::Version => "placet does not know its version",
             IndexNotRead::Split => "it is a split index",
             IndexNotRead::Sparse => "it is a sparse index",
+            IndexNotRead::Reftable => "the commit at HEAD is not known",
         }
     }
 }
@@ -305,7 +336,11 @@ impl IndexNotRead {
 /// The name without the directory that its kind says, its bytes visible.
 fn short(name: &Path) -> String {
     let dirs = ["refs/heads", "refs/remotes", "refs/tags", "refs/notes", "refs/replace"];
-    visible::path(dirs.iter().find_map(|dir| name.strip_prefix(dir).ok()).unwrap_or(name))
+    let below = dirs.iter().find_map(|dir| name.strip_prefix(dir).ok());
+    let rest = below.filter(|rest| !rest.as_os_str().is_empty()).unwrap_or(name);
+    // A replacement has the name of an object.
+    let text = rest.to_str().filter(|text| name.starts_with("refs/replace") && text.len() >= 40);
+    visible::path(text.and_then(|text| text.get(..7)).map_or(rest, Path::new))
 }
 
 fn quoted(subject: &str) -> String {
@@ -316,12 +351,17 @@ fn quoted(subject: &str) -> String {
 }
 
 fn tree_words(changes: &TreeChanges) -> String {
-    let TreeChanges { files, added, removed, uncounted, at_least } = *changes;
+    let TreeChanges { files, added, removed, uncounted, submodules, at_least } = *changes;
     let more = if at_least { "at least " } else { "" };
+    let modules = (submodules > 0).then(|| count::of(submodules, "submodule"));
     if files == 0 {
+        if let Some(modules) = modules {
+            return format!("{more}{modules}");
+        }
         return if at_least { "its files were not read".into() } else { "no files".into() };
     }
     let not_text =
         if uncounted > 0 { format!(", {uncounted} without a count of lines") } else { String::new() };
-    format!("{more}{} +{added} -{removed}{not_text}", count::of(files, "file"))
+    let modules = modules.map(|words| format!(", {words}")).unwrap_or_default();
+    format!("{more}{} +{added} -{removed}{not_text}{modules}", count::of(files, "file"))
 }

@@ -17,6 +17,8 @@ pub(super) struct IndexEntry {
     pub(super) staged: Option<TreeEntry>,
     /// git does not look whether the file changed (`--assume-unchanged`, `--skip-worktree`).
     pub(super) is_hidden: bool,
+    /// The path is announced, its content is not (`git add -N`).
+    pub(super) is_intent: bool,
 }
 
 pub(super) type IndexEntries = BTreeMap<Vec<u8>, IndexEntry>;
@@ -53,6 +55,7 @@ fn parse(bytes: &[u8], width: usize) -> Result<IndexEntries, IndexNotRead> {
             entry(bytes, at, version, width, &mut name).ok_or(IndexNotRead::Damaged)?;
         let known = found.entry(name.clone()).or_default();
         known.is_hidden |= entry.is_hidden;
+        known.is_intent |= entry.is_intent;
         if stage == 0 {
             known.staged = entry.staged;
         }
@@ -95,7 +98,8 @@ fn entry(
     // Padded with one to eight zeros, so that the next one begins at a multiple of eight.
     let next = if version == 4 { end + 1 } else { at + (end - at + 8) / 8 * 8 };
     let is_hidden = flags & 0x8000 != 0 || more & 0x4000 != 0;
-    Some((IndexEntry { staged: Some(TreeEntry { mode, id }), is_hidden }, flags >> 12 & 3, next))
+    let is_intent = more & 0x2000 != 0;
+    Some((IndexEntry { staged: Some(TreeEntry { mode, id }), is_hidden, is_intent }, flags >> 12 & 3, next))
 }
 
 /// How many bytes to take off the name before, as the distances in a pack are written.

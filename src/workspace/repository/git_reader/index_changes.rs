@@ -62,7 +62,8 @@ pub(super) fn index_events(
 ) -> Vec<GitEvent> {
     let mut old_tree = CommitTree::new(old_objects, old_head);
     let mut new_tree = CommitTree::new(new_objects, new_head);
-    let (mut staged, mut unstaged, mut hidden, mut conflicts, mut looked_up) = (0, 0, 0, false, 0);
+    let (mut staged, mut unstaged, mut announced, mut hidden, mut conflicts, mut looked_up) =
+        (0, 0, 0, 0, false, 0);
     let mut at_least = false;
     let of = |entries: &IndexEntries, path: &[u8]| entries.get(path).copied();
     let in_conflict = |entry: Option<IndexEntry>| entry.is_some_and(|entry| entry.staged.is_none());
@@ -77,6 +78,11 @@ pub(super) fn index_events(
         if in_conflict(is) {
             continue;
         }
+        if is.is_some_and(|is| is.is_intent) {
+            announced += usize::from(!was.is_some_and(|was| was.is_intent));
+            continue;
+        }
+        let was_in_conflict = in_conflict(was);
         let (was, is) = (was.and_then(|entry| entry.staged), is.and_then(|entry| entry.staged));
         if was == is {
             continue;
@@ -92,7 +98,7 @@ pub(super) fn index_events(
         };
         if is != new {
             staged += 1;
-        } else if was != old && old == new {
+        } else if was != old && old == new && !was_in_conflict {
             unstaged += 1;
         }
     }
@@ -101,8 +107,8 @@ pub(super) fn index_events(
         false => 0,
     };
     let mut events = Vec::new();
-    if staged + unstaged + in_conflict > 0 || at_least {
-        events.push(GitEvent::Index { staged, unstaged, in_conflict, at_least });
+    if staged + unstaged + announced + in_conflict > 0 || at_least {
+        events.push(GitEvent::Index { staged, unstaged, announced, in_conflict, at_least });
     }
     if hidden > 0 {
         events.push(GitEvent::HiddenFiles(hidden));

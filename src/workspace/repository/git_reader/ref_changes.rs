@@ -62,7 +62,7 @@ pub(super) fn ref_events(
         }
     };
     let (old_head, new_head) = (before.refs.head(), after.refs.head());
-    let renamed = renamed_branches(&changes);
+    let renamed = renamed_branches(&changes, &after.refs);
     let new_commits = NewCommits::find(before, after, &changes, new_head.as_ref(), budget);
     events.extend(new_commits.events(after, budget));
     let renamed_names: BTreeSet<&PathBuf> = renamed.iter().flat_map(|(from, to)| [from, to]).collect();
@@ -87,11 +87,22 @@ pub(super) fn ref_events(
     if new_head.is_none() {
         events.push(GitEvent::RefsNotRead("HEAD is no regular file, or names no ref"));
     }
+    // Commits on top of a detached HEAD have rows that say so.
+    let goes_on = before.refs.head_commit().is_some_and(|old| new_commits.continues(Path::new("HEAD"), &old));
     if let Some(to) = new_head
         && old_head.as_ref() != Some(&to)
         && !old_head.as_ref().is_some_and(|from| follows(from, &to))
+        && !(goes_on && matches!(old_head, Some(HeadPosition::Detached(_))))
     {
-        events.push(GitEvent::Head { from: old_head, to });
+        // A detached HEAD is what has its commits, as a branch is.
+        let dropped = match (&old_head, before.refs.head_commit()) {
+            (Some(HeadPosition::Detached(_)), Some(old)) => {
+                let mut all_after = || others.get_or_insert_with(|| after.refs.all(budget)).clone();
+                dropped((before, after), old, None, &mut all_after, budget)
+            }
+            _ => DroppedCommits::default(),
+        };
+        events.push(GitEvent::Head { from: old_head, to, dropped });
     }
     events
 }
@@ -127,13 +138,24 @@ fn changed_refs(
     Some(ChangedRefs { changes, broken, left_out })
 }
 
-/// Branches that are gone and new at the same commit.
-fn renamed_branches(changes: &[RefChange]) -> Vec<(PathBuf, PathBuf)> {
+/// Branches that are gone and new at the same commit. `git branch --copy` makes one there, too: the reflog of a new branch
+/// says what it comes from.
+fn renamed_branches(changes: &[RefChange], refs: &RefReader<'_>) -> Vec<(PathBuf, PathBuf)> {
     let branches = || changes.iter().filter(|change| change.name.starts_with("refs/heads"));
     let mut created: Vec<&RefChange> = branches().filter(|c| c.old.is_none()).collect();
     let gone = branches().filter(|c| c.new.is_none());
     gone.filter_map(|gone| {
-        let at = created.iter().position(|new| new.new == gone.old)?;
+        let renamed = format!("Branch: renamed {} to", gone.name.display());
+        let says = |log: &[u8], text: &str| memchr::memmem::find(log, text.as_bytes()).is_some();
+        let likely = |new: &RefChange| match refs.log(&new.name) {
+            log if says(&log, &renamed) => 2,
+            log if says(&log, "Branch: copied ") => 0,
+            _ => 1,
+        };
+        let same = created.iter().enumerate().filter(|(_, new)| new.new == gone.old);
+        // The first of the most likely.
+        let found = same.map(|(at, new)| (likely(new), std::cmp::Reverse(at))).max()?;
+        let (1.., std::cmp::Reverse(at)) = found else { return None };
         Some((gone.name.clone(), created.remove(at).name.clone()))
     })
     .collect()

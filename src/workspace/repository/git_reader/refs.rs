@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 /// The largest `packed-refs`: some 200,000 refs.
 const LARGEST_PACKED: u64 = 16 << 20;
 const LARGEST_REF: u64 = 4 << 10;
+/// The largest reflog.
+pub(super) const LARGEST_LOG: u64 = 4 << 20;
 /// Refs that are looked at where all of them count.
 const MOST_REFS: usize = 100_000;
 /// A ref may name another, which may name a third. git follows five.
@@ -59,6 +61,11 @@ impl<'a> RefReader<'a> {
         })
     }
 
+    /// True where the refs are in another format, which is not read.
+    pub(super) fn is_reftable(&self) -> bool {
+        exists(self.files, &self.common.join("reftable"))
+    }
+
     /// True where there is something of that name which is neither a ref nor a directory of refs.
     pub(super) fn is_broken(&self, name: &Path) -> bool {
         let found = self.files.real(&self.common.join(name)).and_then(|path| path.symlink_metadata().ok());
@@ -88,6 +95,11 @@ impl<'a> RefReader<'a> {
             }
         }
         None
+    }
+
+    /// The reflog of a ref; nothing where it has none, or too large a one.
+    pub(super) fn log(&self, name: &Path) -> Vec<u8> {
+        read(self.files, &self.common.join("logs").join(name), LARGEST_LOG).unwrap_or_default()
     }
 
     fn stored(&self, file: &Path) -> Option<StoredRef> {

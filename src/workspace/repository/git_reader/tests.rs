@@ -57,6 +57,12 @@ impl Ground {
         Ground { _dir: dir, work, copy, clock: 1_700_000_000 }
     }
 
+    fn packed_head(&self) -> object_id::ObjectId {
+        let packed = fs::read(self.work.join(".git/packed-refs")).unwrap();
+        let line = packed.split(|b| *b == b'\n').find(|line| line.ends_with(b" refs/heads/main")).unwrap();
+        object_id::ObjectId::from_hex(&line[..40]).unwrap()
+    }
+
     fn write(&self, name: &str, text: &str) {
         fs::write(self.work.join(name), text).unwrap();
     }
@@ -459,4 +465,43 @@ fn of_many_commits_and_refs_the_newest_are_shown_and_the_others_counted() {
             .any(|row| row.starts_with("! refs: 2") && row.ends_with("more changed, which are not listed"))
     );
     assert!(rows.len() < 800, "{}", rows.len());
+}
+
+/// A pack that others cut off while it is open: reading ends, and the process does not.
+#[test]
+fn a_pack_that_is_cut_off_while_it_is_read_ends_the_reading() {
+    if !has_git() {
+        return;
+    }
+    let mut ground = Ground::new();
+    ground.git("gc -q");
+    let id = ground.packed_head();
+    let git = ground.work.join(".git");
+    let files = Copied { shown: &git, real: &git };
+    let packs = || {
+        let names = fs::read_dir(git.join("objects/pack")).unwrap().map(|entry| entry.unwrap().path());
+        names
+            .filter(|path| path.extension().is_some_and(|end| end == "pack" || end == "idx"))
+            .collect::<Vec<_>>()
+    };
+    for end in ["pack", "idx"] {
+        let budget = budget::ReadBudget::new(deadline());
+        let objects = object_store::ObjectReader::new(&files, &git, 20, &budget);
+        assert!(objects.get(&id).is_some());
+        for path in packs().iter().filter(|path| path.extension().unwrap() == end) {
+            prepare(&mut ground, &format!("chmod u+w {0}; truncate -s 20 {0}", path.display()));
+        }
+        let budget = budget::ReadBudget::new(deadline());
+        let parent = commit::Commit::read(&objects, &id).and_then(|commit| commit.parents.first().copied());
+        // What was read before may still be known; what was not is missing.
+        assert!(parent.is_none_or(|parent| objects.get(&parent).is_none()), "{end}");
+        let again = object_store::ObjectReader::new(&files, &git, 20, &budget);
+        assert!(again.get(&id).is_none(), "{end}");
+        let mut fresh = Ground::new();
+        fresh.git("gc -q");
+        for path in packs() {
+            fs::remove_file(path).unwrap();
+        }
+        prepare(&mut ground, &format!("cp {}/.git/objects/pack/* .git/objects/pack/", fresh.work.display()));
+    }
 }

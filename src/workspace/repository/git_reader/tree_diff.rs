@@ -33,6 +33,8 @@ pub struct TreeChanges {
     pub removed: usize,
     /// Files whose lines are not counted: no text, too large, or not to be read.
     pub uncounted: usize,
+    /// Submodules that lead to another commit. They are no files.
+    pub submodules: usize,
     /// There are more files than were looked at.
     pub at_least: bool,
 }
@@ -93,7 +95,7 @@ fn descend(
         if was == is {
             continue;
         }
-        if found.0.files >= MOST_FILES || depth > DEEPEST || !budget.has_time() {
+        if found.0.files + found.0.submodules >= MOST_FILES || depth > DEEPEST || !budget.has_time() {
             found.0.at_least = true;
             return;
         }
@@ -124,7 +126,11 @@ fn file_changes(
     (changes, patch): &mut (TreeChanges, CommitPatch),
     path: &[u8],
 ) {
-    changes.files += 1;
+    let is_submodule = |entry: Option<TreeEntry>| entry.is_some_and(|entry| entry.mode == SUBMODULE);
+    match is_submodule(is.or(was)) {
+        true => changes.submodules += 1,
+        false => changes.files += 1,
+    }
     let modes = (was.map(|entry| entry.mode), is.map(|entry| entry.mode));
     if was.map(|entry| entry.id) == is.map(|entry| entry.id) {
         return patch.add(path, modes, Some((b"", b"")), budget);
@@ -139,6 +145,7 @@ fn file_changes(
             changes.added += added;
             changes.removed += removed;
         }
+        None if is_submodule(was) || is_submodule(is) => {}
         None => changes.uncounted += 1,
     }
     patch.add(path, modes, texts, budget);

@@ -1,0 +1,135 @@
+//! What happened to a repository, for a program: the same events as the rows below it, as values.
+
+use crate::workspace::{DroppedCommits, GitEvent, HeadPosition, RepositoryEvents, TreeChanges};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::path::Path;
+
+/// One event of a repository. Names and texts are as they are in the repository; `text` is made for a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ReportedGitEvent {
+    /// The directory of the repository.
+    repository: String,
+    /// `commit`, `ref_created`, `head`, `stash`, `index`, ...
+    event: &'static str,
+    /// The row as a person reads it.
+    text: String,
+    /// It is shown first: something is lost, hidden or not read.
+    needs_care: bool,
+    /// The full name of the ref, or the operation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The commit, by its short name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commit: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    /// Where the ref or `HEAD` was, and is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    /// Files and lines of a commit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    added: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    removed: Option<usize>,
+    /// Commits that a ref had and has no more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dropped_commits: Option<usize>,
+    /// Whether any other ref has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    commits_are_lost: Option<bool>,
+}
+
+/// The events of one repository.
+pub fn git_reports(repository: &RepositoryEvents) -> Vec<ReportedGitEvent> {
+    repository.events.iter().map(|event| report(&repository.path, event)).collect()
+}
+
+fn report(repository: &Path, event: &GitEvent) -> ReportedGitEvent {
+    let path = |path: &Path| Some(path.to_string_lossy().into_owned());
+    let plain = ReportedGitEvent {
+        repository: repository.to_string_lossy().into_owned(),
+        event: kind(event),
+        text: event.line(),
+        needs_care: event.needs_care(),
+        ..ReportedGitEvent::default()
+    };
+    let head = |at: &HeadPosition| match at {
+        HeadPosition::Branch(name) => name.to_string_lossy().into_owned(),
+        HeadPosition::Detached(id) => id.clone(),
+    };
+    match event {
+        GitEvent::Commit { id, subject, on, changes, .. } => {
+            let TreeChanges { files, added, removed, .. } = *changes;
+            ReportedGitEvent {
+                name: path(on),
+                commit: Some(id.clone()),
+                subject: Some(subject.clone()),
+                files: Some(files),
+                added: Some(added),
+                removed: Some(removed),
+                ..plain
+            }
+        }
+        GitEvent::RefCreated { name, at, .. } => {
+            ReportedGitEvent { name: path(name), to: Some(at.clone()), ..plain }
+        }
+        GitEvent::RefDeleted { name, at, dropped, .. } => {
+            ReportedGitEvent { name: path(name), from: Some(at.clone()), ..plain }.dropping(*dropped)
+        }
+        GitEvent::RefMoved { name, from, to, dropped, .. } => {
+            let plain = ReportedGitEvent { name: path(name), from: Some(from.clone()), ..plain };
+            ReportedGitEvent { to: Some(to.clone()), ..plain }.dropping(*dropped)
+        }
+        GitEvent::Head { from, to, dropped } => {
+            ReportedGitEvent { from: from.as_ref().map(head), to: Some(head(to)), ..plain }.dropping(*dropped)
+        }
+        GitEvent::BranchRenamed { from, to } => ReportedGitEvent { from: path(from), to: path(to), ..plain },
+        GitEvent::BrokenRef { name, .. } | GitEvent::ReflogEntriesRemoved { name, .. } => {
+            ReportedGitEvent { name: path(name), ..plain }
+        }
+        GitEvent::Operation { name, .. } => ReportedGitEvent { name: Some((*name).into()), ..plain },
+        _ => plain,
+    }
+}
+
+impl ReportedGitEvent {
+    fn dropping(self, dropped: DroppedCommits) -> ReportedGitEvent {
+        let any = dropped.number > 0 || dropped.at_least;
+        ReportedGitEvent {
+            dropped_commits: any.then_some(dropped.number),
+            commits_are_lost: any.then_some(dropped.are_lost),
+            ..self
+        }
+    }
+}
+
+fn kind(event: &GitEvent) -> &'static str {
+    match event {
+        GitEvent::Commit { .. } => "commit",
+        GitEvent::MoreCommits { .. } => "more_commits",
+        GitEvent::BrokenRef { .. } => "ref_not_read",
+        GitEvent::MoreRefs(_) => "more_refs",
+        GitEvent::Head { .. } => "head",
+        GitEvent::RefCreated { .. } => "ref_created",
+        GitEvent::RefDeleted { .. } => "ref_deleted",
+        GitEvent::RefMoved { .. } => "ref_moved",
+        GitEvent::BranchRenamed { .. } => "branch_renamed",
+        GitEvent::Stash { .. } => "stash",
+        GitEvent::Operation { in_progress: true, .. } => "operation_begun",
+        GitEvent::Operation { in_progress: false, .. } => "operation_ended",
+        GitEvent::Index { .. } => "index",
+        GitEvent::HiddenFiles(_) => "files_hidden",
+        GitEvent::IndexNotRead(_) => "index_not_read",
+        GitEvent::RefsPacked => "refs_packed",
+        GitEvent::Repacked { .. } => "repacked",
+        GitEvent::ReflogEntriesRemoved { .. } => "reflog_entries_removed",
+        GitEvent::RefsNotRead(_) => "refs_not_read",
+        GitEvent::ObjectsElsewhere(_) => "objects_elsewhere",
+        GitEvent::NotAllRead(_) => "not_all_read",
+    }
+}

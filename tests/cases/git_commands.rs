@@ -1,0 +1,222 @@
+//! What a person reads of a command of git, and that apply, undo and redo make it exactly: about a hundred commands, run
+//! by the agent in ask mode with the real binary.
+//!
+//! The commands are in `tests/fixtures/git_commands.txt`. Each runs once without placet, and once with it over a tree
+//! made in the same way, under the same path. The clock of git is a variable, so the names of all commits are the same
+//! each time.
+
+use crate::support::den::sandbox_or_skip;
+use crate::support::require::require;
+use crate::support::txn::{Snap, Txn, differences, snap};
+use placet::sandbox::SandboxBackend;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The functions of the person's and the agent's shell. Each command of git comes a minute after the one before it.
+const SHELL: &str = r#"
+umask 022; export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_COUNT=5 GIT_EDITOR=true GIT_TERMINAL_PROMPT=0
+export GIT_CONFIG_KEY_0=protocol.file.allow GIT_CONFIG_VALUE_0=always GIT_CONFIG_KEY_1=gc.auto GIT_CONFIG_VALUE_1=0
+export GIT_CONFIG_KEY_2=pack.threads GIT_CONFIG_VALUE_2=1 GIT_CONFIG_KEY_3=maintenance.auto GIT_CONFIG_VALUE_3=false
+export GIT_CONFIG_KEY_4=init.defaultBranch GIT_CONFIG_VALUE_4=main
+export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@x GIT_COMMITTER_NAME=A GIT_COMMITTER_EMAIL=a@x
+git() {
+    T=$((T + 60)); export GIT_AUTHOR_DATE="$T +0000" GIT_COMMITTER_DATE="$T +0000"; command git "$@"
+}
+repository() {
+    mkdir -p "$1"; cd "$1"; git init -q -b main .; printf 'one\ntwo\n' > a.txt; git add .; git commit -qm First
+    echo b > b.txt; git add .; git commit -qm Second
+}
+beside() {
+    git switch -q -c topic; echo "$1" > "$2"; git add .; git commit -qm Topic; git switch -q main
+    printf '1\ntwo\n' > a.txt; git commit -qam Main
+}
+diverge() { beside c c.txt; }
+conflict() { beside ONE a.txt; }
+"#;
+
+#[derive(Default)]
+struct GitCase {
+    title: String,
+    before: String,
+    agent: String,
+    apply: String,
+}
+
+fn cases() -> Vec<GitCase> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/git_commands.txt");
+    let text = std::fs::read_to_string(file).unwrap().replace("\n  ", " ");
+    let mut cases: Vec<GitCase> = Vec::new();
+    for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some(title) = line.strip_prefix("== ") {
+            cases.push(GitCase { title: title.into(), ..GitCase::default() });
+            continue;
+        }
+        let case = cases.last_mut().unwrap();
+        let (key, value) = line.split_once(": ").unwrap();
+        match key {
+            "before" => case.before = value.into(),
+            "agent" => case.agent = value.into(),
+            "apply" => case.apply = value.into(),
+            other => panic!("{other}"),
+        }
+    }
+    cases
+}
+
+/// The state of every repository below a directory as git reads it, without the times and inodes in its index.
+///
+/// It is read in a copy: git writes trees when it reads a sparse index.
+const STATE: &str = r#"
+rm -rf ../copy; cp -a . ../copy; cd ../copy
+export GIT_OPTIONAL_LOCKS=0 GIT_CONFIG_NOSYSTEM=1
+find . -name HEAD ! -path '*/logs/*' ! -path '*/refs/*' | sort | while read -r head; do
+    dir=${head%/HEAD}; test -f $head || continue; test -d $dir/objects || test -f $dir/commondir || continue
+    echo "== $dir"; cat $head 2>/dev/null
+    git --git-dir=$dir for-each-ref; git --git-dir=$dir rev-parse -q --verify HEAD
+    git --git-dir=$dir ls-files -s --debug --sparse | grep -v -e '^ *[cm]time:' -e '^ *dev:' -e '^ *uid:' -e '^ *size:'
+    git --git-dir=$dir reflog --all
+    git --git-dir=$dir fsck --full --no-progress --no-dangling 2>&1
+done
+"#;
+
+impl GitCase {
+    /// What the person reads.
+    fn run(&self) -> Result<String, String> {
+        let txn = Txn::on_disk();
+        let plain = txn.base.join("plain");
+        let script = |clock: &str, line: &str| format!("{SHELL}T={clock}\n{line}\n");
+        let (before, agent) = (script("1700000000", &self.before), script("1700100000", &self.agent));
+        // Absolute paths that git writes have to be the same: the plain run is at the same place, and moved away.
+        txn.sh(&txn.tree, &before);
+        txn.sh(&txn.tree, &agent);
+        let wanted_state = state(&txn);
+        std::fs::remove_dir(&plain).unwrap();
+        std::fs::rename(&txn.tree, &plain).unwrap();
+        let _ = std::fs::remove_dir_all(txn.base.join("wt"));
+        std::fs::create_dir(&txn.tree).unwrap();
+        txn.sh(&txn.tree, &before);
+        let (original, original_state) = (txn.snap(), state(&txn));
+        let done = |args: &[&str]| {
+            let out = txn.placet(args).env("AGENT_SCRIPT", &agent).go();
+            // A turn that leaves changes pending ends with 3.
+            let expected = if args.contains(&"-p") { [0, 3] } else { [0, 0] };
+            if expected.contains(&out.code) { Ok(out) } else { Err(format!("{args:?}: {out:#?}")) }
+        };
+        let turn = done(&["-p", "run eval \"$AGENT_SCRIPT\"", "--mode", "ask"])?;
+        let listed = done(&["changes"])?.stdout;
+        if let Some(row) = listed.lines().find(|row| !turn.stderr.contains(row.trim_start())) {
+            return Err(format!("the turn does not show `{row}`: {turn:#?}"));
+        }
+        same("before apply", &original, &txn.snap())?;
+        let options: Vec<&str> = self.apply.split_whitespace().collect();
+        let apply = [&["apply", "--set", "brake.files=1000"][..], &options].concat();
+        if !listed.is_empty() {
+            done(&apply)?;
+            let (applied, wanted) = (txn.snap(), snap(&plain));
+            same("without placet | applied", &without_volatile(&wanted), &without_volatile(&applied))?;
+            equal("git without placet | applied", &wanted_state, &state(&txn))?;
+            done(&["undo"])?;
+            same("at the beginning | undone", &original, &without_kept(txn.snap(), &original, &applied))?;
+            equal("git at the beginning | undone", &original_state, &state(&txn))?;
+            done(&["redo"])?;
+            same("applied | redone", &applied, &without_kept(txn.snap(), &applied, &original))?;
+            equal("git applied | redone", &wanted_state, &state(&txn))?;
+        }
+        let base = txn.base.display().to_string();
+        let listed = listed.replace(&base, "BASE");
+        Ok(listed.lines().map(|line| without_counts(line) + "\n").collect())
+    }
+}
+
+/// How many files git writes for a command differs between its versions.
+fn without_counts(line: &str) -> String {
+    let Some((row, counts)) = line.rsplit_once('(').filter(|_| line.contains("repository")) else {
+        return line.into();
+    };
+    let parts = counts.split(' ').map(|word| if word.parse::<u32>().is_ok() { "N" } else { word });
+    format!("{row}({}", parts.collect::<Vec<_>>().join(" ").replace("N file)", "N files)"))
+}
+
+/// Objects that undo and redo leave for `git gc`.
+fn without_kept(mut now: Snap, goal: &Snap, from: &Snap) -> Snap {
+    let is_object = |path: &Path| path.components().any(|part| part.as_os_str() == "objects");
+    now.retain(|path, words| goal.contains_key(path) || !is_object(path) || from.get(path) != Some(words));
+    now
+}
+
+/// Without what has inode numbers, or random names.
+fn without_volatile(snap: &Snap) -> Snap {
+    let is_volatile = |path: &Path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let in_repository = path.components().any(|part| {
+            let part = part.as_os_str().to_string_lossy();
+            part.ends_with(".git") || part == "gd"
+        });
+        let reftable = path.components().any(|part| part.as_os_str() == "reftable");
+        reftable || in_repository && (name == "index" || name.starts_with("sharedindex."))
+    };
+    let kept = snap.iter().filter(|(path, _)| !is_volatile(path));
+    kept.map(|(path, words)| (path.clone(), words.clone())).collect()
+}
+
+fn state(txn: &Txn) -> String {
+    let file = txn.base.join("state");
+    txn.sh(&txn.tree, &format!("({STATE}) > ../state"));
+    std::fs::read_to_string(file).unwrap()
+}
+
+fn same(what: &str, one: &Snap, other: &Snap) -> Result<(), String> {
+    let lines: Vec<String> = differences(one, other).into_iter().map(|(_, line)| line).collect();
+    if lines.is_empty() { Ok(()) } else { Err(format!("{what}\n      {}", lines.join("\n      "))) }
+}
+
+fn equal(what: &str, one: &str, other: &str) -> Result<(), String> {
+    let of = |text: &str| text.lines().map(String::from).collect::<BTreeSet<_>>();
+    let (one_lines, other_lines) = (of(one), of(other));
+    let only: Vec<String> = one_lines
+        .difference(&other_lines)
+        .map(|line| format!("- {line}"))
+        .chain(other_lines.difference(&one_lines).map(|line| format!("+ {line}")))
+        .collect();
+    if one == other { Ok(()) } else { Err(format!("{what}\n      {}", only.join("\n      "))) }
+}
+
+#[test]
+fn each_command_of_git_is_shown_applied_undone_and_redone_exactly() {
+    if !sandbox_or_skip(SandboxBackend::Overlay) || !require("git") {
+        return;
+    }
+    let only = std::env::var("PLACET_SCENARIO").unwrap_or_default();
+    let cases: Vec<GitCase> = cases().into_iter().filter(|case| case.title.contains(&only)).collect();
+    assert!(!only.is_empty() || cases.len() >= 50);
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(vec![None; cases.len()]));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(case) = cases.get(at) else { return };
+                    let result = case.run();
+                    results.lock().unwrap()[at] = Some(result);
+                }
+            });
+        }
+    });
+    let (mut shown, mut failed) = (String::new(), Vec::new());
+    for (case, result) in cases.iter().zip(results.into_inner().unwrap()) {
+        shown.push_str(&format!("== {}\n   {}\n", case.title, case.agent));
+        match result.unwrap() {
+            Ok(rows) => shown.push_str(&rows),
+            Err(why) => failed.push(format!("{}: {why}", case.title)),
+        }
+    }
+    if let Ok(file) = std::env::var("PLACET_GIT_ROWS") {
+        std::fs::write(file, &shown).unwrap();
+    }
+    assert!(failed.is_empty(), "{} of {}:\n  {}", failed.len(), cases.len(), failed.join("\n  "));
+    if only.is_empty() {
+        insta::assert_snapshot!("git_commands", shown);
+    }
+}
