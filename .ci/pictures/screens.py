@@ -126,9 +126,9 @@ def conversation(shell):
         term.decide("r")
         term.until("TAX = 0.21", "? keys")
         term.key("a", "c")
-        term.type("say it in words, too")
+        term.type("only from January on?")
         term.key("Return")
-        term.until("say it in words, too")
+        term.until("only from January on?")
         term.picture("review")
         term.key("q")
         term.until("placet [a")
@@ -268,7 +268,23 @@ def menus(shell):
         term.picture("menu-files")
 
 
-# The setting that came with a screen: an older program is not asked to show it.
-menus.needs = "ui.menus"
+def rewind(shell):
+    """The list of turns to go back to."""
+    with shell(rows=46) as term:
+        term.until("placet [a] >")
+        term.line(ASK_TAX)
+        term.settled("apply?", "a apply all")
+        term.decide("a")
+        term.until("/undo reverts", "placet [a")
+        term.line(ASK_EXPLAIN)
+        term.until("constant TAX", "placet [a")
+        term.resize(20)
+        term.line("/rewind")
+        term.until(ASK_TAX, ASK_EXPLAIN, "Esc")
+        term.picture("rewind")
 
-SCENES = [start, conversation, side_by_side, commit, permission, answer, picker, menus, tour]
+
+# The setting that came with a screen: an older program is not asked to show it.
+menus.needs = rewind.needs = "ui.menus"
+
+SCENES = [start, conversation, side_by_side, commit, permission, answer, picker, menus, rewind, tour]

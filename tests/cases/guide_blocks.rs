@@ -6,7 +6,7 @@ use crate::support::require::require;
 use placet::sandbox::SandboxBackend;
 
 fn check(page: &str) {
-    if !(sandbox_or_skip(SandboxBackend::Overlay) && require("git")) {
+    if !(sandbox_or_skip(SandboxBackend::Overlay) && require("git") && require("python3")) {
         return;
     }
     let text = std::fs::read_to_string(docs().join("guide").join(page)).unwrap();
