@@ -104,7 +104,7 @@ impl AppDirs {
             .map(|dir| dir.join(".placet").join("config.toml"))
             .find(|path| match path.metadata() {
                 Ok(meta) => meta.is_file(),
-                // Whether there is a file is not known: it is reported as one that cannot be read, because it may have
+                // The file may exist. It is reported as unreadable and not skipped, because it may have
                 // rules that deny.
                 Err(e) => !matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
             })

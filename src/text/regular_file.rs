@@ -22,8 +22,8 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Fails where a pipe, a device or a directory is in the place of a file that is opened for writing next. A missing file
-/// is no error.
+/// Checks a file that is opened for writing next: a pipe, a device or a directory is an error. A missing file is not an
+/// error.
 pub fn check(path: &Path) -> io::Result<()> {
     match std::fs::metadata(path) {
         Ok(meta) => refuse_special(&meta),
