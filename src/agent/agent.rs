@@ -1,5 +1,5 @@
-//! One conversation: the parts that it is made of, how it is resumed and gone back in, and how one of its turns begins and
-//! ends. What happens within a turn is in [`super::turn_driver`].
+//! One conversation: its parts, how it is resumed and rewound, and how one of its turns begins and ends. What happens
+//! within a turn is in [`super::turn_driver`].
 
 use super::calls::origin::{CallInterceptors, CallOrigin, EntryPoint};
 use super::calls::pipeline::TurnCalls;
@@ -53,7 +53,7 @@ impl Agent {
     pub fn new(config: AgentConfig) -> Agent {
         let AgentConfig { model, system, registry, env, policy, limits, interceptors, subagents, session } =
             config;
-        // Sub-agents share their parent's policy: a new one must not lower the level of the conversation.
+        // Sub-agents share their parent's policy: a new sub-agent must not lower the level of the conversation.
         if !subagents.is_child {
             lock(&policy).taint().begin(ClassificationLevel::Public);
         }
@@ -82,7 +82,7 @@ impl Agent {
         }
     }
 
-    /// Resumes a session that was read back. Returns what the person should know about it.
+    /// Resumes a loaded session. Returns what the person should know about it.
     pub fn resume(&mut self, mut loaded: LoadedSession) -> Result<Vec<String>, SessionError> {
         for (hash, reason) in std::mem::take(&mut loaded.withheld) {
             self.client.context.withhold(hash, reason);
@@ -93,7 +93,7 @@ impl Agent {
         let mut notes = std::mem::take(&mut loaded.dropped);
         self.conversation.resume(loaded)?;
         if let Some(saved) = self.conversation.state(SessionStateKey::Ledger)? {
-            // One that cannot be read costs the model one read per file, nothing more.
+            // A ledger that cannot be read costs the model one read per file, nothing more.
             if let Ok(snapshot) = serde_json::from_str(&saved) {
                 *self.services.ledger() = ReadLedger::restore(&snapshot);
             }
@@ -112,8 +112,8 @@ impl Agent {
         self.reported.restore(&self.conversation);
     }
 
-    /// Goes back to before the message `index`: what came from there on is forgotten here, and stays in the session as a
-    /// branch. The model must read again what it had seen.
+    /// Rewinds to the state before the message `index`. The later messages leave this conversation and remain in the
+    /// session as a branch. The model must read again what it had seen.
     pub fn rewind(&mut self, index: usize) -> Result<(), SessionError> {
         self.conversation.rewind(index)?;
         self.reset_branch_state();
@@ -135,12 +135,12 @@ impl Agent {
         self.restore_reported();
     }
 
-    /// What the model has in place of the beginning, and of how many messages.
+    /// The text that replaces the beginning for the model, and the number of replaced messages.
     pub fn summary(&self) -> Option<(&str, usize)> {
         self.conversation.summary()
     }
 
-    /// The summary in the person's words. What looks like a secret is kept from the model here as well.
+    /// Replaces the summary with the person's text. Text that looks like a secret is redacted here as well.
     pub fn rewrite_summary(&mut self, text: &str) -> Result<(), SessionError> {
         let text = self.services.secrets().redact(text.trim()).into_owned();
         let Some(summary) = self.conversation.summary_with(text) else { return Ok(()) };
@@ -151,41 +151,42 @@ impl Agent {
         Ok(())
     }
 
-    /// Takes the last summary away: its messages are sent again. Says of how many it was; nothing where there is none.
+    /// Removes the last summary: its messages are sent again. Returns their number, or `None` without a summary.
     pub fn undo_summary(&mut self) -> Result<Option<usize>, SessionError> {
         let Some(upto) = self.conversation.undo_summary()? else { return Ok(None) };
         self.client.context.reset_rejected();
         self.restore_reported();
-        // The provider's last count was of a request with the summary that is gone now.
+        // The provider's last count was of a request with the removed summary.
         self.client.costs.last_prompt = 0;
-        // Otherwise the next request would begin with another one.
+        // Otherwise the next request would begin with a new summary.
         self.compaction.failed_at = Some(self.conversation.transcript.len());
         Ok(Some(upto))
     }
 
-    /// Another provider or model from the next request on.
+    /// Uses another provider or model from the next request on.
     pub fn switch(&mut self, provider: Arc<dyn Provider>, model: ModelSpec, max_output: u64) {
         self.checks.ask_for_key_again();
         self.client.switch(ActiveModel { provider, spec: model, max_output });
     }
 
-    /// What of the conversation the present model cannot have; nothing where all of it goes along.
+    /// The parts of the conversation that the present model cannot get; `None` if it gets everything.
     pub fn lost_on_switch(&self) -> Option<String> {
         let ActiveModel { provider, spec, .. } = &self.client.model;
         lost_on_switch(self.conversation.unsummarized(), spec, provider.wire())
     }
 
-    /// The conversation is left for a new one: hooks may forbid it, and its level falls to PUBLIC.
+    /// Called when the person leaves the conversation for a new one: hooks may forbid it, and the level falls to
+    /// PUBLIC.
     pub async fn leave(&self) -> Result<(), LeaveError> {
         self.checks.leave(self.conversation.transcript.len()).await
     }
 
-    /// Another conversation could not be resumed: this one's level holds again.
+    /// Another conversation could not be resumed: the level of this one applies again.
     pub fn reclaim(&self) {
         self.checks.restore_level();
     }
 
-    /// What is in `queue` for it reaches the model between two requests of a turn.
+    /// The lines that `queue` contains for this turn reach the model between two requests.
     pub fn set_queue(&mut self, queue: &MessageQueue) {
         self.queue = queue.clone();
     }
@@ -232,7 +233,7 @@ impl Agent {
         context_usage(&self.client, &self.conversation)
     }
 
-    /// What the session cost so far, and the turn that ran last.
+    /// The cost of the session until now, and of the last turn.
     pub fn costs(&self) -> (&RequestCost, &RequestCost) {
         (&self.client.costs.session, &self.client.costs.turn)
     }
@@ -241,8 +242,8 @@ impl Agent {
         self.limits.budget
     }
 
-    /// Runs one turn to its end. `events` hears everything; cancelling `stop` interrupts the turn, which then still
-    /// answers every open call and is saved.
+    /// Runs one turn to its end. `events` receives every event. When `stop` is cancelled, the turn is interrupted; it
+    /// still answers every open call and is saved.
     pub async fn run(
         &mut self,
         start: TurnStart,
@@ -259,7 +260,7 @@ impl Agent {
         // `DirectCallProvider` answers in this turn only: the person's own provider is set again when the
         // turn ends.
         let provider = Arc::clone(&self.client.model.provider);
-        // A call that the person typed is answered by no model that could be steered.
+        // A call that the person typed has no model that a queued line could steer.
         let mut queue = Some(self.queue.clone());
         let first = match start {
             TurnStart::Say(parts) => {
@@ -313,7 +314,7 @@ impl Agent {
         compaction.run_turn(focus, stop).await
     }
 
-    /// How this conversation's tools start sub-agents.
+    /// The way in which this conversation's tools start sub-agents.
     fn subagent_spawner(&self, events: &TurnEvents) -> SubagentSpawner {
         let factory = SubagentFactory {
             services: Arc::clone(&self.services),
@@ -344,7 +345,7 @@ impl Agent {
         })
     }
 
-    /// Asks what becomes of the changes that this turn left pending. Without an answer they stay pending.
+    /// Asks whether to apply the changes that this turn left pending. Without an answer the changes remain pending.
     pub async fn ask_to_apply(&mut self, events: &UnboundedSender<TurnEvent>) -> TurnDecision {
         end_of_turn::ask_after_turn(&self.services, events).await
     }

@@ -1,7 +1,7 @@
 //! The person's limits on what requests cost.
 //!
-//! A budget asks before it is exceeded; where nobody can be asked, the turn ends. It cannot count what has no known price,
-//! and says so.
+//! A budget asks the person before it is exceeded. If nobody can be asked, the turn ends. A budget cannot count
+//! requests without a known price, and reports this.
 
 use super::cost_meter::{BudgetLimit, CostBudget};
 use super::event::{ChoiceQuestion, ChoiceSubject, QuestionChoice, TurnEvent, TurnEvents};
@@ -12,7 +12,7 @@ use crate::session::{CostFilter, SessionStore};
 use crate::tools::DisplayDetail;
 use tokio_util::sync::CancellationToken;
 
-/// Whether another request may be paid for.
+/// Decides whether another request may be paid for.
 pub(super) struct BudgetCheck<'a> {
     pub(super) client: &'a mut ModelClient,
     pub(super) store: Option<&'a SessionStore>,
@@ -21,7 +21,7 @@ pub(super) struct BudgetCheck<'a> {
 }
 
 impl BudgetCheck<'_> {
-    /// Within the budget, or because the person allows it.
+    /// Returns `Ok` if the request is within the budget, or if the person allows it.
     pub(super) async fn run(self) -> Result<(), TurnEnding> {
         let CostBudget { session, day } = self.client.budget;
         for (kind, limit) in [(BudgetLimit::Session, session), (BudgetLimit::Day, day)] {
@@ -32,7 +32,8 @@ impl BudgetCheck<'_> {
         Ok(())
     }
 
-    /// One conversation of the pool asks at a time, and looks again when it is its turn: another may have asked meanwhile.
+    /// Conversations of the pool ask one at a time. A conversation checks again when its turn comes, because another
+    /// conversation may have asked meanwhile.
     async fn check(&self, kind: BudgetLimit, limit: Money) -> Result<(), TurnEnding> {
         let meter = &self.client.subagents.meter;
         if self.spent(kind) < limit + meter.allowed(kind) {
@@ -66,19 +67,19 @@ impl BudgetCheck<'_> {
     }
 
     fn spent_today(&self) -> Money {
-        // What sub-agents cost and is not saved yet is looked at first: saved meanwhile it counts twice for a moment, which
-        // is better than not at all.
+        // The unsaved costs of sub-agents are read first. A cost that is saved in between counts twice for a moment,
+        // which is better than not at all.
         let uncounted = self.client.subagents.uncounted();
         let midnight = jiff::Zoned::now().start_of_day().map_or(0, |day| day.timestamp().as_millisecond());
         let store = self.store.or(self.client.subagents.store.as_ref());
         match store.and_then(|s| s.spent(CostFilter { since: midnight, session: None }).ok()) {
             Some(saved) => Money::from_picos(saved.iter().map(|one| one.picos).sum::<u64>() + uncounted),
-            // Without a store, or if it cannot be read, only the costs of this process are known.
+            // Without a store, or if the store cannot be read, only the costs of this process are known.
             None => self.client.subagents.meter.spent(),
         }
     }
 
-    /// Asks for as much again; the error ends the turn.
+    /// Asks for the same amount again; an error ends the turn.
     async fn ask_more(&self, kind: BudgetLimit, spent: Money, limit: Money) -> Result<bool, TurnEnding> {
         let name = kind.name();
         let answer = self.events.ask(|reply| {

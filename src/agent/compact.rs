@@ -1,10 +1,10 @@
-//! Summing up: the beginning of a long conversation becomes a summary that the model itself writes.
+//! Compaction: the model summarizes the beginning of a long conversation.
 //!
-//! The record keeps every message; only what is sent changes. Asked for by the person, or done in time before the window
-//! is full. A beginning that is longer than the window is summed up piece by piece, each with the summary so far before
-//! it. What placet knows itself (open steps, scratchpads, files that were seen, what is pending) it adds to the summary,
-//! so that it does not hang on the model's memory. When summing up fails, nothing has changed: requests are shortened
-//! as they are sent ([`super::request`]), as always.
+//! The session stores every message; only the requests change. The person starts a compaction, or placet starts one
+//! before the window is full. A beginning that is longer than the window is summarized piece by piece; each piece is
+//! sent with the summary of the earlier pieces. placet itself adds what it knows (open steps, scratchpads, files that
+//! were read, pending changes), because the model's summary may omit it. If a compaction fails, nothing changes:
+//! requests are shortened when they are sent ([`super::request`]), as usual.
 
 use super::budget::BudgetCheck;
 use super::conversation::log::Conversation;
@@ -26,30 +26,30 @@ use std::fmt::Write;
 use std::path::Path;
 use tokio_util::sync::CancellationToken;
 
-/// Of the window, what the newest messages may take and are kept as they are.
+/// The share of the window that the newest messages may take; they are not summarized.
 const KEPT: f64 = 0.15;
-/// Of a conversation that is summed up on request, what is kept as it is.
+/// The share of the conversation that is not summarized in a compaction that the person started.
 const KEPT_OF_ALL: f64 = 0.25;
-/// Of the window, what one piece of the beginning may take.
+/// The share of the window that one piece of the beginning may take.
 const PIECE: f64 = 0.6;
 /// A conversation of fewer tokens would not become shorter.
 const TOO_SHORT: f64 = 600.0;
 /// Tokens a summary may have.
 const LONGEST: u64 = 8_000;
-/// Pieces at most: of what is still longer the oldest results are left out.
+/// The most pieces: if the beginning is still longer, its oldest results are omitted.
 const MOST_PIECES: usize = 12;
-/// Messages after which a failed attempt is repeated.
+/// After so many messages a failed attempt is repeated.
 const AGAIN: usize = 12;
-/// Names of files and scratchpads that are listed.
+/// How many names of files and scratchpads are listed.
 const LISTED: usize = 60;
 /// How far below the threshold the person is warned.
 const AHEAD: f64 = 0.10;
 
-/// When the conversation is summarized, and what of that is past.
+/// When the conversation is summarized, and the state of earlier attempts.
 pub(super) struct CompactionState {
     /// How full the window may be, from 0 to 1; 0 never summarizes.
     threshold: f64,
-    /// How many messages there were when it failed, or when a summary was undone: it is not tried again at once.
+    /// How many messages there were when a compaction failed, or when a summary was undone: it is not repeated at once.
     pub(super) failed_at: Option<usize>,
     /// The person was warned that the window fills up.
     is_warned: bool,
@@ -60,7 +60,7 @@ impl CompactionState {
         CompactionState { threshold, failed_at: None, is_warned: false }
     }
 
-    /// Says once for each climb that the window fills up, while there is still time to choose when.
+    /// Warns once per climb that the window fills up, while the person can still choose the time.
     pub(super) fn warn_ahead(&mut self, fullness: f64, events: &TurnEvents) {
         let at = self.threshold;
         if at <= AHEAD {
@@ -80,15 +80,15 @@ impl CompactionState {
 
 /// Why nothing was summarized.
 enum CompactError {
-    /// There is nothing that a summary would make shorter.
+    /// A summary would not make anything shorter.
     Short,
     Stopped,
-    /// It may not be paid for.
+    /// The request may not be paid for.
     Blocked(TurnEnding),
     Failed(String),
 }
 
-/// Who wants a summary: what is asked for by the person may leave less as it is.
+/// Who starts a compaction: one that the person starts may summarize more.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CompactCause {
     Person,
@@ -129,7 +129,7 @@ impl Compaction<'_> {
         }
     }
 
-    /// Summarizes before the window is full. A failure is reported, and the turn goes on.
+    /// Summarizes before the window is full. A failure is reported, and the turn continues.
     pub(super) async fn run_in_time(
         mut self,
         cancel: &CancellationToken,
@@ -153,10 +153,10 @@ impl Compaction<'_> {
             Ok(words) => {
                 self.state.failed_at = None;
                 self.events.notice(words);
-                // The summary was a request of its own.
+                // The summary was a separate request.
                 self.check_budget(stop).await?;
             }
-            // There may be something to summarize as soon as the next turn has been.
+            // There may be something to summarize after the next turn.
             Err(CompactError::Short) => {
                 self.state.failed_at = Some((self.conversation.transcript.len() + 2).saturating_sub(AGAIN))
             }
@@ -209,7 +209,7 @@ impl Compaction<'_> {
             .add_summary(summary, self.services)
             .map_err(|e| CompactError::Failed(e.to_string()))?;
         self.client.context.reset_rejected();
-        // What the provider counted was the request for the summary, and says nothing of what is sent from now on.
+        // The provider's last count was of the request for the summary, and is useless for the next requests.
         self.client.costs.last_prompt = 0;
         let after = estimate(&self.conversation.sent());
         Ok(format!(
@@ -219,12 +219,12 @@ impl Compaction<'_> {
         ))
     }
 
-    /// Tokens that a summary may have of this model.
+    /// How many tokens a summary of this model may have.
     fn longest(&self) -> u64 {
         LONGEST.min(self.client.model.max_output)
     }
 
-    /// The model's own words for it. One that is too long for the window is sent again, shorter.
+    /// Asks the model for a summary. A request that is too long for the window is sent again, shorter.
     async fn ask_for_summary(
         &mut self,
         messages: Vec<Message>,
@@ -283,11 +283,11 @@ impl Compaction<'_> {
         Err(ProviderError::Protocol("the stream ended too early".into()))
     }
 
-    /// The summary of `upto` messages, what placet adds to it, and the notes that still hold.
+    /// The summary of `upto` messages, what placet adds to it, and the notes that still apply.
     fn notes(&self, mut text: String, upto: usize) -> Vec<Note> {
         text.push_str(&known_facts(self.conversation, self.services));
         let before = self.conversation.unsummarized().get(..upto).unwrap_or(&[]);
-        // What held before that is in the summary so far.
+        // The earlier notes that still apply are in the last summary.
         let earlier = self.conversation.last_summary().map_or(&[][..], |summary| &summary.notes);
         let newest = |kind: PinnedNoteKind| {
             let mut notes = newest_first(before).chain(earlier.iter().rev());
@@ -298,7 +298,7 @@ impl Compaction<'_> {
     }
 }
 
-/// What is so, whatever the model remembers.
+/// Facts that placet knows, whatever the model remembers.
 fn known_facts(conversation: &Conversation, services: &SharedServices) -> String {
     let mut out = String::new();
     let todos = todos_in(&conversation.transcript);
@@ -332,12 +332,12 @@ fn push_list(out: &mut String, title: &str, all: &[String]) {
     let _ = if more > 0 { writeln!(out, " and {more} more") } else { writeln!(out) };
 }
 
-/// Where the beginning ends that is summed up: at a message of the person or an answer, never between a call and its
-/// result, with at most `kept` tokens behind it where that can be had.
+/// The end of the beginning that is summarized: at a message of the person or an answer, never between a call and its
+/// result, with at most `kept` tokens after it if possible.
 fn cut_at(messages: &[Message], kept: f64, cause: CompactCause) -> Option<usize> {
     let is_boundary = |at: usize| match messages.get(at) {
         Some(message) => !matches!(message, Message::Results { .. }),
-        // After everything: when no call is open.
+        // After the last message: only if no call is open.
         None => {
             cause == CompactCause::Person
                 && matches!(messages.last(), Some(Message::Assistant(answer)) if answer.calls().next().is_none())
@@ -354,7 +354,7 @@ fn cut_at(messages: &[Message], kept: f64, cause: CompactCause) -> Option<usize>
             found = Some(at);
         }
     }
-    // One message that is a summary already, and one more, are not made shorter by another.
+    // A summary with only one more message would not become shorter in a new summary.
     found.filter(|at| *at >= 2)
 }
 

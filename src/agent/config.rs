@@ -12,7 +12,7 @@ use crate::tools::{ToolContext, ToolRegistry, ToolSet, is_batch};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 
-/// What an agent is made of.
+/// The parts of an agent.
 pub struct AgentConfig {
     pub model: ActiveModel,
     pub system: String,
@@ -21,13 +21,13 @@ pub struct AgentConfig {
     pub policy: Arc<Mutex<Policy>>,
     pub limits: AgentLimits,
     pub interceptors: Arc<CallInterceptors>,
-    /// What it shares with its sub-agents.
+    /// What the agent shares with its sub-agents.
     pub subagents: SubagentPool,
-    /// Where the conversation is stored; `None` keeps it in memory only.
+    /// Where the conversation is stored; `None` stores it in memory only.
     pub session: Option<OpenSession>,
 }
 
-/// Who answers the next request.
+/// The provider and the model of the next request.
 #[derive(Clone)]
 pub struct ActiveModel {
     pub provider: Arc<dyn Provider>,
@@ -35,16 +35,16 @@ pub struct ActiveModel {
     pub max_output: u64,
 }
 
-/// How far a conversation may go by itself.
+/// How far a conversation may continue by itself.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentLimits {
     pub turn: TurnLimits,
-    /// How full the window may be before its beginning is summarized, from 0 to 1; 0 never does.
+    /// How full the window may be before its beginning is summarized, from 0 to 1; 0 never summarizes.
     pub compact_at: f64,
     pub budget: CostBudget,
 }
 
-/// Who answers, and what the person should know about the choice.
+/// The provider and the model, and what the person should know about the choice.
 pub struct SelectedModel {
     pub provider: Arc<dyn Provider>,
     pub model: ModelSpec,
@@ -55,22 +55,22 @@ pub struct SelectedModel {
 /// How a turn begins.
 pub enum TurnStart {
     Say(Vec<Part>),
-    /// One call that the person wrote out: no model is asked.
+    /// One call that the person typed: no model is asked.
     Call {
         text: String,
         tool: String,
         input: Value,
     },
-    /// Send what is there once more.
+    /// Send the present conversation once more.
     Retry,
-    /// Sum up what was said so far, with regard to this if it is not empty; nothing is answered.
+    /// Summarize the conversation, with regard to this focus unless it is empty; the model answers nothing else.
     SumUp {
         focus: String,
     },
 }
 
 impl TurnStart {
-    /// What the person wrote, or a word for it.
+    /// The person's text, or a name for it.
     pub(super) fn text(&self) -> String {
         match self {
             TurnStart::Say(parts) => text_of(parts),
@@ -80,7 +80,7 @@ impl TurnStart {
         }
     }
 
-    /// The turn that a prompt is when it needs no model: a batch of aOperations, and in that surface its test words.
+    /// The turn for a prompt that needs no model: a batch of aOperations, or in that tool set its test words.
     pub fn of_operations(prompt: &str, tool_set: ToolSet) -> Option<TurnStart> {
         let prompt_of_typestack =
             matches!(prompt.trim(), "TEST" | "PING" | "FILE-TEST") || prompt.trim_start().starts_with('{');

@@ -1,20 +1,20 @@
-//! What a conversation and its sub-agents have spent together, and what the person allowed beyond the limits.
+//! The spending of a conversation together with its sub-agents, and what the person allowed beyond the limits.
 //!
-//! One meter for all of them: sub-agents work side by side, and each that had a sum of its own would spend what the others
-//! have spent already. Each looks at it before each request, so that all of them together go over a limit by no more than
-//! the requests that are on their way.
+//! There is one meter for all of them. Sub-agents work in parallel, and with separate sums each would spend the same
+//! money again. Each reads the meter before each request, so that all of them together exceed a limit by no more than
+//! the requests that are in flight.
 
 use crate::provider::catalog::Money;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The person's limits; `None` is none.
+/// The person's limits; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CostBudget {
     pub session: Option<Money>,
     pub day: Option<Money>,
 }
 
-/// A limit of the person's.
+/// One of the person's limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BudgetLimit {
     Session,
@@ -32,11 +32,11 @@ impl BudgetLimit {
 
 #[derive(Debug, Default)]
 pub(super) struct CostMeter {
-    /// In millionths of a millionth of a dollar, as the two below.
+    /// In millionths of a millionth of a dollar, like the two fields below.
     spent: AtomicU64,
     more_session: AtomicU64,
     more_day: AtomicU64,
-    /// The person said no in this turn: the others do not ask again.
+    /// The person refused in this turn: the other conversations do not ask again.
     refused: AtomicBool,
 }
 
@@ -60,7 +60,7 @@ impl CostMeter {
         }
     }
 
-    /// What was allowed beyond the limit.
+    /// The amount that was allowed beyond the limit.
     pub(super) fn allowed(&self, limit: BudgetLimit) -> Money {
         Money::from_picos(self.more(limit).load(Ordering::SeqCst))
     }

@@ -1,8 +1,8 @@
 //! What the requests of a conversation cost.
 //!
-//! Prices are those of the catalog at the time of the request, and are stored with it. What has no known price is counted
-//! and reported as unknown. An answer that breaks off or is stopped is paid for as well: the newest count that came with
-//! it is what it cost.
+//! Prices are those of the catalog at the time of the request, and are stored with it. Requests without a known price
+//! are counted and reported as unknown. An answer that breaks off or is stopped also costs money: its newest count
+//! decides.
 
 use super::event::{TurnEvent, TurnEvents};
 use crate::conversation::TokenUsage;
@@ -10,29 +10,29 @@ use crate::provider::StreamEvent;
 use crate::provider::catalog::{self, Money};
 use crate::session::{RequestCost, SessionRecord};
 
-/// What has been spent.
+/// The spending until now.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CostTracker {
     pub(super) turn: RequestCost,
     pub(super) session: RequestCost,
-    /// Prompt tokens of the last request as its provider counted them; 0 where that says nothing of the next one.
+    /// Prompt tokens of the last request as its provider counted them; 0 if the count is useless for the next request.
     pub(super) last_prompt: u64,
-    /// The request that is on its way.
+    /// The request in flight.
     open: Option<InFlightRequest>,
-    /// Why something has no known price; reported once, where there is a budget.
+    /// Why something has no known price; reported once, if there is a budget.
     unpriced: Option<String>,
     is_unpriced_reported: bool,
     reported_usage: Option<TokenUsage>,
 }
 
-/// A request that is not answered to the end yet.
+/// A request whose answer is not complete yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlightRequest {
-    /// The newest count of the provider's.
+    /// The newest count from the provider.
     pub(super) usage: TokenUsage,
-    /// Some of the answer has come: whatever ends it now, it is paid for.
+    /// A part of the answer has come: however the answer ends, it is paid for.
     has_begun: bool,
-    /// Who answers in the place of the one that was asked.
+    /// The provider that answers instead of the requested provider.
     pub(super) fallback: String,
 }
 
@@ -63,7 +63,7 @@ impl CostTracker {
         self.open.take()
     }
 
-    /// The open request, if it is to be paid for. Without a count, and before anything came, there is nothing to pay.
+    /// The open request, if it must be paid for. Without a count, and before anything came, it costs nothing.
     pub(super) fn take_unfinished(&mut self) -> Option<InFlightRequest> {
         self.open.take().filter(|open| open.has_begun || !open.usage.is_zero())
     }
@@ -81,8 +81,8 @@ impl CostTracker {
         }
     }
 
-    /// One request at the prices of today. `by` is who answered, and with which model, where that is known: both may be
-    /// others than the `asked` ones. Usage of nothing is one that was not reported.
+    /// The cost of one request at the present prices. `by` is the provider and the model that answered, if known: both
+    /// may differ from `asked`. A usage of zero means that the usage was not reported.
     pub(super) fn price(&mut self, asked: (&str, &str), by: (&str, &str), usage: TokenUsage) -> RequestCost {
         let is_fallback = !by.0.is_empty();
         let provider = if is_fallback { by.0 } else { asked.0 }.to_string();
@@ -111,7 +111,7 @@ impl CostTracker {
         }
     }
 
-    /// Reports the figures when they are new: a provider may give the last ones twice.
+    /// Reports the figures if they are new: a provider may send the last figures twice.
     pub(super) fn report_usage(&mut self, total: TokenUsage, prompt: u64, window: u64, events: &TurnEvents) {
         if self.reported_usage.replace(total) != Some(total) {
             let is_priced = self.session.unpriced < self.session.requests;
@@ -120,7 +120,7 @@ impl CostTracker {
         }
     }
 
-    /// Once: that a budget cannot count everything.
+    /// Reports once that a budget cannot count everything.
     pub(super) fn report_unpriced(&mut self, model: &str, events: &TurnEvents) {
         if self.session.unpriced > 0 && !std::mem::replace(&mut self.is_unpriced_reported, true) {
             let unknown = || format!("the price of {model} is unknown");
@@ -130,7 +130,7 @@ impl CostTracker {
     }
 }
 
-/// The entry of a cost in the session.
+/// The record of a cost in the session.
 pub(super) fn record(cost: &RequestCost) -> SessionRecord {
     SessionRecord::Cost {
         provider: cost.provider.clone(),

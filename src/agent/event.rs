@@ -1,4 +1,4 @@
-//! What a face hears of a turn: the screen, the pipe and the JSON stream all live on these.
+//! The events of a turn for user interfaces: the screen, the pipe and the JSON stream all use them.
 
 use super::turn::ending::TurnEnding;
 use crate::conversation::{CallId, CallOutcome, TokenUsage};
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 
 #[derive(Debug)]
 pub enum TurnEvent {
-    /// A request goes out; the model's answer comes next.
+    /// A request is sent; the model's answer comes next.
     Requested,
     Text(String),
     Thinking(String),
@@ -26,7 +26,7 @@ pub enum TurnEvent {
     CallArguments {
         bytes: usize,
     },
-    /// The call is understood: `title` names its object.
+    /// The call was parsed: `title` names its object.
     CallPlanned {
         id: CallId,
         name: String,
@@ -55,7 +55,7 @@ pub enum TurnEvent {
     LoopQuestion(LoopQuestion),
     Choice(ChoiceQuestion),
     Enquiry(UserPrompt),
-    /// The model's list of steps is this now.
+    /// The present list of the model's steps.
     Todos(Vec<TodoItem>),
     Retrying {
         attempt: u32,
@@ -66,15 +66,15 @@ pub enum TurnEvent {
     Silent {
         since: Duration,
     },
-    /// Tokens so far in this session, and how full the window is.
+    /// Tokens until now in this session, and how full the window is.
     Usage {
         total: TokenUsage,
         prompt: u64,
         window: u64,
-        /// What the session cost, where any price is known.
+        /// The cost of the session, if any price is known.
         cost: Option<Money>,
     },
-    /// What the person wrote meanwhile goes to the model with the next request.
+    /// A line that the person wrote meanwhile, sent to the model with the next request.
     Steered(String),
     /// One sentence for the person.
     Notice(String),
@@ -83,7 +83,7 @@ pub enum TurnEvent {
     Ended(TurnEnding),
 }
 
-/// Where a turn reports to. A front end that has gone away is no reason to stop: the turn is still saved.
+/// Where a turn sends its events. A front end that has gone away does not stop the turn: the turn is still saved.
 #[derive(Clone)]
 pub(super) struct TurnEvents(UnboundedSender<TurnEvent>);
 
@@ -100,7 +100,7 @@ impl TurnEvents {
         self.send(TurnEvent::Notice(words.into()));
     }
 
-    /// Sends the question that `question` makes of its reply channel. Where the question is dropped there is no answer.
+    /// Sends the question that `question` makes of its reply channel. A dropped question has no answer.
     pub(super) fn ask<A>(
         &self,
         question: impl FnOnce(oneshot::Sender<A>) -> TurnEvent,
@@ -111,30 +111,30 @@ impl TurnEvents {
     }
 }
 
-/// A call that needs a person. Dropping it is a no.
+/// A call that needs a person's answer. Dropping it counts as a no.
 #[derive(Debug)]
 pub struct ApprovalRequest {
     pub id: CallId,
     pub tool: String,
     pub reason: String,
     pub preview: CallPreview,
-    /// What "always" would allow; absent where every call must be asked about again.
+    /// What "always" would allow; absent if every call must be asked about again.
     pub always: Option<Grant>,
     /// What "always for commands of this kind" would allow.
     pub pattern: Option<Grant>,
-    /// The word that must be typed to say yes, where a key is not enough.
+    /// The word that the person must type to agree, if a key is not enough.
     pub typed: Option<String>,
-    /// How each part of the call was judged, in lines.
+    /// How each part of the call was decided, in lines.
     pub why: String,
-    /// The flag that would have permitted it without asking.
+    /// The flag that would have permitted the call without a question.
     pub flag: Option<String>,
-    /// The words of a no reach the model.
+    /// The text of a refusal reaches the model.
     pub takes_reason: bool,
     pub reply: oneshot::Sender<ApprovalReply>,
 }
 
 impl ApprovalRequest {
-    /// One that only a yes or a no answers.
+    /// A request that accepts only yes or no.
     pub(super) fn once(
         (id, tool): (CallId, &str),
         reason: String,
@@ -151,19 +151,19 @@ impl ApprovalRequest {
 pub enum ApprovalReply {
     Yes,
     Always,
-    /// Yes, and to all commands of this kind.
+    /// Yes, also for all commands of this kind.
     Pattern,
-    /// No, with a word to the model if there is one.
+    /// No, with a text for the model if there is one.
     No(String),
     /// No, and not again in this session.
     Never,
     /// No, and stop the turn.
     Cancel,
-    /// There is no person here: the call is refused, and the flag that permits it is named.
+    /// There is no person: the call is refused, and the error names the flag that permits it.
     Nobody,
 }
 
-/// A question with answers of its own. Dropping it answers nothing: the asker takes the harmless way.
+/// A question with answers of its own. Dropping it gives no answer: the asker takes the harmless choice.
 #[derive(Debug)]
 pub struct ChoiceQuestion {
     pub subject: ChoiceSubject,
@@ -171,22 +171,22 @@ pub struct ChoiceQuestion {
     pub reason: String,
     pub detail: DisplayDetail,
     pub choices: Vec<QuestionChoice>,
-    /// Words of the person in place of a choice are the next message to the agent.
+    /// Text that the person types instead of a choice becomes the next message to the agent.
     pub takes_reason: bool,
-    /// Gets the key of what was chosen.
+    /// Receives the key of the choice.
     pub reply: oneshot::Sender<char>,
 }
 
-/// What a question is about, for a face that does not read its sentences.
+/// The subject of a question, for a user interface that does not read its sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChoiceSubject {
     /// Whether more may be spent.
     Budget,
-    /// What a hook wants to have asked.
+    /// What a hook demands to ask.
     Hook,
-    /// Everything that is pending.
+    /// All pending changes.
     Pending(Box<ChangeSet>),
-    /// The change at one path, which a program runs or obeys later, in what is pending.
+    /// The pending change at one path that a program later runs or obeys.
     Protected { path: PathBuf, set: Box<ChangeSet> },
 }
 
@@ -194,9 +194,9 @@ pub enum ChoiceSubject {
 pub struct QuestionChoice {
     pub key: char,
     pub words: String,
-    /// It does something: all of the question must have been seen, or the key is pressed twice.
+    /// The choice changes something: the person must have seen the whole question, or presses the key twice.
     pub consents: bool,
-    /// There is no way back from it: the key is pressed twice in any case.
+    /// The choice cannot be undone: the person presses the key twice in any case.
     pub twice: bool,
 }
 
@@ -209,17 +209,17 @@ impl QuestionChoice {
         QuestionChoice { key, words: words.into(), consents: true, twice: false }
     }
 
-    /// What cannot be undone.
+    /// A choice that cannot be undone.
     pub fn for_good(key: char, words: &str) -> QuestionChoice {
         QuestionChoice { key, words: words.into(), consents: true, twice: true }
     }
 }
 
-/// A question of the model's own. Dropping it says that nobody is here.
+/// A question from the model. Dropping it means that nobody is here.
 #[derive(Debug)]
 pub struct UserPrompt {
     pub question: String,
-    /// At most nine; other words are an answer too.
+    /// At most nine; any other text is an answer too.
     pub choices: Vec<String>,
     pub reply: oneshot::Sender<UserReply>,
 }
@@ -228,7 +228,7 @@ pub struct UserPrompt {
 pub struct LoopQuestion {
     pub tool: String,
     pub times: u32,
-    /// Tokens of this turn so far.
+    /// Tokens of this turn until now.
     pub spent: TokenUsage,
     pub reply: oneshot::Sender<bool>,
 }

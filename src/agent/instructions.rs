@@ -1,5 +1,5 @@
-//! AGENTS.md: what projects tell agents. Found from the root of the workspace down to the directory placet works in,
-//! read again when it changes, and shown with its source.
+//! AGENTS.md: instructions of projects for agents. The files are searched from the root of the workspace down to the
+//! working directory, read again when they change, and shown with their source.
 
 use super::conversation::notes::instructions_in;
 use crate::conversation::{InstructionsVersion, Note};
@@ -8,30 +8,31 @@ use std::path::{Path, PathBuf};
 use std::{fs, io};
 use thiserror::Error;
 
-/// All files together; what is beyond is cut, and the cut is said.
+/// The size of all files together. Text beyond it is cut, and the cut is reported.
 pub const MAX_BYTES: usize = 32 * 1024;
-/// The largest file that is read to be cut, in bytes.
+/// The largest file that is read in order to cut it, in bytes.
 const LARGEST: u64 = 8 << 20;
 const NAME: &str = "AGENTS.md";
 
-/// What is new about the instructions.
+/// A change of the instructions.
 #[derive(Debug)]
 pub(super) struct InstructionsNews {
     pub(super) note: Note,
     /// The files that were read.
     pub(super) sources: Vec<PathBuf>,
-    /// What was not read and why, for the person.
+    /// The files that were not read and why, for the person.
     pub(super) left_out: Vec<String>,
 }
 
-/// The instructions in force, and what the model was last sent.
+/// The present instructions, and what the model was last sent.
 #[derive(Debug, Default)]
 pub(super) struct ProjectInstructions {
     reported: Option<String>,
 }
 
 impl ProjectInstructions {
-    /// The note for the model when they differ from what it was sent. What `may_read` refuses is left out.
+    /// The note for the model if the instructions differ from what it was sent. Files that `may_read` refuses are
+    /// omitted.
     pub(super) fn news(&mut self, cwd: &Path, may_read: &MayRead<'_>) -> Option<InstructionsNews> {
         let (text, sources, left_out) = read(cwd, may_read);
         let known = self.reported.as_deref().unwrap_or("");
@@ -46,13 +47,13 @@ impl ProjectInstructions {
         Some(InstructionsNews { note, sources, left_out })
     }
 
-    /// After a resume the model has what the transcript holds: `notes` are its notes, the newest first.
+    /// After a resume the transcript contains what the model knows: `notes` are its notes, the newest first.
     pub(super) fn recall<'t>(&mut self, mut notes: impl Iterator<Item = &'t Note>) {
         self.reported = notes.find_map(instructions_in).map(String::from);
     }
 }
 
-/// Why a file of instructions is left out.
+/// Why a file of instructions is omitted.
 #[derive(Debug, Error)]
 enum InstructionsError {
     #[error("it is a link out of the workspace: not read")]
@@ -63,14 +64,14 @@ enum InstructionsError {
     Read(#[from] io::Error),
 }
 
-/// Whether the rules let a file be read.
+/// Whether the rules allow a file to be read.
 pub(super) type MayRead<'a> = dyn Fn(&Path) -> bool + 'a;
 
-/// Reads one file. Whoever wrote the repository may have made it a link to a file of the person, so a link counts only
-/// within the repository.
+/// Reads one file. The author of the repository may have made it a link to a file of the person, and so a link counts
+/// only within the repository.
 fn text_of(path: &Path, root: &Path, may_read: &MayRead<'_>) -> Result<String, InstructionsError> {
     let real = fs::canonicalize(path)?;
-    // A device or a pipe says so by itself.
+    // `is_file`, because a device or a pipe has an error of its own.
     let inside = real.starts_with(fs::canonicalize(root)?);
     if !inside && real.is_file() {
         return Err(InstructionsError::LinkOut);
@@ -122,7 +123,7 @@ fn read(cwd: &Path, may_read: &MayRead<'_>) -> (String, Vec<PathBuf>, Vec<String
     (out, sources, left_out)
 }
 
-/// The repository that holds `cwd`, or `cwd` itself where there is none.
+/// The repository that contains `cwd`, or `cwd` itself without a repository.
 fn root_of(cwd: &Path) -> &Path {
     // In a worktree and in a submodule `.git` is a file, so its kind is not checked.
     cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd)

@@ -1,4 +1,5 @@
-//! Locks that outlive a panic: a tool that panics fails its own call, and the others go on with what is there.
+//! Locks that outlive a panic: a tool that panics fails its own call, and the other calls continue with the present
+//! data.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,4 +1,4 @@
-//! The agent: a turn as a pure machine, and the driver that performs its effects.
+//! The agent: a turn as a pure state machine, and the driver that performs its effects.
 
 #[expect(clippy::module_inception, reason = "the type `Agent` is in the file of its name")]
 mod agent;

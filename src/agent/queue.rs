@@ -1,8 +1,7 @@
-//! Lines that the person wrote while a turn runs: what is sent after it, and what reaches the model within it.
+//! Lines that the person wrote while a turn runs: some are sent after the turn, others reach the model within it.
 //!
-//! The face adds lines and takes them back; the turn takes what is to steer it. Both go through one lock, so a line is
-//! either withdrawn or sent, never both, and never in another order than it was written. It keeps nothing on
-//! disk.
+//! The user interface adds and withdraws lines; the turn takes the lines that steer it. Both use one lock: a line is
+//! either withdrawn or sent, never both, and the order of the lines never changes. Nothing is stored on disk.
 
 use super::lock::lock;
 use std::sync::{Arc, Mutex};
@@ -10,9 +9,9 @@ use std::sync::{Arc, Mutex};
 /// When a line is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendTiming {
-    /// As a turn of its own, when this one is over.
+    /// As a turn of its own, after the present turn.
     AfterTurn,
-    /// Within this turn, with its next request.
+    /// Within the present turn, with its next request.
     NextRequest,
 }
 
@@ -31,13 +30,14 @@ impl MessageQueue {
         lock(&self.0).push(QueuedMessage { text, sending });
     }
 
-    /// The newest line, out of the queue again.
+    /// Removes and returns the newest line.
     pub fn take_back(&self) -> Option<String> {
         lock(&self.0).pop().map(|line| line.text)
     }
 
-    /// Lets the newest line that waits for the end of the turn steer it instead, as `whole` makes of it what is sent.
-    /// False when there is none. Commands of the shell always wait: the model could do nothing with them.
+    /// Makes the newest line that waits for the end of the turn steer the turn instead; `whole` makes the text to send
+    /// from the line. False if there is no such line. Shell commands always wait, because they are useless for the
+    /// model.
     pub fn steer_newest(&self, whole: impl Fn(&str) -> String) -> bool {
         let mut lines = lock(&self.0);
         let waits =
@@ -58,7 +58,7 @@ impl MessageQueue {
         (!lines.is_empty()).then(|| lines.remove(0).text)
     }
 
-    /// Everything that was not sent, oldest first.
+    /// All lines that were not sent, oldest first.
     pub fn drain(&self) -> Vec<String> {
         lock(&self.0).drain(..).map(|line| line.text).collect()
     }
@@ -71,14 +71,14 @@ impl MessageQueue {
         steering.into_iter().map(|line: QueuedMessage| line.text).collect()
     }
 
-    /// Lines that were taken and could not be sent stand before all others again.
+    /// Puts lines that were taken and could not be sent back before all others.
     pub(super) fn give_back(&self, texts: Vec<String>) {
         let again = texts.into_iter().map(|text| QueuedMessage { text, sending: SendTiming::AfterTurn });
         lock(&self.0).splice(..0, again);
     }
 }
 
-/// True for a line that the shell itself carries out.
+/// True for a line that the shell itself executes.
 pub fn is_command(text: &str) -> bool {
     text.trim_start().starts_with(['/', '!'])
 }

@@ -1,4 +1,4 @@
-//! What the parts of a conversation share, and what stays the same as long as it lasts.
+//! The values that the parts of a conversation share and that do not change while the conversation lasts.
 
 use super::calls::interceptor::secrets::SecretFilter;
 use super::calls::origin::CallOrigin;
@@ -37,7 +37,7 @@ impl SharedServices {
         let is_classified = !self.policy().labels().is_off();
         let of_call = |call: &ToolCall| {
             let mut touched = self.registry.touches(&call.name, &call.input).resolved(resolve);
-            // One after the other: what a call may see and where it may write depends on what those before it have read.
+            // In order: earlier reads decide what a call may see and where it may write.
             touched.writes.extend(is_classified.then(|| "classification".to_string()));
             touched
         };

@@ -1,5 +1,5 @@
-//! The hooks at a conversation's own points, and its classification, which is stored with the session. What surrounds a
-//! single call is in [`super::calls::interceptor`].
+//! The hooks of the conversation itself, and its classification, which is stored with the session. The interceptors of
+//! a single call are in [`super::calls::interceptor`].
 
 use super::calls::interceptor::{audit, hooks};
 use super::config::{ActiveModel, TurnStart};
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
-/// Why the conversation cannot be left for a new one.
+/// Why the person cannot leave the conversation for a new one.
 #[derive(Debug, Error)]
 pub enum LeaveError {
     #[error("{}", .0.says("blocks it"))]
@@ -43,12 +43,12 @@ impl SessionChecks {
         SessionChecks { services, is_key_allowed: false, stored_level: ClassificationLevel::default() }
     }
 
-    /// Somebody else answers from now on, with a key of their own.
+    /// Another provider answers from now on, with another key.
     pub(super) fn ask_for_key_again(&mut self) {
         self.is_key_allowed = false;
     }
 
-    /// The hooks' word on what the agent is given to do.
+    /// Asks the hooks about the task of the agent.
     pub(super) async fn before_turn(
         &self,
         start: &TurnStart,
@@ -59,8 +59,8 @@ impl SessionChecks {
         self.pass(HookPoint::AgentInvocation, context, events, stop).await
     }
 
-    /// The conversation is left for a new one: hooks are asked, it is written down, and the level falls to PUBLIC. The
-    /// person did it themselves, which is the approval a hook may want.
+    /// Called when the person leaves the conversation for a new one: asks the hooks, logs the event, and the level
+    /// falls to PUBLIC. The person's own action counts as the approval that a hook may demand.
     pub(super) async fn leave(&self, messages: usize) -> Result<(), LeaveError> {
         let context = self.context(json!({ "messages": messages }));
         let origin = &self.services.origin;
@@ -85,12 +85,12 @@ impl SessionChecks {
         Ok(())
     }
 
-    /// Another conversation could not be resumed: this one's level holds again.
+    /// Another conversation could not be resumed: the level of this one applies again.
     pub(super) fn restore_level(&self) {
         self.services.policy().taint().begin(self.stored_level);
     }
 
-    /// What is in the session already; a level that cannot be read is the strictest.
+    /// Loads the level that the session stores; a level that cannot be read counts as the strictest.
     pub(super) fn load_level(&mut self, conversation: &Conversation) -> Result<(), SessionError> {
         if let Some(text) = conversation.state(SessionStateKey::Taint)? {
             self.stored_level = ClassificationLevel::parse(&text).unwrap_or(ClassificationLevel::Restricted);
@@ -99,7 +99,8 @@ impl SessionChecks {
         Ok(())
     }
 
-    /// Stored before what was seen is: a session that is resumed is never lower than what is in it.
+    /// Stores the level before the content that raised it: the level of a resumed session is never lower than that of
+    /// its content.
     pub(super) fn save_level(&mut self, conversation: &Conversation) -> Result<(), SessionError> {
         let level = self.services.policy().taint().load();
         if level != self.stored_level {
@@ -109,12 +110,12 @@ impl SessionChecks {
         Ok(())
     }
 
-    /// True when an answer is shown only once hooks have seen all of it.
+    /// True if an answer is shown only after hooks have seen all of it.
     pub(super) fn holds_output(&self) -> bool {
         hooks::has_hook(&self.services.origin, HookPoint::PreOutput, "")
     }
 
-    /// A broken answer without its text, where hooks would have had to see that first.
+    /// Removes the text of a broken answer if hooks would have had to see it first.
     pub(super) fn unseen(&self, error: ProviderError) -> ProviderError {
         match error {
             ProviderError::Broken { message, .. } if self.holds_output() => {
@@ -124,7 +125,7 @@ impl SessionChecks {
         }
     }
 
-    /// Whether the next request may be sent: the classification, the key, what is in it.
+    /// Decides whether the next request may be sent: checks the classification, the key, and the content.
     pub(super) async fn before_request(
         &mut self,
         model: &ActiveModel,
@@ -139,7 +140,7 @@ impl SessionChecks {
             "model": model.spec.name,
             "messages": transcript.len(),
         });
-        // The provider `offline` has no key, so there is nothing to ask for.
+        // The provider `offline` has no key and needs no check.
         if !self.is_key_allowed && model.provider.name() != "offline" {
             self.pass(HookPoint::SecretAccess, self.context(about.clone()), events, stop).await?;
         }
@@ -167,7 +168,7 @@ impl SessionChecks {
         })
     }
 
-    /// The answer as the hooks leave it; only then it is shown, and only so it is stored.
+    /// Lets the hooks change the answer; only the changed answer is shown and stored.
     pub(super) async fn check_answer(
         &self,
         mut answer: AssistantMessage,
@@ -199,8 +200,7 @@ impl SessionChecks {
                 Ok(ruling) => ruling.redact(text),
                 Err(reason) => Note::AnswerWithheld { reason: reason.clone() }.words().into_owned(),
             };
-            // Nothing was shown while the answer arrived (see `holds_output`): this is the first time that
-            // it is shown.
+            // Nothing was shown while the answer arrived (see `holds_output`): this is the first time that it is shown.
             events.send(TurnEvent::Text(text.clone()));
         }
         answer
@@ -210,7 +210,7 @@ impl SessionChecks {
         HookContext { input, ..hooks::context(&self.services) }
     }
 
-    /// Asks the hooks whether something may go on, and the person where they want that.
+    /// Asks the hooks whether to continue, and the person if the hooks demand it.
     async fn pass(
         &self,
         point: HookPoint,
@@ -239,7 +239,7 @@ impl SessionChecks {
     }
 }
 
-/// Without a person, or without an answer, it is a no.
+/// Without a person, or without an answer, the result is no.
 async fn ask_yes_no(reason: &str, shown: String, events: &TurnEvents, stop: &CancellationToken) -> bool {
     let answer = events.ask(|reply| {
         TurnEvent::Choice(ChoiceQuestion {

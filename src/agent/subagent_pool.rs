@@ -1,4 +1,4 @@
-//! What a conversation and its sub-agents have in common: places to work, the order of their calls, and what they cost.
+//! What a conversation and its sub-agents share: slots to work, the order of their calls, and their costs.
 
 use super::cost_meter::CostMeter;
 use super::lock::lock;
@@ -11,17 +11,17 @@ use tokio::sync::Semaphore;
 #[derive(Clone)]
 pub struct SubagentPool {
     pub(super) is_child: bool,
-    /// So many work at once.
+    /// How many sub-agents work at once.
     pub(super) slots: Arc<Semaphore>,
     /// Questions are asked one at a time.
     pub(super) asking: Arc<tokio::sync::Mutex<()>>,
-    /// A command runs alone; what writes a file runs next to others that do.
+    /// A command runs alone; calls that write files run in parallel with each other.
     pub(super) order: Arc<tokio::sync::RwLock<()>>,
-    /// What sub-agents cost that the parent has not counted yet.
+    /// Costs of sub-agents that the parent has not counted yet.
     uncounted: Arc<Mutex<Vec<RequestCost>>>,
-    /// What all of them spend.
+    /// The spending of all of them.
     pub(super) meter: Arc<CostMeter>,
-    /// Where the costs of all sessions are stored, for a sub-agent that has no session of its own.
+    /// The store of the costs of all sessions, for a sub-agent without a session of its own.
     pub(super) store: Option<SessionStore>,
     started: Arc<AtomicU32>,
 }
@@ -41,7 +41,7 @@ impl SubagentPool {
         }
     }
 
-    /// The same for a sub-agent of a conversation that is stored in `store`.
+    /// The same pool for a sub-agent of a conversation that is stored in `store`.
     pub(super) fn for_child(&self, store: Option<SessionStore>) -> SubagentPool {
         SubagentPool { is_child: true, store: store.or_else(|| self.store.clone()), ..self.clone() }
     }
@@ -51,15 +51,15 @@ impl SubagentPool {
         self.started.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// A request of a sub-agent, for its parent to count.
+    /// Reports a request of a sub-agent, which the parent counts.
     pub(super) fn report_cost(&self, cost: &RequestCost) {
         if self.is_child {
             lock(&self.uncounted).push(cost.clone());
         }
     }
 
-    /// What sub-agents cost since it was last counted. A reader that sums up the day while `count` runs finds each cost
-    /// in one place at least: here, until all of them are stored.
+    /// Counts the costs of sub-agents since the last count. A reader that adds up the day while `count` runs finds each
+    /// cost in at least one place, because the costs are removed here only after all of them are stored.
     pub(super) fn count_costs(&self, count: impl FnMut(&RequestCost)) -> bool {
         let costs = if self.is_child { Vec::new() } else { lock(&self.uncounted).clone() };
         costs.iter().for_each(count);
@@ -67,7 +67,7 @@ impl SubagentPool {
         !costs.is_empty()
     }
 
-    /// What sub-agents cost that is not in the sums of the store yet.
+    /// The costs of sub-agents that are not in the sums of the store yet.
     pub(super) fn uncounted(&self) -> u64 {
         lock(&self.uncounted).iter().map(|cost| cost.picos).sum()
     }

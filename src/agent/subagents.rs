@@ -1,11 +1,12 @@
-//! Sub-agents: conversations that a conversation begins, each for one task.
+//! Sub-agents: conversations that a conversation starts, each for one task.
 //!
-//! A child has a context, a ledger and a turn of its own; workspace, rules, mode, scratchpads and interceptors are its
-//! parent's, so that nothing is permitted to it that is not permitted here, also when the mode changes meanwhile. What it
-//! seeks to edit it must have read itself, by content: two that change one file never overwrite each other unseen, the
-//! second has to read again. Commands and writes of all of them take turns (`order` in [`super::subagent_pool`]), for a
-//! command changes files without saying which. Children have no children and ask the person nothing of their
-//! own; permission questions go to the person, one at a time. Stopping the turn stops them all.
+//! A sub-agent has its own context, ledger and turn. It shares workspace, rules, mode, scratchpads and interceptors
+//! with its parent, so that it may never do more than the parent, also if the mode changes meanwhile. A sub-agent must
+//! have read the content that it edits: two sub-agents that change one file never overwrite each other unseen, because
+//! the second must read the file again. Commands and writes of all sub-agents take turns (`order` in
+//! [`super::subagent_pool`]), because placet cannot know in advance which files a command changes. A sub-agent cannot
+//! start sub-agents or ask the person questions of its own. Permission questions go to the person, one at a time. When
+//! the turn is stopped, all sub-agents stop.
 
 use super::config::{ActiveModel, AgentConfig, AgentLimits, TurnStart};
 use super::event::{TurnEvent, TurnEvents};
@@ -21,11 +22,11 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
-/// Tools that a child does not have.
+/// Tools that a sub-agent does not get.
 const NOT_FOR_CHILDREN: [&str; 3] = ["agent", "ask_person", "todo"];
-/// All that one has that may change nothing.
+/// The only tools of a read-only sub-agent.
 const READING: [&str; 5] = ["read_file", "list_directory", "find_files", "search_contents", "scratchpad"];
-/// Bytes of a log.
+/// The most bytes of a log.
 const LONGEST_LOG: usize = 200_000;
 
 /// How a sub-agent's conversation ended.
@@ -35,7 +36,7 @@ pub(super) struct SubagentEnd {
     pub(super) spent: RequestCost,
 }
 
-/// Holds the conversation of a sub-agent; [`super::agent`] does.
+/// Runs the conversation of a sub-agent; [`super::agent`] implements it.
 pub(super) type Converse = fn(
     AgentConfig,
     TurnStart,
@@ -55,7 +56,7 @@ pub(super) struct SubagentFactory {
 }
 
 impl SubagentFactory {
-    /// How the tools of a conversation start sub-agents.
+    /// The way in which the tools of a conversation start sub-agents.
     pub(super) fn spawner(self) -> SubagentSpawner {
         let factory = Arc::new(self);
         SubagentSpawner::new(move |task, progress, cancel| {
@@ -64,7 +65,7 @@ impl SubagentFactory {
         })
     }
 
-    /// A sub-agent's own; its session is kept nowhere but in its parent's scratchpads.
+    /// The configuration of a sub-agent. Its session is stored only in its parent's scratchpads.
     fn config(&self, is_read_only: bool) -> AgentConfig {
         let SharedServices { registry, env, policy, origin, subagents } = self.services.as_ref();
         let is_offered =
@@ -102,7 +103,7 @@ impl SubagentFactory {
         let (sender, mut inbox) = unbounded_channel();
         let SubagentEnd { ending, last_answer, spent } = {
             let start = TurnStart::Say(vec![Part::text(&task.text)]);
-            // One that may not go on stops itself, and not the others.
+            // A sub-agent that may not continue stops itself, and not the others.
             let running = (self.converse)(self.config(task.read_only), start, sender, cancel.child_token());
             let hearing = async {
                 while let Some(event) = inbox.recv().await {
@@ -118,7 +119,7 @@ impl SubagentFactory {
     }
 }
 
-/// What a child lives through: its calls are its parent's progress, its questions are the person's.
+/// Forwards the events of a sub-agent: its calls become the parent's progress, its questions go to the person.
 fn forward_event(
     event: TurnEvent,
     name: &str,
@@ -149,7 +150,7 @@ fn forward_event(
     }
 }
 
-/// The sub-agent's last words, or why there are none.
+/// The last answer of the sub-agent, or why there is none.
 fn result_of(ending: &TurnEnding, last_answer: String) -> (CallOutcome, String) {
     match ending {
         TurnEnding::Done if last_answer.trim().is_empty() => {

@@ -1,5 +1,5 @@
 //! Performs the effects of a [`Turn`](super::turn::machine::Turn): saves, asks the provider, plans and runs calls, and
-//! reports it.
+//! reports events.
 
 use super::budget::BudgetCheck;
 use super::calls::pipeline::TurnCalls;
@@ -32,7 +32,7 @@ const SAVE_EVERY: Duration = Duration::from_millis(250);
 /// How long a stopped call may take to answer before it is given up.
 const STOP_WITHIN: Duration = Duration::from_secs(3);
 
-/// What a turn works on.
+/// The parts that a turn works on.
 pub(super) struct TurnParts<'a> {
     pub(super) services: &'a SharedServices,
     pub(super) conversation: &'a mut Conversation,
@@ -41,7 +41,7 @@ pub(super) struct TurnParts<'a> {
     pub(super) compaction: &'a mut CompactionState,
     pub(super) checks: &'a mut SessionChecks,
     pub(super) turn: &'a mut Turn,
-    /// Lines of the person that may steer the turn.
+    /// The person's lines that may steer the turn.
     pub(super) queue: Option<MessageQueue>,
 }
 
@@ -56,7 +56,8 @@ pub(super) struct TurnDriver<'a> {
     cancel: CancellationToken,
     stream: Option<AnswerStream>,
     ended: Option<TurnEnding>,
-    /// Why placet stopped the turn itself: this is how it ended, whatever the turn makes of the stop.
+    /// Why placet stopped the turn itself: this is the ending of the turn, whatever the state machine makes of the
+    /// stop.
     aborted: Option<TurnEnding>,
     stopped_at: Option<Instant>,
 }
@@ -100,14 +101,14 @@ impl<'a> TurnDriver<'a> {
             }
             let deadline = self.stopped_at.map(|at| at + STOP_WITHIN);
             let input = tokio::select! {
-                // In this order: a stop is seen first, even if the stream always has more.
+                // In this order: a stop is noticed first, even if the stream always has more.
                 biased;
                 () = self.stop.cancelled(), if self.stopped_at.is_none() => {
                     self.stopped_at = Some(Instant::now());
                     Some(TurnInput::Interrupted)
                 }
                 Some(input) = inbox.recv() => Some(input),
-                // Before the stream: one that always has more must not keep its beginning from being saved.
+                // Before the stream: a stream that always has more must not prevent that its beginning is saved.
                 () = tokio::time::sleep_until(save_at), if self.stream.is_some() => {
                     self.save_partial(&mut saved_bytes);
                     save_at = Instant::now() + SAVE_EVERY;
@@ -115,7 +116,7 @@ impl<'a> TurnDriver<'a> {
                 }
                 event = next(&mut self.stream) => self.streamed(event).await,
                 () = sleep_until(deadline) => {
-                    // Moved on, or this branch would be ready at once in every round of the loop.
+                    // Moved forward, or this branch would be ready at once in every round of the loop.
                     self.stopped_at = deadline.map(|at| at + STOP_WITHIN);
                     self.answer_abandoned_calls();
                     None
@@ -131,7 +132,7 @@ impl<'a> TurnDriver<'a> {
         match effect {
             TurnEffect::Save(message) => self.save(message),
             TurnEffect::Request => self.request().await,
-            // Answered where effects are taken up: it leads to more of them.
+            // Answered by the caller that collects effects, because the answer leads to more effects.
             TurnEffect::Listen => {}
             TurnEffect::Repair(repair) => self.repair(repair),
             TurnEffect::Check(call) => self.calls.check(call, self.cancel.clone()),
@@ -149,7 +150,7 @@ impl<'a> TurnDriver<'a> {
         }
     }
 
-    /// Saves before anything is done about it. What cannot be saved is not acted on: the turn stops.
+    /// Saves a message before anything acts on it. If the save fails, nothing acts on the message: the turn stops.
     fn save(&mut self, mut message: Message) {
         let TurnParts { services, conversation, client, reported, checks, .. } = &mut self.parts;
         if let Err(e) = checks.save_level(conversation) {
@@ -157,7 +158,7 @@ impl<'a> TurnDriver<'a> {
         }
         client.count_subagents(conversation, &self.events);
         if let Message::Results { results } = &mut message {
-            // The person may have switched modes while the calls ran: the model hears it with the results.
+            // The person may have switched modes while the calls ran: the model learns it with the results.
             if let Some(last) = results.last_mut() {
                 last.parts.extend(reported.changes(services, &self.events));
             }
@@ -176,7 +177,7 @@ impl<'a> TurnDriver<'a> {
         }
     }
 
-    /// Stops the turn. That something could not be saved is more important than any other reason.
+    /// Stops the turn. A failed save is more important than any other reason.
     fn abort(&mut self, ending: TurnEnding) {
         if !matches!(self.aborted, Some(TurnEnding::Unsaved(_))) {
             self.aborted = Some(ending);
@@ -195,15 +196,14 @@ impl<'a> TurnDriver<'a> {
         kept.stop = StopReason::Cut;
         kept.blocks.retain(|b| matches!(b, AssistantBlock::Text { .. }));
         if let Ok(json) = serde_json::to_string(&kept) {
-            // Best effort: the answer itself is saved when it is complete, and an error there stops the
-            // turn.
+            // Best effort: the answer itself is saved when it is complete, and an error there stops the turn.
             drop(self.parts.conversation.set_state(SessionStateKey::Partial, &json));
         }
     }
 
     async fn request(&mut self) {
         if self.stop.is_cancelled() {
-            // The loop sees the stop next; a request that nobody waits for is not sent.
+            // The loop notices the stop next; a request that nobody waits for is not sent.
             return;
         }
         tracing::debug!(messages = self.parts.conversation.transcript.len(), "a request");
@@ -225,7 +225,7 @@ impl<'a> TurnDriver<'a> {
         self.stream = Some(client.send(request, conversation, &self.events, self.cancel.child_token()));
     }
 
-    /// Whether the next request may be sent and paid for; before that the conversation is summarized if it must be.
+    /// Checks whether the next request may be sent and paid for. First summarizes the conversation if necessary.
     async fn check_request(&mut self) -> Result<(), TurnEnding> {
         let TurnParts { services, conversation, client, compaction, checks, .. } = &mut self.parts;
         let (events, stop) = (&self.events, &self.stop);
@@ -235,10 +235,10 @@ impl<'a> TurnDriver<'a> {
         compaction.run_in_time(&self.cancel, stop).await
     }
 
-    /// What the person wants to say before the next request. Hooks see it as they see every line; one that blocks it
-    /// ends the turn, and the line goes back.
+    /// The lines that the person adds before the next request. Hooks see them like every line. If a hook blocks a line,
+    /// the turn ends and the line returns to the queue.
     async fn take_steering_parts(&mut self) -> Vec<Part> {
-        // A stopped turn sends no further request: the lines stay in the queue.
+        // A stopped turn sends no further request: the lines remain in the queue.
         if self.stop.is_cancelled() {
             return Vec::new();
         }
@@ -297,7 +297,7 @@ impl<'a> TurnDriver<'a> {
         }
     }
 
-    /// No more is heard of the answer; what came of it is paid for.
+    /// Ends the stream of the answer; the part that has come is paid for.
     fn close_stream(&mut self) {
         self.stream = None;
         self.parts.client.settle(self.parts.conversation, &self.events);
@@ -324,7 +324,7 @@ impl<'a> TurnDriver<'a> {
         self.events.send(shown);
     }
 
-    /// The same error, blaming nothing where nothing is left that could be left out.
+    /// The same error, but without blame for a part if no part can be omitted any more.
     fn repairable_error(&self, error: ProviderError) -> ProviderError {
         let (context, sent) = (&self.parts.client.context, self.parts.conversation.sent());
         match error {
@@ -395,7 +395,7 @@ impl<'a> TurnDriver<'a> {
         });
     }
 
-    /// Calls that did not stop when asked to are answered for.
+    /// Answers the calls that did not stop when asked.
     fn answer_abandoned_calls(&mut self) {
         for call in self.calls.abandon() {
             let result = CallResult::interrupted(&call, CallInterruption::Abandoned);

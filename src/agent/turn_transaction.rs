@@ -1,5 +1,5 @@
-//! The view of a conversation at the beginning and at the end of a turn: under which name changes are journaled, and what
-//! becomes of what only this turn may see.
+//! The view at the beginning and at the end of a turn: the name under which changes are journaled, and the end of the
+//! changes that only this turn may see.
 
 use super::config::TurnStart;
 use super::conversation::log::Conversation;
@@ -8,7 +8,7 @@ use super::services::SharedServices;
 use crate::permission::Mode;
 use crate::workspace::TransactionLabel;
 
-/// What is applied from now on is journaled under this turn's name.
+/// From now on, applied changes are journaled under this turn's name.
 pub(super) fn begin(services: &SharedServices, conversation: &Conversation, start: &TurnStart) {
     let Some(view) = services.env.workspace.view().filter(|_| !services.subagents.is_child) else { return };
     let said = start.text();

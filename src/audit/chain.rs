@@ -63,7 +63,7 @@ impl AuditKey {
         key.map(|key| Some(AuditKey(key))).map_err(|_| AuditError::KeyShape { path: path.into() })
     }
 
-    /// Makes a key for its owner alone. Of two programs that do so at once, both get the same one.
+    /// Creates a key that only its owner can read. If two programs do so at once, both get the same key.
     pub(super) fn create(path: &Path) -> Result<AuditKey, AuditError> {
         let make = || -> std::io::Result<()> {
             let dir = path.parent().unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! One entry, and the line it is written as.
+//! One entry, and the line in which it is written.
 
 use super::chain::{AuditKey, AuditMac};
 use serde::{Deserialize, Serialize};
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditKind {
-    /// A call was judged: allowed, asked about, or refused.
+    /// A call was decided: allowed, asked about, or refused.
     Decision,
     /// A permitted call is about to run.
     Intent,
-    /// It ended.
+    /// The call ended.
     Result,
-    /// A hook was asked, and said something.
+    /// A hook was asked, and made a decision.
     Hook,
-    /// Pending changes landed in the workspace.
+    /// Pending changes were applied to the workspace.
     Apply,
-    /// Pending changes were thrown away.
+    /// Pending changes were discarded.
     Discard,
-    /// What was applied was undone, or redone.
+    /// Applied changes were undone, or redone.
     Undo,
     /// A conversation was left, and its classification with it.
     Reset,
-    /// The log itself was not as it was left.
+    /// The log changed since placet last wrote it.
     Alarm,
 }
 
@@ -43,7 +43,7 @@ impl AuditKind {
     }
 }
 
-/// What is said about it. Fields that do not apply are left out of the line.
+/// The content of an entry. Fields that do not apply are omitted from the line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEvent {
     pub kind: AuditKind,
@@ -63,12 +63,12 @@ pub struct AuditEvent {
     /// Who consented or refused, and why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// SHA-256 of what the person was, or would have been, shown.
+    /// SHA-256 of the preview that the person saw, or would have seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preview_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
-    /// The session's classification, where there is any.
+    /// The session's classification, if there is any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub taint: Option<String>,
 }
@@ -103,7 +103,7 @@ pub struct AuditEntry {
     pub prev: String,
 }
 
-/// A line taken apart. The code is over the bytes of `body`, so no other spelling of the same JSON passes.
+/// A parsed line. The code is over the bytes of `body`, so no other spelling of the same JSON passes.
 pub(super) struct AuditLine {
     pub(super) entry: AuditEntry,
     pub(super) mac: String,
@@ -114,7 +114,7 @@ const MAC: &str = ",\"mac\":\"";
 const END: &str = "\"}";
 
 impl AuditEntry {
-    /// The line without its end of line, and the entry's code.
+    /// The line without its line end, and the entry's code.
     pub(super) fn sealed(&self, key: &AuditKey) -> Result<(String, AuditMac), serde_json::Error> {
         let body = serde_json::to_string(self)?;
         let mac = key.seal(body.as_bytes());
@@ -124,7 +124,7 @@ impl AuditEntry {
 }
 
 impl AuditLine {
-    /// `None` for what no placet has written.
+    /// `None` for a line that placet did not write.
     pub(super) fn read(line: &str) -> Option<AuditLine> {
         let (open, mac) = line.strip_suffix(END)?.rsplit_once(MAC)?;
         let body = format!("{open}}}");

@@ -11,13 +11,13 @@ pub enum AuditError {
     KeyMode { path: PathBuf, mode: u32 },
     #[error("the audit key `{}` is not 64 hexadecimal digits", .path.display())]
     KeyShape { path: PathBuf },
-    /// A new key would make every entry that is there look forged.
+    /// A new key would make every existing entry look forged.
     #[error("the audit key `{}` is gone, but `{}` has entries made with it", .key.display(), .log.display())]
     KeyGone { key: PathBuf, log: PathBuf },
 }
 
 impl AuditError {
-    /// What to do about it.
+    /// The hint for the error.
     pub fn hint(&self) -> String {
         match self {
             AuditError::File { .. } => {

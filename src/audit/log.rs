@@ -1,7 +1,7 @@
-//! Writing the log: one entry at a time, under a lock that all placets of this person share.
+//! Writes the log: one entry at a time, under a lock that all placet processes of this person share.
 //!
-//! An append is a write to the log and a write to the anchor, without waiting for the disk: entries survive the end of
-//! placet in whatever way, and may be lost, and missed, when the machine loses power.
+//! An append is a write to the log and a write to the anchor, without a sync to the disk: entries survive every kind of
+//! end of placet. If the machine loses power, entries may be lost, and the check then reports them as missing.
 
 use super::chain::{AuditKey, GENESIS};
 use super::entry::AuditLine;
@@ -14,7 +14,7 @@ use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Where the log and its guards lie.
+/// The paths of the log and of the files that protect it.
 #[derive(Clone, Debug)]
 pub struct AuditPaths {
     /// `audit/log.jsonl` in the state directory.
@@ -35,21 +35,21 @@ struct OpenAuditLog {
     key: AuditKey,
     log: File,
     anchor: File,
-    /// The end as this process left it: while the file is as long, nothing need be read again.
+    /// The end as this process wrote it: while the file has the same length, nothing needs to be read again.
     end: Option<(u64, AuditHead)>,
 }
 
-/// The last entry: its number and code. What the anchor holds.
+/// The last entry: its number and code. The anchor contains these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AuditHead {
     pub(super) seq: u64,
     pub(super) mac: String,
 }
 
-/// What the end of the log shows.
+/// The content of the end of the log.
 struct AuditTail {
     head: AuditHead,
-    /// Bytes up to the last end of line.
+    /// The number of bytes up to the last line end.
     whole: u64,
     alarm: Option<String>,
 }
@@ -59,7 +59,7 @@ impl AuditHead {
         AuditHead { seq: 0, mac: GENESIS.into() }
     }
 
-    /// A missing or unreadable anchor stands for none.
+    /// A missing or unreadable anchor counts as an empty log's anchor.
     pub(super) fn parse(text: &str) -> AuditHead {
         let parsed = text.trim().split_once(' ').and_then(|(seq, mac)| {
             let is_code = mac.len() == 64 && mac.bytes().all(|b| b.is_ascii_hexdigit());
@@ -68,7 +68,7 @@ impl AuditHead {
         parsed.unwrap_or_else(AuditHead::none)
     }
 
-    /// Always as long, so that writing it over is one write.
+    /// Always has the same length, so that it can be overwritten in one write.
     fn line(&self) -> String {
         format!("{:020} {}\n", self.seq, self.mac)
     }
@@ -83,8 +83,7 @@ impl AuditLog {
         &self.places
     }
 
-    /// Adds an entry and returns its number. When this fails, the caller must not act: the entry may not be
-    /// there.
+    /// Adds an entry and returns its number. If this fails, the caller must not act: the entry may not exist.
     pub fn append(&self, note: AuditEvent) -> Result<u64, AuditError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         if open.as_ref().is_some_and(|o| !o.is_at(&self.places.log)) {
@@ -128,7 +127,7 @@ impl OpenAuditLog {
         Ok(OpenAuditLog { key, log, anchor: anchor.map_err(|e| bad(&places.anchor, e))?, end: None })
     }
 
-    /// True while `path` is still the file that is open: one that was moved away is begun again.
+    /// True while `path` is still the open file: a log that was moved away is started again.
     fn is_at(&self, path: &Path) -> bool {
         match (std::fs::metadata(path), self.log.metadata()) {
             (Ok(there), Ok(here)) => there.ino() == here.ino() && there.dev() == here.dev(),
@@ -145,7 +144,7 @@ impl OpenAuditLog {
             _ => self.tail(length)?,
         };
         if tail.whole < length {
-            // The beginning of a line that a crash cut: nothing was ever done on the strength of it.
+            // The beginning of a line that a crash cut: no action was ever based on it.
             self.log.set_len(tail.whole)?;
         }
         let mut head = tail.head;
@@ -159,14 +158,14 @@ impl OpenAuditLog {
         }
         head = self.add(&mut text, note, &head)?;
         if let Err(e) = (&self.log).write_all(text.as_bytes()) {
-            // Half a line would be taken for a crash; it is taken away again while the lock is held.
+            // Half a line would look like a crash; it is removed again while the lock is held.
             drop(self.log.set_len(tail.whole));
             self.end = None;
             return Err(e);
         }
         self.end = Some((tail.whole + text.len() as u64, head.clone()));
-        // The anchor comes second: a crash in between leaves one entry too many, which `tail` recognizes as
-        // a crash. In the other order an entry would seem to be cut off.
+        // The anchor comes second: a crash in between leaves one entry too many, which `tail` recognizes as a crash. In
+        // the other order an entry would seem to be cut off.
         self.anchor.write_all_at(head.line().as_bytes(), 0)?;
         Ok(head.seq)
     }
@@ -183,7 +182,7 @@ impl OpenAuditLog {
     /// Reads the end of the log and compares it with the anchor.
     fn tail(&self, length: u64) -> io::Result<AuditTail> {
         let mut anchor = String::new();
-        // Room for an anchor: a number of up to 20 digits, a blank and a code of 64.
+        // Room for an anchor: a number of up to 20 digits, a space and a code of 64.
         let mut bytes = [0; 128];
         let count = self.anchor.read_at(&mut bytes, 0)?;
         anchor.push_str(&String::from_utf8_lossy(bytes.get(..count).unwrap_or_default()));

@@ -1,9 +1,9 @@
-//! The audit log: what was decided, what ran, and who consented, in a chain that shows every later change of it.
+//! The audit log: decisions, calls and consent, in a chain that shows every later change of it.
 //!
-//! Each entry carries an HMAC-SHA256 over itself and the entry before it; the key lies in another directory than the
-//! log. An anchor next to the key holds how many entries there are and the last one's code, so that entries
-//! cut off at the end are missed too. Anyone who can read the key can forge the log: it proves what other
-//! programs did to it, not what the person did.
+//! Each entry contains an HMAC-SHA256 over itself and the entry before it; the key is in another directory than the
+//! log. An anchor next to the key contains the number of entries and the last entry's code, so that entries that were
+//! cut off at the end are also noticed. Anyone who can read the key can forge the log: it proves what other programs
+//! did to it, not what the person did.
 
 mod chain;
 mod entry;

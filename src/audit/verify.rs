@@ -1,4 +1,4 @@
-//! Checking a log against its key and its anchor, and saying exactly where it first differs.
+//! Checks a log against its key and its anchor, and reports exactly where it first differs.
 
 use super::chain::AuditKey;
 use super::entry::AuditLine;
@@ -7,29 +7,29 @@ use super::{AuditEntry, AuditError, AuditKind, AuditPaths};
 use crate::text::regular_file;
 use std::fmt;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditReport {
-    /// Lines that were looked at.
+    /// How many lines were checked.
     pub entries: u64,
-    /// The first thing that is wrong.
+    /// The first error.
     pub broken: Option<AuditBreak>,
-    /// A crash left the beginning of a line; the next entry takes it away.
+    /// A crash left the beginning of a line; the next entry removes it.
     pub unfinished: bool,
 }
 
-/// Numbers are those an entry should have by its place.
+/// Numbers are those that an entry should have at its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuditBreak {
-    /// The entry is genuine, but not the one that followed here.
+    /// The entry is genuine, but another entry must be here.
     Chain { seq: u64, expected: String, got: String },
-    /// The entry is not what was written, or nothing that was ever written.
+    /// The entry was changed, or placet never wrote it.
     Tampered { seq: u64 },
     /// Entries were cut off the end.
     Missing { count: u64 },
-    /// The anchor knows of fewer entries, by more than a crash explains.
+    /// The anchor has fewer entries than the log, by more than a crash explains.
     Behind { entries: u64, anchor: u64 },
-    /// placet itself found the log changed when it went on with it.
+    /// placet itself found the log changed when it continued the log.
     Alarm { seq: u64, why: String },
 }
 
@@ -50,7 +50,7 @@ impl fmt::Display for AuditBreak {
     }
 }
 
-/// Checks the whole log. A log that was never begun is whole.
+/// Checks the whole log. A log that was never started is valid.
 pub fn verify(places: &AuditPaths) -> Result<AuditReport, AuditError> {
     let text = read(places)?;
     let anchor = AuditHead::parse(
@@ -92,7 +92,7 @@ fn check(line: &str, before: &AuditHead, key: &AuditKey) -> Result<AuditHead, Au
     Ok(AuditHead { seq, mac: line.mac })
 }
 
-/// The end of a whole chain against the anchor: a crash may have kept one entry from being anchored.
+/// Compares the end of a valid chain with the anchor: after a crash, one entry may be missing in the anchor.
 fn against(head: &AuditHead, anchor: &AuditHead, text: &str, key: &AuditKey) -> Option<AuditBreak> {
     if head == anchor {
         return None;
@@ -105,7 +105,7 @@ fn against(head: &AuditHead, anchor: &AuditHead, text: &str, key: &AuditKey) -> 
     (!one_more).then_some(AuditBreak::Behind { entries: head.seq, anchor: anchor.seq })
 }
 
-/// Every entry that can be read, unchecked.
+/// Every entry that can be parsed, unchecked.
 pub fn entries(places: &AuditPaths) -> Result<Vec<AuditEntry>, AuditError> {
     let text = read(places)?;
     Ok(whole_lines(&text).filter_map(|line| Some(AuditLine::read(line)?.entry)).collect())

@@ -1,4 +1,4 @@
-//! Where placet's own files are: the XDG places.
+//! The directories of placet's own files: the XDG directories.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -8,15 +8,15 @@ use thiserror::Error;
 pub struct AppDirs {
     /// `config.toml` and `keys.toml`.
     pub config: PathBuf,
-    /// The session database, the logs, what is pending and what can be undone.
+    /// The session database, the logs, pending changes and the undo journal.
     pub state: PathBuf,
-    /// Working copies of mounted stores, and the store that is a database.
+    /// Working copies of mounted stores, and the database of the `sqlite` store.
     pub data: PathBuf,
-    /// What may be removed at any time.
+    /// Files that may be removed at any time.
     pub cache: PathBuf,
 }
 
-/// Nobody says where this user's files are.
+/// The environment does not say where this user's files are.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 #[error("cannot find your home directory: HOME is not set, and /etc/passwd does not name it")]
 pub struct NoHomeError;
@@ -25,7 +25,7 @@ impl NoHomeError {
     pub const HINT: &str = "set HOME, or XDG_CONFIG_HOME and XDG_STATE_HOME, to absolute paths";
 }
 
-/// The person's home directory: `HOME`, or what the system says of this user.
+/// The person's home directory: `HOME`, or the home that the system records for this user.
 pub fn home_dir() -> Option<PathBuf> {
     home_of(|name| std::env::var(name).ok())
 }
@@ -37,7 +37,7 @@ fn home_of(variable: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     })
 }
 
-/// The home of a user as a line of the password file has it: `name:x:1000:1000:comment:home:shell`.
+/// The home of a user in a line of the password file: `name:x:1000:1000:comment:home:shell`.
 fn home_in(users: &str, user: u32) -> Option<PathBuf> {
     users.lines().find_map(|line| {
         let mut fields = line.split(':').skip(2);
@@ -45,18 +45,18 @@ fn home_in(users: &str, user: u32) -> Option<PathBuf> {
     })
 }
 
-/// Relative values are ignored, as the XDG specification says.
+/// Relative values are ignored, as the XDG specification requires.
 fn absolute(value: Option<String>) -> Option<PathBuf> {
     value.map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
 impl AppDirs {
-    /// From `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME` and `HOME`, by way of `variable`.
+    /// From `XDG_CONFIG_HOME`, `XDG_STATE_HOME`, `XDG_DATA_HOME`, `XDG_CACHE_HOME` and `HOME`, read with `variable`.
     ///
     /// # Errors
     ///
-    /// There is no home, and the variables do not say without it where settings and state are. No directory that other
-    /// users can write to takes its place: they could put settings there.
+    /// There is no home, and the other variables do not set the directories of settings and state. No directory that
+    /// other users can write to replaces it: they could put settings there.
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Result<AppDirs, NoHomeError> {
         AppDirs::of(home_of(&variable), variable)
     }
@@ -80,7 +80,7 @@ impl AppDirs {
         self.config.join("config.toml")
     }
 
-    /// What the person says of models.
+    /// The person's settings of models.
     pub fn models_file(&self) -> PathBuf {
         self.config.join("models.toml")
     }
@@ -97,14 +97,14 @@ impl AppDirs {
         self.state.join("placet.log")
     }
 
-    /// The project file that governs `cwd`: the nearest one upwards, but none at or above the home directory.
+    /// The project file that applies to `cwd`: the nearest one upwards, but none at or above the home directory.
     pub fn project_file(cwd: &Path, home: Option<&Path>) -> Option<PathBuf> {
         cwd.ancestors()
             .take_while(|dir| Some(*dir) != home)
             .map(|dir| dir.join(".placet").join("config.toml"))
             .find(|path| match path.metadata() {
                 Ok(meta) => meta.is_file(),
-                // Whether there is a file is not known: it is reported as one that cannot be read, because it may have
+                // The file may exist. It is reported as unreadable and not skipped, because it may have
                 // rules that deny.
                 Err(e) => !matches!(e.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
             })

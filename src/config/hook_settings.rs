@@ -1,4 +1,4 @@
-//! A hook as it stands in a file: a table of texts. What it means is not known here.
+//! A hook in a file: a table of texts. This module does not know its meaning.
 
 use super::toml_value::{found, found_value};
 use std::fmt;
@@ -22,20 +22,20 @@ pub struct HookSettings {
     pub priority: Option<u64>,
     pub timeout_ms: Option<u64>,
     pub reason: Option<String>,
-    /// The line of the file it begins on, where there is a file.
+    /// The line of the file on which it begins, if there is a file.
     pub line: Option<usize>,
 }
 
 const KNOWN: &str = "name, point, tool, argument, when, deny, ask, allow, redact, with, denylist, command, priority, timeout_ms, reason";
 
-/// What is wrong with an item, and the byte at which it stands.
+/// The error of an item, and its byte offset.
 type HookItemError = (String, Option<usize>);
 
-/// Hooks, each with the byte it begins at.
+/// Hooks, each with its byte offset.
 type LocatedHooks = Vec<(HookSettings, Option<usize>)>;
 
 impl HookSettings {
-    /// True when it can only refuse or ask.
+    /// True if the hook can only refuse or ask.
     pub(super) fn only_tightens(&self) -> bool {
         self.command.is_none() && self.allow.is_none() && self.redact.is_none()
     }
@@ -57,7 +57,7 @@ impl HookSettings {
         list.iter().map(one).collect()
     }
 
-    /// A list as it would stand in a file after `hooks =`.
+    /// Parses a list as it would be written in a file after `hooks =`.
     pub(super) fn read_text(text: &str) -> Option<Vec<HookSettings>> {
         let document = toml_edit::Document::parse(format!("hooks = {text}")).ok()?;
         let read = HookSettings::read(document.as_table().get("hooks")?).ok()?;
@@ -107,7 +107,7 @@ fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<HookSettings, Ho
 }
 
 impl fmt::Display for HookSettings {
-    /// As it would stand in a file.
+    /// As it would be written in a file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |text: &str| Value::from(text).to_string().trim().to_string();
         write!(f, "{{ point = {}", quoted(&self.point))?;

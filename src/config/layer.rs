@@ -1,4 +1,4 @@
-//! One layer: a file, the environment or the flags, as checked values with their places.
+//! One layer: a file, the environment or the flags, as checked values with their positions.
 
 use super::hook_settings::HookSettings;
 use super::origin::SettingOrigin;
@@ -11,7 +11,7 @@ use crate::text::nearest;
 use std::path::Path;
 use toml_edit::{Document, Item, TableLike};
 
-/// Checked values of one source, in the order in which they stand.
+/// Checked values of one source, in the order of the source.
 #[derive(Clone, Debug, Default)]
 pub struct SettingsLayer {
     pub values: Vec<(String, SettingValue, SettingOrigin)>,
@@ -54,7 +54,7 @@ impl SettingsLayer {
         layer
     }
 
-    /// `PLACET_UI_THEME=dark` sets `ui.theme`; lists are split at commas. Variables of other purposes are left alone.
+    /// `PLACET_UI_THEME=dark` sets `ui.theme`; lists are split at commas. Variables with other purposes are ignored.
     pub fn environment(variables: impl IntoIterator<Item = (String, String)>) -> SettingsLayer {
         let mut layer = SettingsLayer::default();
         for (name, text) in variables.into_iter().filter(|(name, _)| name.starts_with("PLACET_")) {
@@ -67,7 +67,7 @@ impl SettingsLayer {
         layer
     }
 
-    /// A default of one entry point.
+    /// Sets a default of one entry point.
     pub fn default_of(&mut self, name: &str, text: &str) {
         self.values.push((name.into(), SettingValue::Text(text.into()), SettingOrigin::Default));
     }
@@ -81,7 +81,7 @@ impl SettingsLayer {
         }
     }
 
-    /// A key as `origin` sets it; `whence` is how a mistake in it is named.
+    /// A key that `origin` sets; `whence` names the source in error messages.
     pub fn assign(&mut self, name: &str, text: &str, origin: &str, whence: &str) {
         match SettingKey::find(name) {
             Some(key) => self.take_text(key, name, text, SettingOrigin::Flag(origin.into()), whence),
@@ -92,14 +92,14 @@ impl SettingsLayer {
         }
     }
 
-    /// A flag of its own that stands for a key.
+    /// A flag that sets a key.
     pub fn flag(&mut self, name: &str, text: &str, flag: &str) {
         if let Some(key) = SettingKey::find(name) {
             self.take_text(key, name, text, SettingOrigin::Flag(flag.into()), flag);
         }
     }
 
-    /// A list from a repeatable flag: each text is one item, commas and all.
+    /// A list from a repeatable flag: each text is one item, including its commas.
     pub fn flag_list(&mut self, name: &str, items: &[String], flag: &str) {
         if !items.is_empty() {
             let setting = match SettingKey::find(name).map(|key| key.kind) {
@@ -148,7 +148,7 @@ pub(super) fn variable(name: &str) -> String {
     format!("PLACET_{}", name.replace('.', "_").to_uppercase())
 }
 
-/// A list as it would stand in a file, `["a", "b"]`, or its items with commas between them.
+/// A list as in a file, `["a", "b"]`, or its items with commas between them.
 fn list_in(text: &str) -> Option<Vec<String>> {
     if !text.trim_start().starts_with('[') {
         return Some(split_list(text));
@@ -182,7 +182,7 @@ fn line_column(text: &str, at: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// Walks one parsed file.
+/// Reads one parsed file.
 struct SettingsReader<'a> {
     path: &'a Path,
     text: &'a str,

@@ -1,4 +1,4 @@
-//! All layers together: the effective value of each key, and where it came from.
+//! Merges all layers: the effective value of each key, and its origin.
 
 use super::hook_settings::HookSettings;
 use super::layer::SettingsLayer;
@@ -14,7 +14,7 @@ use super::values::MergedSettings;
 /// The layers, weakest first.
 #[derive(Debug, Default)]
 pub struct SettingsSources {
-    /// Other defaults than those of the table: the shell has its own mode.
+    /// Defaults that differ from the table: the shell has its own mode.
     pub defaults: SettingsLayer,
     pub user: SettingsLayer,
     pub project: Option<ProjectSettings>,
@@ -28,9 +28,9 @@ pub struct Config {
     merged: MergedSettings,
     settings: Settings,
     pub problems: Vec<ConfigProblem>,
-    /// Settings of an untrusted project that were left out, as `key = value`.
+    /// Settings of an untrusted project that were ignored, as `key = value`.
     pub untrusted: Vec<String>,
-    /// A permission could not be read somewhere: see [`Config::strict`].
+    /// Some permission setting could not be parsed: see [`Config::strict`].
     strict: bool,
 }
 
@@ -65,7 +65,7 @@ impl Config {
         self.merged.names_below("providers")
     }
 
-    /// What `[providers.NAME]` says: nothing where there is none.
+    /// The settings of `[providers.NAME]`: empty if the table is missing.
     pub fn provider(&self, name: &str) -> ProviderSettings {
         ProviderSettings::read(FieldReader::named(&self.merged, name))
     }
@@ -81,7 +81,7 @@ impl Config {
             .collect()
     }
 
-    /// The actions of a screen that have other keys, and these keys.
+    /// The actions of a screen whose keys were changed, and these keys.
     pub fn screen_keys(&self, screen: &str) -> Vec<(String, String)> {
         let table = format!("keys.{screen}");
         let keys = |name: String| {
@@ -96,18 +96,18 @@ impl Config {
         self.merged.all()
     }
 
-    /// True when some permission setting could not be understood: then nothing is allowed beyond reading, every call
-    /// asks, and rules that allow are void, because a rule that denies may have been lost.
+    /// True if some permission setting could not be parsed: then only reads are allowed, every call asks, and rules
+    /// that allow are ignored, because a rule that denies may have been lost.
     pub fn strict(&self) -> bool {
         self.strict
     }
 
-    /// A mistake about permissions that shows only when the values are used.
+    /// Records an error about permissions that appears only when the values are used.
     pub fn add_permission_problem(&mut self, problem: ConfigProblem) {
         self.take_problems(vec![problem]);
     }
 
-    /// In doubt about permissions the mode is at most `read`, and is shown to be. Only the mode changes after
+    /// If permissions are uncertain, the mode is at most `read`, and the screen shows it. Only the mode changes after
     /// the layers are merged: here and in [`Config::default_mode`].
     pub fn restrict_mode(&mut self) {
         if self.strict && !matches!(self.settings.conversation.mode.as_str(), "none" | "read") {
@@ -116,7 +116,7 @@ impl Config {
         }
     }
 
-    /// The mode where nobody sets one: that of another system, whose tools are used.
+    /// The mode if nobody sets a mode: that of the other system whose tools are in use.
     pub fn default_mode(&mut self, mode: &str) {
         if !self.merged.is_set("mode") {
             self.merged.put("mode".into(), SettingValue::Text(mode.into()), SettingOrigin::Default);
@@ -124,7 +124,7 @@ impl Config {
         }
     }
 
-    /// True where the mode is a default and nobody's choice.
+    /// True if the mode is a default and nobody's choice.
     pub fn has_default_mode(&self) -> bool {
         !self.merged.is_set("mode")
     }
@@ -149,7 +149,7 @@ impl Config {
         }
     }
 
-    /// Hooks of a project that is not trusted: those that can only refuse or ask.
+    /// Takes the hooks of an untrusted project: only those that can only refuse or ask.
     fn take_foreign(&mut self, hooks: &[HookSettings], origin: &SettingOrigin) {
         for hook in hooks {
             if hook.only_tightens() {
@@ -186,7 +186,7 @@ impl Config {
     }
 }
 
-/// The values that hold where no layer says anything. Tables that repeat have none before they are there.
+/// The values without any layer. Tables that repeat have no default values until they exist.
 fn defaults() -> MergedSettings {
     let mut merged = MergedSettings::default();
     for key in SettingKey::all().filter(|k| !k.default.is_empty() && !k.name.contains('*')) {
@@ -201,12 +201,12 @@ fn defaults() -> MergedSettings {
     merged
 }
 
-/// A default as it would be read from a file.
+/// A default as a file would set it.
 fn written_default(key: &SettingKey) -> SettingsLayer {
     SettingsLayer::user_file(std::path::Path::new(""), &format!("{} = {}", key.name, key.default))
 }
 
-/// The same where it is one plain value, without all that a file may hold: every start reads every default.
+/// The same for a single plain value, without the general parser: every start reads every default.
 fn plain_default(key: &SettingKey) -> Option<SettingValue> {
     match key.kind {
         SettingKind::Number => key.default.parse().ok().map(SettingValue::Number),

@@ -15,7 +15,7 @@ fn project(text: &str, trusted: bool) -> Option<ProjectSettings> {
     })
 }
 
-/// As `config show --origin` has it.
+/// As `config show --origin` prints it.
 fn origin(config: &Config, name: &str) -> String {
     config.all().into_iter().find(|(key, ..)| key == name).map(|(_, _, origin)| origin).unwrap()
 }
@@ -214,7 +214,7 @@ fn a_default_that_is_read_the_short_way_is_the_one_that_would_be_read_from_a_fil
 fn a_field_without_a_value_has_the_default_of_its_row() {
     let filled = Config::merge(SettingsSources::default());
     let mut bare = Settings::read(FieldReader::of(&MergedSettings::default()));
-    // The one list that has a default.
+    // The only list with a default.
     bare.conversation.modes = filled.settings().conversation.modes.clone();
     assert_eq!(*filled.settings(), bare);
     assert_eq!(filled.settings().conversation.modes.to_vec(), ["read", "ask", "write"]);

@@ -1,8 +1,8 @@
-//! Settings: layers of values, each of which knows where it came from.
+//! Settings: layers of values, each of which knows its origin.
 //!
-//! Knows nobody: it yields plain values, and `app` maps them to each module's options. A mistake in a file is told
-//! with its place and the rest applies, except where permissions are concerned: there every doubt falls to the
-//! stricter side.
+//! This module depends on no other module: it returns plain values, and `app` maps them to each module's options. An
+//! error in a file is reported with its position, and the rest of the file applies. Permissions are the exception:
+//! every uncertain permission setting makes the session stricter.
 
 mod dirs;
 mod hook_settings;

@@ -1,9 +1,9 @@
-//! Where a setting comes from.
+//! The origin of a setting.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// Where a value came from. Later ones win over earlier ones.
+/// The origin of a value. Later origins override earlier ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingOrigin {
     Default,
@@ -17,11 +17,11 @@ pub enum SettingOrigin {
     },
     Environment(String),
     Flag(String),
-    /// Restricted, because some permission setting cannot be read.
+    /// Restricted, because some permission setting cannot be parsed.
     Doubt,
 }
 
-/// Whether who wrote a setting has the person's trust.
+/// Whether the person trusts the author of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AuthorTrust {
     Trusted,
@@ -29,7 +29,7 @@ pub enum AuthorTrust {
 }
 
 impl SettingOrigin {
-    /// The same place, but another line of it.
+    /// The same origin, but another line of it.
     pub(super) fn at_line(&self, other: Option<usize>) -> SettingOrigin {
         match (self, other) {
             (SettingOrigin::User { path, .. }, Some(line)) => {

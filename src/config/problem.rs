@@ -1,4 +1,4 @@
-//! A mistake in the settings: what, where, and what was meant.
+//! An error in the settings: what is wrong, where, and the likely correction.
 
 use super::origin::SettingOrigin;
 use std::fmt;
@@ -6,16 +6,16 @@ use std::path::PathBuf;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigProblem {
-    /// The file and the place in it, from 1; `None` for a flag or a variable, whose name is in `message`.
+    /// The file and the position in it, from 1; `None` for a flag or a variable, whose name is in `message`.
     pub place: Option<(PathBuf, usize, usize)>,
     pub message: String,
     pub hint: Option<String>,
-    /// True when a permission could not be read, so that the stricter side must hold.
+    /// True if a permission could not be parsed, and so the stricter interpretation must apply.
     pub permission: bool,
 }
 
 impl ConfigProblem {
-    /// A permission that cannot be used, by where it was set.
+    /// A permission that cannot be used, reported by its origin.
     pub fn of_value(origin: &SettingOrigin, message: String) -> ConfigProblem {
         let hint = Some("until it is fixed, calls that would be allowed ask".to_string());
         let (place, message) = match origin {

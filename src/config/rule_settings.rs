@@ -1,6 +1,6 @@
-//! A rule as it stands in a file: its text alone, or a table with examples and a reason.
+//! A rule in a file: only its text, or a table with examples and a reason.
 //!
-//! What the rule means is not known here; the examples are compared where rules are read.
+//! This module does not know the meaning of a rule; the parser of rules checks the examples.
 
 use super::toml_value::{found, found_value};
 use std::fmt;
@@ -14,16 +14,16 @@ pub struct RuleSettings {
     pub matching: Vec<String>,
     /// What it must not match.
     pub other: Vec<String>,
-    /// Why it is there; at most `MOST_REASON` characters on one line.
+    /// The reason of the rule; at most `MOST_REASON` characters on one line.
     pub reason: Option<String>,
-    /// The line of the file it stands on, where there is a file.
+    /// The line of the file, if there is a file.
     pub line: Option<usize>,
 }
 
-/// A reason is shown beside a question, where long text would push the question away.
+/// A reason is shown next to a question, and a long text would push the question off the screen.
 const MOST_REASON: usize = 200;
 
-/// What is wrong with an item, and the byte at which it stands.
+/// The error of an item, and its byte offset.
 type RuleItemError = (String, Option<usize>);
 
 impl RuleSettings {
@@ -31,7 +31,7 @@ impl RuleSettings {
         RuleSettings { rule: rule.into(), ..RuleSettings::default() }
     }
 
-    /// The rules of an item, with the byte each begins at; or what is wrong, and where.
+    /// The rules of an item, with the byte offset of each; or an error with its offset.
     pub(super) fn read(item: &Item) -> Result<Vec<(RuleSettings, Option<usize>)>, RuleItemError> {
         let start = |span: Option<std::ops::Range<usize>>| span.map(|s| s.start);
         if let Some(tables) = item.as_array_of_tables() {
@@ -81,7 +81,7 @@ fn of_table(table: &dyn TableLike, at: Option<usize>) -> Result<RuleSettings, Ru
 }
 
 impl fmt::Display for RuleSettings {
-    /// As it would stand in a file.
+    /// As it would be written in a file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let quoted = |text: &str| Value::from(text).to_string().trim().to_string();
         let list = |texts: &[String]| texts.iter().map(|t| quoted(t)).collect::<Vec<_>>().join(", ");

@@ -1,5 +1,5 @@
-//! Edits a TOML file that a person wrote: what is set changes, and every other byte stays: comments, blank lines, order,
-//! line ends, the byte order mark.
+//! Edits a TOML file that a person wrote: the set keys change, and every other byte remains: comments, blank lines,
+//! order, line ends and the byte order mark.
 
 use similar::{Algorithm, DiffTag};
 use toml_edit::{DocumentMut, Item, Table, TableLike, TomlError, Value};
@@ -22,11 +22,11 @@ impl TomlText {
         path.iter().try_fold(self.document.as_item(), |item, key| item.get(key))?.as_str()
     }
 
-    /// Sets a key below the tables that lead to it. `comment` is written above a key that is new. False where something
-    /// on the way is no table.
+    /// Sets a key below the tables that lead to it. `comment` is written above a new key. False if a parent of the key
+    /// is not a table.
     pub fn set(&mut self, path: &[&str], text: &str, comment: &str) -> bool {
         let Some((key, tables)) = path.split_last() else { return false };
-        // The root is written before its comments where the file has nothing else: they get a blank line above them.
+        // In a file with only comments, the writer puts the root before them: the comments get a blank line above.
         let is_bare = self.document.as_table().is_empty();
         let trailing = self.document.trailing().as_str().unwrap_or("").to_string();
         let mut table: &mut dyn TableLike = self.document.as_table_mut();
@@ -34,7 +34,7 @@ impl TomlText {
             let is_last = depth + 1 == tables.len();
             let entry = table.entry(name).or_insert_with(|| {
                 let mut new = Table::new();
-                // Only the table that holds values has a header of its own.
+                // Only the table that contains values has a header of its own.
                 new.set_implicit(!is_last);
                 new.decor_mut().set_prefix("\n");
                 Item::Table(new)
@@ -76,7 +76,7 @@ impl TomlText {
         table.remove(key);
     }
 
-    /// The file as it is to be written.
+    /// The new text of the file.
     pub fn text(&self) -> String {
         let (mark, before) = match self.before.strip_prefix(BYTE_ORDER_MARK) {
             Some(rest) => (BYTE_ORDER_MARK.to_string(), rest),

@@ -2,7 +2,7 @@
 
 use toml_edit::Item;
 
-/// A value for a person: the value itself if it is short and plain, else its type.
+/// A value for a person: the value itself if it is short and plain, otherwise its type.
 pub(super) fn found(item: &Item) -> String {
     item.as_value().map_or_else(|| format!("a {}", item.type_name()), found_value)
 }

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 /// The largest settings file that is read, in bytes: a project's file comes from anyone.
 const LARGEST: u64 = 4 << 20;
 
-/// A project's settings file, read and checked, with the person's word on it.
+/// A project's settings file, parsed and checked, and whether the person trusts it.
 #[derive(Debug)]
 pub struct ProjectSettings {
     pub path: PathBuf,
-    /// The text that was read and hashed: what the person is shown is what applies.
+    /// The text that was read and hashed: the text that the person is shown is the text that applies.
     pub text: String,
     pub hash: String,
     pub layer: SettingsLayer,
@@ -23,7 +23,7 @@ pub struct ProjectSettings {
 }
 
 impl ProjectSettings {
-    /// Reads the file once; its hash, its layer and the text that is shown are of the same bytes.
+    /// Reads the file once; its hash, its layer and the shown text come from the same bytes.
     pub fn read(path: &Path, trust: &TrustStore) -> io::Result<ProjectSettings> {
         let text = regular_file::read_to_string(path, LARGEST)?;
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
@@ -49,7 +49,7 @@ impl ProjectSettings {
     }
 }
 
-/// What the person has trusted, in a file of placet's own.
+/// The files that the person trusts, in a file of placet's own.
 #[derive(Debug)]
 pub struct TrustStore {
     path: PathBuf,
@@ -66,12 +66,12 @@ impl TrustStore {
         TrustStore { path: path.into(), trusted }
     }
 
-    /// True when this very content was trusted at this place.
+    /// True if exactly this content was trusted at this path.
     pub fn trusts(&self, path: &Path, hash: &str) -> bool {
         self.trusted.get(&path.to_string_lossy().into_owned()).is_some_and(|known| known == hash)
     }
 
-    /// Remembers the word; written whole or not at all.
+    /// Records the trust; the file is written whole or not at all.
     pub fn trust(&mut self, path: &Path, hash: &str) -> io::Result<()> {
         self.trusted.insert(path.to_string_lossy().into_owned(), hash.into());
         let dir = self.path.parent().unwrap_or(Path::new("."));

@@ -1,4 +1,4 @@
-//! The value of one setting, and how it would stand in a file.
+//! The value of one setting, and its form in a file.
 
 use super::hook_settings::HookSettings;
 use super::rule_settings::RuleSettings;
@@ -16,7 +16,7 @@ pub enum SettingValue {
 }
 
 impl fmt::Display for SettingValue {
-    /// As it would stand in a file.
+    /// As it would be written in a file.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SettingValue::Text(text) => write!(f, "{}", Value::from(text.as_str()).to_string().trim()),

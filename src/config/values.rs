@@ -1,5 +1,4 @@
-//! The values of all layers together, by name. Only `settings/` asks for a key by its name: everybody else reads the
-//! typed fields that come of it.
+//! The values of all layers, by name. Only `settings/` reads a key by its name: all other code reads the typed fields.
 
 use super::hook_settings::HookSettings;
 use super::origin::{AuthorTrust, SettingOrigin};
@@ -8,7 +7,7 @@ use super::settings::first;
 use super::value::SettingValue;
 use std::collections::BTreeMap;
 
-/// Lists are joined over all layers; of everything else the strongest layer's word counts.
+/// Lists are joined over all layers; for everything else the value of the strongest layer applies.
 #[derive(Debug, Default)]
 pub(super) struct MergedSettings {
     values: BTreeMap<String, (SettingValue, SettingOrigin)>,
@@ -58,7 +57,7 @@ impl MergedSettings {
         self.values.get(name).map(|(value, _)| value)
     }
 
-    /// True when a layer has a value for the key. An empty text is none.
+    /// True if a layer has a value for the key. An empty text does not count.
     pub(super) fn is_set(&self, name: &str) -> bool {
         match self.values.get(name) {
             None | Some((_, SettingOrigin::Default)) => false,
@@ -97,7 +96,7 @@ impl MergedSettings {
         rows
     }
 
-    /// A hook that a project says without the person's trust.
+    /// A hook of a project that the person does not trust.
     pub(super) fn put_foreign(&mut self, hook: HookSettings, origin: &SettingOrigin) {
         let origin = origin.at_line(hook.line);
         self.hooks.push((hook, origin, AuthorTrust::Untrusted));
@@ -105,10 +104,10 @@ impl MergedSettings {
 
     pub(super) fn put(&mut self, name: String, setting: SettingValue, origin: SettingOrigin) {
         match setting {
-            // A list that is a choice of its own replaces the default; rules add up over all layers.
+            // A list that is a choice replaces the default; rules add up over all layers.
             SettingValue::Texts(items) => {
                 let items = items.into_iter().map(|item| (item, origin.clone()));
-                // No layer takes away what another one protects.
+                // No layer removes what another layer protects.
                 if name == "permission.protected" {
                     self.lists.entry(name).or_default().extend(items);
                 } else {
@@ -135,7 +134,7 @@ impl MergedSettings {
     }
 }
 
-/// Where the items of a list came from.
+/// The origins of the items of a list.
 fn joined<'a>(origins: impl Iterator<Item = &'a SettingOrigin>) -> String {
     let mut told: Vec<String> = origins.map(ToString::to_string).collect();
     told.dedup();

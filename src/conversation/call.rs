@@ -14,8 +14,8 @@ pub struct ToolCall {
     pub input: CallInput,
 }
 
-/// A call's arguments as they arrived. What is not one JSON object is kept as text and never run:
-/// guessing `{}` would run something nobody asked for.
+/// A call's arguments as they arrived. Arguments that are not one JSON object are stored as text and never run: the
+/// guess `{}` would run something that nobody asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallInput {
@@ -24,15 +24,15 @@ pub enum CallInput {
 }
 
 impl CallInput {
-    /// Reads arguments as streamed. Nothing at all means an empty object: some servers send that for a call
-    /// without arguments.
+    /// Parses arguments as streamed. No text at all means an empty object: some servers send that for a call without
+    /// arguments.
     pub fn parse(raw: &str) -> CallInput {
         if raw.trim().is_empty() {
             return CallInput::Object(Value::Object(serde_json::Map::new()));
         }
         match serde_json::from_str::<Value>(raw) {
             Ok(value) if value.is_object() => match duplicate_key(raw) {
-                // Which of the two was meant is anybody's guess.
+                // Nobody can know which of the two was meant.
                 Some(reason) => CallInput::Malformed { raw: raw.into(), reason },
                 None => CallInput::Object(value),
             },
@@ -56,16 +56,16 @@ impl CallInput {
     }
 }
 
-/// What is wrong where a name is given twice in one object, at any depth.
+/// The error if a name occurs twice in one object, at any depth.
 fn duplicate_key(raw: &str) -> Option<String> {
     serde_json::from_str::<UniqueKeys>(raw).err().map(|e| {
         let words = e.to_string();
-        // Without the place that the parser adds: the words say enough.
+        // Without the position that the parser adds: the text is clear enough.
         words.split(" at line ").next().unwrap_or(&words).to_string()
     })
 }
 
-/// Reads any JSON and keeps nothing of it; refuses an object with one name twice.
+/// Parses any JSON and stores nothing of it; refuses an object with a duplicate name.
 struct UniqueKeys;
 
 impl<'de> Deserialize<'de> for UniqueKeys {
@@ -142,7 +142,7 @@ pub enum CallOutcome {
     Done,
     /// The tool could not; the text says why and what to do next.
     Failed,
-    /// The person or a rule said no.
+    /// The person or a rule refused.
     Denied,
     /// The turn was stopped before or while it ran.
     Interrupted,
@@ -184,7 +184,7 @@ impl CallResult {
         CallResult::new(call, outcome, vec![Part::text(text)])
     }
 
-    /// The answer to a call that was not carried out.
+    /// The answer to a call that did not run to its end.
     pub fn interrupted(call: &ToolCall, at: CallInterruption) -> CallResult {
         CallResult::new(call, CallOutcome::Interrupted, vec![Part::Note(Note::Interrupted { at })])
     }
@@ -193,7 +193,7 @@ impl CallResult {
         self.outcome != CallOutcome::Done
     }
 
-    /// What the model reads of it.
+    /// The text of the result that the model reads.
     pub fn body(&self) -> String {
         words_of(&self.parts)
     }

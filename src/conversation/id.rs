@@ -1,9 +1,9 @@
-//! Names of calls and sessions.
+//! IDs of calls and sessions.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A call's name as the provider gave it; unique within one answer, not across a session.
+/// A call's ID from the provider; unique within one answer, not across a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub String);
@@ -24,13 +24,13 @@ impl fmt::Display for CallId {
     }
 }
 
-/// A session's name: 16 lower-case base-32 characters, the first ones from the clock, so that names sort by age.
+/// A session's ID: 16 lower-case base-32 characters, the first ones from the clock, so that IDs sort by age.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(pub String);
 
 impl SessionId {
-    /// Builds a name from milliseconds since 1970 and 32 random bits; the caller supplies both.
+    /// Builds an ID from milliseconds since 1970 and 32 random bits; the caller supplies both.
     pub fn from_parts(millis: u64, random: u32) -> SessionId {
         const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
         let wide = (u128::from(millis) & ((1 << 48) - 1)) << 32 | u128::from(random);

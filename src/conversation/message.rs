@@ -1,4 +1,4 @@
-//! A message: what the person said, what the model answered, what the calls gave back.
+//! A message: from the person, an answer of the model, or the results of calls.
 
 use super::{CallResult, Image, Part, TokenUsage, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,8 @@ impl Message {
         Message::User { parts: vec![Part::text(text)] }
     }
 
-    /// The same with each note as the text that a model reads: for what compares or stores requests as they are sent.
+    /// The same with each note as the text that a model reads: for code that compares or stores requests as they are
+    /// sent.
     #[must_use]
     pub fn in_words(&self) -> Message {
         let mut message = self.clone();
@@ -36,7 +37,7 @@ impl Message {
         message
     }
 
-    /// What the model did not write: what the person said, or what the calls returned.
+    /// The parts that the model did not write: of the person's message, or of the results of calls.
     pub fn parts(&self) -> Box<dyn DoubleEndedIterator<Item = &Part> + '_> {
         match self {
             Message::User { parts } => Box::new(parts.iter()),
@@ -70,10 +71,10 @@ pub struct AssistantMessage {
     pub stop: StopReason,
     #[serde(default)]
     pub usage: TokenUsage,
-    /// The model that wrote it: thinking signatures go back only to the same one.
+    /// The model that wrote it: reasoning signatures are sent back only to the same model.
     #[serde(default)]
     pub model: String,
-    /// Who answered, where it was another provider than the one that was asked.
+    /// The provider that answered, if it is not the requested provider.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub provider: String,
 }
@@ -105,7 +106,8 @@ pub enum AssistantBlock {
     Call(ToolCall),
 }
 
-/// The model's own reasoning. Kept because some providers want it back, unchanged, with the calls that followed it.
+/// The model's own reasoning. It is stored because some providers require it, unchanged, with the calls that followed
+/// it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ThinkingBlock {
     pub text: String,
@@ -115,7 +117,7 @@ pub struct ThinkingBlock {
     /// Reasoning the provider gave only in encrypted form; opaque.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redacted: Option<String>,
-    /// The wire format that `signature` and `redacted` belong to; empty for Anthropic's, which came first.
+    /// The wire format of `signature` and `redacted`; empty for Anthropic's, which came first.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub wire: String,
 }
@@ -128,7 +130,7 @@ pub enum StopReason {
     ToolUse,
     MaxTokens,
     Refusal,
-    /// The stream broke or was stopped; what is there is what had arrived. Its calls are never run.
+    /// The stream broke or was stopped; the message has what had arrived. Its calls are never run.
     Cut,
     Other(String),
 }

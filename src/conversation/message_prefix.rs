@@ -1,17 +1,17 @@
-//! The beginning of a long conversation that was summed up: how much of it there is, and where the whole can be read.
+//! The beginning of a long conversation that was summarized: its length, and the source of the messages.
 //!
-//! What is sent to a model needs the end alone, so taking a conversation up again must not cost what all of it costs.
-//! This knows no store: the owner of the messages gives the way to them.
+//! A request to a model needs only the end, and so a resume must not load the whole conversation. This module knows no
+//! store: the owner of the messages provides the source.
 
 use super::{Message, Note, Part};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Where the messages are.
+/// The source of the messages.
 pub trait MessageSource: Send + Sync {
     /// All of them, in order.
     fn messages(&self) -> Vec<Message>;
-    /// The round in which `tool` last did what was asked: the answer, then its results.
+    /// The round of the last successful call of `tool`: the answer, then its results.
     fn round(&self, tool: &str) -> Vec<Message>;
 }
 
@@ -20,12 +20,12 @@ pub struct MessagePrefix {
     count: usize,
     said: usize,
     kept: Arc<dyn MessageSource>,
-    /// With what follows behind it, once somebody has looked.
+    /// The messages, including those after the prefix, once somebody has read them.
     whole: OnceLock<Vec<Message>>,
 }
 
 impl MessagePrefix {
-    /// `count` messages, of which the person said so many.
+    /// `count` messages, of which `said` are from the person.
     pub fn new(count: usize, said: usize, kept: Arc<dyn MessageSource>) -> MessagePrefix {
         MessagePrefix { count, said, kept, whole: OnceLock::new() }
     }
@@ -45,7 +45,7 @@ impl MessagePrefix {
     pub(super) fn with(&self, after: &[Message]) -> &[Message] {
         self.whole.get_or_init(|| {
             let mut all = self.kept.messages();
-            // Places in the conversation are counted from its beginning: a message that is lost keeps its place.
+            // Positions in the conversation are counted from its beginning: a lost message retains its position.
             let lost = || Message::User { parts: vec![Part::Note(Note::MessageLost)] };
             all.resize_with(self.count, lost);
             all.extend_from_slice(after);
@@ -53,7 +53,7 @@ impl MessagePrefix {
         })
     }
 
-    /// What was read, for it to be kept by another.
+    /// Moves the loaded messages out, to be stored elsewhere.
     pub(super) fn take(&mut self) -> Option<Vec<Message>> {
         self.whole.take()
     }

@@ -1,8 +1,7 @@
-//! The words every floor shares: what was said, what was called, what came back.
+//! The vocabulary that every module shares: messages, calls, results.
 //!
-//! An illegal conversation cannot be built: [`Transcript::push`] refuses a message that would leave a call
-//! unanswered, because every provider rejects such a history for ever after.
-//! Knows no provider, no tool and no screen.
+//! An invalid conversation cannot be built: [`Transcript::push`] refuses a message that would leave a call unanswered,
+//! because every provider rejects such a history for ever after. This module knows no provider, no tool and no screen.
 
 mod call;
 mod fact;

@@ -1,15 +1,15 @@
 //! What placet itself adds to a conversation: facts as values, one variant for each.
 //!
-//! A file, a command, a tool, a server or a paste can hold any text, but none of them can hold a [`Note`]: a note is made
-//! by placet's own code and stored as a value of its own, so nothing is ever recognised by how a text begins. The
-//! sentences that a model reads are made from it in [`super::words`], when a request is encoded.
+//! A file, a command, a tool, a server or a paste can contain any text, but none of them can contain a [`Note`]:
+//! placet's own code makes a note and stores it as a separate value, and so nothing is ever recognised by how a text
+//! begins. [`super::words`] makes the sentences that a model reads, when a request is encoded.
 
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub enum Note {
-    /// The mode, where the model was last told another one.
+    /// The mode, if it differs from the mode that was last reported to the model.
     Mode { mode: String, meaning: String },
     /// The project's AGENTS.md.
     Instructions { text: String, edition: InstructionsVersion },
@@ -23,15 +23,15 @@ pub enum Note {
     WorkLeftOut,
     /// A background command ended.
     JobEnded(JobEnd),
-    /// Background commands that placet can no longer reach.
+    /// Background commands to which placet has lost access.
     JobsLost { jobs: Vec<u32> },
     /// The next part is a file that the person attached.
     AttachedFile { path: String },
     /// The next part is a scratchpad that the person attached.
     AttachedScratchpad { name: String },
-    /// What the person decided in a review, as JSON; and the same in short, for the person.
+    /// The person's decisions in a review, as JSON; and the same in short, for the person.
     Review { report: String, brief: String },
-    /// The same call came to the same result so many times.
+    /// The same call had the same result this number of times.
     Repeated { times: u32 },
     /// The model's last answer had no content.
     EmptyAnswer,
@@ -43,29 +43,29 @@ pub enum Note {
     PictureLeftOut,
     /// A picture or a PDF that is not sent.
     PictureHidden { kind: String, name: String, reason: String },
-    /// A picture that an imported file names and does not hold.
+    /// A picture that an imported file names and does not contain.
     PictureMissing { name: String },
     /// A result that the provider refused.
     ResultRefused { tool: String },
-    /// The conversation as text, because the provider refused it as it was.
+    /// The conversation as text, because the provider refused its usual form.
     PlainHistory { text: String, scope: HistoryScope },
     /// A piece of a conversation that begins with an answer.
     GoesOn,
-    /// Asks for a summary, with regard to `focus` where it is not empty.
+    /// Asks for a summary, with regard to `focus` unless it is empty.
     SumUp { focus: String },
-    /// An answer that a hook withholds; its words stand in its place.
+    /// A hook withholds an answer; the hook's reason replaces it.
     AnswerWithheld { reason: String },
     /// A message of a damaged session.
     MessageLost,
     /// A change that could not be written to its mounted store.
     NotStored { reason: String },
-    /// What a command changed at a lower level than the conversation's, and placet discarded.
+    /// Changes of a command at a lower level than the conversation's, which placet discarded.
     WriteDownBlocked { level: String, files: Vec<BlockedWrite>, more: usize },
     /// A note of a session of an earlier format, of which only the sentence is known.
     Earlier { text: String },
 }
 
-/// Which of the project's instructions these are.
+/// The first or a changed version of the project's instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InstructionsVersion {
@@ -73,7 +73,7 @@ pub enum InstructionsVersion {
     Changed,
 }
 
-/// How much of a conversation [`Note::PlainHistory`] holds.
+/// How much of a conversation [`Note::PlainHistory`] contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryScope {
@@ -94,7 +94,7 @@ pub struct BlockedWrite {
 pub enum CallInterruption {
     /// The person stopped the turn before the call ran.
     BeforeItRan,
-    /// The call was told to stop and did not in time.
+    /// The call was asked to stop and did not stop in time.
     Abandoned,
     /// placet itself ended first.
     PlacetStopped,
@@ -107,11 +107,11 @@ pub struct JobEnd {
     /// `exit code 0 after 2.0 s`
     pub how: String,
     pub command: String,
-    /// What it did to files, in lines; empty where it did nothing.
+    /// Its effects on files, in lines; empty without effects.
     pub effects: String,
 }
 
-/// Notes of which the newest of each kind holds until another replaces it: they outlive the messages they came with.
+/// Notes of which the newest of each kind applies until another replaces it: they outlive their messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PinnedNoteKind {
     Summary,
@@ -135,7 +135,7 @@ impl Note {
         }
     }
 
-    /// Whether placet puts such a note behind a result; the others belong to what the person says.
+    /// Whether placet puts such a note after a result; the others belong to the person's message.
     pub fn may_follow_results(&self) -> bool {
         matches!(
             self,
@@ -149,7 +149,7 @@ impl Note {
         )
     }
 
-    /// The long text in it that other people wrote, which may be redacted, or cut to fit a window.
+    /// The long text of other people in the note, which may be redacted, or cut to fit a window.
     pub fn text_mut(&mut self) -> Option<&mut String> {
         match self {
             Note::Instructions { text, .. }

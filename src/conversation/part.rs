@@ -1,5 +1,5 @@
-//! A piece of content: text, a picture, or a note of placet's own. Pictures travel as bytes; base64 exists only while a request is encoded. A PDF
-//! goes the way of a picture, because all that is done with it is the same: it is kept by its hash, sent, or left out.
+//! A piece of content: text, a picture, or one of placet's own notes. Pictures are bytes in memory; base64 exists only
+//! while a request is encoded. A PDF is handled like a picture: it is stored by its hash, sent, or omitted.
 
 use super::Note;
 use serde::{Deserialize, Serialize};
@@ -11,12 +11,12 @@ const PDF: &str = "application/pdf";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Part {
-    /// Somebody else's words: the person's, a file's, a command's. Never placet's own.
+    /// Text of others: of the person, a file, a command. Never placet's own.
     Text {
         text: String,
     },
     Image(Image),
-    /// placet's own: no text can become one.
+    /// placet's own: no text can become a note.
     Note(Note),
 }
 
@@ -39,7 +39,7 @@ impl Part {
         }
     }
 
-    /// What a model reads of it: a text as it is, a note in words, nothing of a picture.
+    /// The text that a model reads: a text unchanged, a note as sentences, nothing for a picture.
     pub fn words(&self) -> Option<Cow<'_, str>> {
         match self {
             Part::Text { text } => Some(Cow::Borrowed(text)),
@@ -55,7 +55,7 @@ impl Part {
         }
     }
 
-    /// Every text in it that did not come from placet itself: for what looks for secrets.
+    /// Every text in it that did not come from placet itself: for the search for secrets.
     pub fn foreign_texts_mut(&mut self) -> Vec<&mut String> {
         match self {
             Part::Text { text } => vec![text],
@@ -71,32 +71,32 @@ impl From<Note> for Part {
     }
 }
 
-/// The texts of `parts`, one after another with line breaks between; pictures and notes are left out.
+/// The texts of `parts`, one after another with line breaks between; pictures and notes are omitted.
 pub fn text_of(parts: &[Part]) -> String {
     parts.iter().filter_map(Part::as_text).collect::<Vec<_>>().join("\n")
 }
 
-/// What a model reads of `parts`, one after another with line breaks between; pictures are left out.
+/// The text that a model reads of `parts`, one after another with line breaks between; pictures are omitted.
 pub fn words_of(parts: &[Part]) -> String {
     parts.iter().filter_map(Part::words).collect::<Vec<_>>().join("\n")
 }
 
-/// A picture that has really been decoded once, or a PDF, which is nothing but bytes here. `hash` (blake3, hex) names its bytes in the session's blob store;
-/// serialised forms carry the hash and not the bytes.
+/// A picture that was decoded once, or a PDF, which is only bytes here. `hash` (blake3, hex) identifies its bytes in
+/// the session's blob store; serialised forms contain the hash and not the bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Image {
-    /// `image/png`, `image/jpeg`, ...: what the bytes are, whatever the file was called.
+    /// `image/png`, `image/jpeg`, ...: the type of the bytes, whatever the name of the file.
     pub media_type: String,
     /// In pixels; 0 for a PDF.
     pub width: u32,
     pub height: u32,
-    /// Where it came from, for the person and for the note that replaces it when it cannot be sent.
+    /// Its origin, for the person and for the note that replaces a picture that cannot be sent.
     pub name: String,
     pub hash: String,
-    /// What was done to it before it came here: converted, scaled.
+    /// The changes that were made to it before: converted, scaled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Of a PDF its bytes, which may not have been read; 0 for a picture, whose pixels say what it costs.
+    /// The size of a PDF, whose bytes may not have been read; 0 for a picture, whose pixels determine its cost.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub size: u64,
     #[serde(skip)]
@@ -122,7 +122,7 @@ impl Image {
         }
     }
 
-    /// A PDF as it is. Nobody looks into it: not whether it is whole, and not how many pages it has.
+    /// A PDF, unchanged. Nothing parses it: neither whether it is complete, nor how many pages it has.
     pub fn pdf(name: &str, bytes: Arc<[u8]>) -> Image {
         let size = bytes.len() as u64;
         Image { size, ..Image::new(PDF, 0, 0, name, bytes) }
@@ -132,13 +132,13 @@ impl Image {
         self.media_type == PDF
     }
 
-    /// What it is to a person.
+    /// Its kind, as a word for a person.
     pub fn word(&self) -> &'static str {
         if self.is_pdf() { "PDF" } else { "picture" }
     }
 
-    /// About what it costs: providers count a token for some 750 pixels. The pages of a PDF are not counted; a page of some
-    /// 40 kB costs some 2,000 tokens.
+    /// Its approximate cost: providers count a token for about 750 pixels. The pages of a PDF are not counted; a page
+    /// of about 40 kB costs about 2,000 tokens.
     pub fn tokens(&self) -> u64 {
         if self.is_pdf() {
             return self.size.div_ceil(20).clamp(2_000, 200_000);
@@ -146,7 +146,7 @@ impl Image {
         (u64::from(self.width) * u64::from(self.height)).div_ceil(750).clamp(100, 5000)
     }
 
-    /// The line that stands for the picture where it cannot be shown or sent.
+    /// The line that replaces a picture that cannot be shown or sent.
     pub fn describe(&self) -> String {
         if self.is_pdf() {
             return format!("{} ({}, {} bytes)", self.name, self.media_type, self.size);

@@ -1,4 +1,4 @@
-//! What a tool tells the model about itself.
+//! How a tool describes itself to the model.
 
 use serde_json::Value;
 

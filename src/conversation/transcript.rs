@@ -1,14 +1,14 @@
-//! The conversation so far, always in a state that a provider accepts.
+//! The present conversation, always in a state that a provider accepts.
 
 use super::message_prefix::MessagePrefix;
 use super::{CallId, CallInterruption, CallResult, ConversationSummary, Image, Message};
 use std::borrow::Cow;
 use thiserror::Error;
 
-/// An append-only list of messages. Invariants: every call is answered by exactly one result in the very next
-/// message, in the order of the calls; call ids are unique within their answer; nothing is empty.
+/// An append-only list of messages. Invariants: every call is answered by exactly one result in the very next message,
+/// in the order of the calls; call ids are unique within their answer; nothing is empty.
 ///
-/// Its beginning may still lie elsewhere: it is read when somebody looks at it, and nobody who looks can tell.
+/// Its beginning may still be in a store: it is loaded on first access, which the caller does not notice.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     earlier: Option<MessagePrefix>,
@@ -34,17 +34,17 @@ pub enum TranscriptError {
 }
 
 impl Transcript {
-    /// A conversation that goes on from a beginning which is not read yet.
+    /// A conversation after a beginning that is not loaded yet.
     pub fn after(earlier: MessagePrefix) -> Transcript {
         Transcript { earlier: Some(earlier), messages: Vec::new() }
     }
 
-    /// All of them. What lies elsewhere is read for it, and kept from then on.
+    /// All messages. Loads the beginning from its source on first use, and stores it.
     pub fn messages(&self) -> &[Message] {
         self.earlier.as_ref().map_or(&self.messages, |earlier| earlier.with(&self.messages))
     }
 
-    /// How many messages lie elsewhere.
+    /// How many messages are in the source.
     pub fn begins(&self) -> usize {
         self.earlier.as_ref().map_or(0, MessagePrefix::count)
     }
@@ -69,13 +69,13 @@ impl Transcript {
         self.since(self.len().saturating_sub(1)).last()
     }
 
-    /// How often the person said something.
+    /// How many messages the person wrote.
     pub fn user_message_count(&self) -> usize {
         let said = self.messages.iter().filter(|m| matches!(m, Message::User { .. })).count();
         self.earlier.as_ref().map_or(0, MessagePrefix::user_message_count) + said
     }
 
-    /// The conversation as the model has it: from the summary on, where there is one.
+    /// The conversation as the model gets it: from the summary on, if there is one.
     pub fn over(&self, summary: Option<&ConversationSummary>) -> Cow<'_, [Message]> {
         match summary {
             None => Cow::Borrowed(self.messages()),
@@ -86,12 +86,12 @@ impl Transcript {
         }
     }
 
-    /// The round in which `tool` last did what was asked, of the part that lies elsewhere: the answer, then its results.
+    /// The round of the last successful call of `tool` in the part that is in the source: the answer, then its results.
     pub fn earlier_round(&self, tool: &str) -> Vec<Message> {
         self.earlier.as_ref().map_or_else(Vec::new, |earlier| earlier.round(tool))
     }
 
-    /// What was read of the beginning is now a part of this.
+    /// Moves the loaded beginning into `messages`.
     fn merge_earlier(&mut self) {
         if let Some(whole) = self.earlier.as_mut().and_then(MessagePrefix::take) {
             self.messages = whole;
@@ -153,7 +153,7 @@ impl Transcript {
         }
     }
 
-    /// Answers every open call as interrupted: what a crash or a kill left behind. Returns the message it added.
+    /// Answers every open call as interrupted, after a crash or a kill. Returns the message that it added.
     pub fn close_open_calls(&mut self, at: CallInterruption) -> Option<Message> {
         let results: Vec<CallResult> = match self.messages.last() {
             Some(Message::Assistant(answer)) => {
@@ -170,7 +170,7 @@ impl Transcript {
         Some(message)
     }
 
-    /// Forgets everything from the message `index` on, and returns it.
+    /// Removes the messages from `index` on, and returns them.
     pub fn truncate(&mut self, index: usize) -> Vec<Message> {
         if index < self.begins() {
             self.messages();
@@ -180,7 +180,8 @@ impl Transcript {
         self.messages.split_off(at.min(self.messages.len()))
     }
 
-    /// Every picture of what is here, for its bytes to be put in: they are no part of what must hold.
+    /// Every picture of the loaded messages, so that the caller can fill in its bytes: the invariants do not depend on
+    /// the bytes.
     pub fn pictures_mut(&mut self) -> impl Iterator<Item = &mut Image> {
         self.merge_earlier();
         self.messages.iter_mut().flat_map(Message::pictures_mut)

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// `input` leaves out what was read from or written to the provider's cache; the three add up to the prompt.
+/// `input` excludes what was read from or written to the provider's cache; the three add up to the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
     pub input: u64,
@@ -12,13 +12,13 @@ pub struct TokenUsage {
     pub cache_read: u64,
     #[serde(default)]
     pub cache_write: u64,
-    /// Of `output`, the tokens of reasoning, where the provider tells them apart.
+    /// The reasoning tokens in `output`, if the provider counts them separately.
     #[serde(default)]
     pub reasoning: u64,
 }
 
 impl TokenUsage {
-    /// Everything the model had before it: what fills the context window.
+    /// The whole prompt: what fills the context window.
     pub fn prompt(&self) -> u64 {
         self.input + self.cache_read + self.cache_write
     }

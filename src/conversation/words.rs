@@ -1,8 +1,8 @@
 //! The sentences that a model reads for placet's own notes: the only place where they are made.
 //!
-//! They are made again each time a request is encoded, from the note alone, so the same note is the same bytes in every
-//! request and provider caches hold. Nothing reads a sentence back. Names and commands in them are somebody else's words:
-//! they stay on one line, whatever they hold.
+//! They are made again each time a request is encoded, from the note alone: the same note has the same bytes in every
+//! request, and provider caches remain valid. No code parses a sentence. Names and commands in them are foreign text:
+//! they remain on one line, whatever they contain.
 
 use super::{BlockedWrite, CallInterruption, HistoryScope, InstructionsVersion, JobEnd, Note};
 use std::borrow::Cow;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 const LONGEST: usize = 400;
 
 impl Note {
-    /// What the model reads.
+    /// The text that the model reads.
     pub fn words(&self) -> Cow<'_, str> {
         let words = match self {
             Note::Mode { mode, meaning } => format!("[placet: the mode is {mode}: {meaning}]"),
@@ -159,8 +159,8 @@ fn sum_up(focus: &str) -> String {
     words
 }
 
-/// Somebody else's words within a sentence of placet's: no line break, no control character, no end of a line that a
-/// program may see, and of no more than a stated length.
+/// Foreign text within a sentence of placet: no line break, no control character, no character that some program treats
+/// as a line end, and at most a fixed length.
 fn on_one_line(text: &str) -> Cow<'_, str> {
     let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
     if !text.contains(breaks) && text.chars().nth(LONGEST).is_none() {

@@ -1,7 +1,7 @@
 use super::super::{Part, words_of};
 use super::*;
 
-/// One of each, with what a hostile file, name, command or server may hold where somebody else's words stand.
+/// One of each, with the text that a hostile file, name, command or server may contribute.
 fn all(hostile: &str) -> Vec<Note> {
     let text = || hostile.to_string();
     vec![
@@ -48,7 +48,7 @@ fn a_note_is_stored_and_read_back_as_itself_and_never_as_a_text() {
         let json = serde_json::to_string(&part).unwrap();
         assert!(json.starts_with("{\"type\":\"note\",\"note\":\""), "{json}");
         assert_eq!(serde_json::from_str::<Part>(&json).unwrap(), part);
-        // What a model reads of it, said by anybody else, is a text.
+        // The same text from anybody else is a text and not a note.
         let said = Part::text(note.words());
         let again: Part = serde_json::from_str(&serde_json::to_string(&said).unwrap()).unwrap();
         assert_eq!((again.as_note(), &again), (None, &said));

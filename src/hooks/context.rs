@@ -1,26 +1,26 @@
-//! Where hooks are asked, and what they are told.
+//! The points at which hooks are asked, and their input.
 
 use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// The points, named as Triggerfish names them.
+/// The points, with the names that Triggerfish uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum HookPoint {
     /// A request is about to be sent to the provider.
     PreContextInjection,
-    /// A call was understood, and is not decided yet.
+    /// A call was parsed, and is not decided yet.
     PreToolCall,
-    /// A call has run; its result has gone nowhere yet.
+    /// A call has run; its result has not been sent anywhere yet.
     PostToolResponse,
-    /// An answer is whole, and is not shown yet.
+    /// An answer is complete, and is not shown yet.
     PreOutput,
     /// The provider's key is about to be used for the first time in a conversation.
     SecretAccess,
     /// A conversation is about to be left for a new one.
     SessionReset,
-    /// The agent is given something to do.
+    /// The agent gets a task.
     AgentInvocation,
     /// A call came from an MCP client; asked before PRE_TOOL_CALL.
     McpToolCall,
@@ -59,13 +59,13 @@ impl HookPoint {
         matches!(self, HookPoint::PreToolCall | HookPoint::PostToolResponse | HookPoint::McpToolCall)
     }
 
-    /// True where a text is on its way that can be changed.
+    /// True if the point has a text that can be changed.
     pub fn can_redact(self) -> bool {
         matches!(self, HookPoint::PostToolResponse | HookPoint::PreOutput)
     }
 }
 
-/// What classification says of a call; `true` and `false` as words in what a program reads.
+/// The classification of a call; a program reads `true` and `false` as words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HookFlow {
     pub write_down: bool,
@@ -73,13 +73,13 @@ pub struct HookFlow {
     pub read_ceiling: bool,
 }
 
-/// What a hook is told. A program gets it as one JSON object.
+/// The input of a hook. A program gets it as one JSON object.
 #[derive(Clone, Debug, Default)]
 pub struct HookContext {
     pub tool: Option<String>,
-    /// The call's arguments; of other points what they are about.
+    /// The call's arguments; at other points the subject of the question.
     pub input: Value,
-    /// The result, the answer, or what is sent.
+    /// The result, the answer, or the content of the request.
     pub text: Option<String>,
     pub session_id: Option<String>,
     pub mode: String,
@@ -89,7 +89,7 @@ pub struct HookContext {
 }
 
 impl HookContext {
-    /// What a program reads on its standard input.
+    /// The JSON that a program reads on its standard input.
     pub(super) fn json(&self, point: HookPoint) -> Value {
         let mut all = self.words(point);
         all.insert("input".into(), self.input.clone());
@@ -99,7 +99,7 @@ impl HookContext {
         Value::Object(all)
     }
 
-    /// Everything but what it is about: also what `when` compares.
+    /// Everything except the subject: `when` compares these values too.
     pub(super) fn words(&self, point: HookPoint) -> serde_json::Map<String, Value> {
         let flag = |is: bool| Value::from(if is { "true" } else { "false" });
         let mut all = serde_json::Map::new();
@@ -115,7 +115,7 @@ impl HookContext {
         all
     }
 
-    /// What a pattern is compared with: an argument, the text on its way, or all arguments as JSON.
+    /// The text that a pattern is compared with: an argument, the text of the point, or all arguments as JSON.
     pub(super) fn subject(&self, argument: Option<&str>) -> Option<String> {
         let plain = |value: &Value| match value {
             Value::String(text) => text.clone(),

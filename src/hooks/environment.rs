@@ -1,4 +1,4 @@
-//! What a hook's program is given besides its input.
+//! The environment of a hook's program, in addition to its input.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,6 @@ use std::path::PathBuf;
 pub struct HookEnvironment {
     /// placet itself: see [`crate::process::supervise`].
     pub supervisor: PathBuf,
-    /// Names of environment variables that they do not see: the keys.
+    /// Names of environment variables that the programs do not see: the API keys.
     pub withheld: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! One hook: where it is asked, what it looks for, and what it says.
+//! One hook: its point, its pattern, and its effect.
 
 pub use super::environment::HookEnvironment;
 use super::ruling::{HookAction, HookRedaction};
@@ -9,17 +9,17 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
-/// Who wrote a hook.
+/// The author of a hook.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HookSource {
     /// The person, or a project they trust.
     #[default]
     Person,
-    /// A project that is not trusted: it can only make things stricter.
+    /// An untrusted project: its hooks can only make a session stricter.
     Project,
 }
 
-/// A hook as it is written.
+/// A hook as it is configured.
 #[derive(Clone, Debug, Default)]
 pub struct HookSpec {
     pub name: String,
@@ -29,13 +29,13 @@ pub struct HookSpec {
     pub tool: Option<String>,
     /// The argument a pattern is compared with: `path`, `options.depth`.
     pub argument: Option<String>,
-    /// Values of the context that must hold: `session_taint` is `CONFIDENTIAL`.
+    /// Values of the context that must match: `session_taint` is `CONFIDENTIAL`.
     pub when: Vec<(String, String)>,
     pub deny: Option<String>,
     pub ask: Option<String>,
     pub allow: Option<String>,
     pub redact: Option<String>,
-    /// What stands in place of what is redacted: `[redacted]`.
+    /// The text that replaces redacted text: `[redacted]`.
     pub with: Option<String>,
     /// Texts of which none may occur in a command.
     pub denylist: Vec<String>,
@@ -55,7 +55,7 @@ pub enum HookError {
         "the hook `{hook}` redacts at {point}, which does not support redaction; use POST_TOOL_RESPONSE or PRE_OUTPUT"
     )]
     Redacts { hook: String, point: &'static str },
-    /// Left alone, it would never match, and guard nothing.
+    /// Without this error it would never match, and guard nothing.
     #[error("the hook `{hook}` uses a field of a tool, but {point} has no tool")]
     Tool { hook: String, point: &'static str },
     #[error("the hook `{hook}` uses the unknown field `{key}`; available: {known}")]
@@ -64,7 +64,7 @@ pub enum HookError {
     Pattern { hook: String, reason: String },
 }
 
-/// The usual place in the order, and the time a program has.
+/// The default priority, and the time limit of a program.
 const PRIORITY: u64 = 500;
 const TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -112,7 +112,7 @@ impl Hook {
         let bad = |reason: String| HookError::Pattern { hook: spec.name.clone(), reason };
         let tool = spec.tool.as_deref().map(Glob::new).transpose().map_err(|e| bad(e.to_string()))?;
         let effect = effect(&spec, point)?;
-        // A list of forbidden words is about commands unless it says otherwise.
+        // A list of forbidden words applies to commands unless the hook sets another argument.
         let usual = matches!(effect, HookEffect::Denylist(_)).then(|| "command".to_string());
         Ok(Hook {
             tool: tool.map(|glob| glob.compile_matcher()),
@@ -143,7 +143,7 @@ impl Hook {
         self.point == point && self.tool.as_ref().is_none_or(|glob| glob.is_match(tool))
     }
 
-    /// Its opinion; `None` when it has none.
+    /// The hook's decision; `None` if it makes none.
     pub(super) async fn ask(
         &self,
         point: HookPoint,

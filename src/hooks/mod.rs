@@ -1,8 +1,8 @@
-//! The person's own rules at fixed points: programs that are asked, and patterns that are looked for.
+//! The person's own rules at fixed points: programs that are asked, and patterns that are searched.
 //!
 //! Deterministic and synchronous: at a point the hooks are asked one after the other, the highest priority first, and
-//! the first that has an opinion decides. A hook that fails, answers what cannot be read or takes too long blocks:
-//! what guards something must not be passed by breaking it.
+//! the first hook with a decision decides. A hook that fails, gives an invalid answer or takes too long blocks the
+//! call: nobody must be able to bypass a guard by breaking it.
 
 mod context;
 mod environment;
@@ -34,14 +34,14 @@ impl HookSet {
         self.hooks.is_empty()
     }
 
-    /// True when some hook may have something to say about `tool` at this point; `tool` is empty where there is none.
+    /// True if some hook may apply to `tool` at this point; `tool` is empty if there is no tool.
     pub fn has_hook_for(&self, point: HookPoint, tool: &str) -> bool {
         self.hooks.iter().any(|hook| hook.applies_to(point, tool))
     }
 
-    /// The first opinion wins; without one it is ALLOW. Redactions are no end: what they leave is shown to the next.
-    /// Hooks of a project that is not trusted come after all others and are asked in any case: they can make it
-    /// stricter and never looser.
+    /// The first decision applies; without a decision it is ALLOW. A redaction does not end the search: the next hook
+    /// sees the redacted text. Hooks of an untrusted project come after all others and are always asked: they can make
+    /// the decision stricter and never less strict.
     pub async fn decide(
         &self,
         point: HookPoint,
@@ -78,7 +78,7 @@ impl HookSet {
                     redactions.extend(more);
                     redacting.get_or_insert_with(|| hook.name().to_string());
                 }
-                // What was redacted stays redacted, whatever a later hook allows.
+                // Redacted text remains redacted, whatever a later hook allows.
                 Some(HookAction::Allow) if !redactions.is_empty() => break,
                 Some(action) => return HookRuling { action, hook: Some(hook.name().into()), redactions },
             }

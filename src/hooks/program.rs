@@ -1,6 +1,6 @@
 //! A hook that is a program: one JSON object in, one JSON object out, within its time.
 //!
-//! It runs as the person, outside of the sandbox, below placet's supervisor: nothing it starts is left behind.
+//! It runs as the person, outside of the sandbox, below placet's supervisor: no process that it starts is left behind.
 
 use super::ruling::{HookAction, HookRedaction};
 use super::{HookContext, HookEnvironment, HookPoint};
@@ -11,13 +11,13 @@ use std::time::Duration;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
-/// What it answers. Unknown fields are left alone, so that a newer placet can be told more.
+/// The answer. Unknown fields are ignored, so that a program for a newer placet also works here.
 #[derive(Debug, Deserialize)]
 struct HookAnswer {
     decision: String,
     #[serde(default)]
     reason: String,
-    /// Of REDACT: one pattern, or several.
+    /// For REDACT: one pattern, or several.
     pattern: Option<String>,
     replacement: Option<String>,
     #[serde(default)]
@@ -30,13 +30,13 @@ struct RedactionPair {
     replacement: Option<String>,
 }
 
-/// How much of what a failing program wrote is quoted, in characters.
+/// How much of the error output of a failing program is quoted, in characters.
 const QUOTED: usize = 200;
 
-/// How much of it is read, in bytes: blanks at its beginning are not quoted.
+/// How much of the error output is read, in bytes: leading white space is not quoted.
 const READ: u64 = 64 << 10;
 
-/// Why a program gave no opinion: the call is blocked, and these are the reasons.
+/// Why a program made no decision: the call is blocked, and these are the reasons.
 #[derive(Debug, Error)]
 enum HookProgramError {
     #[error("it could not be run: {0}")]
@@ -65,7 +65,7 @@ enum HookProgramError {
     Pattern(regex::Error),
 }
 
-/// The beginning of what a failing program wrote.
+/// The beginning of the output of a failing program.
 #[derive(Debug)]
 struct QuotedOutput(String);
 
@@ -75,7 +75,7 @@ impl std::fmt::Display for QuotedOutput {
     }
 }
 
-/// `None` where it passes the question on.
+/// `None` if the program leaves the decision to others.
 pub(super) async fn ask(
     line: &str,
     timeout: Duration,
@@ -97,7 +97,7 @@ async fn run(
     programs: &HookEnvironment,
     cancel: &CancellationToken,
 ) -> Result<String, HookProgramError> {
-    // What it says on the side is no part of its answer, and is kept for the message when it fails.
+    // Standard error is not a part of the answer; it is stored for the message in case the program fails.
     let side = tempfile::NamedTempFile::new()?;
     let quoted = side.path().display().to_string().replace('\'', "'\\''");
     let command = ShellCommand {
@@ -126,7 +126,7 @@ async fn run(
     }
 }
 
-/// The opinion in an answer, or why it is none.
+/// The decision in an answer, or why the answer is invalid.
 fn read(text: &str, point: HookPoint) -> Result<Option<HookAction>, HookProgramError> {
     let answer: HookAnswer = serde_json::from_str(text).map_err(|error| {
         let shown = text.trim().chars().take(QUOTED).collect();

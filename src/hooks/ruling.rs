@@ -1,29 +1,29 @@
-//! What hooks say.
+//! The decisions of hooks.
 
 use regex::Regex;
 
-/// One hook's opinion.
+/// The decision of one hook.
 #[derive(Clone, Debug)]
 pub enum HookAction {
     Allow,
     Block(String),
-    /// Only of results and answers.
+    /// Only for results and answers.
     Redact(Vec<HookRedaction>),
-    /// A person must say yes.
+    /// A person must agree.
     Ask(String),
 }
 
-/// What the hooks of a point come to.
+/// The combined decision of the hooks of a point.
 #[derive(Clone, Debug)]
 pub struct HookRuling {
     pub action: HookAction,
-    /// The hook that decided; `None` when none had an opinion.
+    /// The hook that decided; `None` if no hook made a decision.
     pub hook: Option<String>,
-    /// What is redacted in any case, also where a person is asked.
+    /// What is redacted in any case, even if a person is asked.
     pub redactions: Vec<HookRedaction>,
 }
 
-/// A pattern and what stands in its place.
+/// A pattern and its replacement.
 #[derive(Clone, Debug)]
 pub struct HookRedaction {
     pub(super) pattern: Regex,
@@ -31,7 +31,7 @@ pub struct HookRedaction {
 }
 
 impl HookRedaction {
-    /// `pattern` is a regular expression; the replacement stands as it is written.
+    /// `pattern` is a regular expression; the replacement is used literally.
     pub fn new(pattern: &str, replacement: &str) -> Result<HookRedaction, regex::Error> {
         Ok(HookRedaction { pattern: Regex::new(pattern)?, replacement: replacement.into() })
     }
@@ -46,7 +46,7 @@ impl HookRedaction {
 }
 
 impl HookAction {
-    /// The word of it, as programs answer and the audit log writes.
+    /// The word for it, as in the answers of programs and in the audit log.
     pub fn name(&self) -> &'static str {
         match self {
             HookAction::Allow => "ALLOW",
@@ -67,7 +67,7 @@ impl HookAction {
 }
 
 impl HookRuling {
-    /// Both, joined: the stricter word, and all redactions.
+    /// Combines two rulings: the stricter decision, and all redactions.
     pub(super) fn stricter(self, other: HookRuling) -> HookRuling {
         let mut redactions = self.redactions.clone();
         redactions.extend(other.redactions.iter().cloned());
@@ -79,7 +79,7 @@ impl HookRuling {
         HookRuling { action, hook: winner.hook, redactions }
     }
 
-    /// A text with everything redacted that is to be.
+    /// A text with all redactions applied.
     pub fn redact(&self, text: &str) -> String {
         self.redactions.iter().fold(text.to_string(), |text, redaction| redaction.apply(&text))
     }

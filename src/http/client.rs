@@ -1,8 +1,8 @@
-//! The client: built when the first request is sent, so that a start costs no TLS and opens no connection. Its
-//! connections are kept from one request to the next, but not over a sleep of the machine: those are dead and look alive.
+//! The client: built when the first request is sent, so that a start needs no TLS and opens no connection. Connections
+//! are reused for later requests, but not after the machine slept: such connections are dead and look alive.
 //!
-//! Plain HTTP to this machine goes directly and loads no certificates; everything else through the proxies of the
-//! environment. Redirects are not followed: they would carry a key to a host nobody named.
+//! Plain HTTP to this machine is sent directly and loads no certificates; everything else uses the proxies of the
+//! environment. Redirects are not followed: they would send a key to a host that nobody configured.
 
 use super::error_cause;
 pub use super::error_kind::HttpErrorKind;
@@ -19,7 +19,7 @@ use thiserror::Error;
 /// The largest file of certificates; the bundles of systems have 200 to 300 KB.
 const LARGEST_CA_FILE: u64 = 16 << 20;
 
-/// How long a kept connection may be silent before the system probes it.
+/// How long a reused connection may be silent before the system probes it.
 const PROBE: Duration = Duration::from_secs(20);
 
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub struct HttpClientSettings {
     pub wall: WallClock,
 }
 
-/// Where proxies come from.
+/// The source of the proxy settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProxySource {
     /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, or the system's settings.
@@ -60,7 +60,7 @@ pub struct HttpError {
     pub kind: HttpErrorKind,
 }
 
-/// Why no request can be sent at all. It is kept with the client, so it holds the causes as text.
+/// Why no request can be sent at all. The client stores this error, and so it has the causes as text.
 #[derive(Clone, Debug, Error)]
 enum HttpSetupError {
     #[error("the certificates in `{}` cannot be read: {cause}", .path.display())]
@@ -71,7 +71,7 @@ enum HttpSetupError {
     Client(String),
 }
 
-/// Sends requests. No timeout besides the one for connecting: how long silence may last is the caller's business.
+/// Sends requests. The only timeout is the connection timeout: the caller limits the time of silence.
 #[derive(Debug)]
 pub struct HttpClient {
     settings: HttpClientSettings,
@@ -79,7 +79,7 @@ pub struct HttpClient {
     awake: SleepDetector,
 }
 
-/// Each with its own connections, which it keeps.
+/// Each client has its own connections and reuses them.
 #[derive(Debug, Default)]
 struct BuiltClients {
     near: Option<Result<reqwest::Client, HttpSetupError>>,
@@ -103,7 +103,7 @@ impl HttpClient {
         self.send(Method::POST, url, &said, headers, body).await
     }
 
-    /// Asks for what is at `url`.
+    /// Sends a GET request for `url`.
     pub async fn get(&self, url: &str, headers: &[(String, String)]) -> Result<HttpResponse, HttpError> {
         self.send(Method::GET, url, &[("accept", "application/json")], headers, Vec::new()).await
     }
@@ -134,7 +134,7 @@ impl HttpClient {
             let Ok(mut value) = HeaderValue::from_str(value) else {
                 return Err(failed(format!("the header `{name}` has a control character in its value")));
             };
-            // Any of them may be the key, and the libraries below log what they send.
+            // Any header may be the key, and the libraries below log what they send.
             value.set_sensitive(true);
             request = request.header(name, value);
         }
@@ -155,7 +155,7 @@ impl HttpClient {
         }
     }
 
-    /// From the next request on everything is connected again.
+    /// From the next request on every connection is new.
     pub fn forget_connections(&self) {
         *self.built.lock().unwrap_or_else(PoisonError::into_inner) = BuiltClients::default();
     }
@@ -184,7 +184,7 @@ impl HttpClient {
             builder = builder.no_proxy();
         }
         if near {
-            // It speaks plain HTTP, so no certificates are read for it.
+            // The URL is plain HTTP, and so no certificates are loaded for it.
             builder = builder.tls_certs_only([]);
         } else if let Some(path) = &self.settings.ca_file {
             let unread = |cause: String| HttpSetupError::CaFile { path: path.clone(), cause };
@@ -244,7 +244,7 @@ impl HttpResponse {
         self.inner.chunk().await.map_err(failed)
     }
 
-    /// The whole body as text; an error where it is cut short or longer than `most` bytes.
+    /// The whole body as text; an error if it is cut short or longer than `most` bytes.
     pub async fn whole(&mut self, most: usize) -> Result<String, HttpError> {
         let mut bytes = Vec::new();
         while let Some(chunk) = self.chunk().await? {
@@ -262,7 +262,7 @@ impl HttpResponse {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The body as text, up to `most` bytes. What cannot be read is left out: this is for error messages.
+    /// The body as text, up to `most` bytes. A part that cannot be read is omitted: this is for error messages.
     pub async fn text(&mut self, most: usize) -> String {
         let mut bytes = Vec::new();
         while let Ok(Some(chunk)) = self.inner.chunk().await {
@@ -279,12 +279,12 @@ impl HttpResponse {
 pub fn install_tls() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // An error means that somebody chose a provider before; theirs will do.
+        // An error means that a provider was installed before, which also works.
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
 }
 
-/// The host and port of `url` where anyone on the way can read what is sent there: plain HTTP to another machine.
+/// The host and port of `url` if anyone on the network path can read the request: plain HTTP to another machine.
 pub fn readable_host(url: &str) -> Option<String> {
     let url = Url::parse(url).ok()?;
     (url.scheme() == "http" && !is_loopback(&url)).then(|| host(&url))

@@ -1,25 +1,25 @@
-//! Why a request failed, in words that name the layer: DNS, TLS, a proxy, a refused or a reset connection. The
-//! libraries below say "error sending request" and hide the reason in a chain; here the chain is read.
+//! Explains why a request failed and names the layer: DNS, TLS, a proxy, a refused or a reset connection. The libraries
+//! below report "error sending request" and hide the reason in a chain; this module reads the chain.
 
 use super::client::HttpErrorKind;
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
-/// What a reason begins with that a proxy gave.
+/// The prefix of a reason that a proxy gave.
 pub(super) const PROXY: &str = "proxy: ";
 
 const TLS: &str = "TLS: ";
 
-/// True for a reason found while the two ends were talking TLS: whatever lies in between let them.
+/// True for a reason from the TLS handshake: everything between the two ends let the connection pass.
 pub(super) fn is_tls(reason: &str) -> bool {
     reason.starts_with(TLS)
 }
 
-/// Whether another attempt may end otherwise.
+/// Whether another attempt may succeed.
 pub(super) fn kind(error: &(dyn Error + 'static)) -> HttpErrorKind {
     let texts = texts(error);
     let said = |words: &[&str]| words.iter().any(|word| texts.contains(word));
-    // A connection that closes during the handshake is a broken connection and no wrong certificate.
+    // A connection that closes during the handshake is a broken connection and not a wrong certificate.
     if said(&["handshake eof", "unexpected eof", "closed early"]) {
         return HttpErrorKind::Connection;
     }
@@ -32,13 +32,13 @@ pub(super) fn kind(error: &(dyn Error + 'static)) -> HttpErrorKind {
     HttpErrorKind::Connection
 }
 
-/// What each layer says, in small letters.
+/// The messages of all layers, in lower case.
 fn texts(error: &(dyn Error + 'static)) -> String {
     let chain = std::iter::successors(Some(error), |e| (*e).source()).take(16);
     chain.map(|e| e.to_string().to_lowercase()).collect::<Vec<_>>().join("; ")
 }
 
-/// True where a proxy on the way to TLS wants a name and a password.
+/// True if a proxy requires a name and a password for a TLS connection.
 pub(super) fn wants_password(error: &(dyn Error + 'static)) -> bool {
     std::iter::successors(Some(error), |e| (*e).source())
         .any(|e| e.to_string().contains("proxy authorization required"))
@@ -61,7 +61,7 @@ pub(super) fn of(error: &(dyn Error + 'static)) -> String {
         "corrupt message",
         "invalidcontenttype",
     ]) {
-        // Only a signer that nobody vouches for can be vouched for; a wrong name or date stays wrong.
+        // Only an unknown issuer can be added to the trusted certificates; a wrong name or date remains wrong.
         let unknown = said(&["unknownissuer", "unknown issuer", "self-signed", "self signed"]);
         let cure =
             if unknown { "; `network.ca_file` names certificates to trust, such as a company's" } else { "" };

@@ -1,15 +1,16 @@
-//! What kind of failure a request met.
+//! The kind of failure of a request.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpErrorKind {
-    /// It may be there again in a moment.
+    /// The host may be available again in a moment.
     Connection,
-    /// A proxy on the way wants another name or password, which no second attempt has.
+    /// A proxy requires another name or password, which a second attempt does not have.
     ProxyRefuses,
-    /// The other end cannot prove that it is the host that was named, or does not speak TLS. Asking again asks the same.
+    /// The other end cannot prove that it is the requested host, or does not support TLS. Another attempt has the same
+    /// result.
     Untrusted,
-    /// What came is no HTTP.
+    /// The response is not HTTP.
     Malformed,
-    /// The body is longer than the caller takes.
+    /// The body is longer than the caller's limit.
     TooLong { most: usize },
 }

@@ -1,5 +1,5 @@
-//! HTTP as the providers need it: one lazily built client, server-sent events as a pure parser, and error causes
-//! that name what really happened. Knows no provider and keeps no state besides the connections.
+//! HTTP as the providers need it: one lazily built client, server-sent events as a pure parser, and error causes that
+//! name the real failure. The module knows no provider and has no state except the connections.
 
 mod client;
 mod error_cause;

@@ -1,5 +1,5 @@
-//! Which proxy a request takes and who named it, so that an error can say both. It follows the rules of the client
-//! below, which tells neither; it decides nothing, and what it returns never holds a password.
+//! Finds the proxy of a request and the variable that set it, so that an error can name both. It follows the rules of
+//! the HTTP library, which reports neither. It decides nothing, and its results never contain a password.
 
 use super::error_cause;
 use reqwest::Url;
@@ -22,7 +22,7 @@ enum ProxyAuth {
 }
 
 impl EnvProxy {
-    /// The proxy that a request to `url` takes by what `variable` returns; nothing where it goes directly.
+    /// The proxy for a request to `url` by the values that `variable` returns; `None` for a direct connection.
     pub(super) fn of(url: &Url, variable: impl Fn(&str) -> Option<String>) -> Option<EnvProxy> {
         // As a CGI program the client trusts none of them: a caller could set HTTP_PROXY by a header.
         if variable("REQUEST_METHOD").is_some() || is_exempt(url, &first(&NO, &variable).1) {
@@ -43,7 +43,7 @@ impl EnvProxy {
         Some(EnvProxy { variable: name, scheme, at: format!("{host}:{port}"), named })
     }
 
-    /// What to do about an answer of 407.
+    /// The hint for an answer of 407.
     pub(super) fn refusal(&self) -> String {
         let EnvProxy { variable, scheme, at, .. } = self;
         match self.named {
@@ -56,7 +56,7 @@ impl EnvProxy {
         }
     }
 
-    /// Why a request over it failed, where `words` are the reason by themselves.
+    /// Why a request through the proxy failed; `words` are the reason itself.
     pub(super) fn blamed(&self, error: &reqwest::Error, words: &str) -> String {
         let EnvProxy { variable, at, .. } = self;
         let elsewhere = error_cause::is_tls(words) || !error.is_connect();
@@ -73,7 +73,8 @@ const HTTP: [&str; 2] = ["HTTP_PROXY", "http_proxy"];
 const ALL: [&str; 2] = ["ALL_PROXY", "all_proxy"];
 const NO: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
-/// The first that is set, even to nothing, which switches the second off; where none is, the second without a value.
+/// The first name that is set, even to the empty text, which switches the second off; if neither is set, the second
+/// without a value.
 fn first(names: &[&'static str; 2], variable: impl Fn(&str) -> Option<String>) -> (&'static str, String) {
     let [upper, lower] = *names;
     match variable(upper) {
@@ -82,7 +83,7 @@ fn first(names: &[&'static str; 2], variable: impl Fn(&str) -> Option<String>) -
     }
 }
 
-/// An address without a scheme is one of an HTTP proxy.
+/// An address without a scheme is the address of an HTTP proxy.
 fn parsed(value: &str) -> Option<Url> {
     let value = value.trim();
     if value.is_empty() {
@@ -92,7 +93,7 @@ fn parsed(value: &str) -> Option<Url> {
     Url::parse(&whole).ok().filter(Url::has_host)
 }
 
-/// True where `list` says to go to this host directly: names with all below them, addresses, networks, or `*`.
+/// True if `list` exempts this host from the proxy: names with all their subdomains, addresses, networks, or `*`.
 fn is_exempt(url: &Url, list: &str) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
@@ -106,7 +107,7 @@ fn is_exempt(url: &Url, list: &str) -> bool {
     })
 }
 
-/// True for the address itself and for a network, written `10.0.0.0/8`, that holds it.
+/// True for the address itself and for a network, written `10.0.0.0/8`, that contains it.
 fn is_in(address: IpAddr, entry: &str) -> bool {
     let (start, size) = entry.split_once('/').map_or((entry, None), |(start, size)| (start, Some(size)));
     let Ok(start) = start.parse::<IpAddr>() else { return false };
@@ -129,7 +130,7 @@ fn is_in(address: IpAddr, entry: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// A URL, the variables that are set, and the proxy that is found.
+    /// A URL, the variables that are set, and the expected proxy.
     type ProxyCase = (&'static str, &'static [(&'static str, &'static str)], Option<&'static str>);
 
     fn of(url: &str, set: &[(&str, &str)]) -> Option<String> {

@@ -1,14 +1,14 @@
-//! Whether the machine slept. The clock that counts waiting stops while it sleeps and the clock on the wall
-//! does not, so the difference between the two tells. Somebody who sets the clock by minutes looks the same;
-//! that costs a new connection and nothing else.
+//! Detects that the machine slept. The monotonic clock stops while the machine sleeps and the wall clock does not, so
+//! their difference shows the sleep. A person who changes the clock by minutes looks the same; the only cost is a new
+//! connection.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-/// A smaller difference is a clock being put right.
+/// A smaller difference is a correction of the clock.
 const SLEEP: Duration = Duration::from_secs(30);
 
-/// The clock on the wall.
+/// The wall clock.
 pub type WallClock = fn() -> SystemTime;
 
 #[derive(Debug)]
@@ -22,13 +22,13 @@ impl SleepDetector {
         SleepDetector { wall, since: Mutex::new((Instant::now(), wall())) }
     }
 
-    /// How long the machine slept since the last question; `None` where it did not.
+    /// How long the machine slept since the last call; `None` if it did not.
     pub fn slept(&self) -> Option<Duration> {
         let now = (Instant::now(), (self.wall)());
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
         let before = std::mem::replace(&mut *since, now);
         let awake = now.0.saturating_duration_since(before.0);
-        // A clock that was set back is no sleep.
+        // A clock that was set back does not mean that the machine slept.
         let passed = now.1.duration_since(before.1).unwrap_or_default();
         Some(passed.saturating_sub(awake)).filter(|asleep| *asleep > SLEEP)
     }

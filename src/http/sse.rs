@@ -1,12 +1,11 @@
-//! Server-sent events, taken apart as bytes arrive. Pure and incremental, so that a stream may be cut anywhere:
-//! the same bytes give the same events however they were split.
+//! A parser of server-sent events. Pure and incremental: the same bytes give the same events however they were split.
 //!
-//! The format is the WHATWG's (HTML, "Server-sent events", 9.2.6). Of it, `id` and `retry` are left out: a broken
-//! answer cannot be resumed by reconnecting, so there is nothing to do with them.
+//! The format is the WHATWG's (HTML, "Server-sent events", 9.2.6). The fields `id` and `retry` are ignored, because a
+//! broken answer cannot be resumed by a reconnect.
 
 use thiserror::Error;
 
-/// One dispatched event. `name` is empty where the server gave none.
+/// One dispatched event. `name` is empty if the server gave none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
     pub name: String,
@@ -33,7 +32,7 @@ pub struct SseParser {
 }
 
 impl SseParser {
-    /// Events have at most so many bytes; one may have many lines, so it is their sum that is bounded.
+    /// Events have at most this number of bytes; an event may have many lines, and so the limit applies to their sum.
     pub fn new(most: usize) -> SseParser {
         SseParser {
             most,
@@ -68,8 +67,8 @@ impl SseParser {
         Ok(events)
     }
 
-    /// The connection closed. An event whose lines all arrived counts, even where the blank line after it did not:
-    /// some servers leave it out at the end. A line cut in half never counts.
+    /// Called when the connection closed. An event whose lines all arrived counts, even without the blank line after
+    /// it: some servers omit it at the end. A line cut in half never counts.
     pub fn finish(&mut self) -> Option<SseEvent> {
         if self.line.is_empty() { self.dispatch() } else { None }
     }
@@ -102,7 +101,7 @@ impl SseParser {
 
     fn dispatch(&mut self) -> Option<SseEvent> {
         let event = SseEvent { name: std::mem::take(&mut self.name), data: std::mem::take(&mut self.data) };
-        // The format says that an event without data is not dispatched.
+        // The format requires that an event without data is not dispatched.
         std::mem::take(&mut self.has_data).then_some(event)
     }
 }

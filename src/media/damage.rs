@@ -1,7 +1,7 @@
-//! What is wrong with a picture that cannot be decoded.
+//! Explains why a picture cannot be decoded.
 //!
 //! The decoders' own messages are not shown: many of them contain the names of their types, or numbers that nobody can
-//! use. What is shown follows from where the decoder stopped and, in a PNG, from its chunks.
+//! use. The message depends on where the decoder stopped and, in a PNG, on its chunks.
 
 use super::PictureFormat;
 use std::error::Error;
@@ -16,7 +16,7 @@ pub(super) enum DecodeStage {
 
 pub(super) const CUT: &str = "its data ends before the picture does";
 
-/// The reason, as it follows `cannot be decoded: `.
+/// The reason, as text after `cannot be decoded: `.
 pub(super) fn reason(
     kind: PictureFormat,
     bytes: &[u8],
@@ -35,7 +35,7 @@ pub(super) fn reason(
     })
 }
 
-/// True where the decoder came to the end of the file.
+/// True if the decoder reached the end of the file.
 fn is_end(error: &(dyn Error + 'static)) -> bool {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -113,7 +113,7 @@ fn png_header(header: &[u8]) -> Option<String> {
         .then(|| "its header has an unknown compression, filter or interlace method".into())
 }
 
-/// The checksum of PNG (section 5.5), bit by bit: it is computed once, for a file that is damaged.
+/// The checksum of PNG (section 5.5), bit by bit: it is computed once, for a damaged file.
 fn checksum(bytes: &[u8]) -> u32 {
     let step = |crc: u32| if crc & 1 == 1 { 0xEDB8_8320 ^ (crc >> 1) } else { crc >> 1 };
     let table: Vec<u32> = (0..256_u32).map(|n| (0..8).fold(n, |crc, _| step(crc))).collect();

@@ -10,10 +10,10 @@ use image::{AnimationDecoder, ColorType, DynamicImage, ImageDecoder, ImageReader
 use std::borrow::Cow;
 use std::io::Cursor;
 
-/// Pixels of all frames of an animation that are looked at.
+/// How many pixels of all frames of an animation are decoded.
 const FRAME_PIXELS: u64 = 200_000_000;
 
-/// Whether a picture may be decoded, by its header: neither broken nor too large.
+/// Checks by its header whether a picture may be decoded: it must be neither broken nor too large.
 pub fn admit(kind: PictureFormat, bytes: &[u8]) -> Result<(), MediaError> {
     let admitted = match inner(kind, bytes)? {
         DecoderInput::Tiff => tiff::admit(bytes),
@@ -22,7 +22,7 @@ pub fn admit(kind: PictureFormat, bytes: &[u8]) -> Result<(), MediaError> {
     admitted.map_err(|error| error.of(kind))
 }
 
-/// What is decoded of a file, and how.
+/// The part of a file that is decoded, and how.
 enum DecoderInput<'a> {
     Own(PictureFormat, Cow<'a, [u8]>),
     Tiff,
@@ -45,7 +45,7 @@ pub(super) fn decode(kind: PictureFormat, bytes: &[u8]) -> Result<DecodedPicture
         DecoderInput::Tiff => tiff::decode(bytes),
         DecoderInput::Own(kind, bytes) => decode_own(kind, &bytes),
     };
-    // A picture inside an icon is called by the name of the file that the person knows.
+    // An error of a picture inside an icon names the format of the file that the person knows.
     decoded.map_err(|error| error.of(kind))
 }
 
@@ -61,7 +61,7 @@ fn decode_own(kind: PictureFormat, bytes: &[u8]) -> Result<DecodedPicture, Media
     Ok(DecodedPicture { image, stored })
 }
 
-/// A decoder for what may be decoded, and how the picture is turned.
+/// A decoder for an accepted picture, and the orientation of the picture.
 fn admitted(kind: PictureFormat, bytes: &[u8]) -> Result<(impl ImageDecoder, Orientation), MediaError> {
     let Some(format) = kind.format() else { return Err(MediaError::Unsupported(kind)) };
     if let Some(form) = unsupported::lacks(kind, bytes) {
@@ -95,52 +95,51 @@ fn admitted(kind: PictureFormat, bytes: &[u8]) -> Result<(impl ImageDecoder, Ori
 fn refused(kind: PictureFormat, bytes: &[u8], stage: DecodeStage, error: image::ImageError) -> MediaError {
     match error {
         image::ImageError::Limits(_) => huge(kind, bytes),
-        // Not named above, but the decoder says that it is not the file's fault.
+        // Not listed above, but the decoder reports that the file is not at fault.
         image::ImageError::Unsupported(_) => MediaError::Lacks { kind, form: "of this form".into() },
         other => MediaError::Broken { kind, reason: damage::reason(kind, bytes, stage, &other) },
     }
 }
 
-/// How often the pixels are in memory at once while a picture is decoded, in halves. The limits of the decoders count their
-/// output and little else. `tests/cases/hostile_pictures.rs` measures the largest picture of each kind.
+/// How often the pixels are in memory at once while a picture is decoded, in halves. The limits of the decoders count
+/// little more than their output. `tests/cases/hostile_pictures.rs` measures the largest picture of each kind.
 fn decoding(kind: PictureFormat, bytes: &[u8]) -> u64 {
     match kind {
-        // The coefficients of all blocks, and what they are copied to on the way: 2648 MB were measured where the pixels
-        // are 419.
+        // The coefficients of all blocks, and a copy of them: 2648 MB were measured for 419 MB of pixels.
         PictureFormat::Jpeg if jpeg::is_in_parts(bytes) => 14,
         // The coefficients of all scans, in 16 bits each.
         PictureFormat::Jpeg if jpeg::is_progressive(bytes) => 6,
-        // The canvas and one frame, with its numbers of colours, beside the picture itself: 427 MB were measured where
-        // three times the pixels are 403.
+        // The canvas and one frame, with its palette indices, in addition to the picture itself: 427 MB were measured,
+        // and three times the pixels are 403 MB.
         PictureFormat::Gif => 7,
-        // The planes or the residuals beside the pixels.
+        // The planes or the residuals in addition to the pixels.
         PictureFormat::WebP => 5,
         // Floating point: as read, as a picture, and in eight bits.
         PictureFormat::Exr => 6,
         PictureFormat::Hdr => 4,
         // A bitmap in an icon is copied to correct its mask.
         PictureFormat::Ico => 4,
-        // Sixteen bits become eight beside the first.
+        // Sixteen bits are converted to eight in a second buffer.
         PictureFormat::Png | PictureFormat::Pnm | PictureFormat::Farbfeld => 3,
         _ => 2,
     }
 }
 
-/// The same while the pixels become eight bits a channel: see [`super::tone_map::eight_bit`].
+/// The same while the pixels are converted to eight bits a channel: see [`super::tone_map::eight_bit`].
 fn eight_bits(colour: ColorType) -> u64 {
     match colour {
-        // Two bytes become four beside them.
+        // Two bytes become four in a second buffer.
         ColorType::La8 => 6,
         ColorType::La16 => 4,
         ColorType::L16 | ColorType::Rgb16 | ColorType::Rgba16 => 3,
-        // With the light itself: three numbers a pixel, a byte of alpha.
+        // Including the floating-point values: three numbers a pixel, a byte of alpha.
         ColorType::Rgb32F => 3,
         ColorType::Rgba32F => 4,
         _ => 2,
     }
 }
 
-/// The same while it is turned: what is turned is a second picture while it is made.
+/// The same while the picture is rotated: the rotated picture is a second picture in memory.
 fn turned(orientation: Orientation) -> u64 {
     match orientation {
         Orientation::NoTransforms
@@ -156,7 +155,7 @@ pub fn check(kind: PictureFormat, bytes: &[u8]) -> Result<(u32, u32), MediaError
     decode(kind, bytes).map(|decoded| decoded.stored)
 }
 
-/// The size that a header tells, where one can be read.
+/// The size in a header, if it can be read.
 pub fn size(kind: PictureFormat, bytes: &[u8]) -> Option<(u32, u32)> {
     let (kind, bytes) = match inner(kind, bytes).ok()? {
         DecoderInput::Tiff => return tiff::size(bytes),
@@ -196,13 +195,13 @@ fn limits() -> Limits {
     limits
 }
 
-/// The size a header claims, for the error.
+/// The size that a header claims, for the error.
 fn huge(kind: PictureFormat, bytes: &[u8]) -> MediaError {
     let (width, height) = size(kind, bytes).unwrap_or_default();
     if width > MOST_SIDE || height > MOST_SIDE {
         return MediaError::LongSide { width, height, most: MOST_SIDE };
     }
-    // Eight bytes a pixel, three times: no decoder takes more for the pixels alone, so something else is large.
+    // Eight bytes a pixel, three times: no decoder needs more for the pixels alone, so something else is large.
     if u64::from(width) * u64::from(height) * 24 < MOST_BYTES {
         let what = if kind == PictureFormat::Gif { "a frame" } else { "text or other data" };
         let form = format!("with {what} that takes more than {} MB", MOST_BYTES >> 20);

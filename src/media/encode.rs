@@ -1,7 +1,7 @@
-//! Pixels to a file that can be sent, in little more memory than the file takes.
+//! Encodes pixels as a file that can be sent, in little more memory than the file takes.
 //!
-//! Pixels and file must not be in memory together where both are large: rows are compressed one by one, and of a file
-//! that is too large to be sent only the size is kept.
+//! Pixels and file must not be in memory together if both are large: rows are compressed one by one, and of a file that
+//! is too large to be sent only the size is stored.
 
 use super::MediaError;
 use crate::conversation::Image;
@@ -37,7 +37,7 @@ impl PictureEncoding {
     }
 }
 
-/// The file, or how many bytes it would have where these are more than `most`.
+/// The file, or its size in bytes if it is larger than `most`.
 pub(super) fn encode(
     pixels: &DynamicImage,
     target: EncodeTarget,
@@ -67,7 +67,7 @@ pub(super) fn encode(
     })
 }
 
-/// A file of which no more than `most` bytes are kept: one that has more is not used.
+/// A file of which at most `most` bytes are stored: a longer file is not used.
 struct BoundedFile {
     bytes: Vec<u8>,
     length: usize,
@@ -90,7 +90,7 @@ impl Write for BoundedFile {
     }
 }
 
-/// Row by row: the encoder of the crate `image` holds the whole compressed file.
+/// Row by row, because the encoder of the crate `image` stores the whole compressed file in memory.
 fn png_file(pixels: &DynamicImage, compression: png::Compression, out: &mut BoundedFile) -> io::Result<()> {
     let (colour, channels) = match pixels {
         DynamicImage::ImageLuma8(_) => (png::ColorType::Grayscale, 1),
@@ -112,8 +112,8 @@ fn png_file(pixels: &DynamicImage, compression: png::Compression, out: &mut Boun
     writer.finish().map_err(io::Error::other)
 }
 
-/// Without transparency, which JPEG does not have: what is behind is white, as on a page. In place, because a second
-/// picture would not fit into the memory that a picture may take.
+/// Removes transparency, which JPEG does not have: the background becomes white, as on a page. In place, because a
+/// second picture would exceed the memory limit of a picture.
 pub(super) fn on_white(pixels: DynamicImage) -> DynamicImage {
     let DynamicImage::ImageRgba8(pixels) = pixels else { return pixels };
     let (width, height) = pixels.dimensions();

@@ -13,7 +13,7 @@ pub enum MediaError {
     LongSide { width: u32, height: u32, most: u32 },
     #[error("{0} pictures are not supported")]
     Unsupported(PictureFormat),
-    /// The file may well be whole: this form of the format cannot be decoded. `form` follows the format's name.
+    /// The file may be valid: this form of the format cannot be decoded. `form` follows the format's name.
     #[error("{kind} {form} is not supported")]
     Lacks { kind: PictureFormat, form: String },
     #[error("the picture has {bytes} bytes, more than the {most} that can be sent")]
@@ -23,7 +23,7 @@ pub enum MediaError {
 }
 
 impl MediaError {
-    /// The same of a file of `kind`, in which the picture is.
+    /// The same error for a file of `kind` that contains the picture.
     pub(super) fn of(self, kind: PictureFormat) -> MediaError {
         match self {
             MediaError::Broken { reason, .. } => MediaError::Broken { kind, reason },

@@ -1,7 +1,7 @@
-//! ICO: the largest of its pictures, the one of most colours among equals.
+//! ICO: selects the largest of its pictures, and among equals the picture with the most colours.
 //!
-//! The decoder goes by the depth that the directory states and takes no PNG but with alpha. Here the headers of the
-//! pictures themselves decide, and a PNG is a PNG.
+//! The decoder relies on the depth in the directory and accepts a PNG only with alpha. Here the headers of the pictures
+//! themselves decide, and any PNG is accepted.
 
 use super::{MediaError, PictureFormat};
 
@@ -12,7 +12,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The picture to decode.
 pub(super) enum IcoPicture<'a> {
     Png(&'a [u8]),
-    /// A file of this picture alone.
+    /// A file with only this picture.
     Icon(Vec<u8>),
 }
 
@@ -35,7 +35,7 @@ pub(super) fn chosen(bytes: &[u8]) -> Result<IcoPicture<'_>, MediaError> {
     let all = (0..count(bytes)).map(|n| entry(bytes, DIRECTORY + n * ENTRY));
     let all: Vec<IcoEntry<'_>> =
         all.collect::<Option<_>>().ok_or_else(|| broken("a picture in it is cut off"))?;
-    // Of equal ones the first, as Windows takes it.
+    // Of equal pictures the first, as Windows does.
     let best = all.into_iter().rev().max_by_key(|e| (u64::from(e.width) * u64::from(e.height), e.bits));
     let best = best.ok_or_else(|| broken("it has no picture"))?;
     if best.data.starts_with(PNG) {
@@ -63,7 +63,7 @@ fn entry(bytes: &[u8], at: usize) -> Option<IcoEntry<'_>> {
     Some(IcoEntry { data, length, width, height, bits: number(data, 14, 2)? })
 }
 
-/// An icon with one picture, whose entry says what the picture's own header says.
+/// An icon with one picture, whose entry repeats the picture's own header.
 fn alone(entry: &IcoEntry<'_>) -> Vec<u8> {
     let side = |side: u32| u8::try_from(side).unwrap_or(0);
     let data = bitmap(entry);
@@ -75,13 +75,13 @@ fn alone(entry: &IcoEntry<'_>) -> Vec<u8> {
     out
 }
 
-/// The bitmap as the decoder understands it: with its mask, where the mask means something.
+/// The bitmap as the decoder expects it: with its mask, if the mask has a meaning.
 fn bitmap(entry: &IcoEntry<'_>) -> Vec<u8> {
     let (bits, header) = (u64::from(entry.bits), u64::from(number(entry.data, 0, 4).unwrap_or(40)));
     let listed = u64::from(number(entry.data, 32, 4).unwrap_or(0));
     let palette = if bits > 8 || listed > 0 { listed } else { 1 << bits };
     let row = (u64::from(entry.width) * bits).div_ceil(32) * 4;
-    // Sizes are what the file says, and may be anything.
+    // Sizes come from the file, and may have any value.
     let pixels = row.saturating_mul(u64::from(entry.height));
     let usual = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
     let (start, end) = (usual(header + palette * 4), usual((header + palette * 4).saturating_add(pixels)));
@@ -93,10 +93,10 @@ fn bitmap(entry: &IcoEntry<'_>) -> Vec<u8> {
         return entry.data.get(..length).unwrap_or(entry.data).to_vec();
     };
     if alphas.as_chunks::<4>().0.iter().any(|[.., alpha]| *alpha != 0) {
-        // Windows and ImageMagick take no mask where there is alpha.
+        // Windows and ImageMagick ignore the mask if there is alpha.
         return entry.data.get(..end).unwrap_or(entry.data).to_vec();
     }
-    // An alpha of nothing but zeros is none: the mask alone says what is transparent.
+    // An alpha channel of only zeros does not count: the mask alone decides what is transparent.
     let mut data = entry.data.to_vec();
     for [.., alpha] in data.get_mut(start..end).unwrap_or_default().as_chunks_mut::<4>().0 {
         *alpha = 255;

@@ -1,7 +1,7 @@
-//! Is a JPEG all there? The decoder fills what is missing with grey and says nothing.
+//! Checks whether a JPEG is complete. The decoder fills missing parts with grey and reports nothing.
 
-/// True when the picture's data goes on to its end marker. Walks the segments (ITU T.81, B.1.1), so that a
-/// thumbnail's own end inside a segment is not taken for it.
+/// True if the picture's data reaches its end marker. Walks the segments (ITU T.81, B.1.1), so that a thumbnail's end
+/// inside a segment does not count.
 pub(super) fn is_complete(bytes: &[u8]) -> bool {
     let mut at = 2;
     while let Some(marker) = next_marker(bytes, &mut at) {
@@ -12,14 +12,14 @@ pub(super) fn is_complete(bytes: &[u8]) -> bool {
             _ => {
                 let Some([high, low]) = bytes.get(at..at + 2) else { return false };
                 at += usize::from(u16::from_be_bytes([*high, *low]));
-                // After a start of scan the data itself: it has no marker but restarts.
+                // After a start of scan the data itself: it has no marker except restarts.
             }
         }
     }
     false
 }
 
-/// True for a picture that comes in several scans, all of which are kept until the last.
+/// True for a picture in several scans, all of which are in memory until the last.
 pub(super) fn is_progressive(bytes: &[u8]) -> bool {
     let mut at = 2;
     while let Some(marker) = next_marker(bytes, &mut at) {
@@ -37,8 +37,8 @@ pub(super) fn is_progressive(bytes: &[u8]) -> bool {
     false
 }
 
-/// True for a picture whose first scan does not hold all of its components: the decoder keeps every block until the last
-/// scan.
+/// True for a picture whose first scan does not contain all of its components: the decoder stores every block until the
+/// last scan.
 pub(super) fn is_in_parts(bytes: &[u8]) -> bool {
     let (mut at, mut components) = (2, 0);
     while let Some(marker) = next_marker(bytes, &mut at) {
@@ -56,7 +56,7 @@ pub(super) fn is_in_parts(bytes: &[u8]) -> bool {
     false
 }
 
-/// Moves on to the next marker, past data and stuffed bytes.
+/// Moves to the next marker, past data and stuffed bytes.
 fn next_marker(bytes: &[u8], at: &mut usize) -> Option<u8> {
     loop {
         let found = memchr::memchr(0xFF, bytes.get(*at..)?)?;
@@ -72,7 +72,7 @@ fn next_marker(bytes: &[u8], at: &mut usize) -> Option<u8> {
     }
 }
 
-/// What the header of a picture says.
+/// The content of the frame header.
 pub(super) struct JpegFrame {
     marker: u8,
     precision: u8,
@@ -82,7 +82,7 @@ pub(super) struct JpegFrame {
 }
 
 impl JpegFrame {
-    /// What the decoder lacks for it, as it follows "JPEG" in a sentence.
+    /// What the decoder does not support, as text after "JPEG" in a sentence.
     pub(super) fn lacks(&self) -> Option<&'static str> {
         match (self.marker, self.precision) {
             (0xC3 | 0xC7 | 0xCB | 0xCF, _) => Some("without loss (lossless process)"),

@@ -8,7 +8,7 @@ use super::{MediaError, PictureFormat, ico, tiff};
 use crate::conversation::Image;
 use std::sync::Arc;
 
-/// What to do with a picture of too many bytes.
+/// The policy for a picture of too many bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OversizePolicy {
     ScaleDown,
@@ -18,12 +18,12 @@ pub enum OversizePolicy {
 #[derive(Clone, Debug)]
 pub struct LoadedPicture {
     pub image: Image,
-    /// What was done to it: converted from what, scaled from what to what.
+    /// The changes that were made: the conversion and the scaling, each with its source and result.
     pub notes: Vec<String>,
 }
 
-/// Decodes a picture of `kind` and gives it as it can be sent: png, jpeg, gif, webp and bmp with their own bytes,
-/// anything else as PNG, at most `max_bytes`.
+/// Decodes a picture of `kind` and returns it in a form that can be sent: png, jpeg, gif, webp and bmp with their own
+/// bytes, anything else as PNG, at most `max_bytes`.
 pub fn load(
     kind: PictureFormat,
     name: &str,
@@ -45,7 +45,7 @@ pub fn load(
         return Err(MediaError::Oversize { bytes: before, most: max_bytes });
     }
     let pixels = eight_bit(decoded.image);
-    // Upright, as the result is, not as it is stored.
+    // Upright, like the result, not as it is stored.
     let (width, height) = (pixels.width(), pixels.height());
     let target = if kind == PictureFormat::Jpeg { EncodeTarget::Jpeg } else { EncodeTarget::Png };
     let encoded = match oversize {
@@ -64,7 +64,7 @@ pub fn load(
     if (w, h) != (width, height) {
         notes.push(format!("scaled down from {width}x{height} ({before} bytes) to {w}x{h} ({after} bytes)"));
     } else if !converted {
-        // Other programs pack the same pixels into more bytes.
+        // Other programs compress the same pixels less well.
         notes.push(format!("encoded again from {before} bytes to {after} bytes"));
     }
     if kind == PictureFormat::Gif {
@@ -74,7 +74,7 @@ pub fn load(
     Ok(LoadedPicture { image, notes })
 }
 
-/// Which of several pictures in a file it is.
+/// A note about which of several pictures in a file it is.
 fn several(kind: PictureFormat, bytes: &[u8]) -> Option<String> {
     match kind {
         PictureFormat::Tiff => {

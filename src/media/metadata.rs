@@ -1,18 +1,18 @@
-//! What a file holds besides its pixels, where a small file can hold a lot of it.
+//! Limits the metadata of a picture, because a small file can contain a lot of it when it is inflated.
 //!
-//! The decoders count their pixels towards the limit of memory, and little else.
+//! The decoders count little more than their pixels towards the memory limit.
 
 use super::{MediaError, PictureFormat};
 use miniz_oxide::inflate::{TINFLStatus, decompress_to_vec_zlib_with_limit};
 
-/// The largest colour profile, inflated: those of printers have a few megabytes.
+/// The largest colour profile, inflated: profiles of printers have a few megabytes.
 const PROFILE: usize = 16 << 20;
-/// The largest header of a Radiance picture: its lines are kept one by one.
+/// The largest header of a Radiance picture: its lines are stored one by one.
 const HEADER: usize = 64 << 10;
-/// Deflate makes at most so many bytes of one.
+/// Deflate expands one byte to at most this number of bytes.
 const RATIO: usize = 1032;
 
-/// Refuses what would take more memory than its pixels.
+/// Refuses a file whose metadata would take more memory than its pixels.
 pub(super) fn admit(kind: PictureFormat, bytes: &[u8]) -> Result<(), MediaError> {
     let too_large = match kind {
         PictureFormat::Png => profile(bytes).is_some_and(is_large),
@@ -34,7 +34,7 @@ pub(super) fn admit(kind: PictureFormat, bytes: &[u8]) -> Result<(), MediaError>
 }
 
 fn is_large(profile: &[u8]) -> bool {
-    // Few profiles are so long that they have to be inflated for this.
+    // Few profiles are so long that they have to be inflated for this check.
     profile.len().saturating_mul(RATIO) > PROFILE
         && decompress_to_vec_zlib_with_limit(profile, PROFILE)
             .is_err_and(|error| error.status == TINFLStatus::HasMoreOutput)

@@ -1,7 +1,8 @@
-//! Pictures: known by their bytes, really decoded, made to fit.
+//! Pictures: recognized by their bytes, fully decoded, scaled to fit.
 //!
-//! A picture enters a conversation only after it was decoded whole within limits, because a provider that refuses
-//! one refuses every later request as well. The name of a file decides nothing, except for TGA, which has no magic.
+//! A picture enters a conversation only after it was decoded whole within limits, because a provider that refuses one
+//! picture refuses every later request as well. The name of a file decides nothing, except for TGA, which has no magic
+//! number.
 
 mod damage;
 mod decode;

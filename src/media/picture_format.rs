@@ -1,4 +1,4 @@
-//! Kinds of pictures, by their first bytes.
+//! Formats of pictures, by their first bytes.
 
 use image::ImageFormat;
 use std::fmt;
@@ -32,7 +32,7 @@ pub enum PictureFormat {
 }
 
 impl PictureFormat {
-    /// The type under which the bytes are sent as they are; `None` for what is converted first.
+    /// The media type under which the bytes are sent unchanged; `None` for formats that are converted first.
     pub fn media_type(self) -> Option<&'static str> {
         match self {
             PictureFormat::Png => Some("image/png"),
@@ -105,8 +105,8 @@ impl fmt::Display for PictureFormat {
     }
 }
 
-/// The kind of picture that begins with `head` (64 bytes are enough). Short magics that are also words must be
-/// followed by a header that makes sense. `name` matters for TGA alone.
+/// The format of a picture that begins with `head` (64 bytes are enough). A short magic number that is also a word must
+/// be followed by a plausible header. `name` matters for TGA alone.
 pub fn sniff(head: &[u8], name: &str) -> Option<PictureFormat> {
     let at = |from: usize, len: usize| head.get(from..from + len).unwrap_or_default();
     let u32_at = |from: usize| at(from, 4).try_into().map_or(0, u32::from_le_bytes);
@@ -132,7 +132,7 @@ pub fn sniff(head: &[u8], name: &str) -> Option<PictureFormat> {
         [b'D', b'D', b'S', b' ', 124, 0, 0, 0, ..] => PictureFormat::Dds,
         _ if head.starts_with(b"farbfeld") => PictureFormat::Farbfeld,
         [0xFF, 0x0A, ..] | [0, 0, 0, 0x0C, b'J', b'X', b'L', b' ', ..] => PictureFormat::Jxl,
-        // In a container, or the code stream alone.
+        // In a container, or only the code stream.
         [0, 0, 0, 0x0C, b'j', b'P', b' ', b' ', ..] | [0xFF, 0x4F, 0xFF, 0x51, ..] => PictureFormat::Jpeg2000,
         [b'i', b'c', b'n', b's', 0, ..] => PictureFormat::Icns,
         [0x0A, 0 | 2..=5, 1, 1 | 2 | 4 | 8, ..] => PictureFormat::Pcx,
@@ -151,13 +151,13 @@ pub fn sniff(head: &[u8], name: &str) -> Option<PictureFormat> {
     Some(kind)
 }
 
-/// Whether a file that begins with `head` is a PDF, which is taken as it is: nothing here reads one.
+/// Whether a file that begins with `head` is a PDF. It is sent unchanged: nothing here parses a PDF.
 pub fn is_pdf(head: &[u8]) -> bool {
-    // The mark is long enough, but a text about the format may begin with it; the version follows in a real one.
+    // The mark is long enough, but a text about the format may begin with it; in a real PDF the version follows.
     matches!(head, [b'%', b'P', b'D', b'F', b'-', b'1'..=b'2', b'.', b'0'..=b'9', ..])
 }
 
-/// Text about the format may begin with its signature; the header of a picture has bytes that no text has.
+/// A text about the format may begin with its signature; the header of a picture has bytes that no text has.
 fn is_text(rest: &[u8]) -> bool {
     rest.iter().all(|byte| !byte.is_ascii_control() || byte.is_ascii_whitespace())
         && std::str::from_utf8(rest).map_or_else(|e| e.error_len().is_none(), |_| true)
@@ -168,7 +168,7 @@ fn pnm_header(head: &[u8]) -> bool {
     let text = String::from_utf8_lossy(head.get(2..).unwrap_or_default());
     let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default());
     let words: Vec<String> = lines.flat_map(str::split_whitespace).map(String::from).collect();
-    // A long comment may fill what was looked at.
+    // A long comment may fill the examined bytes.
     words.iter().take(2).all(|word| word.parse::<u32>().is_ok_and(|n| n > 0))
 }
 

@@ -1,12 +1,13 @@
-//! A smaller picture of the same pixels, made row by row.
+//! Scales a picture down row by row.
 //!
-//! The crate `image` makes a picture of four floating-point numbers a pixel on the way, which is more than the memory
-//! that a picture may take. This one holds a single row of such numbers. The filter is a triangle, as wide as two pixels
+//! The crate `image` uses a temporary picture of four floating-point numbers a pixel, which exceeds the memory limit of
+//! a picture. This implementation stores a single row of such numbers. The filter is a triangle, as wide as two pixels
 //! of the smaller picture.
 
 use image::{DynamicImage, GrayImage, RgbImage, RgbaImage};
 
-/// The picture with its longer side `side`, which is not more than it is; the shorter side has at least one pixel.
+/// The picture with its longer side reduced to `side`, which is at most the present length; the shorter side has at
+/// least one pixel.
 pub(super) fn resized(pixels: &DynamicImage, side: u32) -> DynamicImage {
     let longest = f64::from(pixels.width().max(pixels.height()));
     let scaled = |length: u32| ((f64::from(length) * f64::from(side) / longest).round() as u32).max(1);
@@ -19,12 +20,12 @@ pub(super) fn resized(pixels: &DynamicImage, side: u32) -> DynamicImage {
         DynamicImage::ImageRgba8(_) => {
             RgbaImage::from_raw(width, height, bytes(4)).unwrap_or_default().into()
         }
-        // Pictures are of these three kinds once their channels have eight bits.
+        // Pictures have one of these three types once their channels have eight bits.
         _ => RgbImage::from_raw(width, height, bytes(3)).unwrap_or_default().into(),
     }
 }
 
-/// The pixels of one line that make up a pixel of the smaller picture: the first of them, and the weight of each.
+/// The pixels of one line that contribute to a pixel of the smaller picture: the first of them, and the weight of each.
 struct PixelWeights {
     first: usize,
     weights: Vec<f32>,

@@ -1,4 +1,4 @@
-//! Making a picture fit: into a provider's types, bytes and pixels.
+//! Makes a picture fit a provider's types, bytes and pixels.
 
 use super::decode::{decode, is_animated};
 use super::encode::{EncodeTarget, PictureEncoding, encode, on_white};
@@ -8,14 +8,14 @@ use super::{MediaError, sniff};
 use crate::conversation::Image;
 use image::DynamicImage;
 
-/// What may be sent.
+/// The limits of a picture that is sent.
 #[derive(Clone, Copy, Debug)]
 pub struct PictureLimits<'a> {
     /// Bytes, before base64.
     pub max_bytes: usize,
     /// Pixels of the longer side.
     pub max_side: u32,
-    /// Media types taken as they are.
+    /// Media types that are accepted unchanged.
     pub types: &'a [String],
     pub animated_gif: bool,
 }
@@ -24,11 +24,11 @@ pub struct PictureLimits<'a> {
 #[derive(Clone, Debug)]
 pub struct FittedPicture {
     pub image: Image,
-    /// What was done to it, from what to what; `None` when it is the one that came in.
+    /// The changes that were made, with source and result; `None` if the picture is unchanged.
     pub note: Option<String>,
 }
 
-/// Converts and scales `image` as far as needed, and no further.
+/// Converts and scales `image` as far as necessary, and no further.
 pub fn fit(image: &Image, rules: &PictureLimits<'_>) -> Result<FittedPicture, MediaError> {
     let takes = |media_type: &str| rules.types.iter().any(|t| t == media_type);
     let moving = image.media_type == "image/gif" && !rules.animated_gif && is_animated(&image.bytes);
@@ -74,7 +74,7 @@ fn lost(image: &Image) -> MediaError {
     MediaError::Encode("PNG", format!("its bytes are not a {}", image.media_type))
 }
 
-/// Scales down until it fits: first to the side, then by what the bytes are too many.
+/// Scales down until the picture fits: first to the longest side, then by the ratio of the excess bytes.
 pub(super) fn shrink(
     pixels: DynamicImage,
     target: EncodeTarget,
@@ -96,7 +96,7 @@ pub(super) fn shrink(
         if side <= 16 {
             return Err(MediaError::Oversize { bytes, most: max_bytes });
         }
-        // Bytes go with the area; a little less, so that few rounds are needed.
+        // The size in bytes is proportional to the area; a little less, so that few rounds are needed.
         let ratio = (max_bytes as f64 / bytes as f64).sqrt() * 0.97;
         side = ((f64::from(side) * ratio.clamp(0.1, 0.9)) as u32).max(16);
     }

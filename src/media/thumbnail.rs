@@ -1,4 +1,4 @@
-//! A picture made small, as pixels: for showing it where there are cells instead of dots.
+//! A small picture as pixels, for a screen that has cells instead of pixels.
 
 use super::decode::decode;
 use super::tone_map::eight_bit;
@@ -11,9 +11,9 @@ use std::io::Cursor;
 pub struct Thumbnail {
     pub width: u32,
     pub height: u32,
-    /// Red, green and blue of each pixel, row by row; what was transparent is checked.
+    /// Red, green and blue of each pixel, row by row; transparent parts show a checkerboard.
     pub pixels: Vec<[u8; 3]>,
-    /// Pixels of the whole picture.
+    /// The size of the whole picture in pixels.
     pub stored: (u32, u32),
 }
 
@@ -22,20 +22,20 @@ impl Thumbnail {
         (x < self.width).then(|| self.pixels.get((y * self.width + x) as usize).copied()).flatten()
     }
 
-    /// A piece of it as PNG: `size` pixels from the row `above` on. What is beyond the picture is transparent.
+    /// A piece of it as PNG: `size` pixels from the row `above` on. The part outside of the picture is transparent.
     pub fn png(&self, above: u32, (width, height): (u32, u32)) -> Vec<u8> {
         let pixel = |x: u32, y: u32| match self.pixel(x, above + y) {
             Some([r, g, b]) => Rgba([r, g, b, 255]),
             None => Rgba([0; 4]),
         };
         let mut out = Cursor::new(Vec::new());
-        // Writing into memory does not fail; no bytes show nothing.
+        // A write into memory does not fail; empty bytes would show nothing.
         drop(RgbaImage::from_fn(width, height, pixel).write_to(&mut out, ImageFormat::Png));
         out.into_inner()
     }
 }
 
-/// Decodes within the usual limits and scales to fit, its proportions kept. A smaller picture stays as it is.
+/// Decodes within the usual limits and scales to fit, with the same proportions. A smaller picture is not scaled.
 pub fn thumb(
     kind: PictureFormat,
     bytes: &[u8],

@@ -1,13 +1,13 @@
-//! Light to pixels: pictures of unbounded brightness in eight bits.
+//! Tone mapping: converts pictures of unbounded brightness to eight bits.
 
 use image::{DynamicImage, Rgb32FImage, RgbImage, RgbaImage};
 
-/// Eight bits a channel, whatever it was; floating point is tone-mapped.
+/// Converts any picture to eight bits a channel; floating point is tone-mapped.
 pub(super) fn eight_bit(image: DynamicImage) -> DynamicImage {
     match image {
         DynamicImage::ImageRgb32F(light) => DynamicImage::ImageRgb8(mapped(&light)),
         DynamicImage::ImageRgba32F(light) => {
-            // First, so that the light can go before there is another picture of it.
+            // First, so that the floating-point picture can be dropped before there is another picture.
             let (width, alphas) = (light.width(), light.pixels().map(|p| unit(p.0[3])).collect::<Vec<u8>>());
             let colours = mapped(&DynamicImage::ImageRgba32F(light).into_rgb32f());
             let at = |x: u32, y: u32| u64::from(y) * u64::from(width) + u64::from(x);
@@ -31,7 +31,7 @@ pub(super) fn eight_bit(image: DynamicImage) -> DynamicImage {
     }
 }
 
-/// Without an alpha channel that says nothing.
+/// Removes an alpha channel without information.
 fn plain(image: DynamicImage) -> DynamicImage {
     match image {
         DynamicImage::ImageRgba8(pixels) if pixels.pixels().all(|p| p.0[3] == 255) => {
@@ -44,7 +44,7 @@ fn plain(image: DynamicImage) -> DynamicImage {
     }
 }
 
-/// In place, because a second picture would not fit into the memory that decoding may take.
+/// In place, because a second picture would exceed the memory limit of decoding.
 pub(super) fn drop_every_fourth(bytes: &mut Vec<u8>) {
     let mut number = 0_u8;
     bytes.retain(|_| {

@@ -1,10 +1,11 @@
-//! Forms of the formats that the decoders do not have, by their headers.
+//! Forms of the formats that the decoders do not support, by their headers.
 //!
-//! The decoders would refuse these as well, but most of them with the same error as damage. TIFF has a module of its own.
+//! The decoders would refuse these as well, but most of them with the same error as for damage. TIFF has a module of
+//! its own.
 
 use super::{PictureFormat, jpeg};
 
-/// What is lacking for this file: what follows the format's name in a sentence.
+/// What is not supported for this file: the text after the format's name in a sentence.
 pub(super) fn lacks(kind: PictureFormat, bytes: &[u8]) -> Option<String> {
     match kind {
         PictureFormat::Jpeg => jpeg::frame(bytes)?.lacks().map(String::from),
@@ -42,7 +43,7 @@ fn bmp(bytes: &[u8]) -> Option<String> {
 }
 
 fn dds(bytes: &[u8]) -> Option<String> {
-    // Without the flag for a code of four letters, pixels are stored as they are.
+    // Without the flag for a four-letter code, pixels are stored uncompressed.
     if le(bytes, 80)? & 4 == 0 {
         return Some("without block compression".into());
     }

@@ -1,4 +1,4 @@
-//! A page that a scraper on this machine can fetch: the little of HTTP/1.1 that takes.
+//! A page that a scraper on this machine can fetch, with the part of HTTP/1.1 that it needs.
 
 use super::{MetricsFile, prometheus};
 use std::time::Duration;
@@ -10,7 +10,7 @@ const DEADLINE: Duration = Duration::from_secs(5);
 /// The longest request that is read.
 const LONGEST: usize = 8 << 10;
 
-/// Answers `GET /metrics` until the future is dropped. The listener decides for whom: a loopback address.
+/// Answers `GET /metrics` until the future is dropped. The listener decides who has access: a loopback address.
 pub async fn serve(listener: TcpListener, metrics: MetricsFile) -> std::io::Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;

@@ -9,10 +9,10 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// The largest file of figures that is read, in bytes.
+/// The largest file of metrics that is read, in bytes.
 const LARGEST: u64 = 64 << 20;
 
-/// Where figures are kept.
+/// Where metrics are stored.
 #[derive(Clone, Debug)]
 pub struct MetricsFile {
     path: PathBuf,
@@ -23,14 +23,14 @@ impl MetricsFile {
         MetricsFile { path }
     }
 
-    /// Counts one run. A failure is logged and nothing more: figures are not worth a call.
+    /// Counts one run. A failure is only logged: metrics must not make a call fail.
     pub fn count(&self, tool: &str, status: MetricStatus, took: Duration) {
         if let Err(e) = self.add(tool, status, took) {
             tracing::warn!("metrics were not counted: {}: {e}", self.path.display());
         }
     }
 
-    /// What has been counted so far.
+    /// The counts until now.
     pub fn figures(&self) -> io::Result<MetricsSnapshot> {
         match regular_file::read(&self.path, LARGEST) {
             Ok(bytes) => serde_json::from_slice(&bytes).map_err(io::Error::other),
@@ -47,7 +47,7 @@ impl MetricsFile {
         let lock = self.path.with_extension("lock");
         regular_file::check(&lock)?;
         let lock = options.open(lock)?;
-        // Given up when it is closed.
+        // Released when the file is closed.
         flock(&lock, FlockOperation::LockExclusive)?;
         let mut figures = self.figures().unwrap_or_default();
         if figures.since == 0 {

@@ -1,7 +1,7 @@
-//! Metrics of every tool: how often it ran, how it ended, how long it took. Kept on this machine over all processes.
+//! Metrics of every tool: how often it ran, how it ended, how long it took. All processes on this machine share them.
 //!
-//! After each call the figures of all placets are read, added to and written whole, under a lock. They are figures and
-//! no record: a file that cannot be read is begun again, and one that cannot be written stops nothing.
+//! After each call the process reads the shared file, adds to it and writes it whole, under a lock. Metrics are not a
+//! record: a file that cannot be read is started again, and a file that cannot be written stops nothing.
 
 mod endpoint;
 mod file;
@@ -23,17 +23,17 @@ pub const BOUNDS: [f64; 16] = [
     60_000.0, 120_000.0,
 ];
 
-/// How a run ended, as far as figures care.
+/// How a run ended, as the metrics distinguish it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricStatus {
     Success,
     Failure,
 }
 
-/// The figures of all tools.
+/// The metrics of all tools.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MetricsSnapshot {
-    /// When counting began, in seconds since 1970.
+    /// When the counting began, in seconds since 1970.
     pub since: i64,
     pub tools: BTreeMap<String, ToolMetrics>,
 }
@@ -44,12 +44,12 @@ pub struct ToolMetrics {
     pub failure: DurationHistogram,
 }
 
-/// A histogram. Buckets are counted each for itself, and added up where they are shown.
+/// A histogram. Each bucket has its own count; the counts are added up when they are shown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DurationHistogram {
     pub count: u64,
     pub sum_ms: f64,
-    /// One more than there are bounds; shorter where the last ones are empty.
+    /// One more than the bounds; shorter if the last buckets are empty.
     pub buckets: Vec<u64>,
 }
 

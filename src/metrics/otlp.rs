@@ -1,11 +1,11 @@
-//! The same figures as OTLP over HTTP with JSON: the body that a collector takes at `/v1/metrics`.
+//! The same metrics as OTLP over HTTP with JSON: the body that a collector accepts at `/v1/metrics`.
 //!
-//! Written by hand after opentelemetry-proto 1.x; 64-bit integers are strings there, as proto3's JSON mapping wants.
+//! Written by hand after opentelemetry-proto 1.x; 64-bit integers are strings there, as proto3's JSON mapping requires.
 
 use super::{BOUNDS, DurationHistogram, MetricsSnapshot};
 use serde_json::{Value, json};
 
-/// The body for figures taken at `now`, in seconds since 1970.
+/// The body for metrics taken at `now`, in seconds since 1970.
 pub fn payload(figures: &MetricsSnapshot, now: i64) -> Value {
     let at = |seconds: i64| format!("{seconds}000000000");
     let (start, time) = (at(figures.since), at(now));

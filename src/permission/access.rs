@@ -1,18 +1,18 @@
-//! Reach: what a call wants to touch, on the resolved object.
+//! Access: what a call wants to touch, on the resolved object.
 
 use std::path::{Path, PathBuf};
 
-/// Where a path lies.
+/// The location of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessLocation {
     /// Below one of the workspace's roots, after every symlink.
     Inside,
-    /// Inside, and a file that something on this machine runs later: see [`super::is_protected`].
+    /// Inside the workspace, and a file that something on this machine runs later: see [`super::is_protected`].
     Protected,
     Outside,
 }
 
-/// Paths are absolute and resolved: what the kernel would open, not what was written.
+/// Paths are absolute and resolved: the paths that the kernel would open, not the written ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Access {
     Read {
@@ -23,7 +23,7 @@ pub enum Access {
         path: PathBuf,
         place: AccessLocation,
     },
-    /// A command line for `sh -c`. `confined`: it runs in the view, where it changes nothing for good.
+    /// A command line for `sh -c`. `confined`: it runs in the view, where it changes nothing permanently.
     Run {
         command: String,
         cwd: PathBuf,
@@ -33,14 +33,14 @@ pub enum Access {
     Network {
         host: String,
     },
-    /// That a plan is carried out: only the person can say so.
+    /// Starting to carry out a plan: only the person can approve this.
     Approval,
-    /// Only the session's own things: scratchpads.
+    /// Only the session's own data: scratchpads.
     Session,
 }
 
 impl Access {
-    /// The word rules use for this kind.
+    /// The name of this kind in rules.
     pub fn kind(&self) -> &'static str {
         match self {
             Access::Read { .. } => "read",

@@ -1,8 +1,8 @@
-//! Classification: which level a path, a host or a session has, and which way data may flow.
+//! Classification: the level of a path, a host or a session, and the directions in which data may flow.
 //!
-//! A session has seen what it has touched: its level (its taint) is the highest of all that, and data flows from it
-//! only to what is classified as high or higher. Off unless the settings classify something; then it costs one
-//! comparison for each call.
+//! The level of a session (its taint) is the highest level of everything that it has touched, and data flows from the
+//! session only to targets of the same or a higher level. Classification is off unless the settings classify something;
+//! then it costs one comparison for each call.
 
 use super::decision::Denial;
 use super::git_repository::{is_git_name, is_repository};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 use thiserror::Error;
 
-/// How far something may go, the widest first.
+/// How far data may be shared, the widest level first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClassificationLevel {
     #[default]
@@ -40,13 +40,13 @@ impl ClassificationLevel {
         }
     }
 
-    /// By its name, in upper or lower case.
+    /// Finds a level by its name, in upper or lower case.
     pub fn parse(name: &str) -> Option<ClassificationLevel> {
         ClassificationLevel::ALL.into_iter().find(|level| level.name().eq_ignore_ascii_case(name.trim()))
     }
 
     fn from_index(index: u8) -> ClassificationLevel {
-        // What cannot be is taken for the strictest.
+        // An impossible index counts as the strictest level.
         ClassificationLevel::ALL.get(usize::from(index)).copied().unwrap_or(ClassificationLevel::Restricted)
     }
 }
@@ -57,7 +57,7 @@ impl fmt::Display for ClassificationLevel {
     }
 }
 
-/// The level of the session: the one value that the prompt shows and the policy reads.
+/// The level of the session: the only value that the prompt shows and the policy reads.
 #[derive(Clone, Debug, Default)]
 pub struct Taint(Arc<AtomicU8>);
 
@@ -66,12 +66,12 @@ impl Taint {
         ClassificationLevel::from_index(self.0.load(Ordering::Acquire))
     }
 
-    /// It never falls by this.
+    /// Raises the level; this never lowers it.
     pub fn raise(&self, level: ClassificationLevel) {
         self.0.fetch_max(level as u8, Ordering::AcqRel);
     }
 
-    /// Another conversation begins, or is taken up again.
+    /// Called when another conversation begins or is resumed.
     pub fn begin(&self, level: ClassificationLevel) {
         self.0.store(level as u8, Ordering::Release);
     }
@@ -82,20 +82,20 @@ impl Taint {
 pub struct ClassificationRules {
     paths: Vec<(ClassificationLevel, ClassificationGlob)>,
     hosts: Vec<(ClassificationLevel, RulePattern)>,
-    /// Of paths in the workspace that no pattern names.
+    /// The level of workspace paths that no pattern matches.
     usual: ClassificationLevel,
-    /// The highest level that may go to a host that no pattern names.
+    /// The highest level that may go to a host that no pattern matches.
     network: ClassificationLevel,
     /// The highest level that may go to the provider or the MCP client that answers.
     provider: ClassificationLevel,
 }
 
-/// A glob; `secret/**` and `secret/*` speak of the directory itself as well.
+/// A glob; `secret/**` and `secret/*` match the directory itself as well.
 #[derive(Clone, Debug)]
 struct ClassificationGlob {
     glob: RulePattern,
     dir: Option<RulePattern>,
-    /// It names a repository's directory: `.git/**`.
+    /// The pattern names a repository's directory: `.git/**`.
     of_repository: bool,
 }
 
@@ -141,7 +141,7 @@ impl ClassificationRules {
         })
     }
 
-    /// Nothing can have another level than PUBLIC.
+    /// True if everything has the level PUBLIC.
     pub fn is_off(&self) -> bool {
         self.usual == ClassificationLevel::Public
             && self.paths.iter().all(|(level, _)| *level == ClassificationLevel::Public)
@@ -160,8 +160,8 @@ impl ClassificationRules {
         }
     }
 
-    /// A repository may hold each version of each file: its directory has the highest level of all paths, unless a
-    /// pattern speaks of that directory by its name.
+    /// A repository may contain every version of each file: its directory has the highest level of all paths, unless a
+    /// pattern matches that directory by its name.
     fn of_repository(&self, path: &Path, roots: &[PathBuf]) -> ClassificationLevel {
         let named = self.paths.iter().find(|(_, tree)| tree.of_repository && tree.matches(path, roots));
         let all = || self.paths.iter().map(|(level, _)| *level).max().unwrap_or_default().max(self.usual);
@@ -205,11 +205,11 @@ fn tree(text: &str, raw: &str) -> Result<ClassificationGlob, ClassificationError
     })
 }
 
-/// True at and below the directory in which a repository keeps what it knows of other versions: `.git`, and of any other
-/// directory with the form of a repository what holds contents. A root may lie in a bare repository, as its worktree;
-/// so within a root only what is below it is looked at.
+/// True at and below a repository's directory: `.git`, and the content directories of any other directory with the form
+/// of a repository. A root may be inside a bare repository, as its worktree; therefore only the part of the path below
+/// the root is examined.
 fn in_repository(path: &Path, roots: &[PathBuf]) -> bool {
-    /// Where contents are in a repository's directory.
+    /// The content directories of a repository.
     const HOLD: [&str; 4] = ["objects", "lfs", "rr-cache", "modules"];
     let root = roots.iter().find(|root| path.starts_with(root));
     let exists = |path: &Path| path.symlink_metadata().is_ok();
@@ -228,7 +228,7 @@ impl ClassificationGlob {
     }
 }
 
-/// A flow that is not allowed.
+/// A forbidden flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FlowViolation {
     /// To a file of a lower level.
@@ -269,9 +269,9 @@ impl FlowViolation {
 /// What a call would do to the session's level, and whether it may.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowCheck {
-    /// The highest level it touches: the session's taint is at least that once it is not refused.
+    /// The highest level that the call touches: if the call is not refused, the session's taint is at least this level.
     pub level: ClassificationLevel,
-    /// All that is not allowed about it; the first is told.
+    /// All violations of the call; the first is reported.
     pub violations: Vec<FlowViolation>,
 }
 

@@ -1,4 +1,4 @@
-//! Which way data may flow, as tables.
+//! The directions in which data may flow, as tables.
 
 use super::super::{Access, AccessLocation, Decision, Mode, ModeCell, Policy};
 use super::*;
@@ -50,7 +50,7 @@ fn reach(text: &str) -> Access {
 #[test]
 fn data_flows_up_and_never_down() {
     use ClassificationLevel::{Confidential, Internal, Public, Restricted};
-    // taint, reach, the level it touches, the violation's first word.
+    // taint, access, the level it touches, the violation's first word.
     for (taint, wanted, level, violation) in [
         (Public, "r src/a", Public, ""),
         (Public, "r secret/a", Confidential, ""),
@@ -139,10 +139,10 @@ fn a_repository_has_the_highest_level_unless_a_pattern_names_it() {
     for path in ["/w/.git", "/w/.git/objects/ab/cd", "/w/sub/.git/HEAD", "/elsewhere/.git/config"] {
         assert_eq!(of(&usual, path), ClassificationLevel::Restricted, "{path}");
     }
-    // The worktree of a bare repository lies in it and is none.
+    // The worktree of a bare repository is inside the repository and is not a repository itself.
     assert_eq!(of(&usual, "/src/proj.git/main/a.txt"), ClassificationLevel::Internal);
     assert_eq!(of(&usual, "/w/.github/workflows/ci.yml"), ClassificationLevel::Internal);
-    // A pattern that covers everything does not speak of the repository.
+    // A pattern that covers everything does not name the repository.
     let all = labels(&["RESTRICTED:vault/**", "INTERNAL:**"]);
     assert_eq!(of(&all, "/w/.git/HEAD"), ClassificationLevel::Restricted);
     let named = labels(&["PUBLIC:.git/**", "RESTRICTED:vault/**"]);

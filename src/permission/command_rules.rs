@@ -1,4 +1,4 @@
-//! A command line against rules and grants: each of its parts must be consented to, and each may be refused.
+//! Checks a command line against rules and grants: each of its parts needs consent, and each part may be refused.
 
 use super::command::{CommandSegment, RedirectKind, SegmentKind, WrapperKind};
 use super::grant_pattern;
@@ -9,17 +9,17 @@ use super::tables::steers_later_commands;
 use super::{Access, AccessLocation, Grant, Mode, PermitReason, Rule, RuleVerdict, danger};
 use std::path::{Path, PathBuf};
 
-/// What consent to a part rests on.
+/// The basis of the consent to a part.
 pub(super) enum SegmentConsent {
-    /// It does nothing that needs consent: `cd` inside, a variable.
+    /// The part needs no consent: `cd` inside the workspace, a variable.
     Harmless,
     By(PermitReason),
-    /// Nothing covers it; the reason, where there is a better one than that.
+    /// Nothing covers the part; with a more specific reason if there is one.
     Open(Option<String>),
 }
 
 impl Policy {
-    /// The rule of this verdict that speaks of the line, or of any part of it, or of a file it names.
+    /// The rule of this verdict that matches the line, any part of it, or a file that it names.
     pub(super) fn catching(&self, line: &ParsedCommand<'_>, verdict: RuleVerdict) -> Option<&Rule> {
         self.rules().iter().filter(|rule| rule.verdict == verdict).find(|rule| {
             let speaks = rule.applies_to(line.tool, line.reach);
@@ -44,7 +44,7 @@ impl Policy {
         hits("read", named(part)) || hits("write", written(part)) || hits("write", writes.collect())
     }
 
-    /// Consent to every part of the line, from rules, grants and the built-in set; or what stands in the way.
+    /// The consent to every part of the line, from rules, grants and the built-in set; or why it is missing.
     pub(super) fn consent(&self, line: &ParsedCommand<'_>) -> Result<PermitReason, NotCovered> {
         let allowing = || {
             self.rules()
@@ -73,7 +73,7 @@ impl Policy {
         Ok(PermitReason::all(reasons).unwrap_or(PermitReason::ReadOnly))
     }
 
-    /// What consent to one part rests on, its redirections left aside.
+    /// The basis of the consent to one part, without its redirections.
     pub(super) fn cover(&self, line: &ParsedCommand<'_>, segment: &CommandSegment) -> SegmentConsent {
         if segment.kind == SegmentKind::Opaque {
             return SegmentConsent::Open(Some(
@@ -127,7 +127,7 @@ impl Policy {
         PermitReason::all(reasons).map(SegmentConsent::By)
     }
 
-    /// The built-in set: what such a command looks at must be open to reading.
+    /// The built-in set: such a command needs permission to read its files.
     fn cover_read_only(&self, line: &ParsedCommand<'_>, segment: &CommandSegment) -> SegmentConsent {
         let Some(reads) = read_only::reads(segment) else { return SegmentConsent::Open(None) };
         if reads.more && self.has_denied_reads() {
@@ -151,7 +151,7 @@ impl Policy {
         }
     }
 
-    /// Files that redirections write are judged as any other write, files they read as any other read.
+    /// Files that redirections write count like any other write, files that they read like any other read.
     fn redirects(&self, line: &ParsedCommand<'_>) -> Result<Vec<PermitReason>, NotCovered> {
         let mut reasons = Vec::new();
         for part in line.parts() {
@@ -176,7 +176,7 @@ impl Policy {
                         Access::Read { path, place }
                     };
                     match self.judge(line.tool, &reach) {
-                        // A tool's write would be held for the person; this one would be real at once.
+                        // In ask mode a tool's write stays pending for the person; this write would be immediate.
                         AccessVerdict::Allow(PermitReason::Mode(_))
                             if is_write(redirect) && self.mode() == Mode::Ask =>
                         {
@@ -194,7 +194,7 @@ impl Policy {
         Ok(reasons)
     }
 
-    /// The patterns that would cover the parts that nothing covers yet.
+    /// The patterns that would cover the uncovered parts.
     pub(super) fn family(&self, line: &ParsedCommand<'_>) -> Option<Grant> {
         let mut patterns: Vec<String> = Vec::new();
         for segment in line.segments.as_ref().ok()? {
@@ -217,7 +217,7 @@ impl Policy {
             return segment.inner.iter().try_for_each(|inner| self.families(line, inner, out));
         }
         let pattern = grant_pattern::of(segment)?;
-        // Elsewhere the same words are another command: another Makefile, another package.
+        // In another directory the same words are another command: another Makefile, another package.
         let inside = |dir: &PathBuf| self.roots().iter().any(|root| dir.starts_with(root));
         if !segment.dirs.as_ref().is_some_and(|dirs| dirs.iter().all(inside)) {
             return None;
@@ -228,7 +228,7 @@ impl Policy {
         Some(())
     }
 
-    /// By its spelling: whether a path is in the workspace.
+    /// Whether a path is in the workspace, by its spelling.
     pub(super) fn place_of(&self, path: &Path) -> AccessLocation {
         match self.roots().iter().find_map(|root| path.strip_prefix(root).ok()) {
             Some(relative) if self.protected().class_of(relative).asks() => AccessLocation::Protected,

@@ -1,4 +1,4 @@
-//! What the policy answers, and the proof of consent that a run needs.
+//! The answers of the policy, and the proof of consent that a run needs.
 
 use super::{Access, Grant, GrantId, Mode, WritePolicy};
 use crate::conversation::CallId;
@@ -12,7 +12,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The same, but never without a person: what a hook asks for. Nothing can be remembered about it.
+    /// The same, but never without a person: a hook demanded it. The answer cannot be remembered.
     #[must_use]
     pub fn asking(self, tool: &str, because: &str) -> Decision {
         match self {
@@ -37,7 +37,7 @@ impl Decision {
     }
 }
 
-/// Consent to one call's reach. It can only be made in this module, and it is used up by running.
+/// Consent to one call's accesses. Only this module can make it, and a run uses it up.
 #[derive(Debug)]
 pub struct Permit {
     call: CallId,
@@ -59,13 +59,13 @@ impl Permit {
         &self.why
     }
 
-    /// What happens to the changes this call makes: settled with the consent, so that a switch of the mode while it
-    /// runs changes nothing for it.
+    /// What happens to the changes of this call. The value is fixed with the consent: a switch of the mode during the
+    /// call does not change it.
     pub fn write_policy(&self) -> WritePolicy {
         self.landing
     }
 
-    /// True when exactly this was consented to; a run that finds another object must stop.
+    /// True if the consent covers exactly this access; a run that finds another object must stop.
     pub fn covers(&self, reach: &Access) -> bool {
         self.reach.contains(reach)
     }
@@ -76,20 +76,20 @@ impl Permit {
 pub enum PermitReason {
     /// The mode alone allows it.
     Mode(&'static str),
-    /// A rule, as it was written and where.
+    /// A rule, as it was written, and its origin.
     Rule { rule: String, origin: String },
     /// A grant the person gave earlier in this session.
     Grant { id: GrantId, words: String },
     /// The command changes nothing: it is in the built-in set.
     ReadOnly,
-    /// Each part of a line by itself.
+    /// One reason for each part of a line.
     Several(Vec<PermitReason>),
-    /// The person, just now.
+    /// The person, in answer to a question.
     Person,
 }
 
 impl PermitReason {
-    /// The reasons without repetition; what the mode allows is named only when nothing else is.
+    /// The reasons without repetition; the mode is named only if there is no other reason.
     pub(super) fn all(reasons: impl IntoIterator<Item = PermitReason>) -> Option<PermitReason> {
         let mut parts: Vec<PermitReason> = Vec::new();
         for reason in reasons {
@@ -112,7 +112,7 @@ impl PermitReason {
         }
     }
 
-    /// This and all its parts.
+    /// This reason and all its parts.
     pub(super) fn parts(&self) -> &[PermitReason] {
         match self {
             PermitReason::Several(parts) => parts,
@@ -143,23 +143,23 @@ pub struct PolicyQuestion {
     pub call: CallId,
     pub tool: String,
     pub reach: Vec<Access>,
-    /// Why it asks, in one line: "ask mode", "outside the workspace", "`rm -rf` of ...".
+    /// Why placet asks, in one line: "ask mode", "outside the workspace", "`rm -rf` of ...".
     pub reason: String,
-    /// What "always" would store, shown before it is chosen. `None` where nothing may be remembered.
+    /// What "always" would store, shown before the person chooses it. `None` if nothing may be remembered.
     pub always: Option<Grant>,
-    /// What "always for commands like this" would store. `None` where they are of no one kind.
+    /// What "always for commands like this" would store. `None` if the commands have no common kind.
     pub pattern: Option<Grant>,
-    /// The word a person must type to say yes; a key is not enough for this one.
+    /// The word that the person must type to agree; a key is not enough here.
     pub typed: Option<String>,
-    /// How each part of the call was judged, in lines.
+    /// How each part of the call was decided, in lines.
     pub why: String,
-    /// What to pass on the command line so that nobody need be asked: `--mode write`, `--allow run_command`.
+    /// The flag that avoids the question: `--mode write`, `--allow run_command`.
     pub flag: Option<String>,
     pub landing: WritePolicy,
 }
 
 impl PolicyQuestion {
-    /// The person said yes to exactly this.
+    /// The person agreed to exactly this.
     pub fn allow(self) -> Permit {
         Permit::new(self.call, self.reach, PermitReason::Person, self.landing)
     }
@@ -178,12 +178,12 @@ impl PolicyQuestion {
 pub struct Denial {
     pub reason: String,
     pub hint: String,
-    /// The mode that refuses it, where another mode would help.
+    /// The mode that refuses it, if another mode would help.
     pub refused_by: Option<Mode>,
 }
 
 impl Denial {
-    /// One that no other mode would change.
+    /// A refusal that no other mode would change.
     pub fn new(reason: impl Into<String>, hint: impl Into<String>) -> Denial {
         Denial { reason: reason.into(), hint: hint.into(), refused_by: None }
     }

@@ -1,14 +1,14 @@
-//! Commands that only read and yet tell more than they name: the environment with its secrets, files that another file
-//! lists, modules. Options that a table can hold are in `read_only.toml`; here is what needs a look into the words.
+//! Commands that only read, but disclose more than their words name: the environment with its secrets, files that
+//! another file lists, modules. `read_only.toml` lists the options; this file checks what needs a look at the words.
 
 use super::command::ShellWord;
 
-/// True where `name` prints the environment of processes.
+/// True if `name` prints the environment of processes.
 pub(super) fn prints_environment(name: &str, words: &[ShellWord]) -> bool {
     name == "ps"
         && words.iter().enumerate().any(|(at, word)| {
             let text = word.shown();
-            // `ps axe` and `ps -E` show it behind the command line; `ps -e` only lists every process.
+            // `ps axe` and `ps -E` print it after the command line; `ps -e` only lists every process.
             let before = at.checked_sub(1).and_then(|at| words.get(at));
             let value = before.is_some_and(|before| before.source.starts_with('-'));
             let letters = text.chars().all(|c| c.is_ascii_alphabetic());
@@ -18,7 +18,7 @@ pub(super) fn prints_environment(name: &str, words: &[ShellWord]) -> bool {
         })
 }
 
-/// True where `name` looks at what its words do not name.
+/// True if `name` reads files that its words do not name.
 pub(super) fn reads_unnamed(name: &str, words: &[ShellWord]) -> bool {
     match name {
         "jq" => words.iter().any(|word| word.text.as_deref().is_none_or(filter_reads_environment)),
@@ -30,7 +30,7 @@ pub(super) fn reads_unnamed(name: &str, words: &[ShellWord]) -> bool {
     }
 }
 
-/// True where a filter of jq may print the environment or load a module. `.env` is a field like any other.
+/// True if a filter of jq may print the environment or load a module. `.env` is a field like any other.
 fn filter_reads_environment(filter: &str) -> bool {
     const PRYING: &[&str] = &["env", "ENV", "import", "include", "modulemeta", "get_search_list"];
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -53,14 +53,14 @@ fn filter_reads_environment(filter: &str) -> bool {
 }
 
 /// True for `-nfFILE`: a cluster in which the name of a file of patterns follows its letter. `valued` are the letters
-/// after which everything is their value.
+/// whose value is the rest of the word.
 fn has_glued_file(word: &ShellWord, valued: &str) -> bool {
     let Some(cluster) = word.text.as_deref().and_then(|text| text.strip_prefix('-')) else { return false };
     if cluster.starts_with('-') {
         return false;
     }
     let at = cluster.find(|c| c == 'f' || valued.contains(c));
-    // With a slash it is found among the paths.
+    // A name with a slash is found among the paths.
     at.is_some_and(|at| {
         let rest = cluster.get(at..).unwrap_or_default();
         rest.starts_with('f') && rest.len() > 1 && !rest.contains(['/', '~', '.'])

@@ -1,4 +1,4 @@
-//! How a call was judged, part by part: the answer to "why does it ask?".
+//! How the policy decided about a call, part by part: the answer to "why does it ask?".
 
 use super::command::CommandSegment;
 use super::command_rules::SegmentConsent;
@@ -8,16 +8,16 @@ use super::{Access, PermitReason, RuleVerdict};
 use serde::Serialize;
 use std::fmt;
 
-/// The whole judgement of one reach, for people and for programs.
+/// The whole decision about one access, for people and for programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PermissionExplanation {
     pub verdict: &'static str,
     /// Why, in one line.
     pub reason: String,
-    /// What the person must type to say yes, if a key is not enough.
+    /// What the person must type to agree, if a key is not enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub typed: Option<String>,
-    /// The commands of a line; empty for other reaches.
+    /// The commands of a line; empty for other accesses.
     pub segments: Vec<ExplainedCommand>,
 }
 
@@ -25,16 +25,16 @@ pub struct PermissionExplanation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedCommand {
     pub command: String,
-    /// 0 for what stands in the line, 1 for what a wrapper there runs, and so on.
+    /// 0 for a command of the line, 1 for a command that a wrapper of the line runs, and so on.
     pub depth: usize,
-    /// Where it may run; empty where that cannot be known.
+    /// Where the command may run; empty if unknown.
     pub dirs: Vec<String>,
     pub rules: Vec<MatchedRule>,
-    /// What decides for this one.
+    /// What decides about this command.
     pub by: String,
 }
 
-/// A rule that speaks of a command.
+/// A rule that matches a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatchedRule {
     pub verdict: &'static str,
@@ -45,7 +45,7 @@ pub struct MatchedRule {
 }
 
 impl Policy {
-    /// How `reach` is judged now, and by what. Counts nothing.
+    /// The present decision about `reach`, and its reasons. Counts no use of rules and grants.
     pub fn explain(&self, tool: &str, reach: &Access) -> PermissionExplanation {
         let runs = self.as_it_runs(reach);
         let reach = &*runs;
@@ -64,13 +64,13 @@ impl Policy {
                 self.explain_segment(line, segment, 0, &mut segments);
             }
         }
-        // The parts are fine by themselves: without this, the lines below a refusal would say that all is well.
+        // The parts alone are allowed: without this, the lines below a refusal would be misleading.
         if verdict == "deny" {
             for part in segments.iter_mut().filter(|part| part.rules.is_empty()) {
                 part.by = "denied by the mode, see above".into();
             }
         }
-        // Where the mode decides, what rules and grants do not cover matters to nobody.
+        // If the mode decides, it does not matter what rules and grants cover.
         for part in segments.iter_mut().filter(|_| by_mode) {
             part.by = "the mode allows it".into();
         }

@@ -1,4 +1,4 @@
-//! Which way the data of a call would flow, and whether it may.
+//! The direction in which the data of a call would flow, and whether it may.
 
 use super::Access;
 use super::classification::{ClassificationLevel, ClassificationRules, FlowCheck, FlowViolation, Taint};
@@ -21,7 +21,7 @@ impl Policy {
         self.labels.of_path(path, self.roots())
     }
 
-    /// What `reach` would come to. Changes nothing.
+    /// The flow that `reach` would cause. Changes nothing.
     pub fn flow(&self, tool: &str, reach: &[Access]) -> FlowCheck {
         if self.labels.is_off() {
             return FlowCheck::default();
@@ -48,7 +48,7 @@ impl Policy {
         }
         let touched = reads.iter().chain(&writes).map(|path| self.level_of(path)).max();
         let level = touched.unwrap_or_default();
-        // What is written may hold what the same call reads; but what it replaces flows nowhere.
+        // A write may contain what the same call reads; the content that it replaces flows nowhere.
         let read = reads.iter().map(|path| self.level_of(path)).max().unwrap_or_default();
         let taint = self.taint.load().max(read);
         let mut violations = Vec::new();
@@ -88,7 +88,7 @@ impl Policy {
     }
 }
 
-/// True for a program that reads repositories, and what is in their history, without naming a file of theirs.
+/// True for a program that reads repositories and their history without naming a file of theirs.
 fn reads_repositories(part: &CommandSegment) -> bool {
     let program = part.words.first().and_then(|word| word.text.as_deref()).unwrap_or_default();
     let name = program.rsplit('/').next().unwrap_or(program);

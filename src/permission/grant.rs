@@ -1,4 +1,4 @@
-//! A grant: an "always" the person gave, for this session or less.
+//! A grant: an "always" from the person, for this session or for less.
 
 use super::Access;
 use super::command::CommandSegment;
@@ -8,29 +8,29 @@ use std::cell::Cell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What is granted. Each is shown in full before it is given, so the words and the match are one thing.
+/// What is granted. The person sees each grant in full before giving it: its text and its match are the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Grant {
     /// Exactly this command line, in this directory.
     Command { command: String, cwd: PathBuf },
-    /// Commands of these patterns, wherever in the workspace; each part of a line is compared on its own.
+    /// Commands of these patterns, anywhere in the workspace; each part of a line is compared separately.
     Pattern { patterns: Vec<String> },
-    /// Writing inside the workspace, protected files left out: what write mode allows.
+    /// Writes inside the workspace without protected files: what write mode allows.
     WriteInside,
-    /// Reading one file outside the workspace, or one directory and what is below it.
+    /// Reads of one file outside the workspace, or of one directory and everything below it.
     ReadBelow(PathBuf),
 }
 
-/// How long a grant holds.
+/// How long a grant is valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GrantLimit {
     Session,
-    /// So many more permits.
+    /// For this number of further permits.
     Uses(u32),
     Until(Timestamp),
 }
 
-/// Names a grant to the person: `/permission revoke 3`.
+/// The number of a grant for the person: `/permission revoke 3`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GrantId(pub u32);
 
@@ -40,20 +40,20 @@ impl fmt::Display for GrantId {
     }
 }
 
-/// A grant in force, and what became of it.
+/// A grant, and how it was used.
 #[derive(Clone, Debug)]
 pub struct ActiveGrant {
     pub id: GrantId,
     pub grant: Grant,
     pub limit: GrantLimit,
     pub given: Timestamp,
-    /// Counted where a permit is made, which borrows the policy only to read it.
+    /// Counted when a permit is made, which only has a shared reference to the policy.
     hits: Cell<u32>,
     patterns: Vec<CommandPattern>,
 }
 
 impl Grant {
-    /// True when the grant speaks of exactly this reach. A pattern speaks of parts of a line, never of a whole one.
+    /// True if the grant covers exactly this access. A pattern covers parts of a line, never a whole line.
     pub fn covers(&self, reach: &Access) -> bool {
         use super::AccessLocation;
         match (self, reach) {
@@ -66,7 +66,7 @@ impl Grant {
         }
     }
 
-    /// The words shown beside "always".
+    /// The text next to "always".
     pub fn describe(&self) -> String {
         match self {
             Grant::Command { command, cwd } => format!("`{command}` in {}", cwd.display()),
@@ -91,7 +91,7 @@ impl ActiveGrant {
         ActiveGrant { id, grant, limit, given, hits: Cell::new(0), patterns }
     }
 
-    /// How many permits were made by it.
+    /// How many permits the grant made.
     pub fn hits(&self) -> u32 {
         self.hits.get()
     }
@@ -100,7 +100,7 @@ impl ActiveGrant {
         self.hits.set(self.hits.get().saturating_add(1));
     }
 
-    /// True while it still holds.
+    /// True while the grant is valid.
     pub fn is_live(&self, now: Timestamp) -> bool {
         match self.limit {
             GrantLimit::Session => true,
@@ -109,14 +109,14 @@ impl ActiveGrant {
         }
     }
 
-    /// True when a pattern speaks of this part of a line, and it runs in the workspace.
+    /// True if a pattern matches this part of a line, and the part runs in the workspace.
     pub(super) fn covers_segment(&self, segment: &CommandSegment, roots: &[PathBuf]) -> bool {
         let inside = |dir: &Path| roots.iter().any(|root| dir.starts_with(root));
         let placed = segment.dirs.as_ref().is_some_and(|dirs| dirs.iter().all(|dir| inside(dir)));
         placed && self.patterns.iter().any(|p| p.allows(segment))
     }
 
-    /// What is left of it, for a list.
+    /// What remains of the grant, for a list.
     pub fn left(&self, now: Timestamp) -> String {
         match self.limit {
             GrantLimit::Session => "this session".into(),

@@ -1,18 +1,18 @@
-//! What "always" may mean beyond one exact line: the family a command belongs to.
+//! What "always" may mean beyond one exact line: the kind to which a command belongs.
 
 use super::command::CommandSegment;
 use super::tables;
 use super::tables::is_safe_variable;
 
-/// The pattern for all commands of this one's kind: `npm test *`. `None` for programs that run anything they are
-/// given (interpreters, `xargs`), change or fetch anything (`rm`, `curl`, `sudo`), or are not known.
+/// The pattern for all commands of this kind: `npm test *`. `None` for programs that run anything they are given
+/// (interpreters, `xargs`), change or fetch anything (`rm`, `curl`, `sudo`), or are unknown.
 pub(super) fn of(segment: &CommandSegment) -> Option<String> {
     if !segment.inner.is_empty() || !segment.assignments.iter().all(|(n, v)| is_safe_variable(n, v)) {
         return None;
     }
     let program = segment.words.first()?.text.as_deref()?;
     let name = segment.program()?;
-    // A pattern says the program as it was written: `./gradlew` is another one than `gradlew`.
+    // A pattern contains the program as it was written: `./gradlew` is another program than `gradlew`.
     if program != name && program != format!("./{name}") {
         return None;
     }
@@ -21,7 +21,7 @@ pub(super) fn of(segment: &CommandSegment) -> Option<String> {
     let has = |list: &[String], word: &str| list.iter().any(|known| known == word);
     let behind = match words.as_slice() {
         _ if row.whole => "*".into(),
-        // `make target`: the target says what runs.
+        // `make target`: the target decides what runs.
         [] => return row.targets.then(|| program.to_string()),
         [first, rest @ ..] if has(&row.deeper, first) => {
             let next = rest.first().filter(|next| is_plain(next))?;
@@ -41,8 +41,8 @@ fn is_plain(word: &str) -> bool {
     all && !word.is_empty() && !word.starts_with('-')
 }
 
-/// True when the line holds what will not come again: a temporary path, a process id, a hash. Remembering it as it
-/// stands would only fill the list.
+/// True if the line contains something that will not occur again: a temporary path, a process id, a hash. A grant for
+/// it would only fill the list.
 pub(super) fn is_passing(line: &str) -> bool {
     line.split(|c: char| c.is_whitespace() || "'\"=;|&()<>,".contains(c)).any(|word| {
         let temporary = ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/run/user/"]

@@ -76,7 +76,7 @@ fn a_grant_ends_when_it_says_and_can_be_taken_back() {
     let short = policy.give(pattern("short"), GrantLimit::Until(later(10)));
     let session = policy.give(pattern("session"), GrantLimit::Session);
     assert_eq!(policy.give(pattern("session"), GrantLimit::Session), session);
-    // Asking how it would be judged uses nothing up.
+    // A question about the decision uses nothing up.
     for _ in 0..3 {
         assert_eq!(policy.explain("run_command", &run("twice")).verdict, "allow");
     }

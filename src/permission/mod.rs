@@ -1,8 +1,8 @@
-//! Consent, as pure functions: reach in, decision out. Nothing here touches a file, a clock or a screen.
+//! Consent, as pure functions: accesses in, decision out. Nothing here touches a file, a clock or a screen.
 //!
-//! Only this module can make a [`Permit`], so what runs was decided here. The mode, the rules and the grants of
-//! this session are the whole input; deny beats ask beats allow, whatever layer they come from. A command line is read
-//! as a shell reads it, and each of its parts is judged.
+//! Only this module can make a [`Permit`], and so every run was decided here. The mode, the rules and the grants of
+//! this session are the whole input; deny beats ask beats allow, whatever layer a rule comes from. A command line is
+//! parsed as a shell does, and the policy decides about each of its parts.
 
 mod access;
 mod classification;

@@ -1,10 +1,10 @@
-//! The mode: how far calls may reach and who is asked. The one on the screen is the one enforced.
+//! The mode: what calls may access and who is asked. The mode on the screen is the mode that is enforced.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What calls may do, and what becomes of their changes. From the strictest to the least strict.
+/// What calls may do, and what happens to their changes. From the strictest to the least strict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Mode {
     /// No tool runs.
@@ -19,14 +19,14 @@ pub enum Mode {
     Unrestricted,
 }
 
-/// What happens to what a call changes: the second half of a mode, beside how far calls may reach.
+/// What happens to the changes of a call: the second half of a mode, next to the allowed accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WritePolicy {
-    /// Thrown away when the turn ends.
+    /// Discarded when the turn ends.
     Discard,
-    /// Kept pending until a person applies it.
+    /// Pending until a person applies it.
     Hold,
-    /// Applied after the call, with the brake.
+    /// Applied after the call, within the loss limit.
     Apply,
     /// Written directly; nothing is confined.
     Direct,
@@ -36,7 +36,7 @@ impl Mode {
     /// All modes, the strictest first.
     pub const ALL: [Mode; 5] = [Mode::None, Mode::Read, Mode::Ask, Mode::Write, Mode::Unrestricted];
 
-    /// As the settings name it: `ask`.
+    /// The name in the settings: `ask`.
     pub fn name(self) -> &'static str {
         match self {
             Mode::None => "none",
@@ -92,7 +92,8 @@ impl Mode {
         Mode::ALL.into_iter().find(|m| m.name() == text || text.len() == 1 && text.starts_with(m.letter()))
     }
 
-    /// The mode after this one in `enabled`, as Shift+Tab goes; one that is not in the list goes to its first.
+    /// The mode after this one in `enabled`, as Shift+Tab selects it; for a mode that is not in the list, its first
+    /// entry.
     #[doc(hidden)]
     pub fn next(self, enabled: &[Mode]) -> Mode {
         let at = enabled.iter().position(|m| *m == self);
@@ -115,13 +116,13 @@ impl fmt::Display for Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanModeState {
     No,
-    /// One is being made.
+    /// A plan is being made.
     Making,
-    /// It was presented; the person has not approved it.
+    /// The plan was presented; the person has not approved it.
     Presented,
 }
 
-/// The one value that the prompt shows and the policy reads.
+/// The only value that the prompt shows and the policy reads.
 #[derive(Clone, Debug)]
 pub struct ModeCell(Arc<ModeState>);
 
@@ -138,24 +139,24 @@ impl ModeCell {
         ModeCell::limited(mode, Mode::ALL.to_vec())
     }
 
-    /// One that takes no modes but these later on.
+    /// A cell that later accepts no modes but these.
     pub fn limited(mode: Mode, permitted: Vec<Mode>) -> ModeCell {
         let (mode, planning) = (AtomicU8::new(mode as u8), AtomicU8::new(PlanModeState::No as u8));
         ModeCell(Arc::new(ModeState { mode, planning, permitted }))
     }
 
-    /// The modes that [`ModeCell::store`] takes.
+    /// The modes that [`ModeCell::store`] accepts.
     pub fn permitted(&self) -> &[Mode] {
         &self.0.permitted
     }
 
-    /// The mode that holds: while a plan is not approved, never more than read.
+    /// The effective mode: while a plan is not approved, at most read mode.
     pub fn load(&self) -> Mode {
         let mode = Mode::from_index(self.0.mode.load(Ordering::Acquire));
         if self.planning() == PlanModeState::No { mode } else { mode.min(Mode::Read) }
     }
 
-    /// Changes the mode; false, and nothing is changed, where the settings do not permit it.
+    /// Changes the mode; false without a change if the settings do not permit the mode.
     pub fn store(&self, mode: Mode) -> bool {
         let is_permitted = self.0.permitted.contains(&mode);
         if is_permitted {

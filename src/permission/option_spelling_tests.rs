@@ -1,6 +1,6 @@
-//! Spellings of options behind which a command hides: clusters that end in an option with a value, long options cut
-//! short, `--`, and options that no table knows. A rule against the command and the destructive check must see it, and
-//! nothing of it counts as reading.
+//! Spellings of options that hide a command: clusters that end in an option with a value, abbreviated long options,
+//! `--`, and options that no table knows. A rule against the command and the destructive check must find the command,
+//! and no such line counts as reading.
 
 use super::*;
 use crate::conversation::CallId;

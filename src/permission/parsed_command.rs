@@ -1,4 +1,4 @@
-//! A command line that was read once, and the files that its words name.
+//! A command line that was parsed once, and the files that its words name.
 
 use super::Access;
 use super::command;
@@ -7,7 +7,7 @@ use super::danger::is_harmless_device;
 use super::tables;
 use std::path::{Path, PathBuf};
 
-/// A line that was read once.
+/// A line that was parsed once.
 pub(super) struct ParsedCommand<'a> {
     pub(super) tool: &'a str,
     pub(super) reach: &'a Access,
@@ -16,20 +16,20 @@ pub(super) struct ParsedCommand<'a> {
 }
 
 impl<'a> ParsedCommand<'a> {
-    /// `None` for what is no command.
+    /// `None` for an access that is not a command.
     pub(super) fn read(tool: &'a str, reach: &'a Access, home: Option<&Path>) -> Option<ParsedCommand<'a>> {
         let Access::Run { command, cwd, .. } = reach else { return None };
         let segments = command::parse(command, ShellParseContext { cwd, home });
         Some(ParsedCommand { tool, reach, command, segments })
     }
 
-    /// Every part, with what wrappers run.
+    /// Every part, including the commands that wrappers run.
     pub(super) fn parts(&self) -> Vec<&CommandSegment> {
         self.segments.iter().flatten().flat_map(CommandSegment::all).collect()
     }
 
-    /// The files its words name: those it reads and those it writes. A line that cannot be read names every word of it
-    /// for reading; what it writes is seen afterwards.
+    /// The files that the words name: read files and written files. If a line cannot be parsed, every word of it counts
+    /// as a read file; its writes are found after the run.
     pub(super) fn files(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         if let (Err(_), Access::Run { cwd, .. }) = (&self.segments, self.reach) {
@@ -47,7 +47,7 @@ impl<'a> ParsedCommand<'a> {
                 .iter()
                 .any(|w| w.source.starts_with("-t") || w.source.starts_with("--target"));
             match part.program() {
-                // Only the last one is written; what is moved away goes nowhere.
+                // Only the last operand is written; the moved files flow nowhere else.
                 Some(name) if !aimed && tables::is_listed(&tables::files().writes_last, name) => {
                     writes.extend(named.pop().filter(|_| from > 0));
                 }
@@ -64,7 +64,7 @@ pub(super) fn is_write(redirect: &ShellRedirect) -> bool {
     matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append)
 }
 
-/// `text` as a path from each directory the part may run in; none where that cannot be known.
+/// `text` as a path from each directory in which the part may run; empty if unknown.
 pub(super) fn seen_as(part: &CommandSegment, text: Option<&str>) -> Vec<PathBuf> {
     let Some(text) = text.filter(|t| !t.is_empty()) else { return Vec::new() };
     if text.starts_with('/') {
@@ -73,8 +73,8 @@ pub(super) fn seen_as(part: &CommandSegment, text: Option<&str>) -> Vec<PathBuf>
     part.dirs.iter().flatten().map(|dir| command::join(dir, text)).collect()
 }
 
-/// Paths that the words of a part may name, so that a rule which guards one is not passed by `cat`. Words of
-/// messages and of programs that only print are none.
+/// Paths that the words of a part may name, so that `cat` does not bypass a rule that guards a path. Words of messages
+/// and of programs that only print do not count.
 pub(super) fn named(part: &CommandSegment) -> Vec<PathBuf> {
     let table = tables::files();
     let is_any = |list: &[String]| part.program().is_some_and(|name| tables::is_listed(list, name));
@@ -88,7 +88,7 @@ pub(super) fn named(part: &CommandSegment) -> Vec<PathBuf> {
         if std::mem::replace(&mut message, table.messages.iter().any(|option| option == text)) {
             continue;
         }
-        // `HEAD:.env`, `if=.env`, `@.env`: what stands behind the sign.
+        // `HEAD:.env`, `if=.env`, `@.env`: the text after the sign.
         let tails =
             [':', '=', '@'].into_iter().filter_map(|sign| text.rsplit_once(sign).map(|(_, tail)| tail));
         let whole = (!text.starts_with('-')).then_some(text);

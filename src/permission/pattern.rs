@@ -21,7 +21,7 @@ pub(super) struct RulePattern {
     pub(super) command: CommandPattern,
 }
 
-/// A glob that was read, and is made ready when something is first compared with it: most rules of most runs never are.
+/// A parsed glob, which is compiled on its first comparison: most rules of most runs are never compared.
 #[derive(Clone, Debug)]
 struct LazyGlob {
     glob: Glob,
@@ -49,7 +49,7 @@ impl CommandPattern {
         self.whole.is_match(text) || self.bare.as_ref().is_some_and(|bare| bare.is_match(text))
     }
 
-    /// Consent to this part of a line: the program is certain, and variables that change what it is are named.
+    /// Consent to this part of a line: the program is certain, and variables that change its meaning are named.
     pub(super) fn allows(&self, segment: &CommandSegment) -> bool {
         if segment.kind != SegmentKind::Simple || segment.program().is_none() {
             return false;
@@ -64,7 +64,7 @@ impl CommandPattern {
             && either([format!("{prefix} {}", segment.text()), format!("{prefix} {}", segment.source())])
     }
 
-    /// Caution about this part of a line: any spelling of it will do.
+    /// Caution about this part of a line: any spelling of it matches.
     pub(super) fn matches_any_spelling(&self, segment: &CommandSegment) -> bool {
         let (text, source) = (segment.text(), segment.source());
         let by_name = segment.program().map(|name| {
@@ -84,7 +84,7 @@ impl RulePattern {
         Ok(RulePattern { raw: raw.into(), path: glob(raw, true)?, command: CommandPattern::parse(raw)? })
     }
 
-    /// The same for paths that begin with `prefix` (with a slash at both ends), which stands for `dir`.
+    /// The same for paths that begin with `prefix` (with a slash at both ends), which means `dir`.
     pub(super) fn mounted(self, prefix: &str, dir: &Path) -> Result<RulePattern, globset::Error> {
         let Some(rest) = format!("{}/", self.raw).strip_prefix(prefix).map(String::from) else {
             return Ok(self);
@@ -99,14 +99,14 @@ impl RulePattern {
             return true;
         }
         roots.iter().filter_map(|root| path.strip_prefix(root).ok()).any(|relative| {
-            // A pattern without a slash names files at any depth, as in an ignore file.
+            // A pattern without a slash matches files at any depth, as in an ignore file.
             let anywhere =
                 !self.raw.contains('/') && relative.iter().any(|part| self.path.is_match(Path::new(part)));
             anywhere || self.path.is_match(relative)
         })
     }
 
-    /// A host with or without its port; names are the same in upper and lower case.
+    /// A host with or without its port; upper and lower case are equal.
     pub(super) fn matches_host(&self, host: &str) -> bool {
         let host = host.to_ascii_lowercase();
         let name = host.rsplit_once(':').filter(|(_, port)| port.chars().all(|c| c.is_ascii_digit()));

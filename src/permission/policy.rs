@@ -1,4 +1,4 @@
-//! The policy: mode, rules and grants against one call's reach.
+//! The policy: applies mode, rules and grants to one call's accesses.
 
 use super::parsed_command::ParsedCommand;
 use super::{
@@ -12,14 +12,13 @@ use jiff::Timestamp;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// Everything consent depends on. `decide` is a pure function of it: the time is told to it with [`Policy::at`], so
-/// that a decision can be repeated in a test, and the only thing a decision changes is how often grants and rules
-/// were used.
+/// All inputs of a decision. `decide` is a pure function of it: [`Policy::at`] sets the time, so that a test can repeat
+/// a decision. A decision only changes the counters of rules and grants.
 #[derive(Clone, Debug)]
 pub struct Policy {
     mode: ModeCell,
     rules: Vec<Rule>,
-    /// How many permits each rule made, by its place in `rules`.
+    /// How many permits each rule made, by its position in `rules`.
     rule_hits: Vec<Cell<u32>>,
     grants: Vec<ActiveGrant>,
     next_grant: u32,
@@ -32,7 +31,7 @@ pub struct Policy {
     pub(super) taint: Taint,
 }
 
-/// What one reach comes to, before the call's reaches are joined: the strictest wins.
+/// The verdict about one access, before the call's accesses are combined: the strictest verdict wins.
 pub(super) enum AccessVerdict {
     Allow(PermitReason),
     Ask {
@@ -40,20 +39,20 @@ pub(super) enum AccessVerdict {
         always: Option<Grant>,
         flag: Option<String>,
     },
-    /// It destroys something: asks each time, whatever rules and grants say.
+    /// It destroys something: placet asks each time, whatever rules and grants say.
     Danger(CommandDanger),
     Deny {
         reason: String,
         hint: String,
-        /// The mode that refuses it, where another mode would help.
+        /// The mode that refuses it, if another mode would help.
         refused_by: Option<Mode>,
     },
 }
 
-/// Nothing covers a line; the reason, where there is a better one than that.
+/// Nothing covers a line; with a more specific reason if there is one.
 pub(super) struct NotCovered(pub(super) Option<String>);
 
-/// What a question is made of while a call's reaches are joined.
+/// The parts of a question while a call's accesses are combined.
 #[derive(Default)]
 struct QuestionBuilder {
     reasons: Vec<String>,
@@ -81,17 +80,17 @@ impl Policy {
         }
     }
 
-    /// With what the settings classify; `taint` is the session's level, shared with the parts that show it.
+    /// Adds what the settings classify; `taint` is the session's level, shared with the parts that show it.
     pub fn classified(self, labels: ClassificationRules, taint: Taint) -> Policy {
         Policy { labels, taint, ..self }
     }
 
-    /// With the person's home, so that `~` and `$HOME` in commands have a meaning.
+    /// Adds the person's home directory, so that `~` and `$HOME` in commands have a meaning.
     pub fn at_home(self, home: Option<PathBuf>) -> Policy {
         Policy { home, ..self }
     }
 
-    /// With what the person added to the protected paths.
+    /// Adds the person's own protected paths.
     pub fn protecting(self, protected: ProtectedPaths) -> Policy {
         Policy { protected, ..self }
     }
@@ -100,8 +99,8 @@ impl Policy {
         &self.protected
     }
 
-    /// What time it is from now on. A value that is set, and no argument of `decide`: most callers have grants without
-    /// an end, and the one gate that asks sets it.
+    /// Sets the present time. It is a field, and not an argument of `decide`, because most callers have no grants with
+    /// a time limit, and the only place that asks sets it.
     pub fn at(&self, now: Timestamp) {
         self.now.set(now);
     }
@@ -114,7 +113,7 @@ impl Policy {
         &self.rules
     }
 
-    /// The rules with how many permits each made.
+    /// The rules with the number of permits that each made.
     pub fn rules_and_hits(&self) -> impl Iterator<Item = (&Rule, u32)> {
         self.rules.iter().zip(self.rule_hits.iter().map(Cell::get))
     }
@@ -127,12 +126,12 @@ impl Policy {
         self.home.as_deref()
     }
 
-    /// Every grant of this session, also those that are used up.
+    /// Every grant of this session, including those that are used up.
     pub fn grants(&self) -> &[ActiveGrant] {
         &self.grants
     }
 
-    /// The grants that still hold.
+    /// The grants that are still valid.
     pub fn live(&self) -> impl Iterator<Item = &ActiveGrant> {
         let now = self.now.get();
         self.grants.iter().filter(move |given| given.is_live(now))
@@ -143,7 +142,7 @@ impl Policy {
         self.give(grant, GrantLimit::Session);
     }
 
-    /// Remembers a grant for as long as `limit` says. One that holds already is not given twice.
+    /// Stores a grant with a `limit`. A valid grant is not stored twice.
     pub fn give(&mut self, grant: Grant, limit: GrantLimit) -> GrantId {
         if let Some(known) = self.live().find(|given| given.grant == grant && given.limit == limit) {
             return known.id;
@@ -154,19 +153,19 @@ impl Policy {
         id
     }
 
-    /// Takes a grant back; the next call feels it. False where there is none of this number.
+    /// Revokes a grant from the next call on. False if there is no grant with this number.
     pub fn revoke(&mut self, id: GrantId) -> bool {
         let before = self.grants.len();
         self.grants.retain(|given| given.id != id);
         self.grants.len() < before
     }
 
-    /// Remembers a "never": exactly this is refused for the rest of the session.
+    /// Remembers a "never": exactly these accesses are refused for the rest of the session.
     pub fn forbid(&mut self, reach: Vec<Access>) {
         self.forbidden.extend(reach.into_iter().filter(|r| !matches!(r, Access::Session)));
     }
 
-    /// Judges `reach`, which is what the call's plan says it will touch and nothing else.
+    /// Decides about `reach`: the accesses that the call's plan declares, and nothing else.
     pub fn decide(&self, call: &CallId, tool: &str, reach: Vec<Access>) -> Decision {
         let flowing = self.flow(tool, &reach);
         if let Some(violation) = flowing.violations.first() {
@@ -184,7 +183,7 @@ impl Policy {
                     let first = asking.is_none();
                     let asking = asking.get_or_insert_default();
                     asking.add(reason);
-                    // Two reasons to ask: one remembered answer could not cover both.
+                    // With two reasons to ask, one remembered answer could not cover both.
                     asking.always = always.filter(|_| first);
                     if first {
                         asking.flag = flag;
@@ -207,7 +206,7 @@ impl Policy {
         let pattern = asking.always.as_ref().and_then(|_| self.pattern_for(tool, &reach));
         let why = reach.iter().map(|one| self.explain(tool, one).to_string()).collect::<String>();
         let QuestionBuilder { reasons, always, flag, typed } = asking;
-        // What will not come again as it stands is offered as a pattern or once only.
+        // A grant that will not match again is not offered; the person gets a pattern, or a yes for this call only.
         let always = always
             .filter(|g| !matches!(g, Grant::Command { command, .. } if grant_pattern::is_passing(command)));
         let (tool, reason) = (tool.into(), reasons.join("; "));
@@ -225,7 +224,7 @@ impl Policy {
         })
     }
 
-    /// What a command in a classified session writes is looked at before it lands: in no mode at once.
+    /// In a classified session a command's writes are checked before they are applied: no mode applies them at once.
     fn write_policy(&self, reach: &[Access], flowing: &FlowCheck) -> WritePolicy {
         let runs = reach.iter().any(|one| matches!(one, Access::Run { .. }));
         let classified = self.taint.load().max(flowing.level) > ClassificationLevel::Public;
@@ -262,7 +261,7 @@ impl Policy {
         PermitReason::Rule { rule: rule.text.clone(), origin: rule.origin.clone() }
     }
 
-    /// True when a rule of the person's or the project's hides files inside the workspace.
+    /// True if a rule of the person or the project hides files inside the workspace.
     pub(super) fn has_denied_reads(&self) -> bool {
         let outside = |pattern: &str| {
             pattern.starts_with('/') && !self.roots.iter().any(|r| Path::new(pattern).starts_with(r))
@@ -270,7 +269,7 @@ impl Policy {
         self.rules.iter().filter_map(Rule::denied_read_pattern).any(|pattern| !outside(pattern))
     }
 
-    /// Unrestricted mode runs commands outside the view, whether there is one or not.
+    /// Unrestricted mode runs commands outside the view, whether there is a view or not.
     pub(super) fn as_it_runs<'a>(&self, reach: &'a Access) -> std::borrow::Cow<'a, Access> {
         match reach {
             Access::Run { command, cwd, confined: true } if self.mode() == Mode::Unrestricted => {
@@ -314,7 +313,7 @@ impl Policy {
         }
         let opinion = by_mode(mode, tool, reach, &self.protected);
         let AccessVerdict::Ask { always, .. } = &opinion else { return opinion };
-        // Protected files ask every time: neither a rule nor a grant answers for them.
+        // Protected files need an answer every time: rules and grants do not apply to them.
         let fresh = always.is_none();
         if fresh && !names_a_rule_would_do(&opinion) {
             return opinion;
@@ -339,7 +338,7 @@ impl Policy {
         }
     }
 
-    /// While a plan is being made it is the plan that forbids, and no other mode would help.
+    /// While a plan is being made, plan mode refuses the call, and no other mode would help.
     fn in_plan(&self, denial: AccessVerdict) -> AccessVerdict {
         match denial {
             AccessVerdict::Deny { reason, .. } if self.mode.planning() != PlanModeState::No => {
@@ -353,7 +352,7 @@ impl Policy {
         }
     }
 
-    /// What an unconfined command would destroy. In the view it would destroy nothing for good.
+    /// What an unconfined command would destroy. In the view it would destroy nothing permanently.
     fn danger(&self, reach: &Access) -> Option<CommandDanger> {
         match reach {
             Access::Run { command, cwd, confined: false } => {
@@ -380,7 +379,7 @@ fn names_a_rule_would_do(opinion: &AccessVerdict) -> bool {
     matches!(opinion, AccessVerdict::Ask { flag: Some(flag), .. } if flag.starts_with("--allow"))
 }
 
-/// What the mode forbids outright: no rule and no grant opens it.
+/// What the mode always forbids: no rule and no grant can allow it.
 fn refused_by_mode(mode: Mode, reach: &Access) -> Option<AccessVerdict> {
     let deny = |reason: &str, hint: &str| {
         Some(AccessVerdict::Deny { reason: reason.into(), hint: hint.into(), refused_by: Some(mode) })
@@ -412,7 +411,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
         Access::Approval => {
             AccessVerdict::Ask { reason: "the plan needs your approval".into(), always: None, flag: None }
         }
-        // Without a sandbox there is nothing between a command and the network.
+        // Without a sandbox nothing separates a command from the network.
         Access::Network { .. } if mode == Mode::Unrestricted => allow,
         Access::Network { host } => AccessVerdict::Ask {
             reason: format!("the command wants to connect to `{host}`"),
@@ -426,13 +425,13 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
             flag: Some(format!("--allow '{tool}({})'", path.display())),
             always: Some(Grant::ReadBelow(path.clone())),
         },
-        // In ask mode a change inside lands only when the person applies it: that is the question.
+        // In ask mode a change inside is applied only when the person applies it: that is the question.
         Access::Write { place: AccessLocation::Inside | AccessLocation::Protected, .. }
             if mode == Mode::Ask =>
         {
             allow
         }
-        // Outside there is no root to look from: all of the path's names count.
+        // Outside there is no root: every component of the path counts.
         Access::Write { path, place: place @ (AccessLocation::Protected | AccessLocation::Outside) }
             if *place == AccessLocation::Protected || protected.class_of(path).asks() =>
         {
@@ -453,7 +452,7 @@ fn by_mode(mode: Mode, tool: &str, reach: &Access, protected: &ProtectedPaths) -
             flag: Some(format!("--allow '{tool}({})'", path.display())),
         },
         Access::Run { .. } if mode == Mode::Unrestricted => allow,
-        // In the view it changes nothing for good: its effects are what is judged.
+        // In the view it changes nothing permanently: the policy decides about its effects.
         Access::Run { confined: true, .. } => allow,
         Access::Run { command, cwd, .. } => AccessVerdict::Ask {
             reason: format!(

@@ -1,4 +1,4 @@
-//! What the policy answers: modes, rules and their order.
+//! The answers of the policy: modes, rules and their order.
 
 use super::*;
 use crate::permission::RuleError;
@@ -47,7 +47,7 @@ fn each_mode_answers_each_reach_as_the_table_says() {
     let confined = |command: &str| Access::Run { command: command.into(), cwd: "/w".into(), confined: true };
     let table: [(&str, Access, [&str; 5]); 13] = [
         ("run_command", confined("cargo test"), ["deny", "allow", "allow", "allow", "allow"]),
-        // In the view it lands only when a person has seen its effects; without a view it asks first.
+        // In the view its effects are applied only after a person has seen them; without a view it asks first.
         ("run_command", confined("git reset --hard"), ["deny", "allow", "allow", "allow", "ask"]),
         ("run_command", Access::Network { host: "a.b".into() }, ["deny", "deny", "ask", "ask", "allow"]),
         ("edit_file", write("/w/.envrc"), ["deny", "deny", "allow", "ask", "ask"]),
@@ -359,7 +359,7 @@ fn a_line_is_allowed_only_when_each_part_of_it_is() {
     let named = policy(Mode::Write, &[("run(RUSTC_WRAPPER=sccache cargo *)", RuleVerdict::Allow)]);
     assert_eq!(answer(&named, "run_command", run("RUSTC_WRAPPER=sccache cargo test")), "allow");
     assert_eq!(answer(&named, "run_command", run("RUSTC_WRAPPER=x cargo test")), "ask");
-    // A person who trusts every command has said so.
+    // This rule is the person's explicit trust in every command.
     let all = policy(Mode::Write, &[("run_command", RuleVerdict::Allow)]);
     assert_eq!(answer(&all, "run_command", run("anything; at all")), "allow");
 }
@@ -430,7 +430,7 @@ fn a_hidden_file_is_not_read_by_naming_it_to_a_command() {
     ] {
         assert_eq!(answer(&policy, "run_command", run(line)), "allow", "{line}");
     }
-    // Where nothing confines it, a walk that would read the file is not let through unasked.
+    // Without confinement, a walk that would read the file is not allowed without a question.
     let ask = self::policy(Mode::Ask, &[("read(.env)", RuleVerdict::Deny)]);
     assert_eq!(answer(&ask, "run_command", run("grep -r foo .")), "ask");
     assert_eq!(answer(&ask, "run_command", run("cat README.md")), "allow");

@@ -1,5 +1,5 @@
-//! A day's worth of ordinary commands, by family: a person who answers "commands of this kind" is asked at most once
-//! for each family, and never for what only looks.
+//! Ordinary commands of a day, by kind: a person who answers "commands of this kind" is asked at most once for each
+//! kind, and never about a command that only reads.
 
 use super::*;
 use crate::conversation::CallId;
@@ -116,7 +116,7 @@ git log -1 --format=%B
 git diff --name-only main...HEAD
 "#;
 
-/// A family per block.
+/// One kind per block.
 const DOING: &[&str] = &[
     "cargo test
 cargo test --lib
@@ -227,7 +227,7 @@ fn lines() -> impl Iterator<Item = String> {
     looking.chain(doing)
 }
 
-/// The lines of a family; one that leaves a quote open goes on.
+/// The lines of a block; a line with an open quote continues on the next.
 fn split(family: &str) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for line in family.lines() {
@@ -270,7 +270,7 @@ fn a_person_is_asked_at_most_once_for_each_family() {
     }
     assert!(count >= 200, "{count}");
     assert!(asked.len() <= DOING.len(), "{} families, asked {}: {asked:#?}", DOING.len(), asked.len());
-    // All of it again: nothing is asked any more.
+    // The same lines again: no question any more.
     for line in lines() {
         assert!(matches!(decide(&policy, &line), Decision::Allow(_)), "{line}");
     }

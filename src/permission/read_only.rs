@@ -1,8 +1,8 @@
-//! Commands that change nothing, so that they need no consent of their own; and the files they name.
+//! Commands that change nothing and therefore need no consent, and the files that they name.
 //!
-//! A command is in the set by its whole line, not by its name: `find` without `-delete`, `sort` without `-o`, `git log`
-//! without `--output`. Everything that could make a harmless program run another one counts against it: variables in
-//! front, pagers, external diffs. A word that is not certain counts against programs that take paths.
+//! The whole line decides, not the name of the command: `find` without `-delete`, `sort` without `-o`, `git log`
+//! without `--output`. Anything that could make a harmless program run another program excludes the line: variables
+//! before it, pagers, external diffs. An uncertain word excludes programs that take paths.
 
 use super::command;
 use super::command::{CommandSegment, GitCommand, SegmentKind, ShellWord, WrapperKind};
@@ -11,21 +11,21 @@ use super::tables;
 use super::tables::{CommandRow, is_safe_variable, steers_later_commands};
 use std::path::{Path, PathBuf};
 
-/// What a harmless command looks at.
+/// What a harmless command reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CommandReads {
     pub(super) paths: Vec<PathBuf>,
-    /// It may look at more than it names: a wildcard, a walk, the history.
+    /// The command may read more than it names: a wildcard, a walk, the history.
     pub(super) more: bool,
 }
 
-/// True where `program` with these words does more than look, for a reason that the table has.
+/// True if `program` with these words does more than read, for a reason in the table.
 fn is_refused(program: &str, words: &[ShellWord], segment: &CommandSegment) -> bool {
     let counts = |row: &&CommandRow| !row.unseen || segment.inner.is_empty();
     tables::read_only().refused.iter().filter(counts).any(|row| row.matches(program, words))
 }
 
-/// What the command looks at, if looking is all it does. What it runs in turn is not considered here.
+/// What the command reads, if it does nothing else. Commands that it runs in turn are not considered here.
 pub(super) fn reads(segment: &CommandSegment) -> Option<CommandReads> {
     if segment.kind == SegmentKind::Opaque || !segment.assignments.iter().all(|(n, v)| is_safe_variable(n, v))
     {
@@ -70,12 +70,12 @@ fn export(words: &[ShellWord]) -> Option<CommandReads> {
     (names && words.iter().all(harmless)).then(CommandReads::default)
 }
 
-/// `test -v 'a[$(x)]'` and `printf -v` evaluate what stands in the brackets.
+/// `test -v 'a[$(x)]'` and `printf -v` evaluate the text in the brackets.
 fn talk(segment: &CommandSegment, name: &str) -> Option<CommandReads> {
     let evaluates =
         |w: &ShellWord| w.source.contains('[') && w.source.contains(['$', '`']) && w.text.is_some();
     let words = segment.arguments();
-    // `read PATH` sets what later commands are found by.
+    // `read PATH` sets the variable by which later commands are found.
     let sets = |w: &ShellWord| {
         let text = w.text.as_deref().unwrap_or("PATH");
         steers_later_commands(text.split('=').next().unwrap_or(text))
@@ -115,7 +115,7 @@ fn look(segment: &CommandSegment, name: &str) -> Option<CommandReads> {
     Some(reads)
 }
 
-/// `sed -n '1,20p' FILE` only: other commands of sed write and run.
+/// Only `sed -n '1,20p' FILE`: other commands of sed write files and run programs.
 fn is_printing_sed(words: &[ShellWord]) -> bool {
     let script = words.iter().find(|w| !w.source.starts_with('-')).and_then(|w| w.text.as_deref());
     let prints = |s: &str| {
@@ -127,7 +127,7 @@ fn is_printing_sed(words: &[ShellWord]) -> bool {
     options && words.iter().any(|w| w.is("-n")) && script.is_some_and(prints)
 }
 
-/// True when the pattern of a search is an option's, so that every operand is a file.
+/// True if an option has the pattern of a search, and so every operand is a file.
 fn names_its_pattern(words: &[ShellWord]) -> bool {
     words.iter().any(|w| {
         let text = w.shown();
@@ -136,12 +136,12 @@ fn names_its_pattern(words: &[ShellWord]) -> bool {
     })
 }
 
-/// The files that `words` name; `None` when one is not certain. The first `skip` operands are no files.
+/// The files that `words` name; `None` if a file is not certain. The first `skip` operands are not files.
 fn paths(segment: &CommandSegment, words: &[ShellWord], skip: usize) -> Option<CommandReads> {
     let mut reads = CommandReads::default();
     let mut skip = skip;
     for word in words {
-        // What `find` found lies below where it was told to look, which is judged there.
+        // The results of `find` are below its start directory, which is checked there.
         if word.source == "{}" && word.text.is_none() {
             reads.more = true;
             continue;
@@ -167,20 +167,20 @@ fn paths(segment: &CommandSegment, words: &[ShellWord], skip: usize) -> Option<C
             None => return None,
         }
     }
-    // Without a file named, most look at the directory they are in.
+    // Without an operand, most programs read their working directory.
     if words.is_empty() {
         reads.paths.extend(segment.dirs.clone()?);
     }
     Some(reads)
 }
 
-/// What a git command looks at that a row of the table lets through.
+/// What a git command reads that a row of the table allows.
 fn git_reads(segment: &CommandSegment, git: GitCommand<'_>) -> Option<CommandReads> {
     if segment.carrier != WrapperKind::None {
         return None;
     }
     let globals = &tables::read_only().git_globals;
-    // What stands behind -C is a directory, and is looked at below.
+    // The word after -C is a directory, and is checked below.
     let after_c = |at: usize| at > 0 && git.global.get(at - 1).is_some_and(|w| w.is("-C"));
     if !git.global.iter().enumerate().all(|(at, w)| after_c(at) || globals.iter().any(|g| w.is(g))) {
         return None;

@@ -215,7 +215,7 @@ fn what_could_do_more_is_not() {
     }
 }
 
-/// Story: a review found reads outside and a printed environment among what "changes nothing".
+/// Story: a review found reads outside and a printed environment among the commands that "change nothing".
 #[test]
 fn what_tells_more_than_it_names_asks() {
     for line in [

@@ -1,7 +1,7 @@
-//! Rules people write: `read_file`, `write(docs/**)`, `run(cargo test *)`, `network(*.crates.io)`.
+//! Rules that people write: `read_file`, `write(docs/**)`, `run(cargo test *)`, `network(*.crates.io)`.
 //!
-//! The head is a tool's name, a kind of reach (`read`, `write`, `run`, `network`) or `*`. The pattern in brackets is a
-//! glob: over the path (relative ones hang below each root), over the words of each command of a line, or over the
+//! The head is a tool's name, a kind of access (`read`, `write`, `run`, `network`) or `*`. The pattern in brackets is a
+//! glob: over the path (relative patterns start at each root), over the words of each command of a line, or over the
 //! host.
 
 use super::Access;
@@ -32,9 +32,9 @@ impl RuleVerdict {
 pub struct Rule {
     pub text: String,
     pub verdict: RuleVerdict,
-    /// Where it was written: `flag`, `user file, line 12`.
+    /// Where the rule was written: `flag`, `user file, line 12`.
     pub origin: String,
-    /// Why it is there, in the words of who wrote it; shown when it decides.
+    /// The reason that its author gave; shown when the rule decides.
     pub reason: Option<String>,
     head: String,
     pattern: Option<RulePattern>,
@@ -63,7 +63,8 @@ impl RuleError {
 const KINDS: [&str; 5] = ["read", "write", "run", "network", "*"];
 
 impl Rule {
-    /// Reads a rule; `tools` are the names it may start with, beside `read`, `write`, `run`, `network` and `*`.
+    /// Parses a rule; `tools` are the names with which it may start, in addition to `read`, `write`, `run`, `network`
+    /// and `*`.
     pub fn parse(
         text: &str,
         verdict: RuleVerdict,
@@ -96,8 +97,8 @@ impl Rule {
         Ok(Rule { text, verdict, origin, reason: None, head, pattern })
     }
 
-    /// The same where prefixes of paths stand for directories elsewhere: a rule about `/memories/**` speaks of the files
-    /// that tools find there.
+    /// The same with prefixes of paths that mean directories elsewhere: a rule about `/memories/**` applies to the
+    /// files that tools find there.
     pub fn mounted(self, mounts: &[(String, PathBuf)]) -> Result<Rule, RuleError> {
         let Some(mut pattern) = self.pattern.clone().filter(|_| self.head != "network") else {
             return Ok(self);
@@ -108,13 +109,13 @@ impl Rule {
         Ok(Rule { pattern: Some(pattern), ..self })
     }
 
-    /// With the words of who wrote it.
+    /// Adds the reason that its author gave.
     pub fn because(self, reason: Option<String>) -> Rule {
         Rule { reason, ..self }
     }
 
-    /// Compares the rule with examples of what it must match and what it must not. A path is compared as it stands
-    /// and below each root; a command line as [`Rule::matches`] does.
+    /// Compares the rule with examples that it must match and examples that it must not match. A path is compared as
+    /// written and below each root; a command line as [`Rule::matches`] does.
     pub fn check(&self, matching: &[String], other: &[String], roots: &[PathBuf]) -> Result<(), RuleError> {
         let (rule, owned) = (self.text.clone(), |example: &String| example.clone());
         if let Some(example) = matching.iter().find(|e| !self.matches_example(e, roots)) {
@@ -151,8 +152,8 @@ impl Rule {
         }
     }
 
-    /// True when the rule speaks of this reach of this tool. Of a command line: for an allowing rule every part of it,
-    /// for others any.
+    /// True if the rule applies to this access of this tool. For a command line, an allowing rule must match every
+    /// part, and any other rule only one part.
     pub fn matches(&self, tool: &str, reach: &Access, roots: &[PathBuf]) -> bool {
         if !self.applies_to(tool, reach) {
             return false;
@@ -166,7 +167,7 @@ impl Rule {
         }
     }
 
-    /// The path pattern of a rule that forbids reading, so that walks can leave such files out unseen.
+    /// The path pattern of a rule that forbids reading, so that walks can skip such files.
     pub fn denied_read_pattern(&self) -> Option<&str> {
         let forbids = self.verdict == RuleVerdict::Deny && matches!(self.head.as_str(), "read" | "*");
         if forbids { self.pattern.as_ref().map(|p| p.raw.as_str()) } else { None }
@@ -176,7 +177,7 @@ impl Rule {
         self.head == "*" || self.head == tool || self.head == reach.kind()
     }
 
-    /// True when it speaks of all a tool or a kind does.
+    /// True if the rule matches everything that a tool or a kind does.
     pub(super) fn is_whole(&self) -> bool {
         self.pattern.is_none()
     }
@@ -191,7 +192,7 @@ impl Rule {
         self.pattern.as_ref().is_none_or(|p| p.command.matches_any_spelling(segment))
     }
 
-    /// For a line that cannot be read: cut at everything that could start a command.
+    /// For a line that cannot be parsed: it is split at everything that could start a command.
     pub(super) fn catches_text(&self, line: &str) -> bool {
         let Some(pattern) = &self.pattern else { return true };
         let cut = |c: char| "\n;|&`(){}\"'".contains(c);
@@ -202,7 +203,7 @@ impl Rule {
         })
     }
 
-    /// Whether a command that names `path` names what the rule guards.
+    /// Whether a command that names `path` names a path that the rule guards.
     pub(super) fn guards(&self, kind: &str, path: &Path, roots: &[PathBuf]) -> bool {
         (self.head == kind || self.head == "*")
             && self.pattern.as_ref().is_some_and(|pattern| pattern.matches_path(path, roots))

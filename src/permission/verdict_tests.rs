@@ -1,12 +1,12 @@
-//! What many command lines come to, as one snapshot: a change of a table, of the parser or of a check shows each
+//! The verdicts about many command lines, as one snapshot: a change of a table, of the parser or of a check shows each
 //! verdict that changes. `verdict_lines.txt` has one line each, with `\n` for a line end.
 
 use super::*;
 use crate::conversation::CallId;
 use std::path::PathBuf;
 
-/// Verdict, reason and what "always" offers, then each command of the line with what decides for it, then the files
-/// that the line reads and writes as far as classification knows.
+/// The verdict, the reason and the offer of "always", then each command of the line with what decides about it, then
+/// the files that the line reads and writes according to classification.
 fn verdict(policy: &Policy, line: &str) -> String {
     let home = std::path::Path::new("/home/me");
     let cwd = home.join("p/w");
@@ -35,7 +35,7 @@ fn verdict(policy: &Policy, line: &str) -> String {
             out.push_str(&format!(" | {name} {}", shown.join(" ")));
         }
     }
-    // The reason that nearly all of them have.
+    // The reason of nearly all of them.
     out.replace("outside the copy-on-write view the command would change files at once (ask mode)", "-")
         .replace("no rule or grant matches", "-")
         .replace('\n', "\\n")

@@ -1,5 +1,5 @@
-//! A command that goes on by itself: its supervisor writes its output to a file, and it ends when it ends, when it is
-//! asked to, or with placet; unless it is to stay.
+//! A command that runs in the background: its supervisor writes its output to a file. The command ends by itself, when
+//! it is stopped, or with placet, unless it shall outlive placet.
 
 use super::command::GRACE;
 use super::protocol::STAY;
@@ -11,17 +11,17 @@ use tokio::net::UnixStream;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// A supervisor at work in the background.
+/// A supervisor of a background command.
 #[derive(Debug)]
 pub struct BackgroundSupervisor {
     child: tokio::process::Child,
     line: UnixStream,
-    /// Read by the supervisor when it starts, and removed when it is over.
+    /// The supervisor reads these files when it starts; they are removed when it has ended.
     _passed: [Option<tempfile::NamedTempFile>; 2],
 }
 
 impl ShellCommand {
-    /// Starts it; all it writes goes to `log`, which is emptied first, up to [`super::LOG`] bytes.
+    /// Starts the command. Its output goes to `log`, which is emptied first, up to [`super::LOG`] bytes.
     pub fn begin(&self, log: &Path) -> Result<BackgroundSupervisor, ProcessError> {
         if !self.cwd.is_dir() {
             return Err(ProcessError::NoDirectory(self.cwd.clone()));
@@ -33,13 +33,13 @@ impl ShellCommand {
 }
 
 impl BackgroundSupervisor {
-    /// The supervisor: a SIGTERM to it ends the command and all it started. `None` when it is gone.
+    /// The supervisor: a SIGTERM to it ends the command and all the processes that it started. `None` if it has ended.
     pub fn pid(&self) -> Option<ChildPid> {
         self.child.id().and_then(|id| ChildPid::checked(id).ok())
     }
 
-    /// Waits for its end, for `timeout`, or for `cancel`; either of the last two ends the command. After `stay` it
-    /// outlives this process; dropped before that, it is ended.
+    /// Waits for its end, for `timeout`, or for `cancel`; either of the last two ends the command. After `stay` the
+    /// command outlives this process; a drop before `stay` ends the command.
     pub async fn ended(
         &mut self,
         timeout: Duration,
@@ -61,7 +61,7 @@ impl BackgroundSupervisor {
             }
         };
         if stopped.is_some() {
-            // Half closed: its last words can still be heard.
+            // Half closed: the last report can still be read.
             let _ = self.line.shutdown().await;
             let rest = tokio::time::timeout(GRACE, self.line.read_to_end(&mut said)).await;
             if rest.is_err() {

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
-/// Bytes kept in memory of the beginning and of the end.
+/// How many bytes of the beginning and of the end are stored in memory.
 const HEAD: usize = 256 << 10;
 const TAIL: usize = 64 << 10;
-/// The most that is kept of an output, in bytes, in front of its end. All of it is in memory for a moment when it
-/// becomes a result, several times over, and no model reads as much.
+/// The most bytes of an output that are stored, in addition to its end. While the output becomes a result, several
+/// copies are in memory at once, and no model reads as much.
 const MOST: usize = 32 << 20;
 const SPOOL: u64 = MOST as u64;
 
@@ -39,17 +39,17 @@ impl OutputCapture {
         self.tail.extend(rest);
     }
 
-    /// Lines of output there were.
+    /// How many lines of output there were.
     pub fn lines(&self) -> usize {
         self.line_ends + usize::from(self.total > 0 && !self.is_line_whole)
     }
 
-    /// Bytes of output there were.
+    /// How many bytes of output there were.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// Everything, or what could be kept of it: with a line that says how much is missing in the middle.
+    /// Everything, or the stored part: with a line that reports how much is missing in the middle.
     pub fn whole(&mut self) -> Vec<u8> {
         if self.total <= HEAD as u64 {
             return self.head.clone();
@@ -71,8 +71,8 @@ impl OutputCapture {
         }
     }
 
-    /// The same as text of at most about [`MOST`] bytes: what is no UTF-8 becomes U+FFFD, and a NUL its sign, because
-    /// some providers take no request that holds one. Both are longer than what they stand for.
+    /// The same as text of at most about [`MOST`] bytes. Bytes that are not UTF-8 become U+FFFD, and a NUL becomes its
+    /// picture, because some providers refuse a request with a NUL. Both are longer than the bytes that they replace.
     pub fn text(mut self) -> String {
         let total = self.total;
         let bytes = self.whole();
@@ -112,7 +112,7 @@ impl OutputCapture {
         if let Some(file) = &mut self.spool {
             match file.write_all(part) {
                 Ok(()) => self.spooled += part.len() as u64,
-                // A full disk: what is in memory must do.
+                // A full disk: only the part in memory is stored.
                 Err(_) => self.spool = None,
             }
         }
@@ -129,7 +129,7 @@ impl OutputCapture {
 
 /// `bytes` as text, up to about `most` bytes of it, and how many of them were read.
 fn shown(bytes: &[u8], most: usize) -> (String, usize) {
-    /// As much as is turned into text at a time.
+    /// How much is converted to text at a time.
     const STEP: usize = 4096;
     let mut text = String::with_capacity(bytes.len().min(most));
     let mut read = 0;

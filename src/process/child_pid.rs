@@ -1,9 +1,9 @@
-//! The pid of a child, as a type that names one process and never more.
+//! The pid of a child, as a type that always means exactly one process.
 //!
-//! `kill`, `waitpid` and `setns` give a meaning to every number: 0 is the caller's group, -1 is every process of the
-//! user, a negative number is a group, and the group of process 1 is again every process. A failed `clone` returns -1,
-//! and a release build once sent SIGKILL to it. So numbers become a [`ChildPid`] here and nowhere else, and every call
-//! that takes a pid takes it from one. `tests/architecture.rs` checks that no other file makes such a call.
+//! `kill`, `waitpid` and `setns` accept every number: 0 is the caller's group, -1 is every process of the user, a
+//! negative number is a group, and the group of process 1 is again every process. A failed `clone` returns -1, and a
+//! release build once sent SIGKILL to it. Therefore numbers become a [`ChildPid`] only here, and every call that takes
+//! a pid takes a [`ChildPid`]. `tests/architecture.rs` checks that no other file makes such a call.
 
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus};
 use std::io;
@@ -24,7 +24,7 @@ impl From<InvalidChildPid> for io::Error {
     }
 }
 
-/// What a look for ended children found.
+/// The result of a search for ended children.
 #[derive(Debug)]
 pub(crate) enum ReapResult {
     Ended(ChildPid, WaitStatus),
@@ -35,7 +35,7 @@ pub(crate) enum ReapResult {
 }
 
 impl ChildPid {
-    /// The only way in. 1 is refused, too: process 1 of a namespace is nobody's child in it.
+    /// The only constructor. It refuses 1, too: process 1 of a namespace is nobody's child in it.
     pub fn checked(number: impl Into<i64>) -> Result<ChildPid, InvalidChildPid> {
         let number = number.into();
         match i32::try_from(number) {
@@ -44,7 +44,7 @@ impl ChildPid {
         }
     }
 
-    /// Of a child that was started and not yet waited for.
+    /// The pid of a child that was started and not yet waited for.
     pub fn of(child: &std::process::Child) -> Result<ChildPid, InvalidChildPid> {
         ChildPid::checked(child.id())
     }
@@ -53,7 +53,7 @@ impl ChildPid {
         Pid::from_raw(self.0).ok_or(rustix::io::Errno::SRCH)
     }
 
-    /// For a sandbox's description, which is JSON; it is checked again when it is read.
+    /// For a sandbox's description, which is JSON; the number is checked again when it is read.
     pub fn number(self) -> u32 {
         self.0.unsigned_abs()
     }
@@ -63,18 +63,18 @@ impl ChildPid {
         PathBuf::from(format!("/proc/{}", self.0))
     }
 
-    /// Only for a child that was not waited for: afterwards the number may be another's.
+    /// Only for a child that was not waited for: afterwards another process may have the number.
     pub(crate) fn signal(self, signal: Signal) -> rustix::io::Result<()> {
         rustix::process::kill_process(self.pid()?, signal)
     }
 
-    /// To the group that this child leads. As with [`ChildPid::signal`] the child must not have been waited for: as
-    /// long as it is at least a zombie, no other group can have its number.
+    /// Signals the group that this child leads. As with [`ChildPid::signal`], the child must not have been waited for:
+    /// as long as it is at least a zombie, no other group can have its number.
     pub(crate) fn signal_group(self, signal: Signal) -> rustix::io::Result<()> {
         rustix::process::kill_process_group(self.pid()?, signal)
     }
 
-    /// A descriptor of this process, which stays with it when the number is given to another.
+    /// A descriptor of this process, which remains valid when another process gets the number.
     #[cfg(target_os = "linux")]
     pub(crate) fn open(self) -> rustix::io::Result<std::os::fd::OwnedFd> {
         rustix::process::pidfd_open(self.pid()?, rustix::process::PidfdFlags::empty())
@@ -95,7 +95,7 @@ impl ChildPid {
         reap(WaitOptions::empty())
     }
 
-    /// Takes a child that has ended, if there is one.
+    /// Reaps a child that has ended, if there is one.
     pub(crate) fn reap_any() -> rustix::io::Result<ReapResult> {
         reap(WaitOptions::NOHANG)
     }
@@ -122,8 +122,8 @@ fn reap(options: WaitOptions) -> rustix::io::Result<ReapResult> {
     }
 }
 
-/// Whether a process with this number, which was read from a file name, is there. A process that this user may not
-/// signal is there as well.
+/// Whether a process with this number, which comes from a file name, exists. A process that this user may not signal
+/// exists as well.
 pub fn is_running(number: i32) -> bool {
     let Some(pid) = ChildPid::checked(number).ok().and_then(|pid| pid.pid().ok()) else { return false };
     !matches!(rustix::process::test_kill_process(pid), Err(rustix::io::Errno::SRCH))

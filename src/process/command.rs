@@ -1,4 +1,4 @@
-//! A command, seen from placet: started, listened to, stopped.
+//! A command from placet's point of view: started, read, stopped.
 
 use super::command_input::send_pipe;
 use super::protocol::{DRAIN, PIPED, RUN};
@@ -31,12 +31,12 @@ pub struct ShellCommand {
     pub withheld: Vec<String>,
     /// What it reads.
     pub stdin: CommandInput,
-    /// The sandbox it runs in, in that one's own words (`sandbox::Spec::to_words`); passed on unread. Without it the
-    /// command has all the rights that placet has.
+    /// The description of the sandbox (`sandbox::Spec::to_words`), passed on unread. Without it the command has all
+    /// rights of placet.
     pub sandbox: Option<Vec<u8>>,
 }
 
-/// A supervisor, the line to it, and files that it is still to read.
+/// A supervisor, the line to it, and files that it has not read yet.
 type SpawnedSupervisor = (tokio::process::Child, UnixStream, [Option<tempfile::NamedTempFile>; 2]);
 
 /// How a command ended.
@@ -67,7 +67,7 @@ pub enum ProcessError {
 }
 
 impl CommandExit {
-    /// What a supervisor says of its command's end.
+    /// Parses the supervisor's report about the end of its command.
     pub(super) fn said(words: &str) -> Result<CommandExit, ProcessError> {
         match words.split_once(' ') {
             Some(("exit", code)) => Ok(code.parse().map_or(CommandExit::Lost, CommandExit::Exit)),
@@ -81,8 +81,8 @@ impl CommandExit {
 }
 
 impl ShellCommand {
-    /// Runs it to its end, to its timeout, or until `cancel`. What it has written is there in each case. Dropping the
-    /// future ends the command as well.
+    /// Runs the command to its end, to its timeout, or until `cancel`. Its output is returned in each case. A drop of
+    /// the future ends the command as well.
     pub async fn run(
         self,
         cancel: &CancellationToken,
@@ -100,7 +100,7 @@ impl ShellCommand {
         });
         let stopped = stopped.await;
         let ending = started.read_exit_report().await?;
-        // How a stopped command ended says less than why it was stopped.
+        // For a stopped command, the reason of the stop matters more than how it ended.
         let ending = stopped.unwrap_or(ending);
         Ok(FinishedCommand { ending, output, elapsed: start.elapsed() })
     }
@@ -153,7 +153,7 @@ impl ShellCommand {
         Ok((child, UnixStream::from_std(mine)?, [stdin, sandbox]))
     }
 
-    /// An environment in which nothing waits for a person.
+    /// Sets an environment in which no program waits for a person.
     fn set_environment(&self, command: &mut tokio::process::Command) {
         const NO_EDITOR: &str =
             "echo 'no editor here: pass the text with -m or -F, or use --no-edit' >&2; false";
@@ -185,7 +185,7 @@ impl ShellCommand {
     }
 }
 
-/// What only the supervisor and the one who runs it may read.
+/// A file that only the supervisor and its starter may read.
 fn passed_file(bytes: &[u8]) -> std::io::Result<tempfile::NamedTempFile> {
     let write = || {
         let mut file = tempfile::NamedTempFile::new()?;
@@ -209,12 +209,12 @@ struct RunningSupervisor {
     /// Closing it ends the command.
     line: UnixStream,
     pipe: Receiver,
-    /// Removed when it is over.
+    /// Removed when the command has ended.
     _passed: [Option<tempfile::NamedTempFile>; 2],
 }
 
 impl RunningSupervisor {
-    /// Reads output until there is no more. `Some` when it had to be stopped.
+    /// Reads output until there is no more. `Some` if the command had to be stopped.
     async fn listen(
         &mut self,
         timeout: Duration,
@@ -225,7 +225,7 @@ impl RunningSupervisor {
         let mut gone = false;
         let far = Duration::from_secs(365 * 24 * 3600);
         let timer = tokio::time::sleep(timeout.min(far));
-        // Far away until the supervisor is gone, or was asked to stop.
+        // Far in the future until the supervisor has ended, or was asked to stop.
         let last = tokio::time::sleep(far);
         tokio::pin!(timer, last);
         let mut chunk = vec![0; 65_536];
@@ -243,13 +243,13 @@ impl RunningSupervisor {
                     continue;
                 }
                 () = &mut last => {
-                    // Fails when it is gone already, and only what it left holds the pipe open.
+                    // Fails if it has ended already, and only a remaining process keeps the pipe open.
                     let _ = self.child.start_kill();
                     return stopped;
                 }
             }
             if stopped.is_some() && !gone && last.deadline() > tokio::time::Instant::now() + GRACE {
-                // Half closed: its last words can still be heard.
+                // Half closed: the last report can still be read.
                 let _ = self.line.shutdown().await;
                 last.as_mut().reset(tokio::time::Instant::now() + GRACE);
             }

@@ -1,4 +1,4 @@
-//! What a command reads: nothing, bytes, or what somebody else still writes.
+//! The input of a command: nothing, bytes, or a pipe that somebody still writes to.
 
 use rustix::io::retry_on_intr;
 use rustix::net::{
@@ -33,12 +33,12 @@ pub(super) fn send_pipe(line: &impl AsFd, pipe: &OwnedFd) -> io::Result<()> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut attached = SendAncillaryBuffer::new(&mut space);
     attached.push(SendAncillaryMessage::ScmRights(&descriptors));
-    // A descriptor is only sent along with at least one byte.
+    // A descriptor can only be sent together with at least one byte.
     retry_on_intr(|| sendmsg(line, &[IoSlice::new(b"i")], &mut attached, SendFlags::empty()))?;
     Ok(())
 }
 
-/// Takes what [`send_pipe`] sent.
+/// Receives the pipe that [`send_pipe`] sent.
 pub(super) fn receive_pipe(line: &impl AsFd) -> io::Result<File> {
     let mut byte = [0];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -1,4 +1,4 @@
-//! The door to a sandbox, which lives a floor above: what the supervisor hands out, and what it gets back.
+//! The interface to a sandbox, which is in a higher module: the supervisor's request, and the answer.
 
 use super::ChildPid;
 use std::ffi::OsString;
@@ -7,12 +7,12 @@ use std::io;
 use std::os::unix::net::UnixStream;
 use thiserror::Error;
 
-/// What a sandbox is asked to start.
+/// The request to a sandbox.
 #[derive(Debug)]
 pub struct ConfineRequest {
     /// [`Command::sandbox`](super::ShellCommand::sandbox), unread.
     pub words: Vec<u8>,
-    /// What the command reads; nothing, if absent.
+    /// The command's input; none if absent.
     pub stdin: Option<File>,
     /// For `sh -c`.
     pub line: OsString,
@@ -21,16 +21,16 @@ pub struct ConfineRequest {
 /// A command that has been started in a sandbox.
 #[derive(Debug)]
 pub struct ConfinedProcess {
-    /// A child of this process, with whose death everything inside is dead.
+    /// A child of this process; its death means that everything inside is dead.
     pub pid: ChildPid,
-    /// Says `exit 3` or `signal 9` before it ends, when the command ended by itself.
+    /// Sends `exit 3` or `signal 9` before it ends, if the command ended by itself.
     pub words: Option<UnixStream>,
 }
 
 /// Why a sandbox was not set up; nothing has run.
 #[derive(Debug, Error)]
 pub enum ConfineError {
-    /// The system refused a copy-on-write layer. The sandbox says so from a process of its own, as text.
+    /// The system refused a copy-on-write layer. The sandbox reports this from another process, as text.
     #[error("{0}")]
     Overlay(String),
     #[error(transparent)]

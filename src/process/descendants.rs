@@ -1,16 +1,16 @@
-//! Every descendant of this process, and the end of them.
+//! Finds and ends every descendant of this process.
 
 use super::child_pid::{ChildPid, ReapResult};
 use rustix::process::{Signal, WaitStatus};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// How long descendants have after the polite signal, and after the one that cannot be refused.
+/// How long descendants have after SIGTERM, and after SIGKILL.
 const POLITE: Duration = Duration::from_millis(200);
 const FINAL: Duration = Duration::from_secs(3);
 
-/// Reaps whatever has ended. Returns the status of `main` if it was among them, and whether children remain. An error is the
-/// system's: a seccomp profile may refuse `wait4`, and then no child is ever seen to end.
+/// Reaps every child that has ended. Returns the status of `main` if it was among them, and whether children remain. An
+/// error comes from the system: a seccomp profile may refuse `wait4`, and then placet never sees a child end.
 pub(super) fn reap(main: ChildPid) -> rustix::io::Result<(Option<WaitStatus>, bool)> {
     let mut status = None;
     loop {
@@ -24,15 +24,15 @@ pub(super) fn reap(main: ChildPid) -> rustix::io::Result<(Option<WaitStatus>, bo
     }
 }
 
-/// Ends everything below this process: first politely, soon for good. This process must be their reaper, so that
-/// what loses its parent on the way becomes its own child. `status` is that of `main`, when it was reaped already;
-/// returns the status of `main` if it ended here.
+/// Ends every process below this one: first with SIGTERM, soon with SIGKILL. This process must be their reaper, so that
+/// a process that loses its parent meanwhile becomes its own child. `status` is that of `main`, if it was reaped
+/// already; returns the status of `main` if it ended here.
 pub(super) async fn end_all(main: ChildPid, status: Option<WaitStatus>) -> Option<WaitStatus> {
     let start = Instant::now();
     let mut told: BTreeSet<ChildPid> = BTreeSet::new();
     let mut status = status;
     loop {
-        // Where it cannot be waited for, `/proc` says what is still alive.
+        // If the system refuses to wait, `/proc` shows which processes are still alive.
         let (ended, more) = reap(main).unwrap_or_else(|_| (None, is_any_alive()));
         status = status.or(ended);
         if !more || start.elapsed() > FINAL {
@@ -44,12 +44,12 @@ pub(super) async fn end_all(main: ChildPid, status: Option<WaitStatus>) -> Optio
             if !polite {
                 signal_child(*pid, *parent, &[Signal::KILL]);
             } else if !told.contains(pid) && signal_child(*pid, *parent, &[Signal::TERM, Signal::CONT]) {
-                // A stopped process hears nothing before it goes on, so CONT follows.
+                // A stopped process handles no signal before it continues, so CONT follows.
                 told.insert(*pid);
             }
         }
-        // Without `/proc` the group of the command is all that can be found. It is named by a child that was not
-        // reaped, so the number is still its own.
+        // Without `/proc` only the group of the command can be found. Its number is that of a child that was not
+        // reaped, and so the number still belongs to it.
         if below.is_empty() && status.is_none() && (!polite || told.insert(main)) {
             let signal = if polite { Signal::TERM } else { Signal::KILL };
             let _ = main.signal_group(signal);
@@ -59,7 +59,7 @@ pub(super) async fn end_all(main: ChildPid, status: Option<WaitStatus>) -> Optio
     }
 }
 
-/// The same at once and without a runtime, for a process that cannot go on.
+/// The same at once and without a runtime, for a process that cannot continue.
 pub(super) fn end_all_now() {
     let start = Instant::now();
     while start.elapsed() < FINAL {
@@ -74,7 +74,7 @@ pub(super) fn end_all_now() {
     }
 }
 
-/// Everything below this process with its parent, by the parents that `/proc` tells.
+/// Every process below this one with its parent, by the parents in `/proc`.
 #[cfg(target_os = "linux")]
 fn descendants() -> Vec<(ChildPid, i32)> {
     let mut children: BTreeMap<i32, Vec<i32>> = BTreeMap::new();
@@ -97,7 +97,7 @@ fn descendants() -> Vec<(ChildPid, i32)> {
     found
 }
 
-/// True while something below this process has not ended. What has ended and was not reaped is a zombie.
+/// True while a process below this one has not ended. A process that has ended and was not reaped is a zombie.
 #[cfg(target_os = "linux")]
 fn is_any_alive() -> bool {
     let alive =
@@ -110,7 +110,7 @@ fn is_any_alive() -> bool {
     true
 }
 
-/// Elsewhere nothing is listed, and the command's group is what can be found.
+/// Elsewhere nothing is listed, and only the command's group can be found.
 #[cfg(not(target_os = "linux"))]
 fn descendants() -> Vec<(ChildPid, i32)> {
     // So that its import is used on every system.
@@ -118,15 +118,15 @@ fn descendants() -> Vec<(ChildPid, i32)> {
     Vec::new()
 }
 
-/// Sends `signals`, if the process is still the child of `parent`. A descendant is reaped by its own parent, so its
-/// number may belong to an unrelated process by now: the process is opened first, then checked, then
-/// signalled. False when it was another one, or is gone.
+/// Sends `signals` if the process is still the child of `parent`. A descendant is reaped by its own parent, so its
+/// number may belong to an unrelated process by now: the process is opened first, then checked, then signalled. False
+/// if it is another process, or has ended.
 #[cfg(target_os = "linux")]
 fn signal_child(pid: ChildPid, parent: i32, signals: &[Signal]) -> bool {
     let held = match pid.open() {
         Ok(held) => Some(held),
         Err(rustix::io::Errno::SRCH) => return false,
-        // Where descriptors of processes cannot be had, the number has to do.
+        // If descriptors of processes are not available, the number has to do.
         Err(_) => None,
     };
     if stat_parent(pid) != Some(parent) {
@@ -149,7 +149,7 @@ fn signal_child(pid: ChildPid, _: i32, signals: &[Signal]) -> bool {
     signals.iter().all(|signal| pid.signal(*signal).is_ok())
 }
 
-/// The parent of a process, while that is there.
+/// The parent of a process, while the process exists.
 #[cfg(target_os = "linux")]
 pub(crate) fn parent_of(pid: ChildPid) -> Option<ChildPid> {
     ChildPid::checked(stat_parent(pid)?).ok()
@@ -160,13 +160,13 @@ fn stat_parent(pid: ChildPid) -> Option<i32> {
     parent_in(&std::fs::read(pid.proc_dir().join("stat")).ok()?)
 }
 
-/// The fourth field of `/proc/PID/stat`; the second is a name in brackets that may itself hold brackets.
+/// The fourth field of `/proc/PID/stat`; the second is a name in brackets that may itself contain brackets.
 #[cfg(target_os = "linux")]
 fn parent_in(stat: &[u8]) -> Option<i32> {
     after_name(stat)?.nth(1)?.parse().ok()
 }
 
-/// Whether the third field of `/proc/PID/stat` says that the process is a zombie, or goes.
+/// Whether the third field of `/proc/PID/stat` shows that the process is a zombie, or about to disappear.
 #[cfg(target_os = "linux")]
 fn has_ended(stat: &[u8]) -> bool {
     after_name(stat)

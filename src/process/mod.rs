@@ -1,10 +1,10 @@
-//! Running commands, and nothing of them left behind.
+//! Runs commands and leaves no process behind.
 //!
 //! A command runs below a supervisor: placet itself, re-executed as `placet __run`. The supervisor is the reaper of
-//! everything the command starts, however deeply it forks and whatever session it puts itself into, and it lives
-//! exactly as long as a socket to its parent is open. When the command ends, when the call is cancelled, and when
-//! placet dies in whatever way, every descendant goes. A command in the background is supervised alike; it alone can be
-//! made to stay when placet leaves.
+//! every process that the command starts, however deeply it forks and whatever session it uses, and it lives exactly as
+//! long as a socket to its parent is open. When the command ends, when the call is cancelled, and when placet dies for
+//! whatever reason, every descendant is ended. A background command has the same kind of supervisor; only a background
+//! command can outlive placet.
 
 mod background;
 mod capture;

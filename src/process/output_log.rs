@@ -1,5 +1,5 @@
-//! A supervisor's end of its command's output: from a pipe to a file, so that nothing is lost when nobody listens and a
-//! command that never stops writing fills no disk.
+//! The supervisor's end of its command's output: from a pipe to a file, so that nothing is lost if nobody reads, and a
+//! command that never stops writing does not fill the disk.
 
 use rustix::pipe::PipeFlags;
 use std::fs::{File, OpenOptions};
@@ -10,17 +10,17 @@ use std::path::Path;
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 
-/// The most that is stored of a background command's output at a time, in bytes.
+/// The most bytes of a background command's output that are stored at a time.
 pub const LOG: u64 = 64 << 20;
 
-/// The file, and the pipe that everything this process starts from now on writes to.
+/// The file, and the pipe to which every process started from now on writes.
 pub(super) struct SupervisorLog {
     file: File,
     pipe: OwnedFd,
 }
 
 impl SupervisorLog {
-    /// Takes the place of this process' standard output and error.
+    /// Replaces this process' standard output and error.
     pub(super) fn open(path: &Path) -> std::io::Result<SupervisorLog> {
         let file = OpenOptions::new().create(true).write(true).truncate(true).mode(0o600).open(path)?;
         let (pipe, write) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
@@ -29,11 +29,11 @@ impl SupervisorLog {
         Ok(SupervisorLog { file, pipe })
     }
 
-    /// Writes what comes until nobody can write any more. When the file is full it starts again, with a line
-    /// that says how much is gone: what a server wrote last is worth more than what it wrote first.
+    /// Writes the output until nobody can write any more. When the file is full it starts again, with a line that
+    /// reports how much was lost: the latest output of a server is more useful than the first.
     pub(super) async fn keep(self) -> std::io::Result<()> {
         let null = OpenOptions::new().write(true).open("/dev/null")?;
-        // This process held them open only for what it started.
+        // This process had them open only for the processes that it started.
         rustix::stdio::dup2_stdout(&null)?;
         rustix::stdio::dup2_stderr(&null)?;
         let SupervisorLog { mut file, pipe } = self;
@@ -52,7 +52,7 @@ impl SupervisorLog {
             }
             match file.write_all(bytes) {
                 Ok(()) => kept += bytes.len() as u64,
-                // A full disk: the command goes on without a log.
+                // A full disk: the command continues without a log.
                 Err(_) => gone += bytes.len() as u64,
             }
         }

@@ -1,12 +1,12 @@
-//! The reason of a panic, and whether it comes from the async runtime. The panic hooks decide what follows from it.
+//! The reason of a panic, and whether it comes from the async runtime. The panic hooks decide what to do.
 
 use std::panic::PanicHookInfo;
 use std::path::{Component, Path};
 
-/// The libraries whose panics end a process: without their threads and their wake-ups nothing else is ever done.
+/// The libraries whose panics end a process: without their threads and their wake-ups no task ever completes.
 const RUNTIME: [&str; 3] = ["tokio", "mio", "signal-hook"];
 
-/// Why, in one line. It may hold text of a file or a server.
+/// The reason, in one line. It may contain text of a file or a server.
 pub fn panic_reason(info: &PanicHookInfo<'_>) -> String {
     let reason = info.payload_as_str().unwrap_or("unknown reason");
     reason.lines().next().unwrap_or_default().to_string()

@@ -1,5 +1,5 @@
-//! Whether this process may open the files and start the threads that it is going to need. Libraries below panic where
-//! a limit stops them in the middle, so it is found out before anything has begun.
+//! Checks whether this process may open the files and start the threads that it is going to need. Libraries below panic
+//! if they hit a limit midway, and so the check comes before anything has started.
 
 use std::fs::File;
 use std::io;
@@ -29,7 +29,7 @@ impl ResourceError {
     }
 }
 
-/// Opens and starts that many for a moment.
+/// Opens files and starts threads for a moment, as many as given.
 pub fn check_room(files: usize, threads: usize) -> Result<(), ResourceError> {
     let opened: io::Result<Vec<File>> = (0..files).map(|_| File::open("/dev/null")).collect();
     opened.map_err(|e| ResourceError::Files(files, e))?;
@@ -37,7 +37,7 @@ pub fn check_room(files: usize, threads: usize) -> Result<(), ResourceError> {
     std::os::unix::net::UnixStream::pair().map_err(ResourceError::Sockets)?;
     let mut started = Vec::new();
     for _ in 0..threads {
-        // Each waits for its sender to be dropped, so that all of them are there at once.
+        // Each waits for its sender to be dropped, so that all of them exist at once.
         let (hold, held) = mpsc::channel::<()>();
         let thread = std::thread::Builder::new().stack_size(64 << 10).spawn(move || held.recv().is_err());
         started.push((hold, thread.map_err(|e| ResourceError::Threads(threads, e))?));

@@ -1,6 +1,6 @@
-//! Why a supervisor started no command: facts, which cross its line as one word and a reason.
+//! Why a supervisor did not start a command: facts, which are sent over its line as one word and a reason.
 //!
-//! The supervisor is another process. What it knows has to arrive as the same fact, so that nobody reads a sentence to
+//! The supervisor is another process. Its fact has to arrive as the same fact, so that no code parses a sentence to
 //! find out what failed.
 
 use thiserror::Error;
@@ -14,7 +14,7 @@ pub enum StartFailure {
     /// The system refused a copy-on-write layer.
     #[error("the sandbox could not be set up: {0}")]
     Overlay(String),
-    /// Anything else of the sandbox.
+    /// Any other failure of the sandbox.
     #[error("the sandbox could not be set up: {0}")]
     Sandbox(String),
     #[error("{0}")]
@@ -22,7 +22,7 @@ pub enum StartFailure {
 }
 
 impl StartFailure {
-    /// As the supervisor writes it on its line.
+    /// The report that the supervisor writes on its line.
     pub(super) fn report(&self) -> String {
         match self {
             StartFailure::Overlay(reason) => format!("{OVERLAY} {reason}"),
@@ -31,7 +31,7 @@ impl StartFailure {
         }
     }
 
-    /// Reads a report; `None` where it says something else.
+    /// Parses a report; `None` if it is something else.
     pub fn read(report: &str) -> Option<StartFailure> {
         let (kind, reason) = report.split_once(' ')?;
         match kind {

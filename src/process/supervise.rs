@@ -1,8 +1,9 @@
-//! The supervisor: `placet __run [--stdin FILE | --piped] [--sandbox FILE] [--log FILE] -- COMMAND`, on a thread of its own process.
+//! The supervisor: `placet __run [--stdin FILE | --piped] [--sandbox FILE] [--log FILE] -- COMMAND`, in a
+//! process of its own.
 //!
-//! Its standard input is a socket to placet. It says there how the command ended; and when the other end closes, for
-//! whatever reason, it ends everything. That is why no parent-death signal is used: that one is bound to the thread
-//! that forked, and threads of a runtime come and go.
+//! Its standard input is a socket to placet. The supervisor reports there how the command ended; and when the other end
+//! closes, for whatever reason, it ends every process. There is no parent-death signal: that signal is bound to the
+//! thread that forked, and threads of a runtime come and go.
 
 use super::command_input::receive_pipe;
 use super::confine::{ConfineError, ConfineFn, ConfineRequest, ConfinedProcess};
@@ -26,17 +27,17 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Files that a supervisor has open at a time.
+/// How many files a supervisor has open at a time.
 const FILES: usize = 10;
 
-/// How often the command's end is looked for where no signal tells of it: one may be blocked, or lost on its way through
-/// the runtime.
+/// How often the supervisor checks for the command's end without a signal: a signal may be blocked, or lost on its way
+/// through the runtime.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// How long placet may take to make room for a few bytes on the line.
 const SAY: Duration = Duration::from_secs(1);
 
-/// What [`supervise`] was asked to do.
+/// The parsed arguments of [`supervise`].
 struct SupervisorArgs {
     stdin: Option<PathBuf>,
     /// The input comes over the line.
@@ -69,18 +70,18 @@ impl From<SupervisorError> for StartFailure {
     }
 }
 
-/// Runs one command and leaves nothing of it. `args` are what follows `RUN`; `confine` starts what asks for a
-/// sandbox. Called from `main`, before anything else has started a thread.
+/// Runs one command and leaves no process of it. `args` are the arguments after `RUN`; `confine` starts commands that
+/// need a sandbox. Called from `main`, before anything else has started a thread.
 pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     let Some(order) = SupervisorArgs::parse(args) else { return ExitCode::from(2) };
     end_all_on_panic();
-    // Without a session of its own the command could reach the person's terminal.
+    // Without a session of its own the command could access the person's terminal.
     let _ = rustix::process::setsid();
-    // What loses its parent becomes a child of this process, where `end_all` finds it.
+    // A process that loses its parent becomes a child of this process, where `end_all` finds it.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     // Nothing is started that could not be waited for. This runtime has no threads: a sandbox forks, and a fork takes
-    // one thread with it.
+    // only one thread with it.
     let runtime = check_room(FILES, 0).map_err(|e| e.to_string()).and_then(|()| {
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|e| e.to_string())
     });
@@ -105,8 +106,8 @@ pub fn supervise(args: Vec<OsString>, confine: ConfineFn) -> ExitCode {
     }
 }
 
-/// A panic here is one of the runtime, and nothing can be waited for afterwards: what the command started is ended from
-/// the hook, and so is this process.
+/// A panic here comes from the runtime, and no task can be awaited afterwards: the hook ends the command's processes
+/// and this process.
 #[expect(clippy::disallowed_methods, reason = "unwinding through a broken runtime panics again and aborts")]
 fn end_all_on_panic() {
     let before = std::panic::take_hook();
@@ -122,7 +123,7 @@ fn end_all_on_panic() {
     }));
 }
 
-/// Says on the line why there is no outcome. Nobody may be listening any more.
+/// Reports on the line why there is no outcome. The reader may have ended already.
 fn refuse(reason: &str) -> ExitCode {
     if let Ok(line) = std::io::stdin().as_fd().try_clone_to_owned() {
         let mut line = std::os::unix::net::UnixStream::from(line);
@@ -159,7 +160,7 @@ impl SupervisorArgs {
             let words = std::fs::read(file).map_err(failed)?;
             return Ok(confine(ConfineRequest { words, stdin, line: self.command })?);
         }
-        // A group of its own: `kill 0` in a script must not reach the supervisor.
+        // A group of its own: `kill 0` in a script must not signal the supervisor.
         let child = std::process::Command::new("sh")
             .arg("-c")
             .arg(&self.command)
@@ -188,14 +189,14 @@ async fn wait_for_child(
     let keeping = log.map(|log| tokio::spawn(log.keep()));
     let mut byte = [0];
     let (mut stays, mut alone) = (false, false);
-    // It may have ended before anybody listened for that.
+    // The command may have ended before anybody listened for it.
     let mut reaped = reap(main);
     while matches!(reaped, Ok((None, _))) {
         tokio::select! {
             _ = ended.recv() => reaped = reap(main),
             () = stops.recv() => break,
             () = tokio::time::sleep(LOOK) => reaped = reap(main),
-            // One word may be sent here; everything else means that the other end is gone.
+            // One byte may be sent here; everything else means that the other end is gone.
             read = line.read(&mut byte), if !alone => match read {
                 Ok(1) if byte == [STAY] => stays = true,
                 _ if stays => alone = true,
@@ -203,7 +204,7 @@ async fn wait_for_child(
             },
         }
     }
-    // Also after an orderly end: what it left in the background goes with it.
+    // Also after an orderly end: processes that it left in the background are ended with it.
     let late = end_all(main, reaped.as_ref().ok().and_then(|(status, _)| *status)).await;
     if let Some(keeping) = keeping {
         let _ = tokio::time::timeout(DRAIN, keeping).await;
@@ -221,10 +222,11 @@ async fn say(line: &mut UnixStream, words: &str) -> std::io::Result<()> {
     tokio::time::timeout(SAY, line.write_all(words.as_bytes())).await?
 }
 
-/// What a sandbox says of its command's end. Its own end says less: nobody can signal the first of a namespace.
+/// A sandbox's report about the end of its command. The sandbox's own exit says less: nobody can signal the first
+/// process of a namespace.
 fn read_exit_report(mut from: std::os::unix::net::UnixStream) -> Option<String> {
     let mut said = String::new();
-    // Its writers have ended by now; one that would not end must not be waited for.
+    // Its writers have ended by now; a writer that does not end must not be waited for.
     from.set_nonblocking(true).ok()?;
     from.read_to_string(&mut said).ok()?;
     Some(said.trim_end().to_string()).filter(|said| !said.is_empty())
@@ -238,7 +240,7 @@ fn words(status: Option<WaitStatus>) -> String {
     }
 }
 
-/// The signals that mean: stop.
+/// The signals that ask to stop.
 struct StopSignals {
     term: Signal,
     interrupt: Signal,

@@ -1,11 +1,11 @@
-//! What of the environment a command gets to see: nothing that looks like a key, and no way to an agent.
+//! The environment of a command: without variables that look like keys, and without access to an agent.
 
 use super::SandboxSpec;
 use crate::text::secret::{WithheldReason, why_withheld};
 use std::ffi::{OsStr, OsString};
 
-/// The environment inside: what this process has, without the above, and with what the view adds. `proxy` is the port
-/// of the way out, if there is one.
+/// The environment inside: the variables of this process without those above, and with the view's additions. `proxy` is
+/// the port of the proxy, if there is one.
 pub(super) fn inside(
     all: impl Iterator<Item = (OsString, OsString)>,
     spec: &SandboxSpec,
@@ -30,7 +30,7 @@ pub(super) fn inside(
             ("ALL_PROXY", &socks),
             ("NO_PROXY", "localhost,127.0.0.1,::1"),
         ] {
-            // Some programs read the one spelling, some the other.
+            // Some programs read the lower-case name, some the upper-case name.
             put(name, OsStr::new(value));
             put(&name.to_lowercase(), OsStr::new(value));
         }
@@ -51,7 +51,7 @@ fn judged(all: impl Iterator<Item = (OsString, OsString)>, keep: &[String]) -> V
         CheckedVariable { name, value, why }
     };
     let mut all: Vec<CheckedVariable> = all.map(judge).collect();
-    // git fails where `GIT_CONFIG_COUNT` promises a pair that is not there: all of them are passed, or none.
+    // git fails if `GIT_CONFIG_COUNT` promises a pair that is missing: all of them are passed, or none.
     let why = all.iter().filter(|one| is_git_config(&one.name)).find_map(|one| one.why);
     if why.is_some() {
         all.iter_mut().filter(|one| is_git_config(&one.name)).for_each(|one| one.why = why);
@@ -65,8 +65,8 @@ fn is_git_config(name: &OsStr) -> bool {
     name == "GIT_CONFIG_COUNT" || name.starts_with("GIT_CONFIG_KEY_") || name.starts_with("GIT_CONFIG_VALUE_")
 }
 
-/// Names of variables that commands do not get because they look like secrets, in their order. Those that only lead out
-/// of the view are not among them.
+/// Names of variables that commands do not get because they look like secrets, in order. Variables that only give
+/// access to something outside of the view are not included.
 pub fn withheld_secrets(all: impl Iterator<Item = (OsString, OsString)>, keep: &[String]) -> Vec<String> {
     let secret = |one: &CheckedVariable| one.why.is_some_and(|why| why != WithheldReason::Socket);
     let mut names: Vec<String> = judged(all, keep)

@@ -1,11 +1,11 @@
-//! A command in a view of its own: what it writes goes into a layer, what it must not see is not there.
+//! A command in its own view: its writes go into a layer, and what it must not see does not exist.
 //!
-//! [`SandboxSpec`] says what the view is to be; [`process::Command`](crate::process::ShellCommand) carries it, unread, to the
+//! [`SandboxSpec`] describes the view; [`process::Command`](crate::process::ShellCommand) passes it, unread, to the
 //! supervisor (`placet __run`), and [`confine`] turns it into namespaces, mounts and filters around `sh -c`. `probe`
-//! tells by trying which backend this machine has.
+//! tests which backend this machine has.
 //!
-//! It holds no policy: what is masked, what is writable and which hosts may be reached is the caller's word. It does
-//! not read the layers either: that is the workspace's trade.
+//! It contains no policy: the caller decides what is masked, what is writable and which hosts are allowed. It does not
+//! read the layers either: the workspace does.
 
 mod environment;
 #[cfg(target_os = "linux")]

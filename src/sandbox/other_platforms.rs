@@ -1,4 +1,4 @@
-//! Systems without namespaces. On macOS Seatbelt confines writes; elsewhere a command that asks for a sandbox is refused.
+//! Systems without namespaces. On macOS Seatbelt confines writes; elsewhere a command that needs a sandbox is refused.
 
 use super::SandboxSpec;
 use super::spec::SandboxBackend;
@@ -6,7 +6,7 @@ use crate::process::{ConfineError, ConfineRequest, ConfinedProcess};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Starts a command under Seatbelt, or fails: nothing is run free that was to be confined.
+/// Starts a command under Seatbelt, or fails: a command that needs a sandbox never runs without one.
 pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
     let spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;
     match spec.backend {
@@ -18,7 +18,7 @@ pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
     }
 }
 
-/// No overlays here, so nothing is in their way.
+/// There are no overlays here, so no mount is in their way.
 pub fn mounted_below(_: &Path) -> Vec<PathBuf> {
     Vec::new()
 }

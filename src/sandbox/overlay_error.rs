@@ -1,9 +1,9 @@
-//! Why a copy-on-write view was refused, in words that name the setting.
+//! Explains why a copy-on-write view was refused, and names the setting.
 
 use crate::process::StartFailure;
 use std::path::Path;
 
-/// `failure` is what the supervisor reported; `dir` is where the layers would have been.
+/// `failure` is the supervisor's report; `dir` is where the layers would have been.
 pub(super) fn explain(dir: &Path, failure: &StartFailure) -> String {
     let setting = |name: &str| {
         std::fs::read_to_string(Path::new("/proc/sys").join(name)).ok().map(|text| text.trim().to_string())
@@ -30,7 +30,7 @@ pub(super) fn explain(dir: &Path, failure: &StartFailure) -> String {
     if container { format!("this container forbids it ({reason})") } else { reason.clone() }
 }
 
-/// The kind of a file system on which no upper layer can lie.
+/// The kind of a file system that cannot store an upper layer.
 fn unfit(dir: &Path) -> Option<&'static str> {
     const KINDS: [(u64, &str); 6] = [
         (0x794c_7630, "itself an overlay"),

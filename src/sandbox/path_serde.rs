@@ -1,4 +1,4 @@
-//! Paths in JSON: as text where they are text, as bytes where they are not. A path that is not UTF-8 is a path.
+//! Paths in JSON: as text if they are UTF-8, otherwise as bytes, because a path need not be UTF-8.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ffi::OsString;

@@ -1,5 +1,5 @@
-//! What this machine can do, found by doing it: a command in a real sandbox, which must land in its layer and nowhere
-//! else. What cannot be had is explained in one sentence that names the cause.
+//! Tests what this machine can do with a command in a real sandbox, whose write must be in its layer and nowhere else.
+//! For each missing feature, one sentence names the cause.
 
 use super::spec::{OverlaySpec, SandboxBackend, SandboxSpec};
 use crate::process::{RUN, StartFailure};
@@ -15,15 +15,15 @@ use thiserror::Error;
 /// How long a trial may take before it counts as failed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What was found.
+/// The result of the probe.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SandboxProbe {
     pub backend: SandboxBackend,
-    /// What holds, or why more does not, for a person: one sentence, no full stop.
+    /// The present protection, or why there is no more, for a person: one sentence, no full stop.
     pub sentence: String,
-    /// Of the candidates, the first directory in which layers can lie.
+    /// The first of the candidate directories in which layers can be stored.
     pub layers: Option<PathBuf>,
-    /// The Landlock interface of the kernel.
+    /// The Landlock ABI version of the kernel.
     pub landlock_abi: Option<u32>,
     /// What is weaker here than it could be, a sentence each.
     pub remarks: Vec<String>,
@@ -32,8 +32,8 @@ pub struct SandboxProbe {
 type ProbeCache = Mutex<Vec<((PathBuf, Vec<PathBuf>), SandboxProbe)>>;
 static DONE: LazyLock<ProbeCache> = LazyLock::new(ProbeCache::default);
 
-/// Tries, once per process and arguments. `supervisor` is placet itself; `dirs` are where layers could lie, best
-/// first, and existing. Takes some milliseconds, and leaves nothing behind.
+/// Runs the trials, once per process and arguments. `supervisor` is placet itself; `dirs` are existing directories for
+/// the layers, the best first. Takes some milliseconds, and leaves nothing behind.
 pub fn probe(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
     let mut done = DONE.lock().unwrap_or_else(PoisonError::into_inner);
     let key = (supervisor.to_path_buf(), dirs.to_vec());
@@ -61,7 +61,7 @@ fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
 #[cfg(target_os = "linux")]
 fn try_all(supervisor: &Path, dirs: &[PathBuf]) -> SandboxProbe {
     let landlock_abi = super::linux::landlock_abi();
-    // Of the first directory, which is the best: the others are tried only where that one was refused.
+    // For the first directory, which is the best: the others are tried only if it was refused.
     let mut why = None;
     for dir in dirs {
         match (ProbeTrial { supervisor, dir, backend: SandboxBackend::Overlay }).run() {
@@ -132,7 +132,7 @@ fn remarks(said: &str, landlock_abi: Option<u32>) -> Vec<String> {
     remarks
 }
 
-/// A read that ran into its timeout says only that it would have to wait.
+/// A read that timed out reports only that it would block.
 fn late(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -142,7 +142,7 @@ fn late(error: io::Error) -> io::Error {
     }
 }
 
-/// Why a kind of sandbox does not serve here.
+/// Why a kind of sandbox does not work here.
 #[derive(Debug, Error)]
 enum ProbeError {
     #[error(transparent)]
@@ -170,7 +170,7 @@ struct ProbeTrial<'a> {
 }
 
 impl ProbeTrial<'_> {
-    /// What the command wrote, if everything held.
+    /// The output of the command, if every check passed.
     fn run(&self) -> Result<String, ProbeError> {
         let base = tempfile::Builder::new().prefix("probe").tempdir_in(self.dir)?;
         // A mount cannot go over a link on the way.
@@ -223,7 +223,7 @@ impl ProbeTrial<'_> {
             .spawn()?;
         let mut ending = String::new();
         let heard = mine.read_to_string(&mut ending);
-        // With the line closed, the supervisor ends what may still run.
+        // When the line is closed, the supervisor ends the processes that still run.
         drop(mine);
         let mut said = String::new();
         if heard.is_err() {

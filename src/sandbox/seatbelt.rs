@@ -1,7 +1,7 @@
-//! macOS: `sandbox-exec` with a profile that forbids writing outside the named places, reading what is masked, and the
-//! network. It has no copy-on-write view: what a command changes is real at once.
+//! macOS: `sandbox-exec` with a profile that forbids writes outside the named places, reads of masked files, and the
+//! network. It has no copy-on-write view: a command changes files at once.
 //!
-//! This file cannot be built or tested where placet is developed; the probe tries it before it is believed.
+//! This file cannot be built or tested where placet is developed; the probe tests it before it is used.
 
 use super::environment;
 use super::spec::{SandboxNetwork, SandboxSpec};
@@ -26,7 +26,7 @@ pub(super) fn start(spec: &SandboxSpec, asked: ConfineRequest) -> io::Result<Con
     Ok(ConfinedProcess { pid: ChildPid::of(&child)?, words: None })
 }
 
-/// The last rule that matches holds.
+/// The last rule that matches decides.
 fn profile(spec: &SandboxSpec) -> io::Result<String> {
     let mut text = String::from("(version 1)\n(allow default)\n(deny file-write*)\n");
     text.push_str("(allow file-write* (literal \"/dev/null\") (literal \"/dev/zero\"))\n");
@@ -39,7 +39,7 @@ fn profile(spec: &SandboxSpec) -> io::Result<String> {
         text.push_str(&format!("(deny file-read* file-write* (subpath {}))\n", quoted(path)?));
     }
     if spec.network != SandboxNetwork::Open {
-        // A list of hosts needs a namespace; without one it is no network.
+        // A list of hosts needs a namespace; without one there is no network.
         text.push_str("(deny network*)\n");
     }
     Ok(text)

@@ -1,56 +1,56 @@
-//! What a sandbox is to be: the whole of it, as a value that travels to the helper as JSON.
+//! The complete description of a sandbox, as a value that is sent to the helper as JSON.
 
 use super::path_serde;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Where the walls come from. The caller takes it from [`Probe`](super::SandboxProbe); the helper never weakens it.
+/// The mechanism of the sandbox. The caller takes it from [`Probe`](super::SandboxProbe); the helper never weakens it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxBackend {
-    /// Namespaces and overlays: effects land in layers.
+    /// Namespaces and overlays: writes go into layers.
     #[default]
     Overlay,
-    /// No namespaces here: writes outside `writable` and the overlays' targets fail, writes inside are real.
+    /// No namespaces here: writes outside `writable` and the overlays' targets fail, writes inside are immediate.
     Landlock,
-    /// macOS' own sandbox, with what Landlock promises.
+    /// macOS' own sandbox, with the same guarantees as Landlock.
     Seatbelt,
-    /// Nothing. A command under it is refused, never run free.
+    /// Nothing. A command with this backend is refused and never runs unconfined.
     None,
 }
 
-/// One command's view. Paths are absolute and canonical: a symbolic link in one of them is not followed for it.
+/// One command's view. Paths are absolute and canonical: a symbolic link in a path is not followed for the view.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxSpec {
     pub backend: SandboxBackend,
-    /// Mounted in order: the home first, then the workspace's roots, which may lie below it.
+    /// Mounted in order: the home first, then the workspace's roots, which may be below it.
     pub overlays: Vec<OverlaySpec>,
-    /// Files and directories that are there and show nothing. Missing ones are skipped. The place behind a symbolic
-    /// link is masked as well, unless that would blind the command itself (its directory, `/usr` and the like).
+    /// Files and directories that exist and show nothing. Missing ones are skipped. The target of a symbolic link is
+    /// masked as well, unless the command could not run without it (its directory, `/usr` and the like).
     #[serde(with = "path_serde::list")]
     pub masked: Vec<PathBuf>,
-    /// Bound through from the host, to be read and written: passthrough directories and scratch. Missing ones are
+    /// Bound through from the host, for reads and writes: passthrough directories and scratch. Missing ones are
     /// skipped.
     #[serde(with = "path_serde::list")]
     pub writable: Vec<PathBuf>,
     #[serde(with = "path_serde")]
     pub cwd: PathBuf,
     pub network: SandboxNetwork,
-    /// The supervisor of a background command whose `localhost` this one shares, where neither has a way out. When that
-    /// command is gone, it has one of its own.
+    /// The supervisor of a background command whose `localhost` this command shares; neither has access to hosts. If
+    /// the background command has ended, this command gets a `localhost` of its own.
     #[serde(default)]
     pub beside: Option<u32>,
     pub limits: ResourceLimits,
-    /// Told to the command as `TMPDIR` and `PLACET_SCRATCH`; writable whether or not it is in `writable`.
+    /// Passed to the command as `TMPDIR` and `PLACET_SCRATCH`; writable whether or not it is in `writable`.
     #[serde(with = "path_serde::maybe")]
     pub scratch: Option<PathBuf>,
-    /// Environment variables that stay although they look like keys. `*` stands for anything.
+    /// Environment variables that are passed although they look like keys. `*` matches any text.
     pub keep_env: Vec<String>,
 }
 
 /// A copy-on-write directory. `upper` and `work` are empty directories of one file system, outside of every `lowers`,
-/// and belong to this command alone: the kernel refuses them a second time. Nothing of the layer is synced to the disk.
+/// for this command only: the kernel refuses a second use. Nothing of the layer is synced to the disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OverlaySpec {
     #[serde(with = "path_serde")]
@@ -64,19 +64,19 @@ pub struct OverlaySpec {
     pub work: PathBuf,
 }
 
-/// How far a command may reach over the network. `localhost` of its own is always there.
+/// The network access of a command. It always has a `localhost` of its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SandboxNetwork {
     #[default]
     Off,
-    /// Through a proxy, to these alone: `host`, `*.host`, `host:port`. Private addresses are refused even then.
+    /// Through a proxy, only to these: `host`, `*.host`, `host:port`. Private addresses are refused even then.
     Hosts(Vec<String>),
     /// The host's own network, its `localhost` included.
     Open,
 }
 
-/// Upper bounds; `None` is none.
+/// Upper limits; `None` means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ResourceLimits {
     /// Bytes of private memory of each process.
@@ -91,8 +91,8 @@ pub struct ResourceLimits {
 }
 
 impl OverlaySpec {
-    /// Makes what the kernel leaves in `work` removable: directories without any rights. Call it when the command is
-    /// over and before the layer is thrown away.
+    /// Makes what the kernel leaves in `work` removable: directories without any rights. Call it after the command has
+    /// ended and before the layer is removed.
     pub fn release(&self) {
         for left in ["work", "work/incompat", "work/incompat/volatile"] {
             let open = std::os::unix::fs::PermissionsExt::from_mode(0o700);
@@ -108,9 +108,9 @@ pub enum SandboxSpecError {
 }
 
 impl SandboxSpec {
-    /// As [`process::Command::sandbox`](crate::process::ShellCommand) carries it.
+    /// In the form that [`process::Command::sandbox`](crate::process::ShellCommand) takes.
     pub fn to_words(&self) -> Vec<u8> {
-        // Only a map with odd keys or a failing writer could fail here, and there is neither.
+        // Only a map with keys that are not text or a failing writer could fail here, and neither exists.
         serde_json::to_vec(self).unwrap_or_default()
     }
 

@@ -1,4 +1,4 @@
-//! Several stores as one: a path belongs to the route with the longest prefix it begins with.
+//! Several stores as one: a path belongs to the route with the longest matching prefix.
 
 use super::{FileStore, StoreError, StoreFileMeta, StorePrecondition};
 use std::sync::Arc;
@@ -10,7 +10,8 @@ pub struct CompositeStore {
 }
 
 impl CompositeStore {
-    /// What begins with no route's prefix is in `rest`. A prefix counts at a `/` only: `memories/` takes no `memories2/x`.
+    /// Paths that match no route's prefix are in `rest`. A prefix matches only at a `/`: `memories/` does not match
+    /// `memories2/x`.
     pub fn new(routes: Vec<(String, Arc<dyn FileStore>)>, rest: Arc<dyn FileStore>) -> CompositeStore {
         let slashed =
             |(prefix, store): (String, Arc<dyn FileStore>)| (format!("{}/", prefix.trim_matches('/')), store);
@@ -19,7 +20,7 @@ impl CompositeStore {
         CompositeStore { routes, rest }
     }
 
-    /// The store of a path, the path in it, and the prefix that goes back in front.
+    /// The store of a path, the path in the store, and the prefix to add to its results.
     fn route<'a>(&'a self, path: &'a str) -> (&'a dyn FileStore, &'a str, &'a str) {
         let found = self.routes.iter().find_map(|(prefix, store)| {
             path.strip_prefix(prefix.as_str()).map(|inner| (store.as_ref(), inner, prefix.as_str()))
@@ -28,7 +29,7 @@ impl CompositeStore {
     }
 }
 
-/// Errors name the path as it was asked for.
+/// Errors name the path of the request.
 fn named(error: StoreError, path: &str) -> StoreError {
     match error {
         StoreError::Missing(_) => StoreError::Missing(path.into()),
@@ -39,7 +40,7 @@ fn named(error: StoreError, path: &str) -> StoreError {
 }
 
 impl FileStore for CompositeStore {
-    /// From above a route's prefix, what is in that route is listed too.
+    /// For a prefix above a route's prefix, the files of that route are listed too.
     fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError> {
         let put_back = |route: &str, metas: Vec<StoreFileMeta>| {
             metas
@@ -50,7 +51,7 @@ impl FileStore for CompositeStore {
         let (store, inner, route) = self.route(prefix);
         let mut found = put_back(route, store.list(inner)?);
         if route.is_empty() {
-            // A file of `rest` under a route's prefix is out of reach, and so it is not listed.
+            // A file of `rest` under a route's prefix is not accessible, and so it is not listed.
             found.retain(|meta| self.routes.iter().all(|(route, _)| !meta.path.starts_with(route.as_str())));
         }
         for (below, store) in self.routes.iter().filter(|(r, _)| r.starts_with(prefix) && r.as_str() != route)

@@ -22,7 +22,7 @@ pub enum StoreError {
     Io { path: PathBuf, error: std::io::Error },
     #[error("the store cannot be reached, or refuses the request: {0}")]
     Backend(String),
-    /// The store behind a mount, whose first failure is kept.
+    /// The store behind a mount; the mount stores its first failure.
     #[error("the store cannot be reached, or refuses the request: {0}")]
     Mount(Arc<StoreError>),
     #[error(

@@ -1,4 +1,4 @@
-//! A text file as deepagents' backends exchange it: its lines and its two times.
+//! A text file in the format of deepagents' backends: its lines and its two times.
 
 use super::{FileStore, StoreError, StoreFileMeta};
 use serde::{Deserialize, Serialize};
@@ -13,8 +13,8 @@ pub struct FileData {
 }
 
 impl FileData {
-    /// Reads a file of a store in this form. Bytes that are not UTF-8 become U+FFFD: it is a form to look at, and
-    /// nothing is ever written back from it.
+    /// Reads a file of a store in this format. Bytes that are not UTF-8 become U+FFFD: the format is only for display,
+    /// and nothing is ever written back from it.
     pub fn of(store: &dyn FileStore, path: &str) -> Result<FileData, StoreError> {
         let StoreFileMeta { created, modified, .. } = store.meta(path)?;
         let bytes = store.read(path)?;

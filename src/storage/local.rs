@@ -16,7 +16,7 @@ impl LocalStore {
         LocalStore { dir }
     }
 
-    /// Where a file of the store is. Fails where a directory above it is a link: that could lead anywhere.
+    /// The path of a file of the store. Fails if a directory above it is a link: the link could lead anywhere.
     fn place(&self, path: &str) -> Result<PathBuf, StoreError> {
         check_path(path)?;
         let mut at = self.dir.clone();

@@ -13,7 +13,7 @@ impl MemoryStore {
     }
 }
 
-/// Fails unless what is there is what `expect` says; the version that is there.
+/// Fails unless the present version matches `expect`; returns the present version.
 pub(super) fn expected(
     path: &str,
     there: Option<&str>,

@@ -1,8 +1,8 @@
-//! A directory that follows a store: brought up to date before it is used, copied back after it changed.
+//! A directory that mirrors a store: updated before it is used, copied back after it changed.
 //!
-//! The mirror remembers of each file what the store had and what was brought here. From that it knows who changed what:
-//! a file that changed on one side only goes to the other, one that changed on both stays as it is on both
-//! and is reported.
+//! For each file the mirror stores the version in the store and the content that was copied here. This shows which side
+//! changed: a file that changed on one side only is copied to the other, and a file that changed on both sides remains
+//! unchanged on both and is reported.
 
 use super::{FileStore, LARGEST, StoreError, StoreFileMeta, StorePrecondition, check_path};
 use crate::text::regular_file;
@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
-/// What may be mounted.
+/// The most files of a mounted store.
 const MOST_FILES: usize = 10_000;
 const MOST_BYTES: u64 = 256 << 20;
-/// How long another process may keep a mirror to itself.
+/// How long another process may lock a mirror.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A file as both sides had it last.
+/// The last common state of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct MirrorEntry {
     version: String,
@@ -29,12 +29,12 @@ struct MirrorEntry {
 
 type MirrorIndex = BTreeMap<String, MirrorEntry>;
 
-/// What one synchronisation did.
+/// The result of one synchronisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SyncReport {
     pub brought: usize,
     pub carried: usize,
-    /// What could not be copied either way.
+    /// Files that could not be copied in either direction.
     pub left: Vec<String>,
 }
 
@@ -42,14 +42,14 @@ pub struct StoreMirror {
     store: Arc<dyn FileStore>,
     /// The files themselves.
     files: PathBuf,
-    /// What is known of exactly this directory: one made again where it was lost has an index of its own, so
-    /// that what is missing in it is brought again and never taken for deleted.
+    /// The index of exactly this directory: a directory that was created again after a loss has an index of its own, so
+    /// that its missing files are copied again and never count as deleted.
     index: PathBuf,
     lock: PathBuf,
 }
 
 impl StoreMirror {
-    /// A mirror in `dir`, which is made.
+    /// A mirror in `dir`, which is created.
     pub fn new(store: Arc<dyn FileStore>, dir: &Path) -> Result<StoreMirror, StoreError> {
         let files = dir.join("files");
         std::fs::create_dir_all(&files).map_err(|e| StoreError::io(&files, e))?;
@@ -61,7 +61,7 @@ impl StoreMirror {
         &self.files
     }
 
-    /// Copies what changed in the store; what changed here is copied there first.
+    /// Copies what changed in the store. A file that also changed here is not overwritten; it is reported.
     pub fn pull(&self) -> Result<SyncReport, StoreError> {
         let _lock = self.alone()?;
         let mut index = self.load();
@@ -86,14 +86,14 @@ impl StoreMirror {
                 drop(std::fs::remove_file(&at));
                 synced.brought += 1;
             }
-            // Also where it was changed here: it is a new file for the store from now on.
+            // Even if the file was changed here: from now on it is a new file for the store.
             index.remove(&path);
         }
         self.save(&index)?;
         Ok(synced)
     }
 
-    /// Carries what changed here to the store.
+    /// Copies the changes here to the store.
     pub fn push(&self) -> Result<SyncReport, StoreError> {
         let _lock = self.alone()?;
         let mut index = self.load();
@@ -162,7 +162,7 @@ impl StoreMirror {
         Ok(())
     }
 
-    /// Held while one process brings or carries: others wait for it, but not for ever.
+    /// The lock for a synchronisation by one process: others wait for it, but not for ever.
     fn alone(&self) -> Result<std::fs::File, StoreError> {
         let fail = |e: std::io::Error| StoreError::io(&self.lock, e);
         let lock = std::fs::OpenOptions::new().create(true).append(true).open(&self.lock).map_err(fail)?;
@@ -178,7 +178,7 @@ impl StoreMirror {
         Ok(lock)
     }
 
-    /// True when a part of the path is a link here: it could lead anywhere.
+    /// True if a component of the path is a link here: the link could lead anywhere.
     fn through_link(&self, path: &str) -> bool {
         let mut at = self.files.clone();
         path.split('/').any(|part| {
@@ -187,7 +187,7 @@ impl StoreMirror {
         })
     }
 
-    /// An index that cannot be read is none: everything is compared again, and what differs is reported.
+    /// An index that cannot be read counts as empty: every file is compared again, and differences are reported.
     fn load(&self) -> MirrorIndex {
         let text = regular_file::read_to_string(&self.index, LARGEST).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
@@ -210,7 +210,7 @@ fn put(at: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// What tells a directory from one of the same name made later.
+/// Distinguishes a directory from one of the same name that was created later.
 fn identity(dir: &Path) -> Result<String, StoreError> {
     let meta = std::fs::metadata(dir).map_err(|e| StoreError::io(dir, e))?;
     let born = meta.created().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Where named files live outside the workspace: one trait, several places behind it.
+//! Named files outside the workspace: one trait with several implementations.
 //!
-//! A store is small and slow compared with a directory: it is listed, read and written by whole files. What tools and
-//! commands work with is a [`StoreMirror`] of it, a directory like any other, so that the view, the sandbox, the journal and
-//! undo hold for mounted files too; what was applied there is copied to the store afterwards.
+//! A store is small and slow compared with a directory: files are listed, read and written as a whole. Tools and
+//! commands work with a [`StoreMirror`] of it, a directory like any other, so that the view, the sandbox, the journal
+//! and undo work for mounted files too; applied changes are copied to the store afterwards.
 
 mod composite;
 mod error;
@@ -26,38 +26,38 @@ pub use mounts::{StoreMount, StoreMounts};
 pub use opendal_store::{ObjectStoreSettings, OpendalStore};
 pub use sqlite::SqliteStore;
 
-/// A file in a store. `path` is relative, with `/` between its parts.
+/// A file in a store. `path` is relative, with `/` between its components.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreFileMeta {
     pub path: String,
     pub size: u64,
     pub created: jiff::Timestamp,
     pub modified: jiff::Timestamp,
-    /// Changes whenever the content does; means something to this store only.
+    /// Changes whenever the content does; it has a meaning only for this store.
     pub version: String,
 }
 
-/// What must be there for a write or a removal to go ahead.
+/// The state that must exist for a write or a removal to succeed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorePrecondition {
     Absent,
     Version(String),
 }
 
-/// A place for named files. Calls wait for as long as they take; each has its own deadline where a network is between.
-/// The largest file that goes into a store or comes out of one: it is in memory as a whole.
+/// The largest file that a store can contain, in bytes: a file is in memory as a whole.
 const LARGEST: u64 = 1 << 30;
 
+/// A place for named files. Calls block until they are done; a call over a network has a deadline of its own.
 pub trait FileStore: Send + Sync {
     /// Every file whose path begins with `prefix`, in the order of their paths.
     fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError>;
 
     fn read(&self, path: &str) -> Result<Vec<u8>, StoreError>;
 
-    /// Writes a whole file and gives its new version. [`StoreError::Changed`] where `expect` does not hold.
+    /// Writes a whole file and returns its new version. [`StoreError::Changed`] if `expect` does not match.
     fn write(&self, path: &str, bytes: &[u8], expect: &StorePrecondition) -> Result<String, StoreError>;
 
-    /// Removes a file; one that is gone already is no error.
+    /// Removes a file; a missing file is not an error.
     fn remove(&self, path: &str, expect: &StorePrecondition) -> Result<(), StoreError>;
 
     fn meta(&self, path: &str) -> Result<StoreFileMeta, StoreError> {
@@ -66,7 +66,8 @@ pub trait FileStore: Send + Sync {
     }
 }
 
-/// Refuses what is no name of a file in a store: empty, absolute, with `..`, `.` or empty parts, or with a NUL.
+/// Refuses a path that is not the name of a file in a store: empty, absolute, with `..`, `.` or empty components, or
+/// with a NUL.
 pub fn check_path(path: &str) -> Result<(), StoreError> {
     let bad = |part: &str| matches!(part, "" | "." | "..");
     match path.contains('\0') || path.len() > 1024 || path.split('/').any(bad) {
@@ -75,7 +76,7 @@ pub fn check_path(path: &str) -> Result<(), StoreError> {
     }
 }
 
-/// The usual version: what the content is.
+/// The usual version: a hash of the content.
 fn version_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }

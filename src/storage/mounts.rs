@@ -1,4 +1,4 @@
-//! The mounts of a session: which prefix of paths is which store, and keeping their mirrors in step.
+//! The mounts of a session: which prefix of paths belongs to which store. Synchronises their mirrors.
 
 use super::{StoreError, StoreMirror, SyncReport};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub struct StoreMount {
     fresh: MountRefresh,
 }
 
-/// How often the store is looked at.
+/// How often the store is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MountRefresh {
     Once,
@@ -45,13 +45,13 @@ impl StoreMount {
         }
     }
 
-    /// Looks at the store before every use: for one that changes by other ways in the same session.
+    /// Reads the store before every use: for a store that also changes by other means in the same session.
     #[must_use]
     pub fn always_fresh(self) -> StoreMount {
         StoreMount { fresh: MountRefresh::Always, ..self }
     }
 
-    /// Where its files are for tools and commands.
+    /// The directory of its files for tools and commands.
     pub fn dir(&self) -> &Path {
         match &self.place {
             MountBacking::Directory(dir) => dir,
@@ -59,7 +59,7 @@ impl StoreMount {
         }
     }
 
-    /// Brings the store's files here.
+    /// Copies the store's files into the mirror.
     fn ready(&self) -> Result<(), Arc<StoreError>> {
         let bring = || match &self.place {
             MountBacking::Directory(_) => Ok(()),
@@ -105,7 +105,7 @@ impl StoreMounts {
         self.0.is_empty()
     }
 
-    /// Makes sure the files behind `path` are here, if it is a mounted one.
+    /// Ensures that the files behind `path` are in the mirror, if it is a mounted path.
     pub fn ready_for(&self, path: &str) -> Result<(), StoreError> {
         match self.0.iter().find(|mount| covers(&mount.prefix, path)) {
             Some(mount) => mount.ready().map_err(StoreError::Mount),
@@ -113,18 +113,18 @@ impl StoreMounts {
         }
     }
 
-    /// Makes sure of all of them: before a command, which may look anywhere.
+    /// Ensures this for all mounts: before a command, which may read anywhere.
     pub fn ready(&self) -> Result<(), StoreError> {
         self.0.iter().try_for_each(|mount| mount.ready().map_err(StoreError::Mount))
     }
 
-    /// Copies what was applied in the mounts that were used. What could not be copied stays here, is
-    /// reported, and is tried again next time.
+    /// Copies the applied changes of the mounts that were used to their stores. A file that could not be copied remains
+    /// here, is reported, and is tried again next time.
     pub fn push(&self) -> Vec<String> {
         self.upload(|mount| mount.ready.get().is_some_and(Result::is_ok))
     }
 
-    /// The same for all of them: after what was pending landed, or was undone, perhaps by another process.
+    /// The same for all mounts: after pending changes were applied, or undone, perhaps by another process.
     pub fn push_all(&self) -> Vec<String> {
         self.upload(|_| true)
     }

@@ -1,4 +1,4 @@
-//! Object stores by OpenDAL: S3 and what speaks like it, and for tests its memory and file services.
+//! Object stores through OpenDAL: S3 and compatible servers, and for tests its memory and file services.
 
 use super::{FileStore, StoreError, StoreFileMeta, StorePrecondition, check_path, version_of};
 use opendal::{ErrorKind, Operator};
@@ -29,7 +29,7 @@ fn backend(error: opendal::Error) -> StoreError {
 
 impl OpendalStore {
     pub fn s3(settings: &ObjectStoreSettings) -> Result<OpendalStore, StoreError> {
-        // Every signature needs a region, also where the server has none; us-east-1 is the usual one.
+        // Every signature needs a region, even if the server has none; us-east-1 is the usual value.
         let mut service = opendal::services::S3::default()
             .bucket(&settings.bucket)
             .root(&settings.prefix)
@@ -52,7 +52,7 @@ impl OpendalStore {
     }
 
     fn of(operator: Operator) -> Result<OpendalStore, StoreError> {
-        // Its client is ours in another hand: the same rustls, which must know its provider first.
+        // Its client uses the same rustls as ours, which needs an installed crypto provider first.
         crate::http::install_tls();
         opendal_http_transport_reqwest::install_default();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -60,7 +60,8 @@ impl OpendalStore {
         Ok(OpendalStore { operator, runtime })
     }
 
-    /// Runs one call to its end or its deadline, from any thread: on the store's own runtime, waited for by a channel.
+    /// Runs one call to its end or its deadline, from any thread: on the store's own runtime, with the result through a
+    /// channel.
     fn wait<T: Send + 'static>(
         &self,
         call: impl Future<Output = opendal::Result<T>> + Send + 'static,
@@ -72,7 +73,7 @@ impl OpendalStore {
         match done.recv() {
             Ok(Ok(result)) => result.map_err(backend),
             Ok(Err(_)) => Err(StoreError::Backend(format!("no answer within {} s", DEADLINE.as_secs()))),
-            // A panic in the call: its sender went without an answer.
+            // A panic in the call: its sender was dropped without an answer.
             Err(_) => Err(StoreError::Backend("the call was lost".into())),
         }
     }
@@ -89,14 +90,14 @@ impl OpendalStore {
         let Some(meta) = stat else { return Ok(None) };
         let mut found = meta_of(path, &meta);
         if found.version.is_empty() {
-            // Nothing but the content tells what the content is.
+            // Only the content identifies the version.
             found.version = version_of(&self.read(path)?);
         }
         Ok(Some(found))
     }
 }
 
-/// Without an etag the version is left empty.
+/// Without an etag the version is empty.
 fn meta_of(path: &str, meta: &opendal::Metadata) -> StoreFileMeta {
     let modified = meta.last_modified().map_or(jiff::Timestamp::UNIX_EPOCH, |time| {
         time.to_string().parse().unwrap_or(jiff::Timestamp::UNIX_EPOCH)
@@ -110,7 +111,7 @@ impl FileStore for OpendalStore {
     fn list(&self, prefix: &str) -> Result<Vec<StoreFileMeta>, StoreError> {
         let (operator, wanted) = (self.operator.clone(), prefix.to_string());
         let names = self.wait(async move {
-            // Listed by directory; a prefix within a name is looked for there.
+            // Listed by directory; a prefix within a name is then matched there.
             let dir = wanted.rfind('/').and_then(|at| wanted.get(..=at)).unwrap_or("").to_string();
             let entries = operator.list_with(&dir).recursive(true).await?;
             let files = entries.into_iter().filter(|e| e.metadata().is_file());
@@ -137,8 +138,8 @@ impl FileStore for OpendalStore {
         read.ok_or_else(|| StoreError::Missing(path.into()))
     }
 
-    /// Looked at and then written: not every store can do both in one step, so another writer within a round trip is
-    /// not seen.
+    /// Checks and then writes: not every store can do both in one step, so another writer within a round trip is not
+    /// noticed.
     fn write(&self, path: &str, bytes: &[u8], expect: &StorePrecondition) -> Result<String, StoreError> {
         check_path(path)?;
         let there = self.there(path)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long another process may hold the database before a call gives up.
+/// How long another process may lock the database before a call gives up.
 const WAIT: Duration = Duration::from_secs(5);
 
 /// One named store of a database.

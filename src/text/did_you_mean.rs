@@ -1,6 +1,6 @@
-//! The nearest known word to one that is not known, for "did you mean".
+//! The known word most similar to an unknown word, for "did you mean".
 
-/// The candidate most like `word`, if one is alike enough to be what was meant.
+/// The candidate most similar to `word`, if it is similar enough to be a likely correction.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = word.to_lowercase();
     let most = (wanted.chars().count() / 3).max(1);

@@ -1,4 +1,4 @@
-//! The difference of two texts, by lines.
+//! The line diff of two texts.
 
 use super::RangeSet;
 use similar::{Algorithm, DiffOp, DiffTag};
@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// How long a comparison may take before it settles for a coarser answer.
+/// How long a comparison may take before it returns a coarser result.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Two texts cut into lines, line ends included, and what turns one into the other.
+/// Two texts split into lines, line ends included, and the operations that turn one text into the other.
 #[derive(Clone, Debug)]
 pub struct LineDiff<'a> {
     old: Vec<&'a str>,
@@ -23,7 +23,7 @@ pub struct LineDiff<'a> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnifiedDiff {
     pub text: String,
-    /// The lines of the new text that it shows.
+    /// The lines of the new text that the diff shows.
     pub shown: RangeSet,
     /// Changed lines that did not fit.
     pub left_out: usize,
@@ -53,7 +53,7 @@ impl<'a> LineDiff<'a> {
         self.counts() == (0, 0)
     }
 
-    /// The lines of the new text that stand unchanged for lines of `old_lines`.
+    /// The lines of the new text that are the unchanged lines `old_lines`.
     pub fn carry(&self, old_lines: &RangeSet) -> RangeSet {
         let mut out = RangeSet::new();
         for op in self.ops.iter().filter(|op| op.tag() == DiffTag::Equal) {
@@ -62,8 +62,8 @@ impl<'a> LineDiff<'a> {
         out
     }
 
-    /// The lines of the new text that are not in the old one, and for lines that were removed the one below them, or the
-    /// last one.
+    /// The lines of the new text that are not in the old text, and for removed lines the line below them, or the last
+    /// line.
     pub fn altered(&self) -> RangeSet {
         let mut out = RangeSet::new();
         for op in self.ops.iter().filter(|op| op.tag() != DiffTag::Equal) {
@@ -74,8 +74,8 @@ impl<'a> LineDiff<'a> {
         out
     }
 
-    /// Unified hunks with `context` lines around each change; about `most` bytes, whole lines, the rest counted. Lines
-    /// keep their carriage returns: what a person approves differs wherever the bytes differ.
+    /// Unified hunks with `context` lines around each change; about `most` bytes in whole lines, and the rest is
+    /// counted. Lines retain their carriage returns: the diff that a person approves differs wherever the bytes differ.
     pub fn unified(&self, context: usize, most: usize) -> UnifiedDiff {
         let mut view = UnifiedDiff::default();
         for group in similar::group_diff_ops(self.ops.clone(), context) {
@@ -137,7 +137,7 @@ impl<'a> LineDiff<'a> {
     }
 }
 
-/// A diff as a model reads it: without carriage returns where every line has one, and else with a sign for each.
+/// A diff as a model reads it: without carriage returns if every line has one, and otherwise with a sign for each.
 pub fn for_model(diff: &str) -> Cow<'_, str> {
     if !diff.contains("\r\n") {
         return Cow::Borrowed(diff);

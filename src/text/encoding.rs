@@ -1,8 +1,8 @@
-//! Bytes to text and back, without guessing more than the bytes say.
+//! Converts bytes to text and back, and guesses no more than the bytes prove.
 //!
-//! Detection is conservative: what is valid UTF-8 is UTF-8; a byte order mark is believed; legacy encodings are
-//! taken only when the whole text looks like one. Everything else is UTF-8 with stray bytes, which are shown as
-//! U+FFFD and never written back. Binary data is refused.
+//! Detection is conservative: valid UTF-8 is UTF-8; a byte order mark decides; a legacy encoding is accepted only if
+//! the whole text looks like it. Everything else is UTF-8 with stray bytes, which are shown as U+FFFD and never written
+//! back. Binary data is refused.
 
 use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1252};
 use std::borrow::Cow;
@@ -18,15 +18,15 @@ pub enum TextEncoding {
     ShiftJis,
 }
 
-/// What the bytes of a text are.
+/// The detected encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DetectedEncoding {
     pub encoding: TextEncoding,
     /// Length of the byte order mark, 0 for none.
     pub mark: usize,
-    /// Some bytes are not valid in the encoding: they are shown as U+FFFD and kept as they are.
+    /// Some bytes are not valid in the encoding: they are shown as U+FFFD and remain unchanged.
     pub stray: bool,
-    /// Most bytes above 0x7F are not valid: this is another encoding, and nobody knows which.
+    /// Most bytes above 0x7F are not valid: the text has another, unknown encoding.
     pub unrecognised: bool,
 }
 
@@ -62,7 +62,7 @@ impl DetectedEncoding {
     pub const UTF8: DetectedEncoding =
         DetectedEncoding { encoding: TextEncoding::Utf8, mark: 0, stray: false, unrecognised: false };
 
-    /// Looks at all of `bytes`, or says why they are no text.
+    /// Examines all of `bytes`, or reports why they are not text.
     pub fn of(bytes: &[u8]) -> Result<DetectedEncoding, NotText> {
         let marked = |encoding, mark| DetectedEncoding { encoding, mark, ..DetectedEncoding::UTF8 };
         match bytes {
@@ -96,7 +96,7 @@ impl DetectedEncoding {
 }
 
 impl TextEncoding {
-    /// The bytes as text; what cannot be decoded becomes U+FFFD.
+    /// The bytes as text; bytes that cannot be decoded become U+FFFD.
     pub fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         match self {
             TextEncoding::Utf8 => String::from_utf8_lossy(bytes),
@@ -107,7 +107,7 @@ impl TextEncoding {
         }
     }
 
-    /// The text as bytes, or the first character that has none.
+    /// The text as bytes, or the first character that the encoding does not have.
     pub fn encode(self, text: &str) -> Result<Cow<'_, [u8]>, UnencodableChar> {
         let legacy = match self {
             TextEncoding::Utf8 => return Ok(Cow::Borrowed(text.as_bytes())),
@@ -136,7 +136,7 @@ impl TextEncoding {
         Err(UnencodableChar { character, encoding: self })
     }
 
-    /// Bytes of one code unit: a match or a line end lies on a multiple of it.
+    /// Bytes of one code unit: a match or a line end is at a multiple of it.
     pub fn unit(self) -> usize {
         match self {
             TextEncoding::Utf16Le | TextEncoding::Utf16Be => 2,
@@ -160,8 +160,8 @@ impl TextEncoding {
         }
     }
 
-    /// Length of the character that begins with these bytes, where a later byte of a character may look like the
-    /// beginning of another; 0 for encodings in which that cannot be.
+    /// The length of the character that begins with these bytes, for encodings in which a later byte of a character may
+    /// look like the beginning of another; 0 for other encodings.
     pub fn ambiguous_step(self, bytes: &[u8]) -> usize {
         match (self, bytes) {
             (TextEncoding::Gbk, [0x81..=0xFE, 0x30..=0x39, ..]) => 4,
@@ -176,7 +176,7 @@ impl TextEncoding {
         let units = bytes.chunks(2).map(|pair| match (self, pair) {
             (TextEncoding::Utf16Be, [a, b]) => u16::from_be_bytes([*a, *b]),
             (_, [a, b]) => u16::from_le_bytes([*a, *b]),
-            // Half a unit at the end: decodes to U+FFFD, as a lone surrogate does.
+            // Half a unit at the end: decodes to U+FFFD, like a lone surrogate.
             _ => 0xD800,
         });
         char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
@@ -191,14 +191,14 @@ fn utf16(body: &[u8], found: DetectedEncoding) -> Result<DetectedEncoding, NotTe
     Ok(DetectedEncoding { stray: decoded.contains('\u{FFFD}'), ..found })
 }
 
-/// UTF-8 in which some bytes are damaged, and not another encoding.
+/// True for UTF-8 with some damaged bytes, and not another encoding.
 fn mostly_utf8(body: &[u8]) -> bool {
     let high = body.iter().filter(|b| **b >= 0x80).count();
     let wide = body.utf8_chunks().flat_map(|c| c.valid().chars()).filter(|c| !c.is_ascii());
     wide.map(char::len_utf8).sum::<usize>() * 2 > high
 }
 
-/// UTF-16 without a mark is believed only for text that is mostly ASCII and entirely valid.
+/// UTF-16 without a mark is accepted only for text that is mostly ASCII and entirely valid.
 fn unmarked_utf16(body: &[u8]) -> Option<TextEncoding> {
     if !body.len().is_multiple_of(2) || body.len() < 8 {
         return None;
@@ -225,7 +225,7 @@ fn controls_abound(body: &[u8]) -> bool {
     sample.iter().filter(odd).count() * 50 > sample.len()
 }
 
-/// What a look at the bytes above 0x7F tells.
+/// Statistics of the bytes above 0x7F.
 #[derive(Default)]
 struct HighByteStats {
     high: usize,
@@ -239,7 +239,7 @@ struct HighByteStats {
     undefined_1252: usize,
 }
 
-/// One of the legacy encodings, when the whole text is valid in it and looks like it.
+/// A legacy encoding, if the whole text is valid in it and looks like it.
 fn legacy(body: &[u8]) -> Option<TextEncoding> {
     let sample = body.get(..body.len().min(1 << 20)).unwrap_or(body);
     let shape = HighByteStats::of(sample);
@@ -315,7 +315,7 @@ impl HighByteStats {
                 (_, rest) => rest,
             };
         }
-        // Half-width katakana is what other encodings look like when read as Shift-JIS.
+        // Text of other encodings that is read as Shift-JIS looks like half-width katakana.
         if self.sjis_half > self.sjis_pairs {
             self.kana = 0;
         }

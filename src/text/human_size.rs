@@ -1,4 +1,4 @@
-//! How large something is, in words for a person: decimal units, as disks and networks count.
+//! Sizes for a person: decimal units, as disks and networks use.
 
 /// `640 B`, `12.3 kB`, `1.5 MB`.
 pub fn of(bytes: u64) -> String {

@@ -1,10 +1,10 @@
-//! What makes one content of another: runs of lines, by their places in both.
+//! The differences of two contents: runs of lines, by their positions in both.
 
 use similar::{Algorithm, DiffTag};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A run of lines replaced by another, in bytes of both contents.
+/// A run of lines that another run replaces, in bytes of both contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hunk {
     pub old: Range<usize>,
@@ -33,7 +33,7 @@ pub fn hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
         at(lines.start)..at(lines.end)
     };
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(2);
-    // Lines are compared many times: as numbers that costs a fraction.
+    // Lines are compared many times: numbers are much faster to compare.
     let mut numbers: HashMap<&[u8], u32> = HashMap::with_capacity(old.len() + new.len());
     for line in old.iter().chain(&new) {
         let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
@@ -48,7 +48,7 @@ pub fn hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
     for op in ops.into_iter().filter(|op| op.tag() != DiffTag::Equal) {
         let (old_lines, new_lines) = (op.old_range(), op.new_range());
         match hunks.last_mut() {
-            // Neighbours without an unchanged line between them are one.
+            // Neighbours without an unchanged line between them become one hunk.
             Some(last) if last.old_lines.end == old_lines.start && last.new_lines.end == new_lines.start => {
                 last.old_lines.end = old_lines.end;
                 last.new_lines.end = new_lines.end;
@@ -66,7 +66,7 @@ pub fn hunks(before: &[u8], after: &[u8]) -> Vec<Hunk> {
     hunks
 }
 
-/// `before` with exactly the `chosen` of `hunks` made.
+/// `before` with exactly the `chosen` hunks of `hunks` applied.
 pub fn with_hunks(before: &[u8], after: &[u8], hunks: &[Hunk], chosen: impl Fn(usize) -> bool) -> Vec<u8> {
     let mut out = Vec::with_capacity(before.len().max(after.len()));
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! How lines end. A carriage return that no line feed follows is data, not an end.
+//! Line ends. A carriage return without a following line feed is data and not a line end.
 
 use memchr::memchr_iter;
 
@@ -17,7 +17,7 @@ impl LineEnd {
     }
 }
 
-/// How many lines of a text end in which way.
+/// How many lines of a text have each line end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineEndCounts {
     pub lf: usize,
@@ -30,7 +30,7 @@ impl LineEndCounts {
         LineEndCounts { lf: memchr_iter(b'\n', text).count() - crlf, crlf }
     }
 
-    /// The usual end; a text without any line end has none.
+    /// The most frequent line end; `None` for a text without any line end.
     pub fn dominant(self) -> Option<LineEnd> {
         match (self.lf, self.crlf) {
             (0, 0) => None,

@@ -1,4 +1,4 @@
-//! Text as such: as bytes and as lines (encodings, line ends, differences), and as what a screen shows.
+//! Text: as bytes and as lines (encodings, line ends, diffs), and as a screen shows it.
 
 pub mod count;
 mod did_you_mean;

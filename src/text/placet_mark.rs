@@ -1,15 +1,15 @@
-//! The mark of what placet itself says, in plain text. How it looks on a screen is `ui`'s.
+//! The mark of placet's own messages, in plain text. `ui` decides how it looks on a screen.
 
 use super::visible::{looks_like_own, written};
 use super::width;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What the first row of a block of placet's own begins with: [`crate::text::visible::OWN`] and a blank.
+/// The beginning of the first row of a message from placet: [`crate::text::visible::OWN`] and a space.
 pub const LEAD: &str = "◆ ";
-/// What its further rows begin with.
+/// The beginning of its further rows.
 pub const UNDER: &str = "  ";
 
-/// `words` as a block of placet's own. A line break at the end stays one.
+/// `words` as a message from placet. A line break at the end remains.
 pub fn marked(words: &str) -> String {
     let mut out = String::from(LEAD);
     for (at, line) in words.split_inclusive('\n').enumerate() {
@@ -29,13 +29,13 @@ pub fn marked_within(words: &str, columns: usize) -> String {
     LEAD.to_string() + &margin.feed(block.get(LEAD.len()..).unwrap_or_default())
 }
 
-/// Somebody else's text on its way to a terminal, of which no row begins with what looks like the mark. Text may come in
-/// pieces.
+/// Foreign text on its way to a terminal: no row of it begins with a character that looks like the mark. Text may come
+/// in pieces.
 #[derive(Debug)]
 pub struct MarkEscaper {
     columns: usize,
     used: usize,
-    /// The row has nothing but blanks so far.
+    /// The row has only spaces until now.
     is_blank: bool,
 }
 
@@ -53,7 +53,7 @@ impl MarkEscaper {
                 continue;
             }
             let wide = width::of_grapheme(grapheme);
-            // The terminal goes on in the next row.
+            // The terminal continues in the next row.
             if self.used + wide > self.columns {
                 (self.used, self.is_blank) = (0, true);
             }

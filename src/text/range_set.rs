@@ -1,4 +1,4 @@
-//! A set of line numbers, kept as sorted ranges that neither touch nor overlap.
+//! A set of line numbers, stored as sorted ranges that neither touch nor overlap.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -23,7 +23,7 @@ impl RangeSet {
         self.0.is_empty()
     }
 
-    /// How many numbers are in it.
+    /// How many numbers are in the set.
     pub fn len(&self) -> usize {
         self.0.iter().map(|(from, to)| to - from).sum()
     }
@@ -45,7 +45,7 @@ impl RangeSet {
         }
     }
 
-    /// What is in this set and not in `other`.
+    /// The numbers of this set that are not in `other`.
     #[must_use]
     pub fn without(&self, other: &RangeSet) -> RangeSet {
         let mut out = RangeSet::new();
@@ -60,7 +60,7 @@ impl RangeSet {
         out
     }
 
-    /// What is in both.
+    /// The numbers that are in both sets.
     #[must_use]
     pub fn within(&self, other: &RangeSet) -> RangeSet {
         let mut out = RangeSet::new();
@@ -95,7 +95,7 @@ impl RangeSet {
         self.0.iter().map(|&(from, to)| from..to)
     }
 
-    /// The part of the set inside `range`, with `range.start` taken off every number and `to` added.
+    /// The part of the set inside `range`, moved so that `range.start` becomes `to`.
     pub fn moved(&self, range: &Range<usize>, to: usize) -> RangeSet {
         let mut out = RangeSet::new();
         for one in self.ranges() {

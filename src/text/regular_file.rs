@@ -1,8 +1,8 @@
-//! Reads a file that anyone may have put there: a regular one, up to a size that the caller states.
+//! Reads a file of unknown origin: only a regular file, up to a size that the caller sets.
 //!
-//! `std::fs::read` waits for ever on a pipe and fills the memory from `/dev/zero`, and a workspace may hold links to
-//! both. Links are followed here: a person may keep `AGENTS.md` as a link. What must not follow links is opened by
-//! `workspace::open`.
+//! `std::fs::read` waits for ever on a pipe and fills the memory from `/dev/zero`, and a workspace may contain links to
+//! both. Links are followed here: a person may have `AGENTS.md` as a link. `workspace::open` opens files without
+//! following links.
 
 use rustix::fs::{Mode, OFlags};
 use std::fs::File;
@@ -14,7 +14,7 @@ pub const SETTINGS: u64 = 4 << 20;
 
 /// Opens a regular file for reading. Never waits: a pipe, a device or a directory is an error.
 pub fn open(path: &Path) -> io::Result<File> {
-    // Before it is opened, because opening some devices already does something.
+    // Before the open, because the open of some devices already has an effect.
     refuse_special(&std::fs::metadata(path)?)?;
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
@@ -22,8 +22,8 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Fails where a pipe, a device or a directory is in the place of a file that is opened for writing next. A missing file
-/// is no error.
+/// Checks a file that is opened for writing next: a pipe, a device or a directory is an error. A missing file is not an
+/// error.
 pub fn check(path: &Path) -> io::Result<()> {
     match std::fs::metadata(path) {
         Ok(meta) => refuse_special(&meta),

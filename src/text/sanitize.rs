@@ -1,3 +1,3 @@
-//! The earlier name of [`super::visible`]: text for the terminal passes one renderer, and this is it.
+//! The earlier name of [`super::visible`], the one renderer of text for the terminal.
 
 pub use super::visible::{VisibleStream, block, line, name};

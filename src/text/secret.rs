@@ -1,8 +1,9 @@
-//! Secrets by their shape: keys, tokens and passwords in text that is about to leave for a model or a file of ours.
+//! Secrets by their shape: keys, tokens and passwords in text that is about to go to a model or to one of placet's own
+//! files.
 //!
-//! What is found is replaced whole by a mark that names its kind; neither beginning nor end of it is left. The shapes
-//! are those that their issuers document, so ordinary text is left alone; `NAME=value` counts only where the name says
-//! what it holds and the value looks like one.
+//! A mark that names the kind replaces the whole secret; no part of the secret remains. The shapes are those that their
+//! issuers document, so that ordinary text does not change; `NAME=value` counts only if the name is that of a secret
+//! and the value looks like one.
 
 mod credential_files;
 mod table;
@@ -17,27 +18,27 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 use table::{SecretShape, any, table};
 
-/// What a mark begins with; `]` ends it.
+/// The beginning of a mark; `]` ends it.
 const MARK: &str = "[redacted: ";
 /// The kind of a secret that is known by its name alone.
 const VALUE: &str = "value";
 /// The kind of placet's own keys.
 const OWN: &str = "API key";
 
-/// `NAME=value`: the name, with what stands between it and the value, stays.
+/// `NAME=value`: the name and the characters between name and value remain.
 static NAMED: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"(\b[A-Z0-9][A-Z0-9_]*=["']?)[^\s"'$(\[{<`#;|&]{8,}"#).ok());
 
-/// The one word that counts in capitals too.
+/// The only word that also counts in capitals.
 const AUTHORIZATION: &str = "authorization";
 
-/// `text` with each secret replaced by its mark. `known` are secrets by their very value: placet's own keys.
+/// `text` with each secret replaced by its mark. `known` are exact values of secrets: placet's own API keys.
 pub fn redact<'t>(text: &'t str, known: &[String]) -> Cow<'t, str> {
     let mut out = Cow::Borrowed(text);
     for value in known.iter().filter(|value| value.len() >= 8 && text.contains(value.as_str())) {
         out = Cow::Owned(out.replace(value.as_str(), &mark(OWN)));
     }
-    // All are looked for before the first is replaced: a mark must not make a secret of what was none.
+    // All secrets are searched before the first is replaced: a mark must not turn other text into a secret.
     let hits: Vec<&SecretShape> =
         shapes_in(&out).filter(|shape| shape.regex().is_some_and(|r| r.is_match(&out))).collect();
     let named = names_in(&out);
@@ -58,17 +59,17 @@ fn replace(out: &mut Cow<'_, str>, regex: &Regex, with: impl Fn(&regex::Captures
     }
 }
 
-/// The shapes of which a text holds a word.
+/// The shapes whose words a text contains.
 fn shapes_in(text: &str) -> impl Iterator<Item = &'static SecretShape> {
     table().shapes.iter().filter(move |shape| shape.words.iter().any(|word| holds(text, word)))
 }
 
-/// True when a text has the shape of a secret, or one in it.
+/// True if a text has the shape of a secret, or contains one.
 fn has_shape(text: &str) -> bool {
     shapes_in(text).any(|shape| shape.regex().is_some_and(|regex| regex.is_match(text)))
 }
 
-/// True when the name of a secret may stand in a text.
+/// True if a text may contain the name of a secret.
 fn names_in(text: &str) -> bool {
     memchr::memchr(b'=', text.as_bytes()).is_some() && table().name_words.iter().any(|word| holds(text, word))
 }
@@ -77,7 +78,7 @@ fn holds(text: &str, word: &str) -> bool {
     if word != AUTHORIZATION {
         return memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some();
     }
-    // By its rarest letter.
+    // Searched by its rarest letter.
     let before = word.find('z').unwrap_or(0);
     memchr::memchr2_iter(b'z', b'Z', text.as_bytes()).any(|at| {
         let found = at.checked_sub(before).and_then(|from| text.as_bytes().get(from..from + word.len()));
@@ -85,7 +86,7 @@ fn holds(text: &str, word: &str) -> bool {
     })
 }
 
-/// The parts of what was found: what stays before it, the value, what stays behind it.
+/// The parts of a match: the text before the value, the value, the text after it.
 fn parts<'f>(found: &'f regex::Captures<'_>) -> (&'f str, &'f str, &'f str) {
     let group = |at: usize| found.get(at).map_or("", |m| m.as_str());
     let (before, after) = (group(1), group(2));
@@ -101,7 +102,7 @@ fn replaced(found: &regex::Captures<'_>, kind: &str) -> String {
     }
 }
 
-/// The same for `NAME=value`: only under the name of a secret, and not what stands for one in an example.
+/// The same for `NAME=value`: only under the name of a secret, and not for a placeholder in an example.
 fn replaced_value(found: &regex::Captures<'_>) -> String {
     let (before, value, after) = parts(found);
     let name = before.trim_end_matches(['=', '"', '\'']);
@@ -117,14 +118,14 @@ fn replaced_value(found: &regex::Captures<'_>) -> String {
     format!("{before}{}{after}", mark(VALUE))
 }
 
-/// A private key in text that comes line by line: from its first line to its last, it is left out.
+/// Removes a private key from text that comes line by line, from its first line to its last.
 #[derive(Clone, Debug, Default)]
 pub struct PrivateKeyFilter {
     within: bool,
 }
 
 impl PrivateKeyFilter {
-    /// Whole lines without those of a key; in place of a key's first line stands its mark.
+    /// Whole lines without those of a key; the mark replaces the key's first line.
     pub fn without(&mut self, lines: &str) -> String {
         let mut out = String::with_capacity(lines.len());
         for line in lines.split_inclusive('\n') {
@@ -147,7 +148,8 @@ fn mark(kind: &str) -> String {
     format!("{MARK}{kind}]")
 }
 
-/// How many marks a text holds. One that has more than what it replaces would write a mark where a secret was.
+/// How many marks a text contains. A text with more marks than the text that it replaces would overwrite a secret with
+/// a mark.
 pub fn marks(text: &[u8]) -> usize {
     memchr::memmem::find_iter(text, MARK.as_bytes())
         .filter(|at| {
@@ -163,7 +165,7 @@ pub fn marks(text: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    /// Canaries are put together here, so that no scanner takes this file for a leak.
+    /// Canaries are assembled here, so that no scanner takes this file for a leak.
     fn canaries() -> Vec<String> {
         let run = |count: usize| "aB3dE6gH9jK2mN5pQ8sT1vW4xY7z0C".repeat(2)[..count].to_string();
         vec![
@@ -252,7 +254,7 @@ mod tests {
         assert_eq!(told, ["a\n[redacted: private key]\n", "", "b\n"]);
     }
 
-    /// All shapes at once over the whole text, with no word looked for first: what `redact` must be equal to.
+    /// All shapes at once over the whole text, without the search for words: `redact` must be equal to it.
     fn by_shapes_alone(text: &str) -> String {
         let mut out = Cow::Borrowed(text);
         let hits: Vec<&SecretShape> =
@@ -264,7 +266,7 @@ mod tests {
         out.into_owned()
     }
 
-    /// Pieces of which secrets are made, and nearly made.
+    /// Pieces of secrets, and of text that is almost a secret.
     fn pieces() -> Vec<String> {
         let mut pieces: Vec<String> = table().shapes.iter().flat_map(|shape| &shape.words).cloned().collect();
         pieces.extend(table().name_words.iter().cloned());

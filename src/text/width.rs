@@ -3,7 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Columns of one grapheme cluster: what a terminal of today moves by.
+/// Columns of one grapheme cluster: how far a modern terminal moves the cursor.
 pub fn of_grapheme(grapheme: &str) -> usize {
     grapheme.width().min(2)
 }
@@ -35,7 +35,7 @@ pub fn cut(text: &str, columns: usize) -> String {
     format!("{}…", prefix(text, columns - 1))
 }
 
-/// `text` cut to `columns` in its middle: the end of a path tells more than its beginning.
+/// `text` cut to `columns` in its middle: the end of a path is more useful than its beginning.
 pub fn cut_middle(text: &str, columns: usize) -> String {
     if of(text) <= columns {
         return text.to_string();

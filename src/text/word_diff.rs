@@ -1,21 +1,21 @@
-//! What changed inside a line: the words of an old and a new line that have no partner on the other side.
+//! The changed words inside a line: the words of an old and a new line that have no partner on the other side.
 //!
-//! Words are runs of letters, digits and `_`; every other character is a word of its own. Lines that have too little
-//! in common are not compared: marking nearly everything says nothing.
+//! Words are runs of letters, digits and `_`; every other character is a word of its own. Lines that have too little in
+//! common are not compared: a mark on nearly everything is useless.
 
 use similar::{Algorithm, DiffTag};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// How long one pair of lines may take before the comparison settles for a coarser answer.
+/// How long the comparison of one pair of lines may take before it returns a coarser result.
 const PATIENCE: Duration = Duration::from_millis(20);
-/// More words than these are compared by their common beginning and end alone.
+/// With more words than these, only the common beginning and end are compared.
 const WORDS: usize = 4000;
-/// Lines on one side of a hunk that are compared with those of the other side.
+/// How many lines on one side of a hunk are compared with those of the other side.
 pub const LINES: usize = 200;
-/// Pairs of lines that are tried when the lines of a hunk are matched.
+/// How many pairs of lines are tried when the lines of a hunk are matched.
 const PAIRS: usize = 2500;
-/// What two lines must have in common to be versions of each other, in hundredths of their bytes.
+/// How much two lines must have in common to be versions of each other, in hundredths of their bytes.
 const ALIKE: usize = 40;
 
 /// The changed byte ranges of both lines, in order, neighbours joined.
@@ -25,7 +25,7 @@ pub struct ChangedWords {
     pub new: Vec<Range<usize>>,
 }
 
-/// Compares two lines; `None` when they have too little in common for a comparison to say anything.
+/// Compares two lines; `None` if they have too little in common for a useful comparison.
 pub fn changed(old: &str, new: &str) -> Option<ChangedWords> {
     let (a, b) = (words(old), words(new));
     if a.len().max(b.len()) > WORDS {
@@ -54,20 +54,20 @@ pub fn changed(old: &str, new: &str) -> Option<ChangedWords> {
 }
 
 /// Which removed line became which added line: pairs in rising order on both sides. In a hunk that is too long to be
-/// compared, lines at the same places are pairs if it has as many on both sides.
+/// compared, lines at the same positions are pairs if both sides have the same number of lines.
 pub fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     if old.len().max(new.len()) > LINES {
         let places = if old.len() == new.len() { old.len() } else { 0 };
         return (0..places).map(|n| (n, n)).collect();
     }
-    // One line for one line is its new version, or there is nothing to mark.
+    // A single line replaces a single line: it is the new version, or there is nothing to mark.
     if old.len() == 1 && new.len() == 1 || old.len() == new.len() && old.len() * new.len() > PAIRS {
         return (0..old.len()).map(|n| (n, n)).collect();
     }
     let (mut out, mut from) = (Vec::new(), 0);
     let mut tried = 0;
     for (at, line) in old.iter().enumerate() {
-        // The same place first: most edits keep the number of lines.
+        // The same position first: most edits do not change the number of lines.
         let near = (from..new.len()).find(|other| {
             tried += 1;
             tried <= PAIRS && new.get(*other).is_some_and(|text| is_version(line, text))
@@ -80,7 +80,7 @@ pub fn pairs(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     out
 }
 
-/// A cheap guess, because many pairs are tried: how many bytes both lines have, wherever they stand.
+/// A cheap guess, because many pairs are tried: how many bytes both lines have, at any position.
 fn is_version(old: &str, new: &str) -> bool {
     let (old, new) = (old.trim(), new.trim());
     if old == new {
@@ -132,7 +132,7 @@ fn words(line: &str) -> Vec<Range<usize>> {
     out
 }
 
-/// What lies between the common beginning and the common end.
+/// The parts between the common beginning and the common end.
 fn ends(old: &str, new: &str) -> ChangedWords {
     let head: usize =
         old.chars().zip(new.chars()).take_while(|(a, b)| a == b).map(|(c, _)| c.len_utf8()).sum();

@@ -1,8 +1,7 @@
-//! Arguments, read once and strictly: errors name the field, what was expected and what came.
+//! Arguments are read once and strictly. Errors name the field, the expected value and the given value.
 //!
-//! The schema is generated from the argument type and stripped to what a model needs. The same schema checks the
-//! arguments before they are read, so that what is documented is what is enforced. Nothing is converted: `"20"` is
-//! not 20.
+//! The schema is generated from the argument type and reduced to what a model needs. The same schema checks the
+//! arguments before they are read: what is documented is what is enforced. Nothing is converted: `"20"` is not 20.
 
 use super::ToolError;
 use crate::conversation::ToolSpec;
@@ -30,8 +29,8 @@ impl ToolSchema {
         ToolSchema { spec: ToolSpec { name: name.into(), description, schema } }
     }
 
-    /// A tool that does a part of what this one does: `parameters` are the ones that are left, those that end in `?`
-    /// optional.
+    /// The schema of a tool that does a part of what this tool does. `parameters` are the parameters that remain; a
+    /// name that ends in `?` is optional.
     pub(super) fn narrowed(&self, name: &str, description: &str, parameters: &[&str]) -> ToolSchema {
         let (mut properties, mut required) = (Map::new(), Vec::new());
         for parameter in parameters {
@@ -52,7 +51,7 @@ impl ToolSchema {
         }
     }
 
-    /// The same without a parameter that may be left out.
+    /// The same schema without an optional parameter.
     pub(super) fn without(mut self, parameter: &str) -> ToolSchema {
         if let Some(Value::Object(properties)) = self.spec.schema.get_mut("properties") {
             properties.shift_remove(parameter);
@@ -69,7 +68,7 @@ impl ToolSchema {
             return Err(self.error(format!("the arguments are {}, not an object", describe(input))));
         };
         let mut given = given.clone();
-        // `null` for a parameter that may be left out says that it is left out.
+        // `null` for an optional parameter means that the parameter is absent.
         given.retain(|name, value| !value.is_null() || self.required(name));
         self.check(&given)?;
         serde_json::from_value(Value::Object(given))
@@ -150,7 +149,7 @@ fn is_required(schema: &Value, name: &str) -> bool {
     required.is_some_and(|names| names.iter().any(|n| n == name))
 }
 
-/// Takes out of a generated schema what says nothing to a model.
+/// Removes from a generated schema what is useless to a model.
 fn slim(schema: &mut Value) {
     let Value::Object(object) = schema else { return };
     for noise in ["title", "$schema", "format", "default"] {
@@ -164,7 +163,7 @@ fn slim(schema: &mut Value) {
         values.retain(|v| !v.is_null());
     }
     if let Some(Value::Array(mut options)) = object.remove("anyOf") {
-        // What remains of an optional inlined type.
+        // The only option that remains of an optional inlined type.
         options.retain(|o| o.get("type").is_none_or(|t| t != "null"));
         if let Some(Value::Object(only)) = options.into_iter().next() {
             object.extend(only);

@@ -1,7 +1,7 @@
-//! ask_person: a question of the model's to the person, with choices or free words.
+//! ask_person: a question from the model to the person, with choices or free text.
 //!
-//! It changes nothing and needs no permission; what it costs is the person's time. Without a person it says so at once
-//! and the model goes on by itself.
+//! The tool changes nothing and needs no permission. Its cost is the person's time. Without a person the tool reports
+//! at once that nobody can answer, and the model continues without an answer.
 
 use super::arguments::ToolSchema;
 use super::context::UserReply;
@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// A key for each: 1 to 9.
+/// There is a key for each choice: 1 to 9.
 const MOST: usize = 9;
 const LONGEST: usize = 4000;
 

@@ -1,4 +1,4 @@
-//! What the tools share: running off the event loop, and errors of the workspace in words that teach.
+//! What the tools share: work off the event loop, and workspace errors that name the next call.
 
 use super::output::{failed, interrupted};
 use super::{
@@ -11,7 +11,7 @@ use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Runs file work on a thread where waiting is allowed.
+/// Runs file work on a thread that may block.
 pub(super) fn blocking(
     title: String,
     work: impl FnOnce() -> Result<ToolOutput, ToolError> + Send + 'static,
@@ -23,12 +23,12 @@ pub(super) fn blocking(
     })
 }
 
-/// How long work that only looks may go on after its call was cancelled or its time is over: usually it ends by itself
-/// and says what it found so far.
+/// How long read-only work may continue after its call was cancelled or its time is over. Usually the work ends by
+/// itself and reports what it found until then.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// The same for work that only looks. The call ends also where the work cannot: one step of a pattern over one long line,
-/// or one read of a disk that does not answer. The thread then ends alone, and nobody takes its result.
+/// The same for read-only work. The call ends even if the work cannot end: one step of a pattern over one long line, or
+/// one read of a disk that does not answer. The thread then ends on its own, and its result is discarded.
 pub(super) fn looking(
     title: String,
     ctx: RunContext,
@@ -41,7 +41,7 @@ pub(super) fn looking(
     Box::pin(async move { ended(running, &title, &asked, &abandoned, (time, GRACE)).await })
 }
 
-/// What comes of `running`, or that it was given up.
+/// The result of `running`, or a result that says that the work was given up.
 async fn ended(
     running: RunFuture,
     title: &str,
@@ -115,7 +115,7 @@ impl ToolContext {
         self.workspace.own_name(path).unwrap_or_else(|| path.into())
     }
 
-    /// The same as text: the whole path of a file of the workspace. A directory has no slash at its end.
+    /// The same as text: the whole path of a file of the workspace. A directory has no trailing slash.
     pub(super) fn full_name(&self, path: &Path) -> String {
         let name = crate::text::visible::path_name(&self.named(path));
         match name.trim_end_matches('/') {
@@ -124,7 +124,8 @@ impl ToolContext {
         }
     }
 
-    /// What is there instead of a missing path: the nearest name beside it, or the deepest directory that exists.
+    /// What exists instead of a missing path: the nearest name in the same directory, or the deepest directory that
+    /// exists.
     fn missing(&self, path: &Path, message: String) -> ToolError {
         let beside = path.ancestors().skip(1).find(|p| self.workspace.is_dir(p));
         let Some(dir) = beside.filter(|d| self.workspace.roots().iter().any(|r| d.starts_with(r))) else {
@@ -168,7 +169,7 @@ fn fault_of(error: &WorkspaceError) -> CallFailure {
     }
 }
 
-/// How far a plan may look while it is prepared.
+/// How far a plan may read while it is prepared.
 pub(super) fn consent_of(sight: ReadScope) -> OpenConsent<'static> {
     match sight {
         ReadScope::InsideOnly => OpenConsent::Inside,
@@ -176,10 +177,11 @@ pub(super) fn consent_of(sight: ReadScope) -> OpenConsent<'static> {
     }
 }
 
-/// A note when the file touched is not the one a reader of the path would expect.
+/// A note for a file that is not the file that a reader of the path would expect.
 pub(super) fn real_path_note(env: &ToolContext, at: &ResolvedPath) -> Option<String> {
     let (plain, named) = (env.workspace.cwd().join(&at.written), env.full_name(&at.path));
-    // Some tool sets have paths of their own, which mean nothing to the workspace: their files have no other name there.
+    // Some tool sets have paths of their own, which mean nothing to the workspace: their files have no other name
+    // there.
     let of_workspace = || env.workspace.resolve(&at.written).is_ok_and(|again| again.path == at.path);
     (plain != at.path && at.written != named && of_workspace()).then(|| format!("the file is {named}"))
 }

@@ -18,20 +18,20 @@ use tokio_util::sync::CancellationToken;
 /// Shared by all calls of a session.
 pub struct ToolContext {
     pub workspace: Workspace,
-    /// The mode that holds, and whether a plan is waiting for approval.
+    /// The present mode, and whether a plan waits for approval.
     pub mode: ModeCell,
     pub ledger: Mutex<ReadLedger>,
     pub scratchpads: Arc<Scratchpads>,
     pub limits: ToolLimits,
     pub commands: CommandSettings,
-    /// Stores that are mounted beside the workspace.
+    /// Stores that are mounted in addition to the workspace.
     pub mounts: Arc<StoreMounts>,
-    /// Commands in the background.
+    /// Commands that run in the background.
     pub jobs: JobRegistry,
 }
 
 impl ToolContext {
-    /// The same for a sub-agent, which has seen nothing yet.
+    /// The same context for a sub-agent, which has not read anything yet.
     pub fn for_child(&self) -> ToolContext {
         ToolContext {
             workspace: self.workspace.clone(),
@@ -46,18 +46,18 @@ impl ToolContext {
     }
 }
 
-/// Caps on what goes to the model. Every cut says that it was made.
+/// Caps on what goes to the model. Every cut is reported.
 #[derive(Clone, Debug)]
 pub struct ToolLimits {
     /// Bytes of text a result may have before it goes to a scratchpad: 30,000.
     pub inline_bytes: usize,
-    /// What the model's window has room for, where that is less.
+    /// The room in the model's window, if that is less.
     pub room: ResultBudget,
     /// The largest file read as text without a range: 16 MB.
     pub read_bytes: u64,
     /// The largest picture sent, in bytes before base64: 3,750,000.
     pub image_bytes: usize,
-    /// How long one search may take: a minute.
+    /// How long one search may take: one minute.
     pub search_time: Duration,
 }
 
@@ -74,27 +74,27 @@ impl Default for ToolLimits {
 }
 
 impl ToolLimits {
-    /// The time of a search that begins now.
+    /// The time budget of a search that starts now.
     pub fn search(&self) -> WalkBudget {
         WalkBudget::of(self.search_time)
     }
 
-    /// Bytes that the model's window has room for.
+    /// How many bytes the model's window has room for.
     pub fn window(&self) -> usize {
         self.room.0.load(Ordering::Relaxed)
     }
 
-    /// Bytes of text a result may have now.
+    /// How many bytes of text a result may have now.
     pub fn inline(&self) -> usize {
         self.inline_bytes.min(self.window())
     }
 }
 
-/// Bytes that one result may have of what is left of the model's window; unbounded until a conversation says otherwise.
+/// How many bytes one result may have of the rest of the model's window; unbounded until a conversation sets it.
 #[derive(Debug)]
 pub struct ResultBudget(AtomicUsize);
 
-/// A result of fewer bytes would say next to nothing.
+/// A result of fewer bytes would be almost useless.
 const LEAST: usize = 2_000;
 
 impl ResultBudget {
@@ -110,7 +110,7 @@ impl Default for ResultBudget {
 }
 
 impl Clone for ResultBudget {
-    /// Another conversation's: it has a window of its own.
+    /// A clone belongs to another conversation, which has a window of its own.
     fn clone(&self) -> ResultBudget {
         ResultBudget::default()
     }
@@ -121,38 +121,38 @@ pub struct CommandSettings {
     /// The program that supervises a command's processes: placet itself.
     pub supervisor: PathBuf,
     pub timeout: Duration,
-    /// Names of environment variables that no command sees: the keys.
+    /// Names of environment variables that no command sees: the API keys.
     pub withheld: Vec<String>,
-    /// How commands are confined; without it they run with all the rights placet has, which only tests do.
+    /// How commands are sandboxed. Without it a command runs with all rights of placet; only tests do so.
     pub confining: Option<Arc<CommandSandbox>>,
-    /// What write mode lets a turn take away without asking.
+    /// What a turn in write mode may remove without a question.
     pub brake: LossLimit,
 }
 
-/// The walls around a command.
+/// The sandbox of a command.
 pub struct CommandSandbox {
-    /// What this machine offers, tried out at the first question, and why in one sentence.
+    /// What this machine offers, tested at the first question, and why in one sentence.
     pub backend: Box<dyn Fn() -> (SandboxBackend, String) + Send + Sync>,
     /// The home directory, which gets a layer of its own.
     pub home: Option<PathBuf>,
-    /// Files and directories that no command sees, beside what rules hide.
+    /// Files and directories that no command sees, in addition to what rules hide.
     pub masked: Vec<PathBuf>,
-    /// Directories that commands write directly.
+    /// Directories that commands write without the view.
     pub writable: Vec<PathBuf>,
     pub limits: sandbox::ResourceLimits,
     pub keep_env: Vec<String>,
-    /// Whether this conversation has been told which variables its commands do not get.
+    /// Whether this conversation already reported the variables that its commands do not get.
     pub withheld: WithheldReport,
-    /// Hosts that every command may reach.
+    /// Hosts that every command may access.
     pub hosts: Vec<String>,
 }
 
-/// The report of variables that are withheld from commands: it is made once in a conversation.
+/// The report of variables that are withheld from commands; each conversation reports them once.
 #[derive(Debug, Default)]
 pub struct WithheldReport(std::sync::atomic::AtomicBool);
 
 impl WithheldReport {
-    /// The names to report: empty when there are none, or when they were reported already.
+    /// The names to report: empty if there are none, or if they were reported already.
     pub(super) fn take(&self, keep: &[String]) -> Vec<String> {
         if self.0.swap(true, std::sync::atomic::Ordering::AcqRel) {
             return Vec::new();
@@ -161,14 +161,14 @@ impl WithheldReport {
     }
 }
 
-/// How far `prepare` may look.
+/// How far `prepare` may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadScope {
     InsideOnly,
     Everywhere,
 }
 
-/// What one run is given.
+/// The context of one run.
 pub struct RunContext {
     pub env: Arc<ToolContext>,
     pub cancel: CancellationToken,
@@ -183,17 +183,17 @@ pub struct RunContext {
 pub struct SubagentTask {
     pub name: Option<String>,
     pub text: String,
-    /// It has no tool that changes anything.
+    /// The sub-agent gets no tool that changes anything.
     pub read_only: bool,
 }
 
-/// What a sub-agent gives back.
+/// The result of a sub-agent.
 #[derive(Clone, Debug)]
 pub struct SubagentReport {
     pub name: String,
     pub outcome: CallOutcome,
     pub text: String,
-    /// What it did, line by line.
+    /// The work of the sub-agent, line by line.
     pub log: String,
     /// `12 requests, $0.03`
     pub cost: String,
@@ -208,7 +208,7 @@ impl Default for SubagentReport {
 
 type SubagentFuture = Pin<Box<dyn Future<Output = SubagentReport> + Send>>;
 
-/// Begins sub-agents; each ends within moments when it is cancelled.
+/// Starts sub-agents; each ends within moments when it is cancelled.
 #[derive(Clone)]
 pub struct SubagentSpawner(
     Arc<dyn Fn(SubagentTask, ProgressSink, CancellationToken) -> SubagentFuture + Send + Sync>,
@@ -221,7 +221,7 @@ impl SubagentSpawner {
         SubagentSpawner(Arc::new(begin))
     }
 
-    /// Where nobody could do the work.
+    /// A spawner for surroundings without a model to do the work.
     pub fn none() -> SubagentSpawner {
         SubagentSpawner::new(|_, _, _| {
             let text = "sub-agents need a model, and there is none here".to_string();
@@ -239,18 +239,18 @@ impl SubagentSpawner {
     }
 }
 
-/// What came of a question to the person.
+/// The outcome of a question to the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserReply {
     Words(String),
-    /// They were asked, and left it open.
+    /// The person was asked and left the question open.
     Open,
     Nobody,
 }
 
 type UserReplyFuture = Pin<Box<dyn Future<Output = UserReply> + Send>>;
 
-/// The person, to be asked: a question, and choices for the answer if there are any.
+/// The way to ask the person: a question, and choices for the answer if there are any.
 #[derive(Clone)]
 pub struct AskUser(Arc<dyn Fn(String, Vec<String>) -> UserReplyFuture + Send + Sync>);
 
@@ -266,7 +266,7 @@ impl AskUser {
 
 type InspectionFuture = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
 
-/// Looks at a result before it goes anywhere: to the model, to the screen, to a scratchpad.
+/// Inspects a result before it goes anywhere: to the model, to the screen, to a scratchpad.
 #[derive(Clone)]
 pub struct OutputInspector(Arc<dyn Fn(ToolOutput) -> InspectionFuture + Send + Sync>);
 
@@ -275,7 +275,7 @@ impl OutputInspector {
         OutputInspector(Arc::new(look))
     }
 
-    /// Lets everything through as it is.
+    /// Lets everything through unchanged.
     pub fn nothing() -> OutputInspector {
         OutputInspector::new(|output| Box::pin(std::future::ready(output)))
     }
@@ -285,7 +285,7 @@ impl OutputInspector {
     }
 }
 
-/// Where a running command's output goes as it comes: for the screen only, and allowed to be dropped.
+/// Where the output of a running command goes while it runs: to the screen only, and parts may be dropped.
 #[derive(Clone)]
 pub struct ProgressSink(Arc<dyn Fn(&str) + Send + Sync>);
 

@@ -1,4 +1,4 @@
-//! Errors that teach: what was wrong, and what to call next.
+//! Errors that help: what was wrong, and what to call next.
 
 use super::Hint;
 pub use crate::conversation::CallFailure;
@@ -10,7 +10,7 @@ use thiserror::Error;
 pub struct ToolError {
     pub message: String,
     pub hint: Option<Hint>,
-    /// What kind of failure it is, for the surfaces that have words of their own for it.
+    /// The kind of failure, for tool sets that have their own text for it.
     pub fault: CallFailure,
 }
 
@@ -23,7 +23,7 @@ impl ToolError {
         ToolError { message: message.into(), hint: Some(hint.into()), fault: CallFailure::Other }
     }
 
-    /// A message in another system's words.
+    /// A message in the wording of another system.
     pub fn worded(message: impl Into<String>) -> ToolError {
         ToolError { message: message.into(), hint: None, fault: CallFailure::Worded }
     }
@@ -33,7 +33,7 @@ impl ToolError {
         ToolError { fault, ..self }
     }
 
-    /// The text the model gets.
+    /// The text for the model.
     pub fn for_model(&self) -> String {
         if self.hint.is_none() && self.fault == CallFailure::Worded {
             return self.message.clone();
@@ -41,7 +41,7 @@ impl ToolError {
         self.labelled("error")
     }
 
-    /// The text the model gets where a rule or a person refused.
+    /// The text for the model if a rule or a person refused.
     pub fn denied(&self) -> String {
         self.labelled("denied")
     }

@@ -1,12 +1,12 @@
 //! What to do next after a failure, as a value.
 //!
-//! A hint often names a tool or one of its parameters, and each tool set has its own name for it, or no such tool. The hint
-//! therefore holds the tool and the parameter as values; [`super::tool_names`] puts the names in, and nothing looks for a name
-//! in a finished text.
+//! A hint often names a tool or one of its parameters. Each tool set has its own name for the tool, or does not have
+//! the tool. A hint therefore stores the tool and the parameter as values. [`super::tool_names`] inserts the names, and
+//! nothing searches for a name in a finished text.
 
 use std::fmt;
 
-/// A tool of placet's own that hints name.
+/// One of placet's own tools that hints name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HintTool {
     ReadFile,
@@ -32,7 +32,7 @@ impl HintTool {
         HintTool::ScratchpadList,
     ];
 
-    /// What placet's own tool set calls it.
+    /// The name of the tool in placet's own tool set.
     pub(super) fn native(self) -> &'static str {
         match self {
             HintTool::ReadFile => "read_file",
@@ -46,36 +46,37 @@ impl HintTool {
         }
     }
 
-    /// A parameter of this tool, by the name that placet's own tool set has for it.
+    /// A parameter of this tool, by its name in placet's own tool set.
     pub(super) fn parameter(self, native: &'static str) -> HintPiece {
         HintPiece::Parameter(self, native)
     }
 }
 
-/// A piece of a hint: words, the name of a tool, or the name of one of its parameters.
+/// A piece of a hint: text, the name of a tool, or the name of one of its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HintPiece {
     Words(String),
     Tool(HintTool),
-    /// By the name that placet's own tool set has for it.
+    /// By its name in placet's own tool set.
     Parameter(HintTool, &'static str),
 }
 
-/// What a tool set calls the tools and the parameters that hints name; `None` for what the tool set does not have.
+/// The names that a tool set has for the tools and parameters that hints name; `None` for what the tool set does not
+/// have.
 pub(super) trait HintNames {
     fn tool(&self, tool: HintTool) -> Option<String>;
     fn parameter(&self, tool: HintTool, native: &str) -> Option<String>;
 }
 
-/// See the module. `hint!` makes one out of pieces.
+/// See the module. `hint!` makes a hint from pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
     pieces: Vec<HintPiece>,
-    /// What to say instead where a tool or a parameter of the pieces is not there.
+    /// The hint to show instead if the tool set does not have a tool or a parameter of the pieces.
     otherwise: Option<Box<Hint>>,
 }
 
-/// A hint of words and tools: `hint!["list it with ", HintTool::ListDirectory]`.
+/// A hint of text and tools: `hint!["list it with ", HintTool::ListDirectory]`.
 macro_rules! hint {
     ($($piece:expr),+ $(,)?) => {
         $crate::tools::Hint::of(vec![$($crate::tools::HintPiece::from($piece)),+])
@@ -88,7 +89,7 @@ impl Hint {
         Hint { pieces, otherwise: None }
     }
 
-    /// The hint, and what to say instead in a tool set that lacks a tool or a parameter of it.
+    /// The hint, with a replacement for tool sets that do not have a tool or a parameter of it.
     #[must_use]
     pub(super) fn or(self, otherwise: Hint) -> Hint {
         let otherwise = match self.otherwise {
@@ -98,8 +99,8 @@ impl Hint {
         Hint { otherwise: Some(Box::new(otherwise)), ..self }
     }
 
-    /// The hint with each tool and parameter under its name in `names`; `None` where one of them has no name there and
-    /// nothing else can be said, since the hint would lead nowhere.
+    /// The hint with each tool and parameter under its name in `names`. `None` if a tool or a parameter has no name
+    /// there and the hint has no replacement, because the hint would name a tool that does not exist.
     pub(super) fn named(&self, names: &dyn HintNames) -> Option<Hint> {
         let pieces = self.pieces.iter().map(|piece| match piece {
             HintPiece::Words(words) => Some(words.clone()),

@@ -1,7 +1,7 @@
-//! Tools: parse, say, run.
+//! Tools: parse, describe, run.
 //!
-//! A call becomes a [`Plan`]; the plan says its reach; the policy decides on that reach; and the very same plan
-//! runs. A plan touches nothing until it is handed a [`Permit`], which only the policy can make.
+//! A call becomes a [`Plan`]. The plan lists its accesses, the policy decides on these accesses, and the very same plan
+//! runs. A plan touches nothing until it gets a [`Permit`], which only the policy can make.
 
 mod arguments;
 mod ask_person;
@@ -50,31 +50,31 @@ use serde_json::Value;
 use std::future::Future;
 use std::pin::Pin;
 
-/// A call that was understood, or what is wrong with it.
+/// A call that was parsed, or what is wrong with it.
 type PlanResult = Result<Box<dyn Plan>, ToolError>;
 
 pub type RunFuture = Pin<Box<dyn Future<Output = ToolOutput> + Send>>;
 
-/// A tool. Its name, its words for the model, and how it reads its arguments.
+/// A tool: its name, its description for the model, and how it reads its arguments.
 pub trait Tool: Send + Sync {
     fn spec(&self) -> ToolSpec;
 
-    /// What the call touches, by the words of its arguments alone: only for putting calls in order. An argument that
-    /// cannot be read touches nothing; `plan` will say what is wrong with it.
+    /// What the call touches, by the text of its arguments alone: only for the order of calls. An argument that cannot
+    /// be read touches nothing; `plan` reports what is wrong with it.
     fn touches(&self, input: &Value) -> TouchedPaths;
 
-    /// The name of placet's own tool that rules mean: `run(rm *)` and `run_command(rm *)` hold whatever a surface calls
-    /// its tools. One that does several things is judged by what this call does.
+    /// The name of placet's own tool that rules use: `run(rm *)` and `run_command(rm *)` apply whatever a tool set
+    /// calls its tools. For a tool with several actions, the action of this call decides.
     fn judged_as(&self, _: &Value) -> String {
         self.spec().name
     }
 
-    /// How its results reach the model.
+    /// How its results are delivered to the model.
     fn delivery(&self) -> OutputDelivery {
         OutputDelivery::Spilled
     }
 
-    /// It means something only within a conversation with a model: no other program is offered it.
+    /// The tool is useful only within a conversation with a model: other programs do not get it.
     fn is_of_conversation(&self) -> bool {
         false
     }
@@ -83,21 +83,21 @@ pub trait Tool: Send + Sync {
     fn plan(&self, input: &Value, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError>;
 }
 
-/// What becomes of a long result.
+/// What happens to a long result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutputDelivery {
     /// It goes to a scratchpad, with a preview.
     Spilled,
-    /// It goes out whole.
+    /// The model gets the whole result.
     Whole,
 }
 
-/// One call, understood. `prepare` comes once, after the policy did not deny; then `run`, at most once.
+/// One parsed call. `prepare` runs once, after the policy did not deny the call; then `run`, at most once.
 pub trait Plan: Send {
-    /// Everything the call will touch, resolved. Fixed from the beginning.
+    /// Everything that the call will touch, resolved. It never changes.
     fn reach(&self) -> Vec<Access>;
 
-    /// What it starts goes on when the call has ended.
+    /// True if something that the call starts continues after the call.
     fn outlasts_call(&self) -> bool {
         false
     }
@@ -105,22 +105,23 @@ pub trait Plan: Send {
     /// The line for the screen while it runs: `edit src/app.rs`.
     fn title(&self) -> String;
 
-    /// Reads what it needs and works out the exact effect, so that a call that cannot succeed fails before anybody
-    /// is asked. With [`ReadScope::InsideOnly`] it must not read outside the workspace: consent is still to come.
+    /// Reads what the call needs and works out the exact effect, and so a call that cannot succeed fails before the
+    /// person is asked. With [`ReadScope::InsideOnly`] it must not read outside the workspace: consent is still to
+    /// come.
     fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError>;
 
-    /// What the model is told where the call is refused, if the reason itself must not be shown: it names resolved paths,
-    /// and some tool sets hide where the workspace is.
+    /// The text for the model if the call is refused and the reason itself must not be shown: the reason names resolved
+    /// paths, and some tool sets hide where the workspace is.
     fn refusal(&self, _: &ToolContext) -> Option<String> {
         None
     }
 
-    /// Does what was previewed, or fails because the world changed since. Cancelling `ctx.cancel` ends it within a
-    /// second and leaves no file half written.
+    /// Does what was previewed, or fails because something changed since. When `ctx.cancel` is cancelled, it ends
+    /// within a second and leaves no file half written.
     fn run(self: Box<Self>, permit: Permit, ctx: RunContext) -> RunFuture;
 }
 
-/// What a call touches, for ordering: see [`Tool::touches`].
+/// What a call touches, for the order of calls: see [`Tool::touches`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TouchedPaths {
     pub reads: Vec<String>,
@@ -141,15 +142,15 @@ impl TouchedPaths {
         TouchedPaths { writes: path.into_iter().collect(), ..TouchedPaths::default() }
     }
 
-    /// The same with each path as `resolve` names it, so that two spellings of one file are one; what cannot be
-    /// resolved keeps its words.
+    /// The same with each path as `resolve` names it: two spellings of one file become equal. A path that cannot be
+    /// resolved remains as written.
     #[must_use]
     pub fn resolved(self, resolve: impl Fn(&str) -> Option<String>) -> TouchedPaths {
         let each = |paths: Vec<String>| paths.into_iter().map(|p| resolve(&p).unwrap_or(p)).collect();
         TouchedPaths { reads: each(self.reads), writes: each(self.writes), anything: self.anything }
     }
 
-    /// True when the two must not overlap in time, and the later one must be planned after the earlier one ran.
+    /// True if the two calls must not overlap in time, and the later call must be planned after the earlier call ran.
     pub fn conflicts(&self, earlier: &TouchedPaths) -> bool {
         let writes = |t: &TouchedPaths| t.anything || !t.writes.is_empty();
         if self.anything || earlier.anything {

@@ -1,4 +1,4 @@
-//! The one gate between a result and the model: kept whole in a scratchpad when it is long, and every cut is said.
+//! The only way from a result to the model: a long result is stored whole in a scratchpad, and every cut is reported.
 
 use super::tool_names::ToolNames;
 use super::{CallSummary, CommandResult, OutputFacts, ToolContext, ToolError, ToolOutput};
@@ -10,10 +10,10 @@ const LINE: usize = 2000;
 /// How much of a spilled output is shown: its beginning and its end, in bytes.
 const HEAD: usize = 4000;
 const TAIL: usize = 2000;
-/// Bytes of what is said about it.
+/// How many bytes the report about a cut may take.
 const TOLD: usize = 400;
 
-/// Records with a result what later code must know of it.
+/// Records facts with a result for code that reads the conversation later.
 pub(super) fn record(mut output: ToolOutput) -> ToolOutput {
     match &output.facts {
         OutputFacts::Ran(CommandResult { output: text, code, effects, .. }) => {
@@ -39,7 +39,7 @@ fn digest(pieces: &[&str]) -> String {
     hasher.finalize().to_hex().chars().take(32).collect()
 }
 
-/// Brings a result into the form the model gets. With `name`, a success goes to that scratchpad whole.
+/// Converts a result into the form that the model gets. With `name`, a success goes to that scratchpad whole.
 pub(super) fn deliver(
     output: ToolOutput,
     tool: &str,
@@ -83,12 +83,12 @@ fn spill(mut output: ToolOutput, tool: &str, (env, names): (&ToolContext, &ToolN
         return output;
     }
     let text = take_text(&mut output.for_model);
-    // Where there is little room, less of both ends.
+    // If there is little room, both ends become shorter.
     let shown = env.limits.inline().saturating_sub(TOLD).min(HEAD + TAIL);
     let (view, _) = preview(&text, shown * 2 / 3, shown / 3);
     let (bytes, size) = (text.len(), size_of(&text));
     if !output.recorded.iter().any(|fact| matches!(fact, CallFact::Same { .. })) {
-        // What is shown names the scratchpad, which is another one each time.
+        // The shown text names the scratchpad, whose name is different each time.
         output.recorded.push(CallFact::Same { digest: digest(&[&text]) });
     }
     output.recorded.push(CallFact::Cut { bytes: bytes.saturating_sub(view.len()) as u64 });
@@ -107,7 +107,7 @@ fn spill(mut output: ToolOutput, tool: &str, (env, names): (&ToolContext, &ToolN
     ToolOutput { for_model, ..output }
 }
 
-/// Takes the texts out of `parts`: moved, where there is but one, for it may be large.
+/// Takes the texts out of `parts`. A single text is moved, because it may be large.
 fn take_text(parts: &mut Vec<Part>) -> String {
     let (texts, rest): (Vec<Part>, Vec<Part>) = parts.drain(..).partition(|part| part.as_text().is_some());
     *parts = rest;
@@ -118,7 +118,7 @@ fn take_text(parts: &mut Vec<Part>) -> String {
     }
 }
 
-/// Beginning and end of a long text, by whole lines where that fits; and how many lines were left out.
+/// Beginning and end of a long text, in whole lines if they fit, and how many lines were cut.
 pub(super) fn preview(text: &str, head: usize, tail: usize) -> (String, usize) {
     if text.len() <= head + tail {
         return (cap_lines(text), 0);
@@ -141,7 +141,7 @@ pub(super) fn preview(text: &str, head: usize, tail: usize) -> (String, usize) {
     (view, lines)
 }
 
-/// Cuts each line at the cap and says how much of it is missing.
+/// Cuts each line at the cap and reports how much of it is missing.
 fn cap_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! All tools under their names, and the front every call comes through.
+//! All tools under their names, and the entry point of every call.
 
 use super::batch::operations;
 use super::command::jobs;
@@ -24,18 +24,18 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct ToolRegistry {
     tools: Arc<[Arc<dyn Tool>]>,
-    /// Their own names, in the same order.
+    /// The tools' own names, in the same order.
     called: Arc<[String]>,
-    /// What providers call them, in the same order: see [`wire_names`].
+    /// The names that providers get, in the same order: see [`wire_names`].
     wire: Arc<[String]>,
-    /// Tools that no model is told of: a person's own words run them.
+    /// Tools that no model gets: text that a person types runs them.
     unlisted: Arc<[Arc<dyn Tool>]>,
     names: ToolNames,
-    /// What may stand before the name of a tool: `tool::`.
+    /// The prefix that a tool name may have: `tool::`.
     prefix: Option<&'static str>,
 }
 
-/// Names as providers accept them: letters, digits, `_` and `-`, at most 64. Two names never become one.
+/// Names that providers accept: letters, digits, `_` and `-`, at most 64 characters. Two names never become equal.
 fn wire_names(names: impl Iterator<Item = String>) -> Vec<String> {
     let mut wire: Vec<String> = Vec::new();
     for name in names {
@@ -84,24 +84,24 @@ impl ToolRegistry {
         }
     }
 
-    /// The same with tools that are there but not told of.
+    /// The same registry with tools that can be called but are not advertised.
     #[must_use]
     pub fn with_unlisted(self, unlisted: Vec<Arc<dyn Tool>>) -> ToolRegistry {
         ToolRegistry { unlisted: unlisted.into(), ..self }
     }
 
-    /// The same where calls may put `prefix` before a tool's name.
+    /// The same registry, in which calls may put `prefix` before a tool's name.
     #[must_use]
     pub fn with_prefix(self, prefix: &'static str) -> ToolRegistry {
         ToolRegistry { prefix: Some(prefix), ..self }
     }
 
-    /// The tools under their own names. The same bytes each time.
+    /// The tools under their own names. The bytes are the same each time.
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.tools.iter().map(|tool| tool.spec()).collect()
     }
 
-    /// Those whose names `keep` lets through.
+    /// The tools whose names pass `keep`.
     #[must_use]
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> ToolRegistry {
         let kept = self.tools.iter().zip(self.called.iter()).filter(|(_, called)| keep(called));
@@ -109,25 +109,25 @@ impl ToolRegistry {
         ToolRegistry { names: self.names.clone(), prefix: self.prefix, ..ToolRegistry::of(kept) }
     }
 
-    /// placet's own tools for what the person asks for by hand, whatever the model's tools are called. Hints name the
+    /// placet's own tools for what the person runs directly, whatever the model's tools are called. Hints name the
     /// model's tools.
     #[must_use]
     pub fn for_person(&self) -> ToolRegistry {
         ToolRegistry { names: self.names.clone(), ..ToolRegistry::native() }
     }
 
-    /// What a program that calls tools by itself is told of them: not those that need a conversation.
+    /// The tools that a program which calls tools directly gets: all except those that need a conversation.
     pub fn specs_for_programs(&self) -> Vec<ToolSpec> {
         self.tools.iter().filter(|tool| !tool.is_of_conversation()).map(|tool| tool.spec()).collect()
     }
 
-    /// What a provider is told of them: under names that providers accept.
+    /// The tools as a provider gets them: under names that providers accept.
     pub fn wire_specs(&self) -> Vec<ToolSpec> {
         let named = |(spec, wire): (ToolSpec, &String)| ToolSpec { name: wire.clone(), ..spec };
         self.specs().into_iter().zip(self.wire.iter()).map(named).collect()
     }
 
-    /// The native tool that rules about this call mean.
+    /// The native tool to which rules about this call refer.
     pub fn judged_as(&self, name: &str, input: &CallInput) -> String {
         let value = match input {
             CallInput::Object(value) => value,
@@ -140,7 +140,7 @@ impl ToolRegistry {
         self.called.to_vec()
     }
 
-    /// The name that a tool has here, where `name` may be the one that providers are given.
+    /// The tool's own name, where `name` may be the name that providers get.
     pub fn own_name<'n>(&'n self, name: &'n str) -> &'n str {
         let plain = self.unprefixed(name);
         let own = || self.called.iter().find(|called| *called == plain);
@@ -168,7 +168,7 @@ impl ToolRegistry {
         })
     }
 
-    /// What a call touches, for putting calls in order; one that cannot be planned touches nothing.
+    /// What a call touches, for the order of calls; a call that cannot be planned touches nothing.
     pub fn touches(&self, name: &str, input: &CallInput) -> TouchedPaths {
         match (self.get(name), input) {
             (Ok(tool), CallInput::Object(value)) => tool.touches(value),
@@ -176,8 +176,8 @@ impl ToolRegistry {
         }
     }
 
-    /// Plans a call. Arguments that are no object are refused; the plan's result is cut, spilled or put into the
-    /// scratchpad the call names.
+    /// Plans a call. Arguments must be an object. The plan's result is cut, spilled, or stored in the scratchpad that
+    /// the call names.
     pub fn plan(&self, name: &str, input: &CallInput, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
         let tool = self.get(name)?;
         let value = match input {
@@ -188,7 +188,7 @@ impl ToolRegistry {
             }
         };
         let inner = tool.plan(value, env).map_err(|e| self.names.error(e))?;
-        // Only where the tool knows the parameter: its plan has refused it otherwise.
+        // Only if the tool has this parameter: otherwise its plan has refused the parameter already.
         let scratchpad = value.get("scratchpad").and_then(Value::as_str).map(String::from);
         if let Some(pad) = &scratchpad {
             check_name(pad).map_err(|e| ToolError::new(e.to_string()))?;

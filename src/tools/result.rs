@@ -1,4 +1,4 @@
-//! What a call gives back: a part for the model and a part for the person. Neither is ever parsed into the other.
+//! The result of a call: a part for the model and a part for the person. Neither is ever parsed into the other.
 
 use super::ToolError;
 use crate::conversation::{CallFact, CallOutcome, Image, Part};
@@ -13,7 +13,7 @@ pub struct ToolOutput {
     pub outcome: CallOutcome,
     pub for_model: Vec<Part>,
     pub for_person: CallSummary,
-    /// What was done, as values: for the surfaces that word it in their own way.
+    /// What was done, as values: for the tool sets that word it in their own way.
     pub facts: OutputFacts,
     /// Facts that stay with the result in the conversation.
     pub recorded: Vec<CallFact>,
@@ -41,7 +41,7 @@ impl ToolOutput {
         ToolOutput { facts, ..self }
     }
 
-    /// Every text in it that may quote a file, a command or a server.
+    /// Every text in the output that may quote a file, a command or a server.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         let parts = self.for_model.iter_mut().filter_map(|part| match part {
             Part::Text { text } => Some(text),
@@ -66,22 +66,22 @@ impl ToolOutput {
 pub enum OutputFacts {
     #[default]
     None,
-    /// Files were changed, at so many places where places are counted.
+    /// Files were changed, with the number of places if places are counted.
     Changed {
         changes: Vec<EditedFile>,
         places: usize,
-        /// What was adapted: an offset, the nearest of several places.
+        /// What was adapted: an offset, or the nearest of several places.
         notes: Vec<String>,
     },
     Ran(CommandResult),
-    /// The result without what changes from run to run by itself.
+    /// The result without the parts that differ from run to run.
     Steady(String),
-    /// The list of steps is this now.
+    /// The present list of steps.
     Todos(Vec<super::TodoItem>),
     Failed(ToolError),
 }
 
-/// A file before and after; absent where it did not exist.
+/// A file before and after a change; absent if it did not exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EditedFile {
     pub path: PathBuf,
@@ -90,18 +90,18 @@ pub struct EditedFile {
 }
 
 impl EditedFile {
-    /// Bytes of the new content.
+    /// The size of the new content in bytes.
     pub fn size(&self) -> usize {
         self.after.as_ref().map_or(0, |bytes| bytes.len())
     }
 }
 
-/// A command that ran, whatever came of it.
+/// A command that ran, whatever its result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CommandResult {
     /// Both streams, in the order in which they were written.
     pub output: String,
-    /// 128 and the signal, for one that was killed; absent for one that was stopped.
+    /// 128 plus the signal for a command that was killed; absent for a command that placet stopped.
     pub code: Option<i32>,
     pub elapsed: Duration,
     pub effects: String,
@@ -113,16 +113,16 @@ pub struct CallSummary {
     /// One line that names the object: `edit src/app.rs +3 -1`.
     pub line: String,
     pub detail: DisplayDetail,
-    /// How the command ended whose output the detail is.
+    /// How the command ended whose output is the detail.
     pub command: Option<CommandEnd>,
 }
 
 /// What the screen shows of the end of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommandEnd {
-    /// 128 and the signal, for one that was killed.
+    /// 128 plus the signal for a command that was killed.
     pub code: i32,
-    /// Lines that it printed, of which the screen has the first and the last.
+    /// How many lines the command printed; the screen has the first and the last.
     pub lines: usize,
 }
 
@@ -137,7 +137,7 @@ impl CallSummary {
         CallSummary { line: line.into(), detail: DisplayDetail::None, command: None }
     }
 
-    /// What went wrong: its first line beside the title, the others below.
+    /// A failure: its first line is next to the title, the other lines are below.
     pub fn failure(title: &str, message: &str) -> CallSummary {
         match message.split_once('\n') {
             Some((first, rest)) => CallSummary::text(format!("{title}: {first}"), rest),
@@ -153,20 +153,20 @@ impl CallSummary {
 #[derive(Clone, Debug, PartialEq)]
 pub enum DisplayDetail {
     None,
-    /// Output to fold to a few lines.
+    /// Output that the screen folds to a few lines.
     Text(String),
     /// A unified diff, its lines with their carriage returns.
     Diff(DiffText),
-    /// A change set that is asked about, or looked at.
+    /// A change set that is shown, or that a question is about.
     Changes(Box<ChangeOverview>),
     Image(Image),
 }
 
-/// A difference for the eye.
+/// A diff for a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DiffText {
     pub text: String,
-    /// Changed lines that are not in it: nobody saw them.
+    /// Changed lines that are not in the diff: nobody saw them.
     pub left_out: usize,
 }
 
@@ -186,7 +186,7 @@ impl From<&str> for DiffText {
     }
 }
 
-/// A change set for the eye: its list, and each file's patch, byte for byte.
+/// A change set for a person: its list, and each file's patch, byte for byte.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChangeOverview {
     /// One row for each change; names in it are rendered.
@@ -199,21 +199,21 @@ pub struct ChangeOverview {
 pub struct FileDiff {
     /// Rendered for a person.
     pub name: String,
-    /// The row of the list that it belongs to.
+    /// The row of the list to which the file belongs.
     pub row: usize,
     pub patch: Vec<u8>,
-    /// What of the difference is not in `patch`; it never counts as seen.
+    /// The part of the diff that is not in `patch`; it never counts as seen.
     pub left_out: Option<LeftOut>,
 }
 
-/// What a question does not show of the difference of a file, in bytes, and why.
+/// What a question does not show of the diff of a file, in bytes, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeftOut {
-    /// The differences together are too long for a question.
+    /// The diffs together are too long for a question.
     TooLong { bytes: usize },
     /// The contents are too large for a patch, or not readable any more.
     NotInPatch { bytes: u64 },
-    /// The differences of all commits together are too long.
+    /// The diffs of all commits together are too long.
     OfCommit { bytes: usize },
 }
 
@@ -226,7 +226,7 @@ impl LeftOut {
     }
 }
 
-/// What a question shows before the person answers: everything the call would do, nothing left out.
+/// What a question shows before the person answers: everything that the call would do, complete.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallPreview {
     pub line: String,

@@ -96,7 +96,7 @@ impl Tool for ScratchpadTool {
             Some("save") => {
                 TouchedPaths { reads: pads.collect(), writes: path.into_iter().collect(), anything: false }
             }
-            // A list shows all of them, a merge reads many.
+            // A list shows all entries, and a merge reads many.
             _ => TouchedPaths {
                 writes: pads.chain(std::iter::once("scratchpad:*".into())).collect(),
                 ..TouchedPaths::default()
@@ -116,7 +116,7 @@ impl Tool for ScratchpadTool {
 }
 
 impl ScratchpadTool {
-    /// One action as a tool of its own.
+    /// One action as a separate tool.
     pub(super) fn shape_of(&self, name: &str, description: &str, parameters: &[&str]) -> ToolSchema {
         self.0.narrowed(name, description, parameters)
     }
@@ -169,7 +169,7 @@ fn deed(args: Args, env: &ToolContext) -> Result<ScratchpadOp, ToolError> {
     })
 }
 
-/// Saving is writing a file, by the rules of write_file and with its reach.
+/// A save is a file write, by the rules of write_file and with its accesses.
 fn save(args: &Args, env: &ToolContext) -> Result<Box<dyn Plan>, ToolError> {
     let name = needed(args.name.clone(), "save", "name")?;
     let path = needed(args.path.clone(), "save", "path")?;
@@ -314,7 +314,7 @@ impl ScratchpadPlan {
     }
 }
 
-/// A file as an entry: a picture stays one, anything else must be text.
+/// A file as an entry: a picture remains a picture, anything else must be text.
 fn loaded(
     path: &str,
     bytes: std::sync::Arc<Vec<u8>>,
@@ -348,7 +348,7 @@ fn edited(name: &str, text: &str, old: &str, new: &str) -> Result<String, ToolEr
     }
 }
 
-/// Pages through an entry by rows: its lines, the long ones split, so that even one endless line can be paged.
+/// Pages through an entry by rows: its lines, with long lines split, and so even one endless line can be paged.
 fn read(
     env: &ToolContext,
     title: &str,
@@ -403,7 +403,7 @@ fn read(
     Ok(ScratchpadReply::Text(page))
 }
 
-/// Rows of a text; true with those that the next one continues.
+/// The rows of a text; true for rows that the next row continues.
 fn rows_of(text: &str) -> impl Iterator<Item = (&str, bool)> {
     text.lines().flat_map(|line| {
         let mut rest = Some(line);

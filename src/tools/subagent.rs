@@ -1,7 +1,7 @@
 //! agent: a task for a sub-agent, which works in a conversation of its own and reports back.
 //!
-//! The tool only says what is to be done; who does it is the agent's floor (`agent`). It needs no permission itself:
-//! everything the sub-agent does goes through the same gate as here.
+//! The tool only describes the work; the `agent` module runs it. The tool itself needs no permission: everything that
+//! the sub-agent does is checked like any other call.
 
 use super::arguments::ToolSchema;
 use super::context::{SubagentReport, SubagentTask};
@@ -41,7 +41,7 @@ impl Tool for SubagentTool {
     }
 
     fn touches(&self, _: &Value) -> TouchedPaths {
-        // What it touches is ordered where it happens.
+        // The calls of the sub-agent are ordered where they run.
         TouchedPaths::default()
     }
 

@@ -1,7 +1,7 @@
-//! todo: the model's list of steps, which the person sees while it works.
+//! todo: the model's list of steps, which the person sees while the model works.
 //!
-//! The list is replaced whole, so that there is one truth and no numbering to get wrong. It is kept in the conversation
-//! itself: the last call of it that went through says what the list is, also after a resume.
+//! Each call replaces the whole list. There is only one version of it, and the model cannot confuse step numbers. The
+//! conversation itself stores the list: the last successful call contains the present list, also after a resume.
 
 use super::arguments::ToolSchema;
 use super::todo_item::{TodoItem, TodoStatus};
@@ -41,7 +41,7 @@ impl Tool for TodoTool {
     }
 
     fn touches(&self, _: &Value) -> TouchedPaths {
-        // One list after the other.
+        // The calls run one after the other.
         TouchedPaths { writes: vec!["todo:".into()], ..TouchedPaths::default() }
     }
 
@@ -65,7 +65,7 @@ impl Tool for TodoTool {
     }
 }
 
-/// The list as it was left by the last call that went through.
+/// The list after the last successful call.
 pub fn list_in(transcript: &Transcript) -> Vec<TodoItem> {
     let found = list_of(transcript.since(transcript.begins()));
     found.or_else(|| list_of(&transcript.earlier_round(NAME))).unwrap_or_default()
@@ -116,7 +116,7 @@ impl Plan for TodoPlan {
     }
 
     fn prepare(&mut self, _: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
-        // Not rendered here: each face renders it. A step of several lines has only one mark.
+        // Not rendered here: each user interface renders the list. A step of several lines has only one mark.
         let row = |item: &TodoItem| format!("{} {}", item.status.mark(), item.text.replace('\n', "\n  "));
         let rows: Vec<String> = self.items.iter().map(row).collect();
         Ok(CallPreview { line: self.title(), detail: DisplayDetail::Text(rows.join("\n")) })
@@ -127,7 +127,7 @@ impl Plan for TodoPlan {
             true => "the list is empty now".to_string(),
             false => format!("the list has {}, {}", count::of(self.items.len(), "step"), self.counts()),
         };
-        // The list stands in the pane.
+        // The screen shows the list in its own pane.
         let summary = CallSummary::line(self.title());
         let output = ToolOutput::done(text, summary).with(OutputFacts::Todos(self.items));
         Box::pin(std::future::ready(output))

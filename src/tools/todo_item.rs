@@ -21,7 +21,7 @@ pub enum TodoStatus {
 }
 
 impl TodoStatus {
-    /// A mark and a word, for the list is read without colours too.
+    /// A mark and a word, because the list is also read without colours.
     pub fn mark(self) -> &'static str {
         match self {
             TodoStatus::Pending => "[ ]",

@@ -1,7 +1,7 @@
-//! What placet's own tools are called in the tool set in use, for the texts that name one.
+//! The names of placet's own tools in the present tool set, for the texts that name a tool.
 //!
-//! Errors teach by naming the next call. Another tool set has another name for that tool, or does not have the tool; then
-//! the hint is left out, since it would lead nowhere.
+//! Errors help by naming the next call. Another tool set has another name for that tool, or does not have the tool;
+//! then the hint is omitted, because it would name a tool that does not exist.
 
 use super::hint::HintNames;
 use super::{HintTool, OutputFacts, Tool, ToolError, ToolOutput};
@@ -12,13 +12,13 @@ use std::sync::Arc;
 /// See the module.
 #[derive(Clone)]
 pub(super) struct ToolNames {
-    /// The tools that hints name, as they are called here.
+    /// The tools that hints name, with their names in this tool set.
     tools: Arc<[(HintTool, Option<RenamedTool>)]>,
-    /// How the text of a scratchpad is asked for, up to the name.
+    /// The call that reads the text of a scratchpad, up to the name.
     page: Option<&'static str>,
 }
 
-/// A tool as this tool set has it.
+/// A tool in this tool set.
 #[derive(Clone, Debug)]
 struct RenamedTool {
     name: String,
@@ -48,7 +48,7 @@ impl RenamedTool {
 }
 
 impl ToolNames {
-    /// `called` are the names of `tools`: to ask a tool for its name makes all that a model is told of it.
+    /// `called` are the names of `tools`: asking a tool for its name builds its whole description for the model.
     pub(super) fn of(tools: &[Arc<dyn Tool>], called: &[String]) -> ToolNames {
         let has = |name: &str| called.iter().any(|called| called == name);
         let find = |is: &dyn Fn(&dyn Tool, &str) -> bool| {
@@ -71,7 +71,7 @@ impl ToolNames {
         ToolNames { tools: HintTool::ALL.into_iter().map(|tool| (tool, named(tool))).collect(), page }
     }
 
-    /// ` Page with scratchpad(...)`, where scratchpads can be read.
+    /// ` Page with scratchpad(...)`, if the tool set can read scratchpads.
     pub(super) fn page(&self, pad: &str) -> String {
         self.page.map(|call| format!(" Page with {call}\"{pad}\", offset, limit)")).unwrap_or_default()
     }
@@ -81,7 +81,7 @@ impl ToolNames {
         ToolError { hint, ..error }
     }
 
-    /// The same for a call that failed when it ran: its text is made again from the error.
+    /// The same for a call that failed while it ran: its text is rebuilt from the error.
     pub(super) fn output(&self, output: ToolOutput) -> ToolOutput {
         match &output.facts {
             OutputFacts::Failed(error) if output.outcome == CallOutcome::Failed => {
@@ -123,7 +123,7 @@ mod tests {
         let tools = [(HintTool::ReadFile, Some(file_read)), (HintTool::EditFile, None)];
         let names = ToolNames { tools: tools.into(), page: None };
         let named = |hint| names.error(ToolError::hint("no", hint)).hint.map(|hint| hint.to_string());
-        // A file may be called like a tool: only the tool is renamed.
+        // A file may have the name of a tool: only the tool is renamed.
         let read = hint![HintTool::ReadFile, "(path: \"read_file (1)\"), then edit_file by hand"];
         assert_eq!(
             named(read).as_deref(),

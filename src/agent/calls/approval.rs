@@ -1,4 +1,4 @@
-//! Planning a call, preparing what a person is shown of it, and asking that person.
+//! Plans a call, prepares its preview for the person, and asks the person.
 
 use super::context::CallContext;
 use super::interceptor::metrics;
@@ -24,8 +24,8 @@ pub(super) async fn plan(ctx: &Arc<CallContext>) -> Result<Box<dyn Plan>, CallRe
     Ok(plan)
 }
 
-/// Looks no further than what was decided allows. A call that cannot do its work counts as one that failed, although it
-/// does not run.
+/// Reads no further than the decision allows. A call that cannot succeed counts as a failed call, although it does not
+/// run.
 pub(super) async fn prepare(
     ctx: &CallContext,
     mut plan: Box<dyn Plan>,
@@ -48,8 +48,9 @@ pub(super) async fn prepare(
     prepared
 }
 
-/// Asks the person where that was decided: one question at a time. Until it is this one's turn, an "always" given to an
-/// earlier question may have answered it, or the mode may have changed: `decide_again` says so.
+/// Asks the person if the decision says so, one question at a time. While this question waits, an "always" given to an
+/// earlier question may answer it, or the mode may change: `decide_again` decides again with the present grants and
+/// mode.
 pub(super) async fn settle(
     ctx: &CallContext,
     decision: Decision,
@@ -108,7 +109,7 @@ async fn ask(
     }
 }
 
-/// Why a result does not go on.
+/// Why a result is withheld.
 #[derive(Debug, Error)]
 pub(super) enum WithheldResult {
     #[error("{reason}, and nobody can be asked")]
@@ -119,7 +120,7 @@ pub(super) enum WithheldResult {
     Stopped,
 }
 
-/// Asks the person whether a result may go on.
+/// Asks the person whether a result may be sent.
 pub(super) async fn ask_about_result(
     ctx: &CallContext,
     reason: &str,
@@ -141,7 +142,7 @@ pub(super) async fn ask_about_result(
     }
 }
 
-/// A dropped question is a no.
+/// A dropped question counts as a no.
 async fn send(
     ctx: &CallContext,
     request: impl FnOnce(tokio::sync::oneshot::Sender<ApprovalReply>) -> ApprovalRequest,

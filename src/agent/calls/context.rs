@@ -1,4 +1,4 @@
-//! One call on its way, with what it is decided and run with.
+//! The context of one call: what its decision and its run need.
 
 use crate::agent::event::TurnEvents;
 use crate::agent::services::SharedServices;

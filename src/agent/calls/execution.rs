@@ -1,4 +1,5 @@
-//! Running an approved call: its turn among the others, its output on the way, and the questions of the tool itself.
+//! Runs an approved call: waits for its turn among the others, streams its output, and asks the questions of the tool
+//! itself.
 
 use super::context::CallContext;
 use super::interceptor::hooks;
@@ -10,14 +11,14 @@ use crate::tools::{AskUser, OutputInspector, Plan, ProgressSink, RunContext, Too
 use crate::workspace::OriginGuard;
 use std::sync::Arc;
 
-/// A turn that was waited for; it ends when this goes.
+/// The right to run, after waiting for it; released on drop.
 enum ExecGuard {
     None,
     Alone(#[expect(dead_code, reason = "held, not looked at")] tokio::sync::OwnedRwLockWriteGuard<()>),
     Together(#[expect(dead_code, reason = "held, not looked at")] tokio::sync::OwnedRwLockReadGuard<()>),
 }
 
-/// Until the guard goes, changes in the view are recorded as made by this call.
+/// Until the guard is dropped, changes in the view are recorded as made by this call.
 pub(super) fn record_origin(ctx: &CallContext, title: &str) -> Option<OriginGuard> {
     let title = ctx.services.secrets().redact(title);
     let view = ctx.services.env.workspace.view()?;
@@ -40,14 +41,14 @@ pub(super) async fn run(
         cancel: ctx.cancel.clone(),
     };
     let _turn = wait_for_turn(ctx, &reach).await;
-    // A task of its own, so that a panic in the tool fails this call and not the turn.
+    // A separate task, so that a panic in the tool fails this call and not the turn.
     match tokio::spawn(plan.run(permit, run)).await {
         Ok(output) => output,
         Err(e) => failed(&crashed(&e), &title),
     }
 }
 
-/// Where a command's output goes as it comes: nowhere, when a hook has yet to look at it.
+/// Where a command's output goes while it runs: nowhere if a hook still has to inspect it.
 fn progress(ctx: &CallContext) -> ProgressSink {
     if hooks::inspect_results(ctx) {
         return ProgressSink::silent();
@@ -62,8 +63,8 @@ fn progress(ctx: &CallContext) -> ProgressSink {
     })
 }
 
-/// Waits for the turn of a call among all of the pool: a command runs alone, writes run together, reads need no turn.
-/// Nothing is held where the call was cancelled meanwhile: it will see that itself.
+/// Waits for the turn of a call among all calls of the pool: a command runs alone, writes run together, reads need no
+/// turn. Takes no lock if the call was cancelled meanwhile: the call notices the cancellation itself.
 async fn wait_for_turn(ctx: &CallContext, reach: &[Access]) -> ExecGuard {
     let order = Arc::clone(&ctx.services.subagents.order);
     if reach.iter().any(|one| matches!(one, Access::Run { .. })) {
@@ -81,7 +82,7 @@ async fn wait_for_turn(ctx: &CallContext, reach: &[Access]) -> ExecGuard {
     ExecGuard::None
 }
 
-/// The person for a tool that asks them: after other questions, one at a time.
+/// Lets a tool ask the person: after other questions, one at a time.
 fn ask_user(ctx: &Arc<CallContext>) -> AskUser {
     let ctx = Arc::clone(ctx);
     AskUser::new(move |question, choices| {

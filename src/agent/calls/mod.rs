@@ -1,4 +1,4 @@
-//! What happens to a tool call: approved, run, reported.
+//! The steps of a tool call: approve, run, report.
 
 pub(super) mod approval;
 pub(super) mod context;

@@ -1,5 +1,5 @@
-//! Where calls come from, and what surrounds them: one value for the whole program. A default one has nothing in it and
-//! lets everything through.
+//! The origin of calls, and the interceptors around them: one value for the whole program. The default value is empty
+//! and allows everything.
 
 use super::interceptor::secrets::SecretFilter;
 use crate::audit::{AuditError, AuditEvent, AuditKind, AuditLog};
@@ -7,7 +7,7 @@ use crate::hooks::HookSet;
 use crate::metrics::MetricsFile;
 use std::sync::Arc;
 
-/// What surrounds every call; `super::interceptor` has the order.
+/// The interceptors of every call; `super::interceptor` has the order.
 #[derive(Default)]
 pub struct CallInterceptors {
     pub hooks: HookSet,
@@ -16,12 +16,12 @@ pub struct CallInterceptors {
     pub secrets: SecretFilter,
 }
 
-/// Where a call comes from.
+/// The origin of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryPoint {
-    /// The model's, or the person's own word in a conversation.
+    /// From the model, or typed by the person in a conversation.
     Conversation,
-    /// The command line.
+    /// From the command line.
     CommandLine,
     Mcp,
 }
@@ -35,7 +35,7 @@ pub struct CallOrigin {
 }
 
 impl CallInterceptors {
-    /// Writes down what became of pending or applied changes; `shown` is what the person was shown.
+    /// Logs the decision about pending or applied changes; `shown` is what the person saw.
     pub fn log_decision(
         &self,
         kind: AuditKind,
@@ -58,7 +58,7 @@ impl CallInterceptors {
 }
 
 impl CallOrigin {
-    /// One with nothing in it, for tests of other things.
+    /// An empty origin, for tests of other things.
     pub fn open(entry_point: EntryPoint) -> CallOrigin {
         CallOrigin { interceptors: Arc::default(), session: None, entry_point }
     }

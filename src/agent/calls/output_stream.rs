@@ -1,5 +1,5 @@
-//! A running command's output on its way to the screen: by whole lines, so that a secret cannot come in two halves. Of
-//! a line without an end only those words are shown that can grow into nothing more.
+//! The output of a running command on its way to the screen. Whole lines are redacted, so that a secret cannot come in
+//! two halves. From a line without an end, only words are shown that cannot become a secret any more.
 
 use super::origin::CallInterceptors;
 use crate::text::secret::PrivateKeyFilter;
@@ -8,19 +8,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The longest unfinished line that waits for its end, in bytes.
 const HELD: usize = 8 << 10;
-/// A last word of this many bytes may be the beginning of a secret.
+/// A last word of at least this many bytes may be the beginning of a secret.
 const DOUBTFUL: usize = 8;
 
-/// Output on its way.
+/// A piece of output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::agent) enum OutputPiece<'t> {
     /// Final text.
     Lines(&'t str),
-    /// The unfinished line so far.
+    /// The unfinished line until now.
     Open(&'t str),
 }
 
-/// Passes text on through `show`, without what looks like a secret. Where nothing is looked for, as it comes.
+/// Passes text to `show` after redaction, or unchanged if redaction is off.
 pub(super) fn stream_redacted(
     interceptors: &Arc<CallInterceptors>,
     show: impl Fn(OutputPiece<'_>) + Send + Sync + 'static,
@@ -44,7 +44,7 @@ pub(super) fn stream_redacted(
         if !redacted.is_empty() {
             show(OutputPiece::Lines(&redacted));
         }
-        // On a copy of the filter: these bytes pass through the real one when their line is complete.
+        // On a copy of the filter: these bytes pass through the real filter when their line is complete.
         let open = key.clone().without(certain(rest));
         if !open.is_empty() {
             show(OutputPiece::Open(&interceptors.secrets.redact(&open)));
@@ -52,7 +52,7 @@ pub(super) fn stream_redacted(
     })
 }
 
-/// `line` without a last word that may still be growing into a secret.
+/// `line` without a last word that may still become a secret.
 fn certain(line: &str) -> &str {
     let word = line
         .rfind(char::is_whitespace)

@@ -1,4 +1,4 @@
-//! The calls of an answer on their way: each is its own task, and the turn hears how it ended. What surrounds a call is in
+//! The calls of an answer: each call is its own task, and the turn gets the result. The interceptors of a call are in
 //! [`super::interceptor`].
 
 use super::context::CallContext;
@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 /// A call that may run.
 struct ApprovedCall {
     call: ToolCall,
-    /// Taken out when it starts.
+    /// Taken out when the call starts.
     plan: Option<ApprovedPlan>,
 }
 
@@ -49,12 +49,12 @@ impl TurnCalls {
         Arc::new(CallContext { services, events, spawner, call, cancel })
     }
 
-    /// Plans and decides; ends in `Cleared` or `Ended`.
+    /// Plans and decides; sends `Cleared` or `Ended`.
     pub(in crate::agent) fn check(&self, call: ToolCall, cancel: CancellationToken) {
         let calls = self.clone();
         let ctx = self.context(call.clone(), cancel);
         tokio::spawn(async move {
-            // A task of its own, so that a panic while planning fails this call and not the turn.
+            // A separate task, so that a panic during planning fails this call and not the turn.
             let approved = tokio::spawn(interceptor::approve(ctx)).await;
             match approved.unwrap_or_else(|e| Err(CallRejection::Error(crashed(&e)))) {
                 Ok(plan) => {
@@ -67,7 +67,7 @@ impl TurnCalls {
         });
     }
 
-    /// Runs what was approved; ends in `Ended`.
+    /// Runs an approved call; sends `Ended`.
     pub(in crate::agent) fn run(&self, id: CallId, cancel: CancellationToken) {
         let taken = lock(&self.approved).get_mut(&id).and_then(|c| Some((c.call.clone(), c.plan.take()?)));
         let Some((call, plan)) = taken else { return };
@@ -83,7 +83,7 @@ impl TurnCalls {
         });
     }
 
-    /// Everything that was approved and has not ended, given up.
+    /// Gives up every approved call that has not ended.
     pub(in crate::agent) fn abandon(&self) -> Vec<ToolCall> {
         lock(&self.approved).drain().map(|(_, approved)| approved.call).collect()
     }
@@ -110,7 +110,7 @@ impl TurnCalls {
             }
         };
         let text = self.services.secrets().redact(&text).into_owned();
-        // Errors quote what was asked for, which may be of any length.
+        // Errors quote the request, which may have any length.
         let text = cut(text, 8_000);
         let for_person = CallSummary { line: cut(summary.line, 500), detail: summary.detail, command: None };
         self.answer(CallResult::text(call, outcome, text).with(recorded), for_person);
@@ -138,7 +138,7 @@ impl TurnCalls {
     }
 }
 
-/// Whatever a tool gives back is somebody else's words: no note can come from there.
+/// A tool's result is somebody else's text: a note never comes from there.
 fn from_tool(parts: Vec<Part>) -> Vec<Part> {
     let foreign = |part: Part| match part {
         Part::Note(note) => Part::text(note.words()),

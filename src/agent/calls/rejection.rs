@@ -8,7 +8,7 @@ use crate::tools::{CallSummary, OutputFacts, ToolError, ToolOutput};
 pub(in crate::agent) enum CallRejection {
     Error(ToolError),
     Denied(Denial),
-    /// The same with other words for the model.
+    /// The same with another text for the model.
     Masked(Denial, String),
     Stopped,
 }
@@ -37,7 +37,7 @@ pub(super) fn failed(error: &ToolError, title: &str) -> ToolOutput {
     }
 }
 
-/// The call has run, and its result goes nowhere.
+/// The call has run, and its result is withheld.
 pub(super) fn withheld(output: &ToolOutput, why: &str) -> ToolOutput {
     let error = ToolError::hint(
         format!("result withheld: {why}"),
@@ -53,7 +53,7 @@ pub(super) fn withheld(output: &ToolOutput, why: &str) -> ToolOutput {
     }
 }
 
-/// At most `bytes` of `text`, and how much is missing.
+/// At most `bytes` of `text`, and a report of how much is missing.
 pub(super) fn cut(mut text: String, bytes: usize) -> String {
     let whole = text.len();
     if whole > bytes {

@@ -1,5 +1,5 @@
-//! One call outside a conversation, for `tool call`, the MCP server and what a person attaches: through the same
-//! interceptors.
+//! One call outside of a conversation, for `tool call`, the MCP server and files that a person attaches: through the
+//! same interceptors.
 
 use super::origin::CallOrigin;
 use super::pipeline::TurnCalls;
@@ -14,8 +14,8 @@ use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc::unbounded_channel;
 use tokio_util::sync::CancellationToken;
 
-/// Plans, decides and runs `call`. What would ask a person is answered by `reply`: where there is none the call is refused,
-/// naming the flag that permits it; what the person named themselves they have said yes to.
+/// Plans, decides and runs `call`. `reply` answers a permission question. With [`ApprovalReply::Nobody`] the call is
+/// refused, and the error names the flag that permits it. A person who names a file has agreed to its use.
 pub async fn call_once(
     registry: Arc<ToolRegistry>,
     env: Arc<ToolContext>,

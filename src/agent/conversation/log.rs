@@ -1,9 +1,10 @@
-//! The messages of a conversation and the session that stores them: appending, branches, and the summaries that stand for
+//! The messages of a conversation and the session that stores them: appending, branches, and the summaries that replace
 //! its beginning.
 //!
-//! Every step is stored before it holds, and nothing that was said is ever removed from the session: going back leaves a
-//! branch, and a summary only changes what is sent. Messages that could not be stored, as on a full disk, stay part of the
-//! conversation here and are stored before the next record is. Nothing is tried again by itself: the next turn does it, and
+//! Every step is stored before it takes effect, and no message is ever removed from the session: a rewind leaves a
+//! branch, and a summary only changes the requests. Messages that could not be stored, as on a full disk, remain part
+//! of the conversation in memory and are stored before the next record. There is no automatic retry: the next turn
+//! stores them, and the person was warned. Files are not part of this.
 //! until then the person has been warned. Files are no part of this.
 
 use super::read_tracker::ReadTracker;
@@ -18,14 +19,14 @@ use std::borrow::Cow;
 
 #[derive(Default)]
 pub(in crate::agent) struct Conversation {
-    /// `None`: it is in memory only.
+    /// `None`: the conversation is in memory only.
     session: Option<OpenSession>,
     pub(in crate::agent) transcript: Transcript,
-    /// What the model has instead of the beginning; the last one holds.
+    /// The texts that replace the beginning for the model; the last one applies.
     summaries: Vec<ConversationSummary>,
     /// The messages before this one, and the summaries that ended among them, were not read from the session.
     first_loaded: usize,
-    /// How often the conversation went back or over to another branch.
+    /// How often the conversation was rewound or switched to another branch.
     pub(in crate::agent) branches: u32,
     /// Messages that are part of the conversation and could not be stored yet.
     unsaved_messages: Vec<SessionRecord>,
@@ -45,7 +46,7 @@ impl Conversation {
         self.session.as_ref().map(OpenSession::store)
     }
 
-    /// Continues what was loaded from the session, after the messages that complete what a crash left open.
+    /// Continues a loaded session, after the messages that complete what a crash left open.
     pub(in crate::agent) fn resume(&mut self, loaded: LoadedSession) -> Result<(), SessionError> {
         if let Some(session) = &mut self.session {
             for message in loaded.repairs {
@@ -67,10 +68,10 @@ impl Conversation {
         self.session.as_ref().map_or(Ok(()), |session| session.set(key, value))
     }
 
-    /// Stores `record` after what could not be stored before it: all of it, or nothing.
+    /// Stores `record` after the records that could not be stored before: all of them, or none.
     pub(in crate::agent) fn append(&mut self, record: SessionRecord) -> Result<(), SessionError> {
         let Some(session) = &mut self.session else { return Ok(()) };
-        // Only messages follow from one another; the others are reported and given up where they come from.
+        // Only messages depend on each other; callers report and drop other records that fail.
         let message = matches!(record, SessionRecord::Message { .. }).then(|| record.clone());
         let stored = if self.unsaved_messages.is_empty() {
             session.append(record)
@@ -84,12 +85,12 @@ impl Conversation {
         stored
     }
 
-    /// Goes back to before the message `index`: what came from there on stays in the session as a branch.
+    /// Rewinds to the state before the message `index`: the later messages remain in the session as a branch.
     pub(in crate::agent) fn rewind(&mut self, index: usize) -> Result<(), SessionError> {
         let messages = index.min(self.transcript.len());
         self.append(SessionRecord::Rewound { messages })?;
         self.count_branch()?;
-        // The summaries that hold there were not read.
+        // The summaries that apply there were not read.
         if messages < self.first_loaded {
             return self.reload().map(drop);
         }
@@ -105,13 +106,13 @@ impl Conversation {
         self.reload()
     }
 
-    /// A turn of another branch may have the same number: its changes are another transaction.
+    /// A turn of another branch may have the same number, but its changes are another transaction.
     fn count_branch(&mut self) -> Result<(), SessionError> {
         self.branches += 1;
         self.set_state(SessionStateKey::Branches, &self.branches.to_string())
     }
 
-    /// Reads all of it from the session. Returns what the person should know.
+    /// Reads everything from the session. Returns what the person should know.
     fn reload(&mut self) -> Result<Vec<String>, SessionError> {
         let Some(session) = &mut self.session else { return Ok(Vec::new()) };
         let loaded = session.store().load(session.id())?;
@@ -124,7 +125,7 @@ impl Conversation {
         Ok(loaded.dropped)
     }
 
-    /// The conversation as the model has it.
+    /// The conversation as the model gets it.
     pub(in crate::agent) fn sent(&self) -> Cow<'_, [Message]> {
         self.transcript.over(self.last_summary())
     }
@@ -143,7 +144,7 @@ impl Conversation {
         self.transcript.since(self.summarized())
     }
 
-    /// What the model has in place of the beginning, and of how many messages.
+    /// The text that replaces the beginning for the model, and the number of replaced messages.
     pub(in crate::agent) fn summary(&self) -> Option<(&str, usize)> {
         let summary = self.last_summary()?;
         let text = summary.notes.iter().find_map(|note| match note {
@@ -153,7 +154,7 @@ impl Conversation {
         Some((text, summary.upto))
     }
 
-    /// The last summary with another text; nothing where there is none.
+    /// The last summary with another text; `None` without a summary.
     pub(in crate::agent) fn summary_with(&self, text: String) -> Option<ConversationSummary> {
         let summary = self.last_summary()?;
         let others = summary.notes.iter().filter(|note| !matches!(note, Note::Summary { .. })).cloned();
@@ -161,7 +162,7 @@ impl Conversation {
         Some(ConversationSummary { upto: summary.upto, notes })
     }
 
-    /// Stored first; then it holds.
+    /// The summary is stored first and takes effect afterwards.
     pub(in crate::agent) fn add_summary(
         &mut self,
         summary: ConversationSummary,
@@ -173,7 +174,7 @@ impl Conversation {
         let gone = gone.get(..summary.upto.saturating_sub(from)).unwrap_or(gone);
         let evicted = EvictedContent::between(gone, &[]);
         if from == summary.upto {
-            // The same beginning in other words.
+            // A new summary of the same beginning.
             self.summaries.pop();
         }
         self.summaries.push(summary);
@@ -182,12 +183,12 @@ impl Conversation {
         Ok(())
     }
 
-    /// Takes the last summary away: its messages are sent again. Says of how many it was; nothing where there is none.
+    /// Removes the last summary: its messages are sent again. Returns their number, or `None` without a summary.
     pub(in crate::agent) fn undo_summary(&mut self) -> Result<Option<usize>, SessionError> {
         let Some(upto) = self.last_summary().map(|summary| summary.upto) else { return Ok(None) };
         self.append(SessionRecord::SummaryUndone)?;
         if self.first_loaded > 0 {
-            // The messages that it replaces were not read.
+            // The messages that the summary replaced were not read.
             self.reload()?;
         } else {
             self.summaries.pop();
@@ -195,13 +196,13 @@ impl Conversation {
         Ok(Some(upto))
     }
 
-    /// What the model no longer has before it, it has not seen.
+    /// Content that left the model's context counts as not seen.
     pub(in crate::agent) fn evict(&mut self, evicted: EvictedContent, services: &SharedServices) {
         self.reads.evict(evicted, &self.transcript, services);
     }
 
-    /// What is shown now is shown in the turn that begins next, or in the last one where that goes on. A turn begins with
-    /// what the person says.
+    /// From now on, reads are recorded for the turn that begins next, or for the last turn if it continues. A turn
+    /// begins with a message of the person.
     pub(in crate::agent) fn begin_reads(&self, start: Option<&TurnStart>, services: &SharedServices) {
         let said = self.transcript.user_message_count();
         let turn = if matches!(start, Some(TurnStart::Retry)) { said.max(1) } else { said + 1 };

@@ -1,4 +1,4 @@
-//! The conversation: its messages and their session, and what the model has seen and was sent of everything else.
+//! The conversation: its messages and their session, and a record of what the model has seen and received.
 
 pub(super) mod log;
 pub(super) mod model_switch;

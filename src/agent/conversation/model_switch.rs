@@ -1,11 +1,11 @@
-//! What of a conversation another model cannot have, as one sentence for the person. The session keeps all of it, and
-//! it is sent again as soon as its own model is back.
+//! The parts of a conversation that another model cannot get, as one sentence for the person. The session stores all of
+//! them, and they are sent again as soon as their own model is back.
 
 use crate::agent::request::reduce::images::takes;
 use crate::conversation::{AssistantBlock, Image, Message, Part};
 use crate::provider::ModelSpec;
 
-/// What stays behind when `model` continues the conversation over `wire`; nothing where all of it goes along.
+/// What is not sent when `model` continues the conversation over `wire`; `None` if everything is sent.
 pub(in crate::agent) fn lost_on_switch(
     messages: &[Message],
     model: &ModelSpec,
@@ -38,7 +38,7 @@ pub(in crate::agent) fn lost_on_switch(
     if lost.is_empty() { None } else { Some(lost.join("; ")) }
 }
 
-/// The wire format of the proof that a block of reasoning has.
+/// The wire format of the proof of a reasoning block.
 fn proof_of(block: &AssistantBlock) -> Option<&str> {
     match block {
         AssistantBlock::Thinking(thinking) if thinking.signature.is_some() || thinking.redacted.is_some() => {
@@ -48,7 +48,7 @@ fn proof_of(block: &AssistantBlock) -> Option<&str> {
     }
 }
 
-/// How many pictures, or PDFs, of a message `model` does not take.
+/// How many pictures, or PDFs, of a message `model` does not accept.
 fn count(message: &Message, model: &ModelSpec, word: &str) -> usize {
     let left = |image: &&Image| image.word() == word && !takes(model, image);
     let count = |parts: &[Part]| parts.iter().filter_map(Part::as_image).filter(left).count();

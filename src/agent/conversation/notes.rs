@@ -1,5 +1,4 @@
-//! Reading placet's own notes out of a conversation. They are values, and only values are looked at: what a text says is
-//! never asked.
+//! Reads placet's own notes from a conversation. Notes are values, and only values are read: texts are never searched.
 
 use crate::conversation::{Message, Note, Part, words_of};
 use crate::permission::Mode;
@@ -14,7 +13,7 @@ pub(in crate::agent) fn mode_in(note: &Note) -> Option<Mode> {
     Mode::ALL.into_iter().find(|mode| mode.name() == name)
 }
 
-/// The instructions that `note` gave; empty where it said that there are none any more.
+/// The instructions that `note` gave; empty if it reported that there are no instructions any more.
 pub(in crate::agent) fn instructions_in(note: &Note) -> Option<&str> {
     match note {
         Note::Instructions { text, .. } => Some(text),
@@ -28,7 +27,7 @@ pub(in crate::agent) fn newest_first(messages: &[Message]) -> impl Iterator<Item
     messages.iter().rev().flat_map(|message| message.parts().rev().filter_map(Part::as_note))
 }
 
-/// What a model reads of a message that it did not write.
+/// The text of a message that the model did not write, as the model reads it.
 pub(in crate::agent) fn words_in(message: &Message) -> String {
     match message {
         Message::User { parts } => words_of(parts),

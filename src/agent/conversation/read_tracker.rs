@@ -1,11 +1,11 @@
-//! What the model has seen, kept in step with what it still has before it.
+//! What the model has seen, in step with what its context still contains.
 
 use crate::agent::request::evicted::EvictedContent;
 use crate::agent::services::SharedServices;
 use crate::conversation::{AssistantMessage, CallId, Message, Transcript};
 use std::collections::HashSet;
 
-/// Results and attached files that have left the model's view, each handled once.
+/// Results and attached files that have left the model's context, each handled once.
 #[derive(Default)]
 pub(in crate::agent) struct ReadTracker {
     evicted_results: HashSet<CallId>,
@@ -13,12 +13,12 @@ pub(in crate::agent) struct ReadTracker {
 }
 
 impl ReadTracker {
-    /// The file is attached once more: it is before the model again.
+    /// The file is attached once more: the model has it again.
     pub(in crate::agent) fn attach(&mut self, path: &str) {
         self.evicted_files.remove(path);
     }
 
-    /// What the model no longer has before it, it has not seen: edits of such lines must read them again.
+    /// Content that left the model's context counts as not seen: before an edit, the model must read such lines again.
     pub(super) fn evict(
         &mut self,
         evicted: EvictedContent,
@@ -41,7 +41,7 @@ impl ReadTracker {
             _ => None,
         });
         for call in answers.flat_map(AssistantMessage::calls).filter(|call| new.contains(&call.id)) {
-            // Whatever a surface calls its tools.
+            // Whatever the tool set calls its tools.
             match services.registry.judged_as(&call.name, &call.input).as_str() {
                 "read_file" => {
                     let touched = services.registry.touches(&call.name, &call.input);
@@ -49,8 +49,7 @@ impl ReadTracker {
                         services.ledger().forget(&at.path);
                     }
                 }
-                // A search shows lines of many files, and which ones is not recorded: all files count as
-                // unread.
+                // A search shows lines of many files, and which ones is not recorded: all files count as unread.
                 "search_contents" => services.ledger().drop_all(),
                 _ => {}
             }

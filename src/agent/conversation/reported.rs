@@ -1,5 +1,5 @@
-//! What the model was already sent of what surrounds the conversation: the mode, the project's instructions, background
-//! commands. Only what is new is sent, as notes in a message, so that what was sent once is sent the same way ever after.
+//! What the model already knows of the surroundings of the conversation: the mode, the project's instructions,
+//! background commands. Only news are sent, as notes in a message, and so earlier messages never change.
 
 use super::log::Conversation;
 use super::notes::{mode_in, mode_note, newest_first};
@@ -21,9 +21,9 @@ pub(in crate::agent) struct ReportedState {
 }
 
 impl ReportedState {
-    /// What the model was sent is in the transcript: sending it again would only cost tokens.
+    /// The transcript contains what the model was sent: sending it again would only cost tokens.
     pub(in crate::agent) fn restore(&mut self, conversation: &Conversation) {
-        // What was sent before the last summary, and still holds, is in it.
+        // The last summary contains what was sent before it and still applies.
         let summary = conversation.last_summary();
         let sent = || {
             let earlier = summary.into_iter().flat_map(|s| s.notes.iter().rev());
@@ -33,13 +33,13 @@ impl ReportedState {
         self.instructions.recall(sent());
     }
 
-    /// placet was closed in the meantime. Returns true where jobs ended with it.
+    /// Called after placet was closed. Returns true if jobs ended with it.
     pub(in crate::agent) fn find_lost_jobs(&mut self, conversation: &Conversation) -> bool {
         self.lost_jobs = lost_jobs(conversation.unsummarized());
         !self.lost_jobs.is_empty()
     }
 
-    /// What the model must know besides what the person says.
+    /// What the model must know in addition to the person's message.
     pub(in crate::agent) fn notes(&mut self, services: &SharedServices, events: &TurnEvents) -> Vec<Part> {
         let mut notes = Vec::new();
         let workspace = &services.env.workspace;
@@ -80,7 +80,7 @@ impl ReportedState {
     }
 }
 
-/// Background commands that ended since the model was last told of one. The person sees them too.
+/// Background commands whose end was not reported to the model yet. The person sees them too.
 fn ended_jobs(services: &SharedServices, events: &TurnEvents) -> Vec<Part> {
     if services.subagents.is_child {
         return Vec::new();
@@ -97,7 +97,7 @@ fn ended_jobs(services: &SharedServices, events: &TurnEvents) -> Vec<Part> {
     env.jobs.news_for_model(view).into_iter().map(Note::JobEnded).map(clean).collect()
 }
 
-/// The background commands that were started in these messages and are not known to have ended: they ended with placet.
+/// The background commands that were started in these messages and have no reported end: they ended with placet.
 fn lost_jobs(messages: &[Message]) -> Vec<u32> {
     let mut running: BTreeSet<u32> = BTreeSet::new();
     for message in messages {
@@ -113,7 +113,7 @@ fn lost_jobs(messages: &[Message]) -> Vec<u32> {
         for note in newest_first(std::slice::from_ref(message)) {
             match note {
                 Note::JobEnded(JobEnd { job, .. }) => drop(running.remove(job)),
-                // The model knows already.
+                // The model already knows about these jobs.
                 Note::JobsLost { jobs } => running.retain(|job| !jobs.contains(job)),
                 _ => {}
             }

@@ -1,8 +1,8 @@
-//! What the model sees: the fixed prefix, and a conversation that fits its window.
+//! The request to the model: the fixed prefix, and a conversation that fits the window.
 //!
-//! The system prompt and the tools never change within a session, so that provider caches hold. When the
-//! conversation is too long it is shortened locally, so that no state exists in which only starting over helps; how is
-//! in [`super::reduce`].
+//! The system prompt and the tools never change within a session, so that provider caches remain valid. A conversation
+//! that is too long is shortened locally, so that no state exists in which only a new start helps; [`super::reduce`]
+//! does this.
 
 use super::evicted::EvictedContent;
 use super::reduce::images::RequestImages;
@@ -21,25 +21,25 @@ pub(in crate::agent) struct ModelContext {
     pictures: RequestImages,
     refused: RejectedContent,
     scratchpads: Option<Arc<Scratchpads>>,
-    /// The most that may be sent, in tokens as estimated here; learned when a server says that a request was too long.
+    /// The most that may be sent, in estimated tokens; learned when a server reports that a request was too long.
     most: Option<f64>,
-    /// The window as the server reported it, where it is smaller than what is known of the model.
+    /// The window as the server reported it, if it is smaller than the known window of the model.
     reported_window: Option<u64>,
     last: RequestSize,
 }
 
-/// The size of the last request: as estimated here, and the room it asked for.
+/// The size of the last request: its estimate, and the room that it had.
 #[derive(Clone, Copy, Default)]
 struct RequestSize {
     estimate: f64,
     max_output: u64,
 }
 
-/// A request, and what had to be left out of it, in sentences for the person.
+/// A request, and what was omitted from it, in sentences for the person.
 pub(in crate::agent) struct BuiltRequest {
     pub(in crate::agent) request: ModelRequest,
     pub(in crate::agent) notes: Vec<String>,
-    /// What the model no longer has before it, or not as it was.
+    /// What is no longer in the model's context, or no longer complete.
     pub(in crate::agent) out_of_view: EvictedContent,
 }
 
@@ -61,7 +61,7 @@ impl ModelContext {
         &self.system
     }
 
-    /// What a request is built with besides the messages: the session's pictures, and results that were kept whole.
+    /// The sources of a request in addition to the messages: the session's pictures, and results that are stored whole.
     pub(in crate::agent) fn set_sources(
         &mut self,
         store: Option<SessionStore>,
@@ -71,12 +71,12 @@ impl ModelContext {
         self.scratchpads = Some(scratchpads);
     }
 
-    /// An answer came to the last request.
+    /// The last request was answered.
     pub(in crate::agent) fn answered(&mut self) {
         self.refused.answered();
     }
 
-    /// What was sent is another list of messages from now on.
+    /// From now on another list of messages is sent.
     pub(in crate::agent) fn reset_rejected(&mut self) {
         self.refused.begin_anew();
     }
@@ -85,12 +85,13 @@ impl ModelContext {
         self.refused.can_leave_out(messages)
     }
 
-    /// The provider refused something in the messages: says what is left out for it, if anything more can be.
+    /// The provider refused something in the messages. Returns a description of what is omitted for it, if anything
+    /// more can be omitted.
     pub(in crate::agent) fn leave_out(&mut self, messages: &[Message]) -> Option<String> {
         self.refused.leave_out(messages)
     }
 
-    /// Another model: what was learned of the last one's window, and what it refused, says nothing of it.
+    /// For another model: the learned window of the last model, and what it refused, are useless now.
     pub(in crate::agent) fn reset_for_model(&mut self) {
         (self.most, self.reported_window) = (None, None);
         self.refused.forget();
@@ -101,7 +102,8 @@ impl ModelContext {
         self.pictures.withhold(hash, reason);
     }
 
-    /// The pictures that would be sent as they stand: those that came since the last answer, or all where none did.
+    /// The pictures that the next request would contain: those that came since the last answer, or all of them if none
+    /// did.
     pub(in crate::agent) fn suspect_images(&self, messages: &[Message]) -> Vec<(String, String)> {
         let new = self.sent_images(messages.get(self.refused.answered_messages()..).unwrap_or_default());
         if new.is_empty() { self.sent_images(messages) } else { new }
@@ -116,7 +118,7 @@ impl ModelContext {
         all.filter(|i| seen.insert(i.hash.clone())).map(|i| (i.hash.clone(), i.describe())).collect()
     }
 
-    /// Leaves out the tool at `at` for the rest of the session and returns its name.
+    /// Omits the tool at `at` for the rest of the session and returns its name.
     pub(in crate::agent) fn drop_tool(&mut self, at: usize) -> Option<String> {
         let name = self.tools.get(at)?.name.clone();
         self.tools =
@@ -124,12 +126,13 @@ impl ModelContext {
         Some(name)
     }
 
-    /// The server said that the last request was too long, perhaps with its figures: the next one will be smaller.
+    /// The server reported that the last request was too long, perhaps with its figures: the next request will be
+    /// smaller.
     pub(in crate::agent) fn reduce_limit(&mut self, message: &str, model: &ModelSpec) {
         let reported: Vec<u64> = figures(message).into_iter().filter(|n| *n > 500).collect();
         let smallest = reported.iter().copied().min().filter(|n| *n < model.window);
         let most = match (reported.iter().copied().max(), reported.iter().copied().min()) {
-            // What it counted and what it allows: what was estimated is corrected by the two.
+            // The server's count and its limit together correct the estimate.
             (Some(counted), Some(limit)) if counted > limit => {
                 self.reported_window = smallest.or(self.reported_window);
                 let room = limit.saturating_sub(self.output_room(model, self.last.max_output));
@@ -140,8 +143,7 @@ impl ModelContext {
                 self.reported_window = smallest;
                 limit.saturating_sub(self.output_room(model, self.last.max_output)) as f64 * 0.5
             }
-            // Nothing is reported: well below a third, question and answer together, fits most windows at
-            // once.
+            // The server reports nothing: well below a third, question and answer together, fits most windows at once.
             _ => {
                 let total = self.last.estimate + self.last.max_output as f64;
                 self.reported_window = Some((total * 0.3) as u64);
@@ -152,7 +154,7 @@ impl ModelContext {
         self.most = Some(most.min(self.last.estimate * 0.9));
     }
 
-    /// The tokens of an answer that leave room for the question.
+    /// How many tokens of an answer leave room for the question.
     fn output_room(&self, model: &ModelSpec, wanted: u64) -> u64 {
         match self.reported_window {
             Some(window) => wanted.min(window / 4),
@@ -161,7 +163,7 @@ impl ModelContext {
         .max(256)
     }
 
-    /// Builds the request. `messages` is left as it is; what is cut is cut from a copy.
+    /// Builds the request. `messages` does not change; cuts are made in a copy.
     pub(in crate::agent) fn build(
         &mut self,
         messages: &[Message],
@@ -175,12 +177,12 @@ impl ModelContext {
         let max_output = self.output_room(model, max_output);
         let fixed = tokens(self.fixed_bytes());
         let window = self.reported_window.unwrap_or(model.window).min(model.window);
-        // The estimate is rough: 5 % of the window stay free for its error.
+        // The estimate is rough: 5 % of the window remain free for its error.
         let room = (window.saturating_sub(max_output) as f64) * 0.95;
         let budget = self.most.map_or(room, |most| most.min(room)) - fixed;
         let is_kept = |name: &str| self.scratchpads.as_ref().is_some_and(|pads| pads.contains(name));
         let cut = shorten(&mut copy, budget.max(200.0), &is_kept);
-        // Only after shortening: pictures that were left out need not be read from the session.
+        // Only after shortening: pictures that were omitted need not be read from the session.
         self.pictures.read(&mut copy, &unread, model, &mut notes);
         if cut > 0 {
             notes.push(format!("the conversation is longer than the model's window: {} left out of the request (the session keeps them)", match cut { 1 => "1 older part was".into(), cut => format!("{cut} older parts were") }));
@@ -202,14 +204,14 @@ impl ModelContext {
         BuiltRequest { request, notes, out_of_view }
     }
 
-    /// How many tokens there are for messages, as estimated here.
+    /// How many estimated tokens there are for messages.
     pub(in crate::agent) fn room(&self, model: &ModelSpec, max_output: u64) -> f64 {
         let window = self.reported_window.unwrap_or(model.window).min(model.window);
         let room = window.saturating_sub(self.output_room(model, max_output)) as f64;
         (self.most.map_or(room, |most| most.min(room)) - tokens(self.fixed_bytes())).max(200.0)
     }
 
-    /// What the last request was estimated at, to compare with what the provider counted.
+    /// The estimate of the last request, for a comparison with the provider's count.
     pub(in crate::agent) fn last_estimate(&self) -> f64 {
         self.last.estimate
     }

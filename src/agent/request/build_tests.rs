@@ -78,7 +78,7 @@ fn a_conversation_that_fits_is_sent_as_it_is() {
     assert_eq!(built.notes, Vec::<String>::new());
 }
 
-/// A server that counts twice the tokens estimated here, with a tenth of the window assumed.
+/// A server that counts twice the estimated tokens, with a tenth of the assumed window.
 #[test]
 fn a_second_attempt_fits_a_window_that_was_not_known() {
     let messages = long(3, 6, 9_000);
@@ -152,7 +152,7 @@ fn a_result_that_is_left_out_points_to_where_it_is_or_to_the_call_that_gave_it()
     let command = r#"{"command":"cargo test"}"#;
     let long = format!(r#"{{"content":"{}"}}"#, "é".repeat(300));
     let filler = "words ".repeat(500);
-    // What a result says of itself is not asked.
+    // The text of a result is not evaluated.
     let said = "[900 lines, 60000 bytes: too long to show whole; all of it is in the scratchpad `run_command-output`.]\n";
     let stored = |name: &str| vec![CallFact::StoredIn { scratchpad: name.into() }];
     for (id, name, input, facts) in [

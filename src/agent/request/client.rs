@@ -1,5 +1,5 @@
-//! The way to the model: who answers, what a request is built from, and what requests cost. Every request goes out here,
-//! so that none is left uncounted.
+//! The connection to the model: the provider, the parts of a request, and the cost of requests. Every request goes
+//! through this module, so that every request is counted.
 
 use super::build::{BuiltRequest, ModelContext};
 use crate::agent::config::ActiveModel;
@@ -26,7 +26,7 @@ impl ModelClient {
         self.context.build(&conversation.sent(), &self.model.spec, self.model.max_output)
     }
 
-    /// Another model from the next request on.
+    /// Uses another model from the next request on.
     pub(in crate::agent) fn switch(&mut self, model: ActiveModel) {
         self.context.reset_for_model();
         self.model = model;
@@ -39,7 +39,7 @@ impl ModelClient {
         }
     }
 
-    /// Sends a request: what comes of it is counted, also when it breaks off or is stopped.
+    /// Sends a request and counts its cost, also if it breaks off or is stopped.
     pub(in crate::agent) fn send(
         &mut self,
         request: ModelRequest,
@@ -52,7 +52,7 @@ impl ModelClient {
         self.model.provider.answer(request, cancel)
     }
 
-    /// Observes what comes of the request.
+    /// Observes the events of the request.
     pub(in crate::agent) fn observe(
         &mut self,
         event: &StreamEvent,
@@ -67,7 +67,7 @@ impl ModelClient {
         self.costs.observe(event);
     }
 
-    /// The answer is whole: it is counted as its provider did, or as it last did while it came.
+    /// The answer is complete: counts it as its provider did at the end, or in its last report.
     pub(in crate::agent) fn close(
         &mut self,
         answer: &AssistantMessage,
@@ -76,20 +76,20 @@ impl ModelClient {
     ) {
         let open = self.costs.take_open().unwrap_or_default();
         let usage = if answer.usage.is_zero() { open.usage } else { answer.usage };
-        // A call that the person typed is answered by nobody.
+        // A call that the person typed is not answered by a provider.
         if !usage.is_zero() || self.model.provider.wire().is_some() {
             self.count((&answer.provider, &answer.model), usage, conversation, events);
         }
     }
 
-    /// The answer broke off, or was stopped: what is known of it is counted.
+    /// The answer broke off, or was stopped: counts what is known of it.
     pub(in crate::agent) fn settle(&mut self, conversation: &mut Conversation, events: &TurnEvents) {
         if let Some(open) = self.costs.take_unfinished() {
             self.count((&open.fallback, ""), open.usage, conversation, events);
         }
     }
 
-    /// Adds what a request cost, here and in the session.
+    /// Adds the cost of a request, here and in the session.
     fn count(
         &mut self,
         by: (&str, &str),
@@ -111,7 +111,7 @@ impl ModelClient {
         self.report_usage(None, events);
     }
 
-    /// Counts what sub-agents cost since it was last counted.
+    /// Counts the cost of sub-agents since the last count.
     pub(in crate::agent) fn count_subagents(&mut self, conversation: &mut Conversation, events: &TurnEvents) {
         let costs = &mut self.costs;
         let has_costs = self.subagents.count_costs(|cost| {
@@ -125,7 +125,7 @@ impl ModelClient {
         }
     }
 
-    /// Reports what the session cost, with what the open answer has cost so far.
+    /// Reports the cost of the session, including the open answer until now.
     pub(in crate::agent) fn report_usage(&mut self, open: Option<TokenUsage>, events: &TurnEvents) {
         let mut total = self.costs.session.usage;
         total += open.unwrap_or_default();

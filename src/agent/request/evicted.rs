@@ -1,9 +1,9 @@
-//! What the model no longer has before it: results that were cut or left out, and files that the person attached.
+//! What is no longer in the model's context: results that were cut or omitted, and files that the person attached.
 
 use crate::conversation::{CallId, CallResult, Message, Note, Part};
 use std::collections::{HashMap, HashSet};
 
-/// What has left the model's view: results, and files that the person attached.
+/// Content that has left the model's context: results, and files that the person attached.
 #[derive(Debug, Default)]
 pub(in crate::agent) struct EvictedContent {
     pub(in crate::agent) calls: Vec<CallId>,
@@ -11,7 +11,7 @@ pub(in crate::agent) struct EvictedContent {
 }
 
 impl EvictedContent {
-    /// What was in `all` and is not in `sent`.
+    /// The content of `all` that is not in `sent`.
     pub(in crate::agent) fn between(all: &[Message], sent: &[Message]) -> EvictedContent {
         let still: HashSet<&str> = attached(sent).collect();
         let gone = attached(all).filter(|path| !still.contains(path));
@@ -24,7 +24,7 @@ fn attached(messages: &[Message]) -> impl Iterator<Item = &str> {
     said.filter_map(attached_path)
 }
 
-/// The file that the next part holds.
+/// The path of the file in the next part.
 pub(in crate::agent) fn attached_path(part: &Part) -> Option<&str> {
     match part.as_note()? {
         Note::AttachedFile { path } => Some(path),
@@ -32,7 +32,7 @@ pub(in crate::agent) fn attached_path(part: &Part) -> Option<&str> {
     }
 }
 
-/// The results of `all` that are not in `sent`, or no longer whole.
+/// The results of `all` that are not in `sent`, or no longer complete.
 fn lost(all: &[Message], sent: &[Message]) -> Vec<CallId> {
     fn results(messages: &[Message]) -> impl Iterator<Item = &CallResult> {
         messages.iter().flat_map(|m| match m {

@@ -1,4 +1,4 @@
-//! From the conversation to a request that fits the model: built, measured, reduced where it must be, sent and counted.
+//! From the conversation to a request that fits the model: build, measure, reduce if necessary, send and count.
 
 pub(super) mod build;
 pub(super) mod client;

@@ -1,4 +1,4 @@
-//! What fills the model's window: by part, as estimated, corrected by what the provider counted last.
+//! The use of the model's window by part: estimates, corrected by the provider's last count.
 
 use super::client::ModelClient;
 use super::weight::{BYTES_PER_TOKEN, estimate, part_weight, tokens, weight};
@@ -6,34 +6,34 @@ use crate::agent::conversation::log::Conversation;
 use crate::conversation::{AssistantBlock, Message, Note, Part};
 use std::collections::BTreeMap;
 
-/// One kind of thing in the window.
+/// One kind of content in the window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UsagePart {
     pub name: String,
     pub tokens: u64,
-    /// How many there are: messages, results, pictures.
+    /// The number of messages, results or pictures.
     pub count: usize,
-    /// What would make room.
+    /// The action that would make room.
     pub hint: Option<&'static str>,
 }
 
-/// The window and what is in it.
+/// The window and its content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextUsage {
     pub window: u64,
-    /// Kept free for the answer.
+    /// Tokens that are reserved for the answer.
     pub answer: u64,
-    /// As the provider counted the last request; 0 before the first.
+    /// The provider's count of the last request; 0 before the first.
     pub counted: u64,
     pub shares: Vec<UsagePart>,
-    /// Messages that stand behind the summary, and are not sent.
+    /// Messages that the summary replaces in requests.
     pub summed_up: usize,
 }
 
-/// Of the room that is left in the window, what one result may take.
+/// The share of the remaining room in the window that one result may take.
 const SHARE: f64 = 1.0 / 3.0;
 
-/// What the provider counted last against what was estimated then: what is estimated now is corrected by it.
+/// The ratio of the provider's last count to the estimate of that request; it corrects the present estimate.
 fn correction(client: &ModelClient) -> f64 {
     match (client.costs.last_prompt, client.context.last_estimate()) {
         (prompt, last) if prompt > 0 && last > 0.0 => (prompt as f64 / last).clamp(0.5, 3.0),
@@ -41,7 +41,7 @@ fn correction(client: &ModelClient) -> f64 {
     }
 }
 
-/// What is in the window, and all that may be, in tokens as the provider counts them.
+/// The tokens in the window, and the most possible, as the provider counts tokens.
 fn used_and_whole(client: &ModelClient, conversation: &Conversation) -> (f64, f64) {
     let room = client.context.room(&client.model.spec, client.model.max_output);
     let (system, tools) = client.context.fixed();
@@ -55,10 +55,10 @@ pub(in crate::agent) fn fullness(client: &ModelClient, conversation: &Conversati
     used / whole
 }
 
-/// How many bytes each result that comes now may have: a share of what is left.
+/// How many bytes each new result may have: a share of the remaining room.
 pub(in crate::agent) fn room_for_results(client: &ModelClient, conversation: &Conversation) -> usize {
     let (used, whole) = used_and_whole(client, conversation);
-    // Where the provider counts less than is estimated, results may count more.
+    // If the provider counts less than the estimate, results may be longer.
     let correction = correction(client);
     let used = used / correction.min(1.0);
     ((whole - used).max(0.0) / correction.max(1.0) * BYTES_PER_TOKEN * SHARE) as usize

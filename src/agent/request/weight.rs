@@ -1,4 +1,4 @@
-//! How many tokens a text, a part or a message has, as estimated here. What the provider counts corrects it.
+//! The estimated tokens of a text, a part or a message. The provider's count corrects the estimate.
 
 use crate::conversation::{AssistantBlock, Message, Part};
 

@@ -1,5 +1,5 @@
-//! Answers without an answer: no text and no call. Local reasoning models end so now and then, and a person who sees
-//! nothing takes it for success.
+//! Answers without content: no text and no call. Local reasoning models sometimes end with such an answer, and a person
+//! who sees nothing takes it for success.
 
 use crate::conversation::{AssistantBlock, AssistantMessage, StopReason};
 use std::fmt;
@@ -8,14 +8,14 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EmptyAnswer {
     Empty,
-    /// Nothing but reasoning.
+    /// Only reasoning.
     Reasoning,
-    /// The output limit came before the first text.
+    /// The answer reached the output limit before its first text.
     AtLimit,
 }
 
 impl EmptyAnswer {
-    /// What is wrong with `answer`, if it says nothing although the model was not stopped by a refusal.
+    /// What is wrong with `answer` if it has no content and the model did not refuse.
     pub(in crate::agent) fn of(answer: &AssistantMessage) -> Option<EmptyAnswer> {
         let says = answer.blocks.iter().any(|block| match block {
             AssistantBlock::Text { text } => !text.trim().is_empty(),
@@ -32,7 +32,7 @@ impl EmptyAnswer {
         }
     }
 
-    /// True where asking once more may help.
+    /// True if a second request may help.
     pub(in crate::agent) fn is_retryable(self) -> bool {
         self != EmptyAnswer::AtLimit
     }

@@ -1,4 +1,4 @@
-//! How a turn ended, and the words for it: every face says the same.
+//! How a turn ended, and the text for it: every user interface shows the same text.
 
 use super::empty_answer::EmptyAnswer;
 use crate::provider::ProviderError;
@@ -11,24 +11,24 @@ pub enum TurnEnding {
     /// The answer stopped at the model's output limit.
     CutAtLimit,
     Refused,
-    /// There was neither text nor a call in the answer, nor in the one after a nudge.
+    /// The answer has neither text nor a call, and neither has the answer after a nudge.
     NoAnswer(EmptyAnswer),
     Interrupted,
-    /// The most requests one turn may make were made.
+    /// The turn made as many requests as a turn may make.
     TooManyRounds(u32),
-    /// The same failing call was repeated, and nobody said to go on.
+    /// The same failing call was repeated, and the person did not agree to continue.
     Stuck {
         tool: String,
         times: u32,
     },
-    /// An answer said the same text over and over.
+    /// An answer repeated the same text.
     RepeatedText {
         times: u32,
     },
     Failed(ProviderError),
-    /// The session could not be written, so nothing more was done.
+    /// The session could not be written, and so nothing more was done.
     Unsaved(String),
-    /// A hook of the person's, or the classification, stopped it before anything was sent.
+    /// One of the person's hooks, or the classification, stopped the turn before anything was sent.
     Blocked {
         why: String,
         hint: Option<String>,
@@ -36,7 +36,7 @@ pub enum TurnEnding {
 }
 
 impl TurnEnding {
-    /// The sentence and the hint; nothing where the turn simply ended.
+    /// The sentence and the hint; `None` if the turn ended normally.
     pub fn words(&self) -> Option<(String, Option<String>)> {
         let retry = || Some("/retry sends the message again; finished calls are kept".to_string());
         Some(match self {
@@ -68,10 +68,10 @@ impl TurnEnding {
     }
 }
 
-/// Nothing here gives the conversation up: what was said stays.
+/// No hint asks the person to give up the conversation: its messages remain.
 const LONG: &str = "/compact summarizes the conversation; or choose a model with a larger window with /model, or attach less; then /retry";
 
-/// A server that wants to be left alone for longer is not asked again at once.
+/// A server that asks for a longer pause than this is not asked again at once.
 const SOON: Duration = Duration::from_secs(60);
 
 fn hint_for(error: &ProviderError) -> Option<String> {

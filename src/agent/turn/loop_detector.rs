@@ -1,17 +1,17 @@
-//! Loop guards: they tell the model first and then ask the person; they never halt useful work on their own.
+//! Loop guards: they warn the model first and then ask the person; they never stop useful work on their own.
 //!
-//! Results are compared by what the tool recorded of them without what changes by itself ([`CallFact::Same`]), else by their
-//! text; what an answer says over and over is watched by [`super::repetition`].
+//! Results are compared by the digest that the tool recorded without changing parts ([`CallFact::Same`]), or else by
+//! their text. [`super::repetition`] finds text that an answer repeats.
 
 use crate::conversation::{CallFact, CallResult, ToolCall, text_of};
 
-/// Watches for the same call with the same result.
+/// Detects the same call with the same result.
 #[derive(Debug)]
 pub(in crate::agent) struct LoopDetector {
-    /// So often in a row it asks; 0 never does.
+    /// After so many repetitions in a row it asks; 0 never asks.
     limit: u32,
     last: Vec<(u64, u32)>,
-    /// What this answer called already: calls side by side are no loop, however alike.
+    /// The calls of this answer until now: equal calls within one answer are not a loop.
     round: Vec<u64>,
 }
 
@@ -22,7 +22,7 @@ pub(in crate::agent) enum LoopVerdict {
     Ask(u32),
 }
 
-/// How many different calls are remembered, so that a loop of two or three calls is seen as well.
+/// How many different calls are remembered, to detect loops of two or three calls as well.
 const REMEMBERED: usize = 4;
 
 impl LoopDetector {
@@ -35,7 +35,7 @@ impl LoopDetector {
         self.round.clear();
     }
 
-    /// Everything starts again: the person said to go on.
+    /// Starts again: the person agreed to continue.
     pub(in crate::agent) fn forget(&mut self) {
         *self = LoopDetector::new(self.limit);
     }
@@ -58,7 +58,7 @@ impl LoopDetector {
         if self.last.len() > REMEMBERED {
             self.last.remove(0);
         }
-        // Told at half the way, and at least once before it asks wherever there is room for that.
+        // The model is warned after half of the limit, and if possible at least once before the person is asked.
         let tell = self.limit.div_ceil(2).max(2);
         match times {
             // A single call is not a loop, even with a limit of 1.

@@ -1,11 +1,11 @@
-//! One turn as a pure machine: inputs in, effects out. No I/O, no clock, no async; total over every input in every
-//! state, so that its promises can be tested as a table:
+//! One turn as a pure state machine: inputs in, effects out. No I/O, no clock, no async; defined for every input in
+//! every state, so that its guarantees can be tested as a table:
 //!
-//! - what was said is saved before anything acts on it;
+//! - a message is saved before anything acts on it;
 //! - a call is planned only after the earlier calls of its answer that it conflicts with have run;
 //! - every call is answered, in the order of the calls, before the next request, also after an interrupt;
-//! - what the person says meanwhile comes after those answers, and is saved before the request that carries it;
-//! - a half-received answer never runs a call.
+//! - a message that the person writes meanwhile comes after those answers, and is saved before the request with it;
+//! - an incomplete answer never runs a call.
 
 use super::empty_answer::EmptyAnswer;
 use super::ending::TurnEnding;
@@ -22,25 +22,25 @@ use crate::tools::TouchedPaths;
 #[derive(Clone, Debug)]
 pub enum TurnInput {
     Said(Vec<Part>),
-    /// The same, where no model answers: the person wrote a call out, and its result may well be empty.
+    /// The same without a model: the person typed a call, whose result may be empty.
     Typed(Vec<Part>),
-    /// Ask again with what is there: after a failure, on the person's word.
+    /// Repeat the request with the present conversation: after a failure, if the person asks for it.
     Retry,
-    /// Anything the provider sends before it is finished.
+    /// An event from the provider before it is finished.
     Streamed(StreamEvent),
-    /// The answer is whole. `touches` has one entry for each of its calls, in order.
+    /// The answer is complete. `touches` has one entry for each of its calls, in order.
     Answered {
         answer: AssistantMessage,
         touches: Vec<TouchedPaths>,
     },
     Failed(ProviderError),
-    /// The call was planned and decided: it may run.
+    /// The call was planned and approved: it may run.
     Cleared(CallId),
     /// The call ended: it ran, failed, was refused or was stopped.
     Ended(CallResult),
     /// The person's answer to [`TurnEffect::AskLoop`].
     LoopAnswered(LoopAnswer),
-    /// The answer to [`TurnEffect::Listen`]: what the person said meanwhile, if anything.
+    /// The answer to [`TurnEffect::Listen`]: what the person wrote meanwhile, if anything.
     Heard(Vec<Part>),
     Interrupted,
 }
@@ -55,17 +55,17 @@ pub enum LoopAnswer {
 pub enum TurnEffect {
     Save(Message),
     Request,
-    /// Another request of this turn is due: does the person want to say something first? Answer with `Heard`.
+    /// Another request of this turn is next: does the person want to add something first? Answer with `Heard`.
     Listen,
-    /// Change what the next request carries, so that it is not rejected for the same reason.
+    /// Change the next request so that it is not rejected for the same reason.
     Repair(TurnRepair),
-    /// Plan the call, decide, ask if need be; answer with `Cleared` or `Ended`.
+    /// Plan the call, decide, ask if necessary; answer with `Cleared` or `Ended`.
     Check(ToolCall),
-    /// Run the plan that was cleared; answer with `Ended`.
+    /// Run the approved plan; answer with `Ended`.
     Run(CallId),
     /// Stop the stream, open questions and running calls.
     Cancel,
-    /// The same call came again and again: ask the person whether to go on.
+    /// The same call was repeated: ask the person whether to continue.
     AskLoop {
         tool: String,
         times: u32,
@@ -103,16 +103,16 @@ enum CallStage {
     Done(CallResult),
 }
 
-/// What one turn may not go beyond; 0 means no bound.
+/// The limits of one turn; 0 means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TurnLimits {
     /// Requests.
     pub rounds: u32,
-    /// The same again: a call with its result, a text within an answer.
+    /// Repetitions: of a call with its result, or of a text within an answer.
     pub repeats: u32,
 }
 
-/// The machine. One value serves a whole session; [`Turn::handle`] is its only way in.
+/// The state machine. One value serves a whole session; [`Turn::handle`] is its only entry point.
 #[derive(Debug)]
 pub struct Turn {
     state: TurnState,
@@ -122,20 +122,20 @@ pub struct Turn {
     rounds: u32,
     bounds: TurnLimits,
     repairs: u32,
-    /// Answers of this turn that broke off and were gone on with.
+    /// How many answers of this turn broke off and were continued.
     resumed: u32,
-    /// Answers of this turn that said nothing and were asked for again.
+    /// How many empty answers of this turn were followed by a nudge.
     nudged: u32,
     nudges: u32,
     stopping: bool,
 }
 
-/// How often one turn tries to mend a rejected request.
+/// How often one turn repairs a rejected request.
 const MAX_REPAIRS: u32 = 3;
-/// How many answers of one turn may break off before the person is left to say what is next.
+/// How many answers of one turn may break off before the turn ends and the person decides.
 const MAX_RESUMED: u32 = 2;
 
-/// How many answers of one turn that say nothing are asked for again.
+/// How many empty answers of one turn may be followed by a nudge.
 const MAX_NUDGED: u32 = 1;
 
 impl Turn {
@@ -159,7 +159,7 @@ impl Turn {
         matches!(self.state, TurnState::Idle)
     }
 
-    /// What has arrived of the answer now streaming: what a crash should not lose.
+    /// The part of the present answer that has arrived: a crash should not lose it.
     pub fn partial(&self) -> &AssistantMessage {
         &self.partial
     }
@@ -180,7 +180,7 @@ impl Turn {
         }
     }
 
-    /// `nudges`: how many answers of this turn may say nothing and are asked for again; with none, silence is an answer.
+    /// `nudges`: how many empty answers of this turn may be followed by a nudge; with 0, an empty answer is valid.
     fn said(&mut self, parts: Option<Vec<Part>>, nudges: u32) -> Vec<TurnEffect> {
         if !self.is_idle() {
             return Vec::new();
@@ -197,7 +197,7 @@ impl Turn {
         effects
     }
 
-    /// The next request of a turn that goes on. A line that no request could carry any more is not asked for.
+    /// The next request of a turn that continues. If no request can follow, the person is not asked for a line.
     fn listen(&mut self) -> Vec<TurnEffect> {
         if self.is_used_up() {
             return self.request();
@@ -310,7 +310,7 @@ impl Turn {
         effects
     }
 
-    /// An answer that says nothing is not kept: reasoning alone is refused in a history by some servers.
+    /// An empty answer is not stored: some servers refuse a history that contains reasoning alone.
     fn handle_empty_answer(&mut self, silence: EmptyAnswer) -> Vec<TurnEffect> {
         if !silence.is_retryable() || self.nudged >= self.nudges {
             self.state = TurnState::Idle;
@@ -324,7 +324,7 @@ impl Turn {
         effects
     }
 
-    /// Starts every call that waits for nothing, or closes the round when all have ended.
+    /// Starts every call that does not have to wait, or ends the round when all calls have ended.
     fn advance(&mut self) -> Vec<TurnEffect> {
         let TurnState::Calling(opens) = &mut self.state else { return Vec::new() };
         let mut effects = Vec::new();
@@ -428,7 +428,7 @@ impl Turn {
         self.state = TurnState::Idle;
         let partial = match &error {
             ProviderError::Broken { partial, .. } if !partial.blocks.is_empty() => (**partial).clone(),
-            // Every later request would carry what was too much the first time.
+            // Every later request would contain the text that exceeded the limit.
             ProviderError::OverLimit(_) => shortened(std::mem::take(&mut self.partial)),
             _ => std::mem::take(&mut self.partial),
         };
@@ -449,7 +449,7 @@ impl Turn {
         effects
     }
 
-    /// Text that was shown is kept, marked as cut; calls and unsigned thinking of a broken answer are not.
+    /// Stores the text that was shown, marked as cut; drops the calls and the unsigned reasoning of a broken answer.
     fn keep_partial(&mut self, mut partial: AssistantMessage) -> Vec<TurnEffect> {
         partial.blocks.retain(|b| matches!(b, AssistantBlock::Text { text } if !text.trim().is_empty()));
         partial.stop = StopReason::Cut;
@@ -477,7 +477,7 @@ impl Turn {
             }
             TurnState::Calling(opens) => {
                 self.stopping = true;
-                // What has not started never will; what runs is asked to stop and answers for itself.
+                // Calls that have not started never will; running calls are asked to stop and send their own result.
                 for open in
                     opens.iter_mut().filter(|o| matches!(o.stage, CallStage::Waiting | CallStage::Checking))
                 {

@@ -150,7 +150,7 @@ fn text_that_was_shown_is_kept_when_the_stream_is_stopped_or_breaks() {
     assert_eq!(words(&effects), "save:assistant(Cut) repair(GoOn { message: \"reset\" }) request");
     let Some(TurnEffect::Save(Message::Assistant(kept))) = effects.first() else { panic!("kept") };
     assert_eq!(kept.calls().count(), 0, "a half-received answer runs no call");
-    // The rest is asked for twice, and then it is for the person to say what is next.
+    // The rest is requested twice, and then the person decides.
     for last in ["repair(GoOn { message: \"reset\" }) request", "end:failed"] {
         let broken = ProviderError::Broken { message: "reset".into(), partial: Box::default() };
         assert_eq!(words(&turn.handle(TurnInput::Failed(broken))), last);
@@ -249,7 +249,8 @@ fn any_input() -> impl Strategy<Value = TurnInput> {
 }
 
 proptest! {
-    /// The machine is total, and whatever comes in whatever order, what it saves is a conversation a provider takes.
+    /// The machine is defined for any input in any order, and the conversation that it saves is always valid for a
+    /// provider.
     #[test]
     fn no_order_of_inputs_breaks_the_conversation(inputs in prop::collection::vec(any_input(), 0..60)) {
         let mut turn = Turn::new(TurnLimits { rounds: 0, repeats: 5 });

@@ -1,4 +1,4 @@
-//! One turn: the machine that decides what comes next, how it ends, and what it does about loops and repetition.
+//! One turn: the state machine that decides the next step, its endings, and its handling of loops and repetition.
 
 pub(super) mod empty_answer;
 pub(super) mod ending;

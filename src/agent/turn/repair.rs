@@ -1,4 +1,5 @@
-//! How a turn mends what came: what a refused request is changed to, and what is made of an answer before it is used.
+//! How a turn repairs requests and answers: the changes to a refused request, and the changes to an answer before its
+//! use.
 
 use super::empty_answer::EmptyAnswer;
 use crate::conversation::{AssistantBlock, AssistantMessage, CallId};
@@ -6,21 +7,21 @@ use crate::provider::{ProviderError, RejectionCause};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnRepair {
-    /// Leave pictures out, a note in their place.
+    /// Omit pictures, and put a note in their place.
     Images,
-    /// Leave out what is new, then send what was said as plain text.
+    /// Omit new results, then send the conversation as plain text.
     Content,
-    /// Leave out the tool at this place of the list.
+    /// Omit the tool at this position of the list.
     Tool(usize),
-    /// Send less; the server's own words may hold the figures.
+    /// Send less; the server's own message may contain the figures.
     Shorten { message: String },
-    /// The answer broke off: what had come is said, and the rest is asked for.
+    /// The answer broke off: its beginning is stored, and the rest is requested.
     GoOn { message: String },
-    /// The answer said nothing: it is asked for once more.
+    /// The answer was empty: it is requested once more.
     Nudge(EmptyAnswer),
 }
 
-/// What is kept of the text of an answer that went over a limit.
+/// How much of the text of an answer that exceeded a limit is stored.
 const MAX_KEPT: usize = 64 * 1024;
 
 /// The beginning of an answer: its first text, up to [`MAX_KEPT`].
@@ -46,7 +47,7 @@ pub(in crate::agent) fn repair_for(error: &ProviderError) -> Option<TurnRepair> 
     }
 }
 
-/// Two calls of one name could not be distinguished by their results: later ones are renamed.
+/// The results of two calls with one id could not be distinguished: later calls are renamed.
 pub(in crate::agent) fn rename_duplicates(answer: &mut AssistantMessage) {
     let mut seen: Vec<CallId> = Vec::new();
     for block in &mut answer.blocks {

@@ -1,26 +1,26 @@
-//! Watches for text that an answer says over and over: one line, a block of a few lines, or a line that never ends.
+//! Detects text that an answer repeats: one line, a block of a few lines, or a line that never ends.
 //!
-//! It is looked for while the text arrives, so that nobody pays for the rest. Short things repeat in honest text (rows of a
-//! table, brackets, rules), so what repeats must have a length.
+//! The detection runs while the text arrives, so that nobody pays for the rest. Short text repeats in honest answers
+//! (rows of a table, brackets, rules), and so the repeated text must have a minimum length.
 
 use std::collections::VecDeque;
 
-/// Bytes that one line must have to count when it repeats.
+/// The minimum bytes of one repeated line.
 const SHORTEST: usize = 40;
-/// Bytes that a block of several lines must have.
+/// The minimum bytes of a repeated block of several lines.
 const SHORTEST_BLOCK: usize = 80;
 /// Lines of the longest block.
 const LINES: usize = 4;
-/// How much of a line without an end is looked at, and after how many bytes again.
+/// How much of a line without an end is searched, and after how many new bytes it is searched again.
 const WINDOW: usize = 4096;
 const LOOK: usize = 256;
 
 #[derive(Debug)]
 pub(in crate::agent) struct RepetitionDetector {
-    /// So many times in a row are an echo; 0 looks for none.
+    /// How many repetitions in a row count as an echo; 0 detects none.
     limit: usize,
     line: String,
-    /// Bytes of `line` when it was last looked at.
+    /// The bytes of `line` at the last search.
     looked: usize,
     /// The lines that are not blank, the newest last.
     lines: VecDeque<String>,
@@ -32,7 +32,7 @@ impl RepetitionDetector {
         RepetitionDetector { limit, line: String::new(), looked: 0, lines: VecDeque::new() }
     }
 
-    /// True when what just arrived is said for the last time that is borne.
+    /// True if the new text completes the repetition that reaches the limit.
     pub(in crate::agent) fn feed(&mut self, text: &str) -> bool {
         if self.limit == 0 {
             return false;
@@ -63,20 +63,21 @@ impl RepetitionDetector {
         (1..=LINES).any(|count| self.block_repeats(count))
     }
 
-    /// The last lines are one block of `count` lines again and again.
+    /// True if the last lines repeat one block of `count` lines.
     fn block_repeats(&self, count: usize) -> bool {
         let newest = || self.lines.iter().rev();
         let needed = count * (self.limit - 1);
         let same = newest().zip(newest().skip(count)).take(needed).take_while(|(a, b)| a == b).count();
         let bytes: usize = newest().take(count).map(|line| line.trim().len()).sum();
-        // Equal lines are a block of one line, and must be long each.
+        // Equal lines are a block of one line, and each of them must be long.
         let differ = count == 1 || newest().take(count).any(|line| Some(line) != self.lines.back());
         let shortest = if count == 1 { SHORTEST } else { SHORTEST_BLOCK };
         same == needed && differ && bytes >= shortest
     }
 }
 
-/// The end of `line` is one piece of text `times` times. Very short pieces count only where they fill the whole window.
+/// True if the end of `line` repeats one piece of text `times` times. Very short pieces count only if they fill the
+/// whole window.
 fn ends_in_repeats(line: &[u8], times: usize) -> bool {
     let tail = line.get(line.len().saturating_sub(WINDOW)..).unwrap_or(line);
     let longest = tail.len() / times;
@@ -99,7 +100,7 @@ fn has_period(text: &[u8], period: usize) -> bool {
 mod tests {
     use super::RepetitionDetector;
 
-    /// After how many pieces it is an echo.
+    /// The number of pieces after which the text counts as an echo.
     fn after(echo: &mut RepetitionDetector, pieces: impl IntoIterator<Item = String>) -> Option<usize> {
         pieces.into_iter().position(|piece| echo.feed(&piece)).map(|at| at + 1)
     }

@@ -1,7 +1,7 @@
-//! What a conversation starts with: its mode, who answers, what it may cost.
+//! The settings with which a conversation starts: its mode, its provider, its budget.
 //!
-//! These stand at the top of a file, outside every table, or in a table too small for a file of its own. Who a provider of
-//! one's own is stands under `providers`.
+//! These keys are at the top of a file, outside every table, or in a table too small for a file of its own. A person's
+//! own providers are configured under `providers`.
 
 use super::field::SettingTexts;
 use super::table::settings_table;

@@ -1,4 +1,4 @@
-//! From a value by name to a typed field. The type decides what a file may hold.
+//! Converts a value by name to a typed field. The type decides what a file may contain.
 
 use super::key::SettingKind;
 use super::name::instance;
@@ -35,11 +35,11 @@ impl SettingTexts {
     }
 }
 
-/// The values that one table is read from: a section, or one `[providers.NAME]`.
+/// The source of one table's values: a section, or one `[providers.NAME]`.
 #[derive(Clone, Copy)]
 pub(in crate::config) struct FieldReader<'a> {
     values: &'a MergedSettings,
-    /// The name in the place of the `*` of a key.
+    /// The name that replaces the `*` of a key.
     name: &'a str,
 }
 
@@ -48,19 +48,19 @@ impl<'a> FieldReader<'a> {
         FieldReader { values, name: "" }
     }
 
-    /// Of the table `name` among tables that repeat.
+    /// The reader of the table `name` among tables that repeat.
     pub(in crate::config) fn named(values: &'a MergedSettings, name: &'a str) -> FieldReader<'a> {
         FieldReader { values, name }
     }
 
-    /// An empty text is one that nobody set.
+    /// An empty text counts as unset.
     pub(super) fn text_or(self, key: &'static str, default: &'static str) -> &'a str {
         self.values.text(&instance(key, self.name)).unwrap_or(default.trim_matches('"'))
     }
 }
 
-/// A type that a key's value can have. The merged settings hold every default, but not those of tables that repeat: there
-/// the row's own text counts.
+/// A type that a key's value can have. The merged settings contain every default, except those of tables that repeat:
+/// for these the text in the row is the default.
 pub(in crate::config) trait SettingField: Sized {
     const KIND: SettingKind;
     const MAY_BE_UNSET: bool = false;
@@ -85,7 +85,7 @@ impl SettingField for u64 {
     }
 }
 
-/// A larger number means as many as there can be.
+/// A larger number means the maximum.
 impl SettingField for u32 {
     const KIND: SettingKind = SettingKind::Number;
 
@@ -110,7 +110,7 @@ impl SettingField for bool {
     }
 }
 
-/// `None` until somebody sets it.
+/// `None` until somebody sets the key.
 impl<T: SettingField> SettingField for Option<T> {
     const KIND: SettingKind = T::KIND;
     const MAY_BE_UNSET: bool = true;
@@ -138,7 +138,7 @@ impl SettingField for RuleList {
     }
 }
 
-/// There is one list of them.
+/// There is only one list of hooks.
 impl SettingField for HookList {
     const KIND: SettingKind = SettingKind::Hooks;
     const MAY_BE_UNSET: bool = true;

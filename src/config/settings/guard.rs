@@ -1,12 +1,12 @@
-//! What is allowed and what is recorded: rules, hooks, classification, secrets, the log.
+//! Settings about what is allowed and what is recorded: rules, hooks, classification, secrets, the log.
 //!
-//! One place for everything that makes a session stricter or laxer, so that a review of it reads one file. What commands
-//! may touch stands under `sandbox`.
+//! Everything that makes a session stricter or less strict is in one place, so that a review of it reads one file. The
+//! settings for commands are under `sandbox`.
 
 use super::field::{HookList, RuleList, SettingTexts};
 use super::table::settings_table;
 
-/// The strictest first, for what is classified; and for how much may go somewhere.
+/// Both lists begin with the strictest value: the levels of files, and the ceilings of what may be sent.
 const LEVELS: [&str; 4] = ["RESTRICTED", "CONFIDENTIAL", "INTERNAL", "PUBLIC"];
 const CEILINGS: [&str; 4] = ["PUBLIC", "INTERNAL", "CONFIDENTIAL", "RESTRICTED"];
 

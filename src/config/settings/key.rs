@@ -1,6 +1,6 @@
 //! One row of the table of settings.
 
-/// What a value must be.
+/// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingKind {
     Text,
@@ -16,14 +16,14 @@ pub enum SettingKind {
     Hooks,
 }
 
-/// What a project's file may say before the person trusts it.
+/// What a project's file may set before the person trusts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrustRequirement {
-    /// Looks only: always taken.
+    /// Cannot make a session less strict: always accepted.
     Harmless,
-    /// Taken only where it makes things stricter.
+    /// Accepted only if it makes the session stricter.
     Tightens,
-    /// Not taken.
+    /// Not accepted.
     Needed,
 }
 
@@ -31,14 +31,14 @@ pub enum TrustRequirement {
 pub struct SettingKey {
     pub name: &'static str,
     pub kind: SettingKind,
-    /// As it would stand in a file; empty where there is none.
+    /// As it would be written in a file; empty without a default.
     pub default: &'static str,
     pub trust: TrustRequirement,
     pub help: &'static str,
 }
 
 impl SettingKind {
-    /// What was wanted, as words for an error.
+    /// The expected type, as text for an error.
     pub fn describe(self) -> String {
         match self {
             SettingKind::Text => "a string".into(),

@@ -1,5 +1,5 @@
-//! Every key there is: a table for each section. From it come the checks of a file, `config show`, the reference page
-//! and the typed values that the program reads.
+//! Every key: a table for each section. The checks of a file, `config show`, the reference page and the typed values of
+//! the program come from these tables.
 
 mod conversation;
 mod field;
@@ -35,7 +35,7 @@ pub use ui::{
 
 use name::segments;
 
-/// In the order in which they are told. `*` in a name stands for any one segment.
+/// In the order of the reference page. `*` in a name matches any one segment.
 const SECTIONS: &[&[SettingKey]] = &[
     conversation::KEYS,
     guard::KEYS,
@@ -49,7 +49,7 @@ const SECTIONS: &[&[SettingKey]] = &[
     providers::KEYS,
 ];
 
-/// The value of every key but those of tables that repeat: `Config::provider`, `Config::mounts` and
+/// The value of every key except those of tables that repeat: `Config::provider`, `Config::mounts` and
 /// `Config::screen_keys` read these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
@@ -77,15 +77,15 @@ impl Settings {
 }
 
 impl SettingKey {
-    /// All of them, section after section.
+    /// All keys, section after section.
     pub fn all() -> impl Iterator<Item = &'static SettingKey> {
         SECTIONS.iter().copied().flatten()
     }
 
-    /// The key that `name` is an instance of: `providers.mine.model` is one of `providers.*.model`, and so is
+    /// The key of which `name` is an instance: `providers.mine.model` is an instance of `providers.*.model`, and so is
     /// `providers."llama.cpp".model`.
     pub fn find(name: &str) -> Option<&'static SettingKey> {
-        // Nearly all names are those of the table: the others are taken apart.
+        // Nearly all names are those of the table: only the others are split.
         let whole = SettingKey::all().find(|key| key.name == name && !name.contains('*'));
         whole.or_else(|| SettingKey::find_below(name))
     }
@@ -104,7 +104,7 @@ impl SettingKey {
         })
     }
 
-    /// True when `prefix` is a table that holds keys.
+    /// True if `prefix` is a table that contains keys.
     pub(super) fn is_table(prefix: &str) -> bool {
         let depth = segments(prefix).count();
         SettingKey::all().any(|key| {

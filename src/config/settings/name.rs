@@ -1,9 +1,9 @@
-//! The name of a key as text: segments with dots between them. A segment that has a dot itself stands in quotes, as it
-//! does in a file, so that a provider may be called `llama.cpp`. Nothing else is quoted.
+//! The name of a key as text: segments with dots between them. A segment that contains a dot is in quotes, as in a
+//! file, so that a provider may be called `llama.cpp`. No other segment is quoted.
 
 use std::borrow::Cow;
 
-/// The name of a key in the table `name`: of `providers.*.model` it is `providers.mine.model`.
+/// The name of a key in the table `name`: for `providers.*.model` it is `providers.mine.model`.
 pub(super) fn instance(pattern: &'static str, name: &str) -> Cow<'static, str> {
     if pattern.contains('*') {
         Cow::Owned(pattern.replacen('*', &segment(name), 1))
@@ -12,7 +12,7 @@ pub(super) fn instance(pattern: &'static str, name: &str) -> Cow<'static, str> {
     }
 }
 
-/// One segment as it stands in a name.
+/// One segment as it is written in a name.
 pub(in super::super) fn segment(name: &str) -> Cow<'_, str> {
     if name.contains('.') { Cow::Owned(format!("\"{name}\"")) } else { Cow::Borrowed(name) }
 }
@@ -22,7 +22,7 @@ pub(in super::super) fn first(name: &str) -> Option<&str> {
     segments(name).next().map(|segment| segment.trim_matches('"'))
 }
 
-/// The segments, each as it stands.
+/// The segments as they are written.
 pub(super) fn segments(name: &str) -> impl Iterator<Item = &str> {
     let mut quoted = false;
     name.split(move |c| {

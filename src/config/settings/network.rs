@@ -1,6 +1,6 @@
-//! How requests and figures leave the machine.
+//! Settings for requests and metrics that leave the machine.
 //!
-//! Deadlines, certificates and who answers instead hold for every provider alike; what is one provider's own stands under
+//! Deadlines, certificates and fallback providers apply to every provider; the settings of a single provider are under
 //! `providers`.
 
 use super::field::SettingTexts;

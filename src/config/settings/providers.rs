@@ -1,6 +1,6 @@
-//! A provider of one's own: where it is, what it speaks, how it differs.
+//! A person's own provider: its address, its wire format, and its differences.
 //!
-//! Each table `[providers.NAME]` overrules what a built-in provider of that name says.
+//! Each table `[providers.NAME]` overrides the built-in provider of that name.
 
 use super::field::SettingTexts;
 use super::table::settings_table;

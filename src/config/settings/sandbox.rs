@@ -1,6 +1,6 @@
-//! What a command may see, reach and use.
+//! What a command may see, access and use.
 //!
-//! Every key here widens or narrows the cage of a command; a project's file may only narrow it.
+//! Every key here widens or restricts the sandbox of a command; a project's file may only restrict it.
 
 use super::field::SettingTexts;
 use super::table::{settings_table, words};

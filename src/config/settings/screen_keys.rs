@@ -1,7 +1,7 @@
 //! Keys of the screens: `[keys.SCREEN]`.
 //!
-//! A row without a typed field, because which actions there are is known to each screen and not here. `Config::screen_keys`
-//! reads them.
+//! A row without a typed field, because each screen knows its own actions and this module does not.
+//! `Config::screen_keys` reads them.
 
 use super::key::{SettingKey, SettingKind, TrustRequirement};
 

@@ -1,6 +1,7 @@
-//! How long placet keeps what it keeps.
+//! How long placet stores its data.
 //!
-//! The journal for undo and the sessions cost disk, and are set for that. None of them changes what a model may touch.
+//! The undo journal and the sessions need disk space, and these settings limit it. None of them changes what a model
+//! may access.
 
 use super::table::settings_table;
 

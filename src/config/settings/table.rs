@@ -1,15 +1,15 @@
-//! The form in which a section is written: one row for each key. From it come the row that checks files and makes the
-//! reference page, and the field that the program reads. A key without a field, or a field without a key, cannot be
-//! written.
+//! The format of a section: one row for each key. The macro makes two things from a row: the entry that checks files
+//! and appears on the reference page, and the field that the program reads. A key without a field, or a field without a
+//! key, cannot be written.
 //!
 //! ```text
 //! /// What it means: the help text, and the field's documentation.
 //! "ui.fold_lines" => fold_lines: usize = 6, Harmless;
 //! ```
 //!
-//! A text that may be one of a few words has them behind `in`. A type without `Option` needs a default. With `Option` a
-//! default is only shown: the field is `None` until somebody sets the key, because the program knows a better value than
-//! one for all cases, such as the limit of the provider in use.
+//! A text that may be one of a few words has them after `in`. A type without `Option` needs a default. With `Option` a
+//! default is only shown: the field is `None` until somebody sets the key, because the program knows a better value
+//! than one for all cases, such as the limit of the provider in use.
 
 macro_rules! settings_table {
     (@kind $type:ty) => { <$type as $crate::config::settings::field::SettingField>::KIND };
@@ -65,8 +65,8 @@ macro_rules! settings_table {
     };
 }
 
-/// An enum of the words that a key may have. A file with another word was refused when it was read, and the test of the
-/// defaults reads each of them, so that the first word has no other meaning.
+/// An enum of the words that a key may have. A file with another word is refused when it is read. The test of the
+/// defaults parses each of them, so that the fallback to the first word is never used for another word.
 macro_rules! words {
     (
         $(#[$about:meta])*

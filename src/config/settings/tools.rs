@@ -1,6 +1,6 @@
-//! The tools: whose they are, how long they run, what a dialect of them has for settings.
+//! The tools: the tool set, the time limits, and the settings of each tool set.
 //!
-//! A dialect's own keys stand beside the key that chooses it. Where files live stands under `storage`.
+//! A tool set's own keys are next to the key that selects it. The places of files are set under `storage`.
 
 use super::field::SettingTexts;
 use super::table::settings_table;

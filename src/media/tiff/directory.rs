@@ -1,13 +1,13 @@
 //! The first directory of a TIFF: its fields as numbers, and where they are in the file.
 //!
-//! The decoder has a reader of its own. This one exists because that one stops at the first field that it does not
-//! like, and what a file needs must be known of every file.
+//! The decoder has a reader of its own. This reader exists because the decoder stops at the first field that it does
+//! not accept, and placet must know the requirements of every file.
 
 use std::collections::HashSet;
 
-/// Values of one field that are read at most: a strip for each row of the tallest picture, for four channels.
+/// The most values of one field that are read: a strip for each row of the tallest picture, for four channels.
 const MOST_VALUES: usize = 1 << 18;
-/// Directories that are counted at most.
+/// The most directories that are counted.
 const MOST_PAGES: usize = 10_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub(super) struct TiffDirectory<'a> {
     first: u64,
 }
 
-/// The file with its order of bytes and the width of its offsets.
+/// The file with its byte order and the width of its offsets.
 #[derive(Clone, Copy)]
 struct TiffReader<'a> {
     bytes: &'a [u8],
@@ -46,7 +46,7 @@ struct TiffReader<'a> {
 }
 
 impl<'a> TiffDirectory<'a> {
-    /// `None` where the directory is not all there.
+    /// `None` if the directory is incomplete.
     pub(super) fn read(bytes: &'a [u8]) -> Option<TiffDirectory<'a>> {
         let little = bytes.starts_with(b"II");
         let big_tiff = matches!(bytes, [_, _, 43, 0, ..] | [_, _, 0, 43, ..]);
@@ -62,7 +62,7 @@ impl<'a> TiffDirectory<'a> {
         self.fields.iter().find(|field| field.tag == tag).copied()
     }
 
-    /// All values of a field; `None` where it is absent or not in the file.
+    /// All values of a field; `None` if it is absent or not in the file.
     pub(super) fn numbers(&self, tag: u16) -> Option<Vec<u64>> {
         let field = self.field(tag)?;
         let width = field.width();
@@ -87,7 +87,7 @@ impl<'a> TiffDirectory<'a> {
         (0..field.count.min(16)).map(value).collect()
     }
 
-    /// `value` as the bytes that replace the field's only value in the file.
+    /// `value` encoded as the bytes that replace the field's only value in the file.
     pub(super) fn replacement(&self, tag: u16, value: u32) -> Option<(usize, Vec<u8>)> {
         let field = self.field(tag).filter(|field| field.count == 1)?;
         let wide = u64::from(value).to_le_bytes();
@@ -98,7 +98,7 @@ impl<'a> TiffDirectory<'a> {
         Some((field.at, bytes))
     }
 
-    /// The place that says where the next directory is, and bytes that say that there is none.
+    /// The position of the offset of the next directory, and bytes that mark the end of the list.
     pub(super) fn last(&self) -> Option<(usize, Vec<u8>)> {
         let (at, count) = self.reader.entries(self.first)?;
         Some((at + count * self.reader.entry_width(), vec![0; self.reader.offset_width()]))

@@ -1,10 +1,10 @@
-//! What the directory of a TIFF says about its first picture, and how much memory decoding that takes.
+//! The first picture's fields in the directory of a TIFF, and how much memory its decoding takes.
 
 use super::directory::TiffDirectory;
 use crate::media::jpeg;
 use image::metadata::Orientation;
 
-/// What the directory says, with the format's defaults where it says nothing.
+/// The fields of the directory, with the format's defaults for missing fields.
 pub(super) struct TiffHeader {
     pub(super) width: u32,
     pub(super) height: u32,
@@ -18,7 +18,7 @@ pub(super) struct TiffHeader {
     pub(super) tiled: bool,
     pub(super) chunk_width: u64,
     pub(super) chunk_height: u64,
-    /// Where each strip or tile is, and how long it is.
+    /// The position and the length of each strip or tile.
     pub(super) chunks: Vec<(u64, u64)>,
     pub(super) alpha: TiffAlpha,
     pub(super) orientation: Orientation,
@@ -27,9 +27,9 @@ pub(super) struct TiffHeader {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TiffAlpha {
     None,
-    /// The colours are as they are.
+    /// The colours are not multiplied with alpha.
     Straight,
-    /// The colours were multiplied with it.
+    /// The colours are multiplied with alpha.
     Associated,
 }
 
@@ -69,19 +69,19 @@ impl TiffHeader {
             head.alpha = match directory.number(338) {
                 Some(1) => TiffAlpha::Associated,
                 Some(2) => TiffAlpha::Straight,
-                // libtiff and ImageMagick take a fourth sample for alpha although the file does not say so.
+                // libtiff and ImageMagick treat a fourth sample as alpha even if the file does not declare it.
                 _ if head.photometric == Some(2) => TiffAlpha::Straight,
                 _ => TiffAlpha::None,
             };
         }
-        // libtiff undoes differences only for these; for the others the field means nothing.
+        // libtiff reverses the predictor only for these; for the others the field has no meaning.
         if !matches!(head.compression, 5 | 8 | 32_946 | 34_925 | 50_000) {
             head.predictor = 1;
         }
         Some(head)
     }
 
-    /// Samples of a pixel that are colours.
+    /// How many samples of a pixel are colours.
     pub(super) fn colours(&self) -> u64 {
         match self.photometric {
             Some(2 | 6) => 3,
@@ -90,7 +90,7 @@ impl TiffHeader {
         }
     }
 
-    /// Samples of a pixel that are looked at.
+    /// How many samples of a pixel are used.
     pub(super) fn used(&self) -> u64 {
         match self.planar {
             true => self.colours() + u64::from(self.alpha != TiffAlpha::None),
@@ -98,7 +98,7 @@ impl TiffHeader {
         }
     }
 
-    /// Samples of a pixel in one strip or tile.
+    /// How many samples of a pixel are in one strip or tile.
     pub(super) fn together(&self) -> u64 {
         if self.planar { 1 } else { self.samples }
     }
@@ -107,13 +107,13 @@ impl TiffHeader {
         width.saturating_mul(self.bits).saturating_mul(self.together()).div_ceil(8)
     }
 
-    /// Width and height of what a strip or tile holds of the picture.
+    /// Width and height of the part of the picture in a strip or tile.
     pub(super) fn chunk_size(&self, x: u64, y: u64) -> (u64, u64) {
         let across = self.chunk_width.min(u64::from(self.width).saturating_sub(x));
         (across, self.chunk_height.min(u64::from(self.height).saturating_sub(y)))
     }
 
-    /// Bytes that are in memory at once while the picture is decoded.
+    /// How many bytes are in memory at once while the picture is decoded.
     pub(super) fn memory(&self, channels: usize, bytes: &[u8]) -> u64 {
         let (width, height) = self.chunk_size(0, 0);
         let height = if self.planar { self.chunk_height } else { height };

@@ -1,7 +1,7 @@
-//! TIFF: what a file holds by its directory, whether that can be decoded, and its first picture as pixels.
+//! TIFF: reads the directory of a file, checks whether it can be decoded, and decodes its first picture.
 //!
-//! The crate `tiff` unpacks strips and tiles; what their samples mean is decided here. The crate is shown the samples as
-//! if they were levels of grey, so that it unpacks them for all colours in the same way and converts none.
+//! The crate `tiff` unpacks strips and tiles; this module interprets their samples. The crate gets a header that
+//! declares the samples as levels of grey, so that it unpacks all colours in the same way and converts none.
 
 mod directory;
 mod header;
@@ -28,7 +28,7 @@ fn lacking(form: String) -> MediaError {
     MediaError::Lacks { kind: PictureFormat::Tiff, form }
 }
 
-/// Width and height, where the directory can be read.
+/// Width and height, if the directory can be read.
 pub(super) fn size(bytes: &[u8]) -> Option<(u32, u32)> {
     let head = TiffHeader::of(&TiffDirectory::read(bytes)?)?;
     Some((head.width, head.height))
@@ -99,7 +99,7 @@ fn picture(width: u32, height: u32, channels: usize, pixels: Vec<u8>) -> Dynamic
     }
 }
 
-/// The samples of one row, all of a pixel together, from the planes that were unpacked.
+/// The samples of one row, with all samples of a pixel together, from the unpacked planes.
 fn fill(head: &TiffHeader, planes: &[Vec<u8>], (row, width): (usize, usize), line: &mut Vec<f32>) {
     let bytes = head.row_bytes(width as u64) as usize;
     let count = width * head.together() as usize;
@@ -138,7 +138,7 @@ impl<'a> TiffUnpacker<'a> {
         let predictor = directory.replacement(317, u32::try_from(head.predictor).unwrap_or(1));
         let rows = directory.replacement(278, u32::try_from(head.chunk_height).unwrap_or(head.height));
         let rows = rows.filter(|_| !head.tiled);
-        // The decoder reads the next directory's place as well and refuses the file when that one is wrong.
+        // The decoder also reads the position of the next directory and refuses the file if that position is wrong.
         let last = directory.last();
         let replaced = grey.into_iter().chain(predictor).chain(rows).chain(last);
         let overlay = TiffOverlay::new(bytes, replaced.collect());
@@ -149,7 +149,7 @@ impl<'a> TiffUnpacker<'a> {
         Ok(TiffUnpacker { head, bytes, decoder })
     }
 
-    /// Unpacks a strip or tile, of all planes that are looked at.
+    /// Unpacks a strip or tile of all used planes.
     fn unpack(
         &mut self,
         number: u64,
@@ -176,7 +176,7 @@ impl<'a> TiffUnpacker<'a> {
         Ok(())
     }
 
-    /// A JPEG inside has a size of its own, and the decoder takes the memory for that one.
+    /// A JPEG inside has a size of its own, and the decoder allocates the memory for that size.
     fn check_jpeg(&self, chunk: u64, height: u64) -> Result<(), MediaError> {
         if self.head.compression != 7 {
             return Ok(());

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read, Result, Seek, SeekFrom};
 #[derive(Debug)]
 pub(super) struct TiffOverlay<'a> {
     file: Cursor<&'a [u8]>,
-    /// Where, and what is read there.
+    /// The positions, and the bytes that are read there.
     replaced: Vec<(usize, Vec<u8>)>,
 }
 

@@ -1,11 +1,12 @@
-//! Samples of a TIFF as eight bits a channel.
+//! Converts samples of a TIFF to eight bits a channel.
 //!
-//! Numbers are relative to the largest that their depth has, as libtiff and ImageMagick take them; floating-point numbers
-//! are cut off at 0 and 1. Alpha that the colours were multiplied with is taken out of them, because PNG has none.
+//! Numbers are relative to the largest of their depth, as in libtiff and ImageMagick; floating-point numbers are
+//! clamped to 0 and 1. Colours that are multiplied with alpha are divided by it, because PNG does not support this
+//! form.
 
 use super::header::{TiffAlpha, TiffHeader};
 
-/// Where a row of pixels goes: how its samples become colours.
+/// How the samples of a row of pixels become colours.
 pub(super) struct TiffColours {
     photometric: u64,
     samples: usize,
@@ -25,7 +26,7 @@ impl TiffColours {
             _ => 4,
         };
         let third = palette.len() / 3;
-        // Some programs write eight bits where the format has sixteen.
+        // Some programs write eight bits although the format has sixteen.
         let most = if palette.iter().any(|value| *value > 255) { 65_535.0 } else { 255.0 };
         let value = |at: usize| palette.get(at).map_or(0.0, |value| *value as f32 / most);
         let palette = (0..third).map(|n| [value(n), value(third + n), value(2 * third + n)]).collect();
@@ -34,7 +35,7 @@ impl TiffColours {
         TiffColours { photometric, samples, colours, alpha: head.alpha, palette, channels }
     }
 
-    /// Puts the pixels of `line`, all samples of each together, into `row`.
+    /// Writes the pixels of `line`, with all samples of each together, into `row`.
     pub(super) fn row(&self, line: &[f32], row: &mut [u8]) {
         let pixels = line.chunks_exact(self.samples).zip(row.chunks_exact_mut(self.channels));
         for (samples, out) in pixels {
@@ -70,11 +71,12 @@ impl TiffColours {
 }
 
 fn unit(value: f32) -> f32 {
-    // A number that is none becomes black.
+    // NaN becomes black.
     if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
 }
 
-/// `count` samples of a row of `bytes` in the order of this machine, from 0 to 1; an index into a palette as it is.
+/// `count` samples of a row of `bytes` in the byte order of this machine, from 0 to 1; an index into a palette is
+/// unchanged.
 pub(super) fn numbers(head: &TiffHeader, bytes: &[u8], count: usize, out: &mut Vec<f32>) {
     out.clear();
     let most = match head.photometric {

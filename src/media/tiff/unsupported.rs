@@ -1,14 +1,14 @@
-//! Forms of TIFF that the decoder does not have, by their names.
+//! Forms of TIFF that the decoder does not support, by their names.
 
 use super::directory::TiffDirectory;
 use super::header::TiffHeader;
 
-/// The colours that the luminance of YCbCr is made of, where the file does not say: ITU-R BT.601.
+/// The coefficients of the luminance of YCbCr if the file does not have them: ITU-R BT.601.
 const USUAL_COEFFICIENTS: [f64; 3] = [0.299, 0.587, 0.114];
 /// The range of YCbCr that JPEG has.
 const USUAL_RANGE: [f64; 6] = [0.0, 255.0, 128.0, 255.0, 128.0, 255.0];
 
-/// What is lacking for this file: what follows "TIFF" in a sentence.
+/// What is not supported for this file: the text after "TIFF" in a sentence.
 pub(super) fn lacks(directory: &TiffDirectory<'_>, head: &TiffHeader, bytes: &[u8]) -> Option<String> {
     compression(head, bytes).or_else(|| samples(directory, head)).or_else(|| colours(directory, head))
 }
@@ -38,7 +38,7 @@ fn compression(head: &TiffHeader, bytes: &[u8]) -> Option<String> {
     Some(format!("with {name} compression"))
 }
 
-/// The bits of the codes were in another order before 1987; the first code of a strip shows which order it is.
+/// The bits of the codes were in another order before 1987; the first code of a strip shows the order.
 fn is_old_lzw(head: &TiffHeader, bytes: &[u8]) -> bool {
     let first = head.chunks.first().and_then(|(at, _)| bytes.get(usize::try_from(*at).ok()?..));
     matches!(first, Some([0, second, ..]) if second & 1 == 1)

@@ -1,9 +1,9 @@
-//! The words behind a program: options and operands.
+//! The words after a program: options and operands.
 
 use super::ShellWord;
 use super::options::{FoundOption, OptionSyntax, OptionValue};
 
-/// The words behind a program or a subcommand.
+/// The words after a program or a subcommand.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::permission) struct CommandArgs<'a>(pub(in crate::permission) &'a [ShellWord]);
 
@@ -12,7 +12,7 @@ impl<'a> CommandArgs<'a> {
         self.0.iter().any(|w| w.is(text))
     }
 
-    /// An option before `--`: a letter (`-f`) alone or in a cluster, a long name that may be cut short.
+    /// An option before `--`: a letter (`-f`) alone or in a cluster, or a long name, possibly abbreviated.
     pub(in crate::permission) fn has_flag(self, flag: &str) -> bool {
         let letter = flag.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
         self.options().any(|text| match letter {
@@ -24,7 +24,8 @@ impl<'a> CommandArgs<'a> {
         })
     }
 
-    /// An option of `flags` that is certainly given: no value of an option in `valued`, and not taken back by `--no-...`.
+    /// True if an option of `flags` is certainly present: it is not the value of an option in `valued`, and `--no-...`
+    /// does not negate it.
     pub(in crate::permission) fn surely_has(self, flags: &[String], valued: &[String]) -> bool {
         let syntax = OptionSyntax { valued, long: flags, ..OptionSyntax::default() };
         let taken_back = |flag: &str| {

@@ -236,14 +236,14 @@ fn arithmetic_over_names_is_marked() {
 }
 
 proptest::proptest! {
-    /// Whatever the line is, reading it ends, and with a result.
+    /// For every line the parser terminates with a result.
     #[test]
     fn any_text_is_read_without_a_fall(line in "[a-c $'\"`\\\\(){}<>|&;\n=*~#!\\[\\]-]{0,60}") {
         drop(parse(&line, at()));
     }
 }
 
-/// Lines made to be read again and again; each must be read, or given up, at once.
+/// Lines that could cause repeated parsing; each must be parsed or refused at once.
 #[test]
 fn no_line_takes_long_to_read() {
     let started = std::time::Instant::now();
@@ -271,7 +271,7 @@ fn no_line_takes_long_to_read() {
         drop(parse(&part.repeat(times), at()));
         drop(parse(&format!("{}{}", part.repeat(12), ")".repeat(24)), at()));
         let took = started.elapsed() - before;
-        // A guard against a line that would never end, not a measure.
+        // A guard against a line that never ends, not a measurement.
         assert!(took < std::time::Duration::from_secs(60), "{part}: {took:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Compound commands: branches, loops, `case`, `[[`, functions, and what they do to what is known.
+//! Compound commands: branches, loops, `case`, `[[`, functions, and their effects on the known state.
 
 use super::lexer::{is_meta, is_name};
 use super::parser::ShellParser;
@@ -33,14 +33,14 @@ impl ShellParser {
         Ok(())
     }
 
-    /// A loop's body runs again after all of it ran: what it sets, its beginning may see.
+    /// A loop's body can run again: its beginning may see the variables that it sets.
     pub(super) fn enter_loop(&mut self) {
         self.state.forget_vars();
         let rest: String = self.chars.get(self.at..).unwrap_or_default().iter().collect();
         if rest.contains("cd") || rest.contains("pushd") || rest.contains("popd") {
             self.state.dirs = None;
         }
-        // A name that is set in the body only is not known before it either.
+        // A name that is set only in the body is not known before the body either.
         for before in rest.split('=') {
             let before = before.strip_suffix('+').unwrap_or(before);
             let start = before.rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |at| at + 1);
@@ -127,7 +127,7 @@ impl ShellParser {
         Ok(())
     }
 
-    /// `[[ ... ]]`: its words, with the operators left out. Numbers are compared by evaluating, see `opaque`.
+    /// `[[ ... ]]`: its words without the operators. Comparisons of numbers evaluate their operands, see `opaque`.
     pub(super) fn test(&mut self) -> Result<(), ShellParseError> {
         let mut segment = self.blank();
         let mut compares = false;
@@ -158,7 +158,7 @@ impl ShellParser {
         Ok(())
     }
 
-    /// `name()`; when it is one, stands behind the brackets.
+    /// `name()`: if the text is a function definition, moves behind the brackets.
     pub(super) fn at_function(&mut self) -> bool {
         let here = self.at;
         while self.peek().is_some_and(|c| !is_meta(c) && !matches!(c, '\'' | '"' | '\\' | '$' | '`' | '=')) {
@@ -176,7 +176,7 @@ impl ShellParser {
         false
     }
 
-    /// A body is judged where it is written, and runs who knows where.
+    /// The policy decides about a body where it is written, because the calls of the function are unknown.
     pub(super) fn function_body(&mut self) -> Result<(), ShellParseError> {
         let state = self.state.clone();
         self.state.forget_vars();
@@ -184,7 +184,7 @@ impl ShellParser {
         self.skip_lines()?;
         self.nested(ShellParser::command)?;
         self.state = state;
-        // A call of it may change the directory and any variable.
+        // A call of the function may change the directory and any variable.
         self.state.forget_vars();
         let changes = |s: &CommandSegment| {
             matches!(s.program(), Some("cd" | "pushd" | "popd" | "eval" | "source" | "."))

@@ -1,8 +1,8 @@
-//! Why a line cannot be read.
+//! Why a line cannot be parsed.
 
 use thiserror::Error;
 
-/// Why a line cannot be read; where such a line is not confined, it asks.
+/// Why a line cannot be parsed. Such a line causes a question unless it is confined.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub(in crate::permission) enum ShellParseError {
     #[error("it is too long")]

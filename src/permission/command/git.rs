@@ -1,10 +1,10 @@
-//! A git command line: the subcommand, and the words before and behind it.
+//! A git command line: the subcommand, and the words before and after it.
 
 use super::ShellWord;
 
 #[derive(Clone, Copy, Debug)]
 pub(in crate::permission) struct GitCommand<'a> {
-    /// `None` where the subcommand is not certain.
+    /// `None` if the subcommand is not certain.
     pub(in crate::permission) name: Option<&'a str>,
     pub(in crate::permission) rest: &'a [ShellWord],
     /// Words before the subcommand.
@@ -14,7 +14,7 @@ pub(in crate::permission) struct GitCommand<'a> {
 }
 
 impl<'a> GitCommand<'a> {
-    /// `None` where there is no subcommand.
+    /// `None` without a subcommand.
     pub(in crate::permission) fn read(arguments: &'a [ShellWord]) -> Option<GitCommand<'a>> {
         const VALUED: [&str; 7] = [
             "-c",

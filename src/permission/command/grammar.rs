@@ -1,4 +1,4 @@
-//! The grammar: lists, pipelines, compound commands, simple commands. Recursive descent with a bound on its depth.
+//! The grammar: lists, pipelines, compound commands, simple commands. A recursive descent parser with a depth limit.
 
 use super::lexer::is_name;
 use super::parse_state::ShellParseState;
@@ -8,7 +8,7 @@ use super::{CommandSegment, ShellParseContext, ShellParseError, ShellWord};
 /// More commands than people write on a line.
 const MOST_SEGMENTS: usize = 1_000;
 
-/// The simple commands that `line` may run, in the order in which they stand.
+/// The simple commands that `line` may run, in their order in the line.
 pub(in crate::permission) fn parse(
     line: &str,
     at: ShellParseContext<'_>,
@@ -19,7 +19,7 @@ pub(in crate::permission) fn parse(
     ShellParser::new(line, ShellParseState::new(at), 0).script().map(|(segments, _)| segments)
 }
 
-/// Words that end a list where a command is due.
+/// Words that end a list in place of a command.
 const CLOSERS: [&str; 8] = ["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
 impl ShellParser {
@@ -34,7 +34,7 @@ impl ShellParser {
         }
     }
 
-    /// Commands up to something that closes a list; the caller looks what it is.
+    /// Parses commands up to something that closes a list; the caller checks what it is.
     pub(super) fn list(&mut self) -> Result<(), ShellParseError> {
         loop {
             self.skip_lines()?;
@@ -52,7 +52,7 @@ impl ShellParser {
             match self.peek() {
                 Some(';') if self.peek_at(1) != Some(';') && self.peek_at(1) != Some('&') => self.at += 1,
                 Some('&') if self.peek_at(1) != Some('&') => {
-                    // It runs in a shell of its own.
+                    // The commands run in a subshell, which does not change the state.
                     self.state = before;
                     self.at += 1;
                 }
@@ -62,7 +62,7 @@ impl ShellParser {
         }
     }
 
-    /// `a && b || c`. Where a command may have failed, so may a `cd` in it: both directories stay possible.
+    /// `a && b || c`. If a command may have failed, a `cd` in it may have failed too: both directories remain possible.
     fn and_or(&mut self) -> Result<(), ShellParseError> {
         let before = self.state.clone();
         let mut certain = self.state.stops_on_failure;
@@ -109,7 +109,7 @@ impl ShellParser {
                         }
                         self.skip_blanks();
                     }
-                    // With another option it is the program of that name.
+                    // With another option it is the program `time`.
                     if self.peek() == Some('-') {
                         self.at = here;
                         break;
@@ -147,7 +147,7 @@ impl ShellParser {
             self.state = before.clone();
         }
         if piped {
-            // Each part runs in a shell of its own; of some shells the last one does not.
+            // Each part runs in a subshell; in some shells the last part does not.
             self.state.or(&before);
         }
         Ok(())
@@ -282,12 +282,12 @@ impl ShellParser {
         if adds {
             value.text = None;
         }
-        // A value is not split, and its wildcards stay what they are.
+        // A value is not split, and its wildcards are not expanded.
         value.glob = false;
         Ok(Some((name, value)))
     }
 
-    /// Unwraps a simple command, keeps it, and does to the state what it does.
+    /// Unwraps a simple command, stores it, and applies its effects to the state.
     fn finish(&mut self, mut segment: CommandSegment) -> Result<(), ShellParseError> {
         self.unwrap(&mut segment)?;
         if segment.words.is_empty() {

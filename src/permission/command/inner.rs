@@ -1,4 +1,4 @@
-//! The command or the script that a command runs, read and added to it.
+//! Parses the command or the script that a command runs, and adds it to the command.
 
 use super::parse_state::ShellParseState;
 use super::parser::ShellParser;
@@ -28,7 +28,8 @@ impl ShellParser {
         Ok(())
     }
 
-    /// `words` joined and read as a script. `None` when it cannot be known: then the segment is judged as it is.
+    /// `words` joined and parsed as a script. `None` if the script is unknown: then the policy decides about the
+    /// segment itself.
     pub(super) fn script_of(
         &mut self,
         segment: &mut CommandSegment,

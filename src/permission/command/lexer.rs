@@ -5,7 +5,7 @@ use super::word::{ShellWord, WordBuilder};
 use super::{CommandSegment, SegmentKind, ShellParseError};
 use crate::permission::tables::steers_later_commands;
 
-/// What ends an unquoted word.
+/// The characters that end an unquoted word.
 pub(super) fn is_meta(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | ';' | '&' | '|' | '<' | '>' | '(' | ')')
 }
@@ -62,7 +62,7 @@ impl ShellParser {
         }
     }
 
-    /// The next word, if it is plain letters without quotes or expansions: what a reserved word must be.
+    /// The next word, if it is plain letters without quotes or expansions: only such a word can be reserved.
     pub(super) fn peek_plain(&self) -> Option<String> {
         let mut out = String::new();
         for c in self.chars.get(self.at..)?.iter().copied() {
@@ -77,7 +77,7 @@ impl ShellParser {
         (!out.is_empty()).then_some(out)
     }
 
-    /// A word; empty when none starts here.
+    /// Reads a word; `None` if no word starts here.
     pub(super) fn word(&mut self) -> Result<Option<ShellWord>, ShellParseError> {
         self.word_in(WordBuilder::new())
     }
@@ -232,7 +232,7 @@ impl ShellParser {
         Ok(())
     }
 
-    /// The rest of `${...}`; what is substituted inside it is reached too.
+    /// Reads the rest of `${...}`, including substitutions inside it.
     fn braced(&mut self, word: &mut WordBuilder, quoted: bool, from: usize) -> Result<(), ShellParseError> {
         let start = self.at;
         self.nested(|parser| {
@@ -252,7 +252,7 @@ impl ShellParser {
         })?;
         let inside = self.slice(start);
         self.at += 1;
-        // `@P` runs what the value holds; an index is arithmetic, which may run a command too.
+        // `@P` runs the content of the value; an index is arithmetic, which may run a command too.
         if inside.contains('@') && inside.ends_with('P') {
             return Err(ShellParseError::Unsupported("`${...@P}`"));
         }
@@ -310,7 +310,7 @@ impl ShellParser {
             value = value.saturating_mul(radix).saturating_add(digit);
             self.at += 1;
         }
-        // A zero ends the string in bash, and no path or option holds one.
+        // A zero ends the string in bash, and no path or option contains one.
         word.quoted(char::from_u32(value).filter(|c| *c != '\0').unwrap_or('\u{fffd}'));
     }
 
@@ -337,7 +337,7 @@ impl ShellParser {
         Ok(())
     }
 
-    /// The commands up to the `)` of `$(`, `<(` or `>(`. What they do to the state ends with them.
+    /// Reads the commands up to the `)` of `$(`, `<(` or `>(`. Their effects on the state end with them.
     fn substitution(&mut self) -> Result<(), ShellParseError> {
         let state = self.state.clone();
         let pending = std::mem::take(&mut self.pending);
@@ -347,7 +347,7 @@ impl ShellParser {
         if self.eat(")") { Ok(()) } else { Err(ShellParseError::Open("$(")) }
     }
 
-    /// The rest of `$((...))`; false when it does not end with two brackets.
+    /// Reads the rest of `$((...))`; false if it does not end with two brackets.
     fn arithmetic(&mut self) -> Result<bool, ShellParseError> {
         let (mut depth, mut names, from) = (0_usize, false, self.at);
         self.nested(|parser| {
@@ -383,7 +383,7 @@ impl ShellParser {
         })
     }
 
-    /// bash evaluates the values of names in arithmetic, and a value may hold a command.
+    /// bash evaluates the values of names in arithmetic, and a value may contain a command.
     pub(super) fn opaque(&mut self, text: &str) {
         let source = text.trim_end_matches(')').trim();
         self.out.push(CommandSegment {

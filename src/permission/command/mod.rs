@@ -1,10 +1,10 @@
-//! A command line read as a shell reads it, so that consent is given to what runs and not to what it looks like.
+//! Parses a command line as a shell does, so that the person consents to what runs and not to what it looks like.
 //!
-//! The grammar is POSIX with the usual bash extensions. The result is no tree: it is the list of [`CommandSegment`]s, one
-//! for each simple command that is reached anywhere in the line (pipelines, lists, subshells, branches, loops,
-//! function bodies, substitutions, here-documents), with what wrappers such as `env` or `sh -c` run below it.
-//! What cannot be read for certain (arrays, arithmetic commands, extended globs, deep nesting) is an error, never a
-//! guess. Nothing is run and no file is looked at: paths are resolved by their spelling alone.
+//! The grammar is POSIX with the usual bash extensions. The result is not a tree. It is the list of
+//! [`CommandSegment`]s, one for each simple command that the line can run (in pipelines, lists, subshells, branches,
+//! loops, function bodies, substitutions, here-documents), together with the commands that wrappers such as `env` or
+//! `sh -c` run. Syntax that cannot be parsed for certain (arrays, arithmetic commands, extended globs, deep nesting) is
+//! an error, never a guess. Nothing is run and no file is read: paths are resolved by their spelling alone.
 
 mod args;
 mod compound;

@@ -1,6 +1,6 @@
-//! Options as getopt(3) reads them, for every wrapper: clusters of letters, values in the same word or the next,
-//! `--`, and long options that are cut short. What the tables do not know may take a word or not: then each place where
-//! the command may begin is an end, and the reading is not certain.
+//! Options as getopt(3) reads them, for every wrapper: clusters of letters, values in the same word or the next, `--`,
+//! and abbreviated long options. An option that no table knows may take a word or not: then each place where the
+//! command may begin is an end, and the result is not certain.
 
 use super::ShellWord;
 use std::collections::BTreeSet;
@@ -12,19 +12,19 @@ pub(super) struct OptionSyntax<'t> {
     pub(super) letters: &'t str,
     /// Long options without a value.
     pub(super) long: &'t [String],
-    /// A value stands only in the same word.
+    /// A value is only in the same word.
     pub(super) optional: &'t [String],
     pub(super) valued: &'t [String],
     /// Two words follow.
     pub(super) twice: &'t [String],
-    /// Their value is a text for a shell.
+    /// The value is a text for a shell.
     pub(super) script: &'t [String],
 }
 
-/// What the options of a command line come to.
+/// The result of reading the options of a command line.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ReadOptions {
-    /// Where the words behind the options may begin, the nearest first.
+    /// Where the words after the options may begin, the nearest first.
     pub(super) ends: Vec<usize>,
     /// Every option is known, so there is one end.
     pub(super) certain: bool,
@@ -33,7 +33,7 @@ pub(super) struct ReadOptions {
 
 #[derive(Clone, Debug)]
 pub(super) struct FoundOption {
-    /// As the table has it.
+    /// The option as the table has it.
     pub(super) name: String,
     pub(super) value: OptionValue,
 }
@@ -49,13 +49,13 @@ pub(super) enum OptionValue {
 /// The options of one word.
 struct WordOptions {
     names: Vec<(String, Option<String>)>,
-    /// How many words it takes besides itself.
+    /// How many words the option takes in addition to its own.
     takes: usize,
     certain: bool,
 }
 
 impl OptionSyntax<'_> {
-    /// Reads the options that begin at `from`, up to the first word that is none.
+    /// Reads the options that begin at `from`, up to the first word that is not an option.
     pub(super) fn read(self, words: &[ShellWord], from: usize) -> ReadOptions {
         let mut out = ReadOptions { certain: true, ..ReadOptions::default() };
         let mut ends = BTreeSet::new();

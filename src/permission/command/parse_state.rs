@@ -1,4 +1,4 @@
-//! What is known at one point of a line: the directories it may be in and the values of variables.
+//! The known state at one point of a line: the possible directories and the values of variables.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -10,14 +10,14 @@ pub(in crate::permission) struct ShellParseContext<'a> {
     pub(in crate::permission) home: Option<&'a Path>,
 }
 
-/// More possible directories than this are as good as unknown.
+/// More possible directories than this count as unknown.
 const MOST_DIRS: usize = 8;
 
 #[derive(Clone, Debug)]
 pub(super) struct ShellParseState {
     pub(super) home: Option<PathBuf>,
     pub(super) dirs: Option<Vec<PathBuf>>,
-    /// Variables set in the line; `None` where the value is not certain.
+    /// Variables set in the line; `None` if the value is not certain.
     pub(super) vars: BTreeMap<String, Option<String>>,
     /// After `set -e` a failed `cd` ends the line.
     pub(super) stops_on_failure: bool,
@@ -33,7 +33,7 @@ impl ShellParseState {
         }
     }
 
-    /// The state a new shell starts in: the same place; what was set here it may or may not see.
+    /// The initial state of a new shell: the same directory; variables of this shell may or may not be visible.
     pub(super) fn for_new_shell(&self) -> ShellParseState {
         let mut new = ShellParseState { stops_on_failure: false, ..self.clone() };
         new.vars.values_mut().for_each(|value| *value = None);
@@ -54,14 +54,14 @@ impl ShellParseState {
         }
     }
 
-    /// An unquoted value is split and globbed; only one that neither can change is certain.
+    /// An unquoted value is split and globbed; only a value that neither can change is certain.
     pub(super) fn unquoted_value(&self, name: &str) -> Option<String> {
         let value = self.value(name)?;
         let plain = !value.is_empty() && !value.contains([' ', '\t', '\n', '*', '?', '[']);
         (plain && !self.vars.contains_key("IFS")).then_some(value)
     }
 
-    /// Any variable may have any value now.
+    /// From now on, any variable may have any value.
     pub(super) fn forget_vars(&mut self) {
         self.vars.insert("HOME".into(), None);
         self.vars.values_mut().for_each(|value| *value = None);
@@ -75,7 +75,7 @@ impl ShellParseState {
         };
     }
 
-    /// What holds when either this or `other` is the case.
+    /// Combines two states, of which one or the other applies.
     pub(super) fn or(&mut self, other: &ShellParseState) {
         self.dirs = union(self.dirs.take(), other.dirs.clone());
         for (name, value) in &other.vars {
@@ -106,7 +106,7 @@ pub(in crate::permission) fn join(dir: &Path, path: &str) -> PathBuf {
     normal(&dir.join(path))
 }
 
-/// Without `.` and `..`; links are not looked at.
+/// Removes `.` and `..`; links are not followed.
 pub(in crate::permission) fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

@@ -1,11 +1,12 @@
-//! A text that is being read, how far, and what is known at that point. The grammar is in the files beside this one.
+//! A text during parsing, the position in it, and the known state at that position. The grammar is in the neighbouring
+//! files.
 
 use super::parse_state::ShellParseState;
 use super::{CommandSegment, SegmentKind, ShellParseError, WrapperKind};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// Lines longer than this are not read.
+/// Lines longer than this are not parsed.
 pub(super) const MOST_CHARS: usize = 100_000;
 /// Deeper nesting than people write.
 const MOST_DEPTH: usize = 32;
@@ -19,7 +20,7 @@ pub(super) struct ShellParser {
     pub(super) out: Vec<CommandSegment>,
     pub(super) pending: Vec<PendingHeredoc>,
     pub(super) state: ShellParseState,
-    /// How often a command may begin in more than one place, in the whole line.
+    /// How often a command may begin at more than one place, in the whole line.
     forks: Rc<Cell<usize>>,
 }
 
@@ -44,13 +45,13 @@ impl ShellParser {
         }
     }
 
-    /// Counts places where a command may begin besides the first: each doubles what there is to read behind it.
+    /// Counts the additional places where a command may begin: each doubles the text to parse after it.
     pub(super) fn fork(&self, ends: usize) -> Result<(), ShellParseError> {
         self.forks.set(self.forks.get() + ends.saturating_sub(1));
         if self.forks.get() > MOST_FORKS { Err(ShellParseError::Long) } else { Ok(()) }
     }
 
-    /// A parser of a text within this one.
+    /// A parser of a text within this text.
     pub(super) fn below(&self, text: &str, state: ShellParseState) -> Result<ShellParser, ShellParseError> {
         if self.depth >= MOST_DEPTH {
             return Err(ShellParseError::Deep);
@@ -100,7 +101,7 @@ impl ShellParser {
         ShellParseError::Unexpected { found, wanted }
     }
 
-    /// A segment with nothing in it, here.
+    /// An empty segment at this position.
     pub(super) fn blank(&self) -> CommandSegment {
         CommandSegment {
             kind: SegmentKind::Simple,

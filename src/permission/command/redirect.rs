@@ -5,11 +5,11 @@ use super::parser::{PendingHeredoc, ShellParser};
 use super::word::{ShellWord, WordBuilder};
 use super::{RedirectKind, ShellParseError, ShellRedirect};
 
-/// More here-documents than people start on one line; each is read ahead.
+/// More here-documents than people start on one line; each is read in advance.
 const MOST_PENDING: usize = 16;
 
 impl ShellParser {
-    /// A redirection, if one starts here; the inner `None` is one that names no file (`2>&1`).
+    /// Parses a redirection, if one starts here; the inner `None` is a redirection without a file (`2>&1`).
     pub(super) fn redirect(&mut self) -> Result<Option<Option<ShellRedirect>>, ShellParseError> {
         let start = self.at;
         self.pass_descriptor();
@@ -40,7 +40,7 @@ impl ShellParser {
         self.target(kind).map(Some)
     }
 
-    /// `2` or `{name}` before the sign.
+    /// Skips `2` or `{name}` before the sign.
     fn pass_descriptor(&mut self) {
         while self.peek().is_some_and(|c| c.is_ascii_digit()) {
             self.at += 1;
@@ -112,15 +112,15 @@ impl ShellParser {
             return Err(ShellParseError::Long);
         }
         self.pending.push(PendingHeredoc { delimiter, literal, tabs });
-        // The body is read ahead of the rest of the line, so that it belongs to its command.
+        // The body is read before the rest of the line, so that it belongs to its command.
         let body = self.body_ahead();
         Ok(Some(ShellRedirect { kind: RedirectKind::Text, target: body }))
     }
 
-    /// The body of the newest pending here-document, without moving.
+    /// The body of the newest pending here-document, without a change of the position.
     fn body_ahead(&mut self) -> ShellWord {
         let here = self.at;
-        // Where the line's end is not certain, neither is what the body says.
+        // If the line's end is not certain, the body is not certain either.
         let mut body = ShellWord::unknown("<<");
         if self.find_line_end() {
             for pending in self.pending.clone() {
@@ -131,7 +131,7 @@ impl ShellParser {
         body
     }
 
-    /// To the line end that starts the bodies; quotes in between may hold line ends of their own.
+    /// Finds the line end that starts the bodies; quotes in between may contain line ends of their own.
     fn find_line_end(&mut self) -> bool {
         let mut quote = None;
         while let Some(c) = self.peek() {
@@ -171,7 +171,7 @@ impl ShellParser {
         if expands { ShellWord::unknown(&text) } else { ShellWord::literal(&text) }
     }
 
-    /// After a line end: the bodies that were announced on the line are passed, and what they substitute is reached.
+    /// After a line end: skips the bodies of the line's here-documents, and parses the substitutions in them.
     pub(super) fn pass_bodies(&mut self) -> Result<(), ShellParseError> {
         for pending in std::mem::take(&mut self.pending) {
             let body = self.body(&pending);
@@ -182,7 +182,7 @@ impl ShellParser {
         Ok(())
     }
 
-    /// What a text in double quotes would run: `$(...)` and backticks in it.
+    /// Parses the commands in a text in double quotes: `$(...)` and backticks.
     fn substitutions_in(&mut self, text: &str) -> Result<(), ShellParseError> {
         let quoted = format!("\"{}\"", text.replace('"', " "));
         let mut inner = self.below(&quoted, self.state.clone())?;

@@ -1,10 +1,10 @@
-//! One simple command of a line: what is run, where, with which files, and what it runs in turn.
+//! One simple command of a line: its program, its directory, its files, and the commands that it runs in turn.
 
 use super::ShellWord;
 use std::path::PathBuf;
 
-/// A simple command. `dirs` are the directories it may run in (a `cd` before it may have failed), `None` where that
-/// cannot be known.
+/// A simple command. `dirs` are the directories in which it may run (a `cd` before it may have failed); `None` if they
+/// are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::permission) struct CommandSegment {
     pub(in crate::permission) kind: SegmentKind,
@@ -12,9 +12,9 @@ pub(in crate::permission) struct CommandSegment {
     pub(in crate::permission) words: Vec<ShellWord>,
     pub(in crate::permission) redirects: Vec<ShellRedirect>,
     pub(in crate::permission) dirs: Option<Vec<PathBuf>>,
-    /// Programs whose output comes in through a pipe.
+    /// Programs whose output the command reads through a pipe.
     pub(in crate::permission) fed_by: Vec<String>,
-    /// What this one runs: the command behind `env`, the script of `sh -c`.
+    /// The commands that this command runs: the command after `env`, the script of `sh -c`.
     pub(in crate::permission) inner: Vec<CommandSegment>,
     pub(in crate::permission) carrier: WrapperKind,
 }
@@ -24,18 +24,18 @@ pub(in crate::permission) enum SegmentKind {
     Simple,
     /// Only the redirections of a group, a loop or a branch; it has no words.
     Compound,
-    /// Something that may run what cannot be seen: arithmetic over names. No rule allows it.
+    /// Something that may run invisible commands: arithmetic over names. No rule allows it.
     Opaque,
 }
 
-/// What consent to a segment with `inner` ones means.
+/// The meaning of consent to a segment with `inner` segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::permission) enum WrapperKind {
-    /// It runs nothing but itself.
+    /// It runs nothing else.
     None,
-    /// It adds nothing to what it runs: `timeout 5`, `sh -c`.
+    /// It adds nothing to the command that it runs: `timeout 5`, `sh -c`.
     Transparent,
-    /// It adds something, so that it needs consent of its own: `sudo`, `find -exec`.
+    /// It has an effect of its own and needs separate consent: `sudo`, `find -exec`.
     Itself,
 }
 
@@ -49,7 +49,7 @@ pub(in crate::permission) struct ShellRedirect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::permission) enum RedirectKind {
     Read,
-    /// `>`: what was there is gone.
+    /// `>`: the previous content is lost.
     Write,
     Append,
     /// `<<`, `<<<`: `target` is the text itself.
@@ -57,7 +57,7 @@ pub(in crate::permission) enum RedirectKind {
 }
 
 impl CommandSegment {
-    /// The program's name without its directory; `None` where it comes from an expansion or a wildcard.
+    /// The program's name without its directory; `None` if the name comes from an expansion or a wildcard.
     pub(in crate::permission) fn program(&self) -> Option<&str> {
         let text = self.words.first().filter(|word| !word.glob)?.text.as_deref()?;
         if text.is_empty() || text.contains(char::is_whitespace) {
@@ -71,7 +71,7 @@ impl CommandSegment {
         self.words.get(1..).unwrap_or_default()
     }
 
-    /// The words joined with one space, expanded where that is possible: what patterns are compared with.
+    /// The words joined with one space, expanded if possible: patterns match this text.
     pub(in crate::permission) fn text(&self) -> String {
         self.words.iter().map(ShellWord::shown).collect::<Vec<_>>().join(" ")
     }
@@ -88,7 +88,7 @@ impl CommandSegment {
         written.join(" ")
     }
 
-    /// For people: assignments, words and redirections.
+    /// For the person: assignments, words and redirections.
     pub(in crate::permission) fn describe(&self) -> String {
         let mut parts = vec![self.prefix(), self.source()];
         for redirect in &self.redirects {
@@ -104,14 +104,14 @@ impl CommandSegment {
         parts.join(" ")
     }
 
-    /// This segment and all it runs, outermost first.
+    /// This segment and all segments that it runs, outermost first.
     pub(in crate::permission) fn all(&self) -> Vec<&CommandSegment> {
         let mut out = vec![self];
         out.extend(self.inner.iter().flat_map(CommandSegment::all));
         out
     }
 
-    /// The programs at the bottom of this segment, behind all wrappers.
+    /// The innermost programs of this segment, after all wrappers.
     pub(in crate::permission) fn programs(&self) -> Vec<String> {
         if self.inner.is_empty() {
             return self.program().map(String::from).into_iter().collect();

@@ -1,6 +1,6 @@
-//! Commands that run other commands: what is behind them is reached too.
+//! Commands that run other commands: the inner commands are parsed as well.
 //!
-//! A wrapper that is not known here is judged as a command of its own, and a rule or a person answers for it.
+//! An unknown wrapper counts as an ordinary command, and a rule or the person decides about it.
 
 use super::options::OptionValue;
 use super::parser::ShellParser;
@@ -9,7 +9,7 @@ use super::wrappers::WrapperTable;
 use super::{CommandSegment, RedirectKind, ShellParseError, ShellWord, WrapperKind};
 
 impl ShellParser {
-    /// Adds to `segment` what it runs.
+    /// Adds to `segment` the commands that it runs.
     pub(super) fn unwrap(&mut self, segment: &mut CommandSegment) -> Result<(), ShellParseError> {
         see_through(self, segment)
     }
@@ -73,7 +73,7 @@ fn see_through(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result
     }
 }
 
-/// Consent to what a wrapper runs is enough only where its options are certain.
+/// Consent to the inner command of a wrapper is enough only if the wrapper's options are certain.
 fn consent(certain: bool) -> WrapperKind {
     if certain { WrapperKind::Transparent } else { WrapperKind::Itself }
 }
@@ -116,7 +116,7 @@ fn alias(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), S
     Ok(())
 }
 
-/// `sh -c SCRIPT`, `sh <<EOF`, `sh <<< TEXT`. A script file or a pipe is for the danger list to judge.
+/// `sh -c SCRIPT`, `sh <<EOF`, `sh <<< TEXT`. The danger list decides about script files and pipes.
 fn shell(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), ShellParseError> {
     let words = segment.arguments().to_vec();
     let (mut at, mut takes_script, mut unclear) = (0, false, false);
@@ -135,7 +135,7 @@ fn shell(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), S
         }
         let cluster = !text.starts_with("--");
         takes_script |= text.starts_with('-') && cluster && text.contains('c');
-        // fish: `--command=TEXT`, `--init-command TEXT`, cut short or not.
+        // fish: `--command=TEXT`, `--init-command TEXT`, possibly abbreviated.
         let (name, value) = text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value)));
         if name.len() > 3 && ["--command", "--init-command"].iter().any(|long| long.starts_with(name)) {
             let next = || words.get(at + 1).cloned();
@@ -144,7 +144,8 @@ fn shell(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), S
             at += if value.is_some() { 1 } else { 2 };
             continue;
         }
-        // `-euo pipefail`: a cluster that ends so takes a word. Elsewhere in a cluster some shells take one and some do not.
+        // `-euo pipefail`: a cluster with this end takes a word. Elsewhere in a cluster some shells take a word and
+        // some do not.
         let ends = text.ends_with(['o', 'O']);
         unclear |= cluster && !ends && text.contains(['o', 'O']);
         at += if cluster && ends { 2 } else { 1 };
@@ -185,7 +186,7 @@ fn env(
             _ => Err(ShellParseError::Unsupported("`env -S` in one word")),
         };
     }
-    // The command runs elsewhere; its paths are not followed there.
+    // The command runs in another directory, where its paths are not resolved.
     let elsewhere = has(["-C", "--chdir"]).is_some();
     if elsewhere {
         carrier = WrapperKind::Itself;
@@ -193,7 +194,7 @@ fn env(
     parser.fork(read.ends.len())?;
     for end in read.ends {
         let (set, at) = variables(&words, end);
-        // Options behind a variable: env takes them for the program, and others might not.
+        // Options in a variable: env takes them for the program, and other versions might not.
         let late = words.get(at).is_some_and(|w| w.source.starts_with('-'));
         let ends = if late { table.options_of("env").read(&words, at).ends } else { vec![at] };
         let from = segment.inner.len();
@@ -211,7 +212,7 @@ fn env(
     Ok(())
 }
 
-/// The variables that env sets, from `at` on, and where the command begins.
+/// The variables that env sets, from `at` on, and the start of the command.
 fn variables(words: &[ShellWord], at: usize) -> (Vec<(String, ShellWord)>, usize) {
     let mut set = Vec::new();
     // `env - A=b make`: the same as `-i`.
@@ -221,7 +222,7 @@ fn variables(words: &[ShellWord], at: usize) -> (Vec<(String, ShellWord)>, usize
         let Some((name, value)) = text.unwrap_or(&word.source).split_once('=') else { break };
         match text {
             Some(text) if !text.starts_with('-') => set.push((name.to_string(), ShellWord::literal(value))),
-            // `env $X cmd`: what comes first is not known.
+            // `env $X cmd`: the first word is unknown.
             None if super::lexer::is_name(name) => {
                 set.push((name.to_string(), ShellWord::unknown(&word.source)));
             }
@@ -232,14 +233,14 @@ fn variables(words: &[ShellWord], at: usize) -> (Vec<(String, ShellWord)>, usize
     (set, at)
 }
 
-/// `env -S TEXT WORD...`: the text is cut into words, which are options, variables and a command for env again.
+/// `env -S TEXT WORD...`: the text is split into words, which are options, variables and a command for env again.
 fn split(
     parser: &mut ShellParser,
     segment: &mut CommandSegment,
     words: &[ShellWord],
     text: &ShellWord,
 ) -> Result<(), ShellParseError> {
-    // Escapes and comments are env's own and not those of a shell.
+    // Escapes and comments follow env's own syntax and not that of a shell.
     if text.source.contains(['\\', '#']) {
         return Err(ShellParseError::Unsupported("`env -S` with an escape or a comment"));
     }
@@ -295,7 +296,7 @@ fn xargs(
     Ok(())
 }
 
-/// `find ... -exec CMD ;`, `fd ... -x CMD`. The search itself needs consent of its own.
+/// `find ... -exec CMD ;`, `fd ... -x CMD`. The search itself needs separate consent.
 fn find(
     parser: &mut ShellParser,
     segment: &mut CommandSegment,
@@ -324,7 +325,7 @@ fn find(
         let given = rest.iter().take_while(|w| !ends(w));
         at += given.clone().count();
         command.extend(given.map(found));
-        // fd adds the name where no place is marked for it.
+        // fd appends the name if no placeholder marks its position.
         if !is_find && !command.is_empty() && !command.iter().any(|w| w.source.contains('{')) {
             command.push(ShellWord::unknown("{}"));
         }
@@ -333,7 +334,7 @@ fn find(
     Ok(())
 }
 
-/// `{}` stands for a name that only the search knows.
+/// `{}` is a placeholder for a name that only the search knows.
 fn found(word: &ShellWord) -> ShellWord {
     if word.source.contains("{}") { ShellWord::unknown(&word.source) } else { word.clone() }
 }
@@ -346,14 +347,14 @@ fn git(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), She
     for (at, word) in words.iter().enumerate() {
         let Some(text) = word.text.as_deref() else { continue };
         let next = || words.get(at + 1).and_then(|w| w.text.clone());
-        // The words behind this one, options and `--` left out.
+        // The words after this word, without options and `--`.
         let rest = || {
             let option = |w: &&ShellWord| w.source.starts_with('-');
             words.iter().skip(at + 1).skip_while(option).cloned().collect::<Vec<ShellWord>>()
         };
         let is_run = text == "run" && at > 0 && words.get(at - 1).is_some_and(|w| w.is("bisect"));
         if text == "foreach" || is_run {
-            // The words behind a second one are read twice.
+            // The words after a second wrapper are parsed twice.
             parser.fork(1 + usize::from(is_read))?;
             is_read = true;
             all_words(parser, segment, rest())?;
@@ -376,7 +377,7 @@ fn git(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), She
         };
         if let Some(script) = script {
             let state = parser.state.for_new_shell();
-            // Not every `-x` is a script; what is none adds nothing.
+            // Not every `-x` is a script; other values add nothing.
             if let Ok((found, _)) = parser.read_script(&script, state) {
                 segment.inner.extend(found);
                 segment.carrier = WrapperKind::Itself;
@@ -386,7 +387,7 @@ fn git(parser: &mut ShellParser, segment: &mut CommandSegment) -> Result<(), She
     Ok(())
 }
 
-/// git runs all `words`: one is a text for a shell, and of several the first may be one.
+/// git runs all `words`: a single word is a text for a shell, and of several words the first may be one.
 fn all_words(
     parser: &mut ShellParser,
     segment: &mut CommandSegment,
@@ -401,7 +402,7 @@ fn all_words(
         segment.inner.extend(found);
         segment.carrier = WrapperKind::Itself;
     }
-    // `git bisect run sh -c TEXT`: the words stay as they are.
+    // `git bisect run sh -c TEXT`: the words remain unchanged.
     let spaced = |w: &ShellWord| w.source.contains(char::is_whitespace);
     if words.len() > 1 && words.iter().any(spaced) {
         parser.run_words(segment, words, WrapperKind::Itself)?;

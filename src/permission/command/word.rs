@@ -1,13 +1,14 @@
 //! A word of a command line after the shell's quoting rules.
 
-/// `text` is what the program gets, where that is certain: no expansion in it, or only ones whose value is known
+/// `text` is the value that the program gets, if it is certain: no expansion in it, or only expansions with known
+/// values (`~`, `$HOME`, a variable set in the same line).
 /// (`~`, `$HOME`, a variable set in the same line).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::permission) struct ShellWord {
-    /// As written, quotes removed, expansions left as they stand.
+    /// As written, without quotes, with unexpanded expansions.
     pub(in crate::permission) source: String,
     pub(in crate::permission) text: Option<String>,
-    /// An unquoted `*`, `?`, `[` or brace list: the shell puts file names, or several words, in its place.
+    /// An unquoted `*`, `?`, `[` or brace list: the shell replaces it with file names, or with several words.
     pub(in crate::permission) glob: bool,
 }
 
@@ -16,7 +17,7 @@ impl ShellWord {
         ShellWord { source: text.into(), text: Some(text.into()), glob: false }
     }
 
-    /// A word that only the run will know.
+    /// A word that is known only at run time.
     pub(in crate::permission) fn unknown(source: &str) -> ShellWord {
         ShellWord { source: source.into(), text: None, glob: false }
     }
@@ -25,20 +26,20 @@ impl ShellWord {
         self.text.as_deref() == Some(text)
     }
 
-    /// The value where it is known, else the spelling.
+    /// The value if it is known, otherwise the spelling.
     pub(in crate::permission) fn shown(&self) -> &str {
         self.text.as_deref().unwrap_or(&self.source)
     }
 }
 
-/// Puts a word together from its pieces.
+/// Builds a word from its pieces.
 #[derive(Debug)]
 pub(super) struct WordBuilder {
     source: String,
     text: Option<String>,
     glob: bool,
     quoted: bool,
-    /// An opening brace was seen unquoted, then a comma or two dots.
+    /// After an unquoted opening brace, and then a comma or two dots.
     brace: u8,
 }
 
@@ -67,7 +68,7 @@ impl WordBuilder {
         self.add(c);
     }
 
-    /// Marks that there were quotes, so that an empty word is a word.
+    /// Records that there were quotes, so that an empty word is a word.
     pub(super) fn quotes(&mut self) {
         self.quoted = true;
     }
@@ -79,7 +80,7 @@ impl WordBuilder {
         }
     }
 
-    /// An expansion, with its value where that is known.
+    /// Adds an expansion, with its value if it is known.
     pub(super) fn expansion(&mut self, source: &str, value: Option<&str>) {
         self.source.push_str(source);
         match (value, &mut self.text) {
@@ -88,7 +89,7 @@ impl WordBuilder {
         }
     }
 
-    /// True when nothing stands in the word yet, quotes included.
+    /// True if the word is still empty and has no quotes.
     pub(super) fn is_empty(&self) -> bool {
         self.source.is_empty() && !self.quoted
     }
@@ -102,9 +103,9 @@ impl WordBuilder {
     }
 
     pub(super) fn finish(self) -> ShellWord {
-        // A brace list becomes several words, options among them.
+        // A brace list becomes several words, possibly with options.
         let text = self.text.filter(|_| self.brace < 3);
-        // A bracket that nothing closes is no wildcard: `[` and `[[` are programs.
+        // A bracket without a closing bracket is not a wildcard: `[` and `[[` are programs.
         let glob = self.glob && self.source != "[" && self.source != "[[";
         ShellWord { source: self.source, text, glob }
     }

@@ -1,5 +1,5 @@
-//! The programs that run another one, as a table: `tables/wrappers.toml`. What is behind each is read here; nothing about any one
-//! program stands in the code.
+//! The programs that run another program, as a table: `tables/wrappers.toml`. The code here finds the inner command; it
+//! contains no knowledge about any single program.
 
 use super::inner::is_assignment;
 use super::options::{FoundOption, OptionSyntax, OptionValue};
@@ -53,13 +53,13 @@ pub(super) struct CommandWrapper {
     /// The words are one text for a shell.
     #[serde(default)]
     joined: bool,
-    /// Each word may be a text for a shell; behind `:::` stand words that are put into it.
+    /// Each word may be a text for a shell; the words after `:::` are arguments for it.
     #[serde(default)]
     each: bool,
-    /// It adds a word to the command where no place for one is marked.
+    /// The wrapper appends a word to the command if no placeholder marks its position.
     #[serde(default)]
     adds: bool,
-    /// Options may stand behind the words that come before the command, too.
+    /// Options may also follow the words that come before the command.
     #[serde(default)]
     again: bool,
     /// The name of an architecture may come first.
@@ -82,7 +82,7 @@ enum WrapperConsent {
 static TABLE: LazyLock<Option<WrapperTable>> =
     LazyLock::new(|| toml::from_str(include_str!("../tables/wrappers.toml")).ok());
 
-/// Without the table no command can be seen through, so none can be analysed.
+/// Without the table no wrapper can be unwrapped, and so no command can be analysed.
 pub(super) fn table() -> Result<&'static WrapperTable, ShellParseError> {
     TABLE.as_ref().ok_or(ShellParseError::Unsupported("commands: the table of wrappers is not valid"))
 }
@@ -121,7 +121,7 @@ impl CommandWrapper {
         }
     }
 
-    /// What the segment runs, added to it.
+    /// Adds to the segment the commands that it runs.
     pub(super) fn unwrap(
         &self,
         parser: &mut ShellParser,
@@ -145,7 +145,7 @@ impl CommandWrapper {
         for end in read.ends {
             self.from(parser, segment, &words, end)?;
         }
-        // What it runs is not certain, so consent to that is not enough.
+        // The inner command is not certain, and so consent to it is not enough.
         if !certain && segment.carrier == WrapperKind::Transparent {
             segment.carrier = WrapperKind::Itself;
         }
@@ -163,7 +163,7 @@ impl CommandWrapper {
         }
     }
 
-    /// What the segment runs if its options end at `end`.
+    /// The inner commands of the segment if its options end at `end`.
     fn from(
         &self,
         parser: &mut ShellParser,
@@ -175,14 +175,14 @@ impl CommandWrapper {
         if self.again {
             at = self.syntax().read(words, at).ends.first().copied().unwrap_or(at);
         }
-        // Options for a text may stand behind the words that come before the command: `flock FILE -c TEXT`.
+        // Options with a text may follow the words that come before the command: `flock FILE -c TEXT`.
         let head = words.len().min(at.saturating_add(2));
         let options = (0..head).flat_map(|place| self.syntax().found_in(words, place));
         let texts: Vec<ShellWord> = options.filter_map(|option| self.text_of(option)).collect();
         for text in &texts {
             self.script(parser, segment, std::slice::from_ref(text))?;
         }
-        // `sudo A=b make` sets a variable for it.
+        // `sudo A=b make` sets a variable for the command.
         while self.carrier == WrapperConsent::Itself
             && words.get(at).and_then(|w| w.text.as_deref()).is_some_and(is_assignment)
         {
@@ -203,7 +203,7 @@ impl CommandWrapper {
         parser.run_words(segment, command.to_vec(), self.carrier())
     }
 
-    /// Where the command begins, if the options end at `at`.
+    /// The start of the command if the options end at `at`.
     fn command(&self, words: &[ShellWord], at: usize) -> usize {
         const ALL: usize = 99;
         if self.before >= ALL {
@@ -214,7 +214,7 @@ impl CommandWrapper {
         if words.get(at).is_some_and(|w| w.is("--")) { at + 1 } else { at }
     }
 
-    /// The text for a shell that an option holds.
+    /// The text for a shell in an option.
     fn text_of(&self, option: FoundOption) -> Option<ShellWord> {
         if !self.script.contains(&option.name) {
             return None;
@@ -226,7 +226,7 @@ impl CommandWrapper {
         })
     }
 
-    /// Reads `words` as one text; false where it cannot be known.
+    /// Parses `words` as one text; false if the text is unknown.
     fn script(
         &self,
         parser: &mut ShellParser,
@@ -290,7 +290,7 @@ mod tests {
                 let outer = all.first().map(|s| s.carrier);
                 assert_eq!(outer, Some(row.carrier()), "{line}");
             }
-            // Nothing is behind it, or not behind this word.
+            // No command follows the program, or none follows this word.
             let alone = if row.sub.is_empty() { row.name.clone() } else { format!("{} x-curl x", row.name) };
             let segments = parse(&alone, around()).unwrap_or_else(|e| panic!("{alone}: {e}"));
             assert!(segments.iter().all(|segment| segment.inner.is_empty()), "{alone}");

@@ -13,7 +13,7 @@ fn judge(line: &str) -> Option<CommandDanger> {
 
 use DangerSeverity::{Loss, Total, Unclear};
 
-/// Spellings of losing everything, or more than the task's files.
+/// Spellings of commands that lose everything, or more than the task's files.
 #[test]
 fn losing_all_of_it_is_found_in_every_spelling() {
     for line in [

@@ -1,8 +1,9 @@
-//! Command lines that destroy things: what they would destroy, and how much of it.
+//! Command lines that destroy data: what they would destroy, and how much of it.
 //!
-//! The line is read as a shell reads it, so a destroyer is found behind wrappers, in branches and in substitutions,
-//! and its targets are named by their absolute paths. What cannot be read or resolved counts as dangerous. This is no
-//! defence: a program can destroy anything without a word on its command line. Containment is the sandbox's work.
+//! The line is parsed as a shell does, so that a destructive command is found inside wrappers, branches and
+//! substitutions, and its targets are reported as absolute paths. A line that cannot be parsed or resolved counts as
+//! dangerous. This is not a defence: a program can destroy anything without a trace on its command line. The sandbox
+//! contains such programs.
 
 mod program;
 mod target;
@@ -17,8 +18,8 @@ use super::command::{CommandSegment, SegmentKind, ShellParseContext};
 use std::path::{Path, PathBuf};
 use verdict::DangerContext;
 
-/// The destructive thing in `command`, run in `cwd`, if there is one. Links are not followed. `protected` is what the
-/// line must not write without a person.
+/// The destructive command in `command`, run in `cwd`, if there is one. Links are not followed. `protected` are files
+/// that the line must not write without a person.
 pub fn danger_of(
     command: &str,
     cwd: &Path,

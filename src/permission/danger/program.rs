@@ -1,4 +1,5 @@
-//! Programs that destroy files or run what cannot be seen: the rows of `tables/dangerous.toml`, and what a row cannot say.
+//! Programs that destroy files or run invisible commands: the rows of `tables/dangerous.toml`, and what a row cannot
+//! express.
 
 use super::target::{is_total, lost, targets, written};
 use super::verdict::{CommandDanger, DangerContext, DangerSeverity};
@@ -46,7 +47,7 @@ pub(super) fn danger(
     })
 }
 
-/// The program; of `$(npm bin)/eslint` the part that is certain.
+/// The program; for `$(npm bin)/eslint` the certain part.
 fn name_of(segment: &CommandSegment) -> Option<String> {
     if let Some(name) = segment.program() {
         return Some(name.to_string());
@@ -57,7 +58,7 @@ fn name_of(segment: &CommandSegment) -> Option<String> {
     plain.then(|| name.to_string())
 }
 
-/// What the first row of the table that speaks of the command says.
+/// The verdict of the first row of the table that matches the command.
 fn by_row(
     name: &str,
     segment: &CommandSegment,
@@ -82,7 +83,7 @@ fn by_row(
     })
 }
 
-/// Where git works, which is what its commands destroy.
+/// The directories in which git works; its commands destroy data there.
 fn repositories(segment: &CommandSegment, args: CommandArgs<'_>) -> Vec<String> {
     let below = GitCommand::read(args.0).and_then(|git| git.dir);
     let place = |dir: &PathBuf| match below.map(|word| word.text.as_deref()) {
@@ -96,7 +97,7 @@ fn repositories(segment: &CommandSegment, args: CommandArgs<'_>) -> Vec<String> 
     }
 }
 
-/// `-r` and wildcards always; `-f` and plain ones only where a target is not one known file of the workspace.
+/// `-r` and wildcards always; `-f` and plain operands only if a target is not a single known file of the workspace.
 fn rm(
     name: &str,
     segment: &CommandSegment,
@@ -202,12 +203,12 @@ fn is_inline(text: &str, option: &str) -> bool {
     }
 }
 
-/// A statement among the words, or in what a pipe or a redirection brings in.
+/// Finds an SQL statement in the words, or in the input from a pipe or a redirection.
 fn database(name: &str, segment: &CommandSegment, line: &str) -> Option<CommandDanger> {
     let words = segment.arguments().iter().map(ShellWord::shown);
     let redirected = segment.redirects.iter().map(|r| r.target.source.as_str());
     let mut said = words.chain(redirected).collect::<Vec<_>>().join(" ");
-    // What a pipe brings in stands elsewhere in the line.
+    // The input from a pipe is elsewhere in the line.
     if !segment.fed_by.is_empty() {
         said.push_str(line);
     }

@@ -1,21 +1,21 @@
-//! What a destroyer is aimed at, as absolute paths.
+//! The targets of a destructive command, as absolute paths.
 
 use super::verdict::{CommandDanger, DangerContext, DangerSeverity};
 use crate::permission::command;
 use crate::permission::command::{CommandSegment, RedirectKind, SegmentKind, ShellRedirect, ShellWord};
 use std::path::{Path, PathBuf};
 
-/// One operand: the path it comes to in one of the directories it may be seen from.
+/// One operand: its path from one of the possible directories.
 #[derive(Clone, Debug)]
 pub(super) struct DangerTarget {
     pub(super) shown: String,
-    /// `None` where it cannot be resolved.
+    /// `None` if it cannot be resolved.
     pub(super) path: Option<PathBuf>,
-    /// A wildcard stands for everything in `path`, not for `path` itself.
+    /// A wildcard means everything in `path`, not `path` itself.
     pub(super) contents: bool,
 }
 
-/// What `word` names, seen from each directory the segment may run in.
+/// The targets of `word`, from each directory in which the segment may run.
 pub(super) fn targets(segment: &CommandSegment, word: &ShellWord) -> Vec<DangerTarget> {
     let unresolved = || {
         vec![DangerTarget {
@@ -37,14 +37,14 @@ pub(super) fn targets(segment: &CommandSegment, word: &ShellWord) -> Vec<DangerT
             Some(rest) => command::join(dir, base).join(rest).display().to_string(),
             None => path.display().to_string(),
         };
-        // Of a partial wildcard the part before it is not itself a target.
+        // The part before a partial wildcard is not itself a target.
         let path = if glob.is_some() && !contents { path.join("?") } else { path };
         DangerTarget { shown, path: Some(path), contents }
     };
     seen_from.iter().map(one).collect()
 }
 
-/// The part before the first component with a wildcard, whether that component stands for everything, and the rest.
+/// The part before the first component with a wildcard, whether that component matches everything, and the rest.
 fn cut_at_glob(text: &str, glob: bool) -> (&str, bool, Option<&str>) {
     let wild = |part: &str| part.contains(['*', '?', '[', '{']);
     if !glob {
@@ -64,7 +64,7 @@ fn cut_at_glob(text: &str, glob: bool) -> (&str, bool, Option<&str>) {
     (text, false, None)
 }
 
-/// True when losing `path` loses a root, the home directory or the system.
+/// True if the loss of `path` includes a root, the home directory or the system.
 pub(super) fn is_total(path: &Path, ground: DangerContext<'_>) -> bool {
     let shallow = path.components().count() <= 2 && path.is_absolute() && path != Path::new("/tmp");
     let above = |kept: &Path| command::normal(kept).starts_with(path);
@@ -74,7 +74,7 @@ pub(super) fn is_total(path: &Path, ground: DangerContext<'_>) -> bool {
         || ground.home.is_some_and(above)
 }
 
-/// The danger of losing all of `operands`.
+/// The danger of the loss of all `operands`.
 pub(super) fn lost(
     what: &str,
     segment: &CommandSegment,
@@ -106,14 +106,14 @@ fn parent(target: &DangerTarget) -> String {
     target.path.as_deref().map_or_else(|| target.shown.clone(), |p| p.display().to_string())
 }
 
-/// True for devices that swallow or print what is written to them.
+/// True for devices that discard or print what is written to them.
 pub(in crate::permission) fn is_harmless_device(path: &Path) -> bool {
     let text = path.to_string_lossy();
     matches!(&*text, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/full" | "/dev/stdin")
         || text.starts_with("/dev/fd/")
 }
 
-/// Files emptied, devices overwritten and protected files changed by `>` and `>>`.
+/// Files that `>` empties, devices that it overwrites, and protected files that `>` and `>>` change.
 pub(super) fn of_redirects(segment: &CommandSegment, ground: DangerContext<'_>) -> Option<CommandDanger> {
     let empties = segment.kind == SegmentKind::Simple && prints_nothing(segment);
     let danger = |redirect: &ShellRedirect| match redirect.kind {
@@ -128,7 +128,7 @@ pub(super) fn of_redirects(segment: &CommandSegment, ground: DangerContext<'_>) 
     segment.redirects.iter().filter_map(danger).reduce(CommandDanger::and)
 }
 
-/// The danger of writing `word`: a device, or a file that something runs later.
+/// The danger of a write to `word`: a device, or a file that something runs later.
 pub(super) fn written(
     segment: &CommandSegment,
     word: &ShellWord,

@@ -1,4 +1,4 @@
-//! What a destructive command line comes to.
+//! The verdict about a destructive command line.
 
 use crate::permission::ProtectedPaths;
 use std::path::{Path, PathBuf};
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 pub struct CommandDanger {
     /// In one line: "`rm -rf x` destroys data".
     pub what: String,
-    /// Absolute paths; what has none is the word with `(cannot be resolved)`.
+    /// Absolute paths; a word without one is shown with `(cannot be resolved)`.
     pub targets: Vec<String>,
     pub severity: DangerSeverity,
-    /// What a person types to confirm a total one.
+    /// The text that a person types to confirm a total loss.
     pub typed: Option<String>,
 }
 
@@ -19,13 +19,13 @@ pub struct CommandDanger {
 pub enum DangerSeverity {
     /// Something is lost.
     Loss,
-    /// What is lost cannot be told from the line.
+    /// The line does not show what is lost.
     Unclear,
     /// A target is a root of the workspace, the home directory or the file system, or contains one.
     Total,
 }
 
-/// Where a line runs and what must not be lost whole.
+/// Where a line runs and what must not be lost as a whole.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::permission) struct DangerContext<'a> {
     pub(in crate::permission) cwd: &'a Path,
@@ -35,7 +35,7 @@ pub(in crate::permission) struct DangerContext<'a> {
 }
 
 impl DangerContext<'_> {
-    /// True for what some program runs or obeys later; of an absolute path all names count.
+    /// True for files that some program runs or obeys later; for an absolute path every component counts.
     pub(super) fn is_protected(&self, path: &Path) -> bool {
         self.protected.class_of(path).asks()
     }
@@ -68,7 +68,7 @@ impl CommandDanger {
         self
     }
 
-    /// The reason of the question it asks, targets and all.
+    /// The reason of the question, with the targets.
     pub fn describe(&self) -> String {
         if self.targets.is_empty() {
             self.what.clone()

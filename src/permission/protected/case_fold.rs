@@ -1,8 +1,8 @@
 //! Names as the least exact file system compares them.
 //!
-//! On a file system that ignores case `.ENVRC` is `.envrc`; HFS+ also ignores some characters that nobody sees, and
-//! FAT and NTFS ignore dots and blanks at the end of a name. A name that is the same file on any of them is protected on
-//! all of them: a question too many costs less than a hook too many.
+//! On a file system that ignores case, `.ENVRC` is `.envrc`; HFS+ also ignores some invisible characters, and FAT and
+//! NTFS ignore dots and spaces at the end of a name. A name that is the same file on any of them is protected on all of
+//! them: an unnecessary question costs less than an unnoticed hook.
 
 use std::path::{Component, Path};
 
@@ -19,14 +19,14 @@ pub(super) fn folded_name(name: &str) -> String {
     if name.bytes().all(|b| b.is_ascii() && !b.is_ascii_uppercase()) && !name.ends_with(['.', ' ']) {
         return name.into();
     }
-    // Upper case first: it joins letters that only differ in their lower case, as the long s and the Kelvin sign.
+    // Upper case first: it unifies letters that differ only in their lower case, like the long s and the Kelvin sign.
     let upper: String = name.chars().filter(|c| !is_ignored(*c)).flat_map(char::to_uppercase).collect();
     let lower = upper.to_lowercase();
     let trimmed = lower.trim_end_matches(['.', ' ']);
     if trimmed.is_empty() { lower } else { trimmed.into() }
 }
 
-/// The characters that HFS+ leaves out of a comparison: the list that git uses for `.git`.
+/// The characters that HFS+ ignores in a comparison: the list that git uses for `.git`.
 fn is_ignored(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }

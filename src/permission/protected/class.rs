@@ -1,4 +1,4 @@
-//! What a change to a file means, by its name alone.
+//! The meaning of a change to a file, by its name alone.
 
 use serde::Serialize;
 
@@ -9,15 +9,15 @@ pub struct Runner {
     pub why: String,
 }
 
-/// What a change to the file at a path means, by its name alone.
+/// The meaning of a change to the file at a path, by its name alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathClass {
     Ordinary,
-    /// The next build, test or install runs it: marked, and otherwise like any source file.
+    /// The next build, test or install runs the file: it is marked, and otherwise like any source file.
     RunsWithBuild(Runner),
-    /// One of git's own files: file tools ask, and it is applied with the rest of its repository.
+    /// One of git's own files: file tools ask, and the file is applied with the rest of its repository.
     Repository(Runner),
-    /// A program runs or obeys it without anyone asking for it.
+    /// A program runs or obeys the file without a request from anyone.
     RunsLater(Runner),
 }
 
@@ -26,7 +26,7 @@ impl PathClass {
         matches!(self, PathClass::RunsLater(_))
     }
 
-    /// True for what file tools ask about: see [`super::is_protected`].
+    /// True for files that file tools ask about: see [`super::is_protected`].
     pub fn asks(&self) -> bool {
         matches!(self, PathClass::RunsLater(_) | PathClass::Repository(_))
     }

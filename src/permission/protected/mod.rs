@@ -1,8 +1,8 @@
-//! Files that a program runs or obeys by itself, so that writing one is as much as running it.
+//! Files that a program runs or obeys by itself: a write to such a file is equivalent to running it.
 //!
-//! The list is data: `tables/runs_later.toml` names the files, the program and the reason, and a person's own patterns are added
-//! to it. Everything that asks, marks or refuses because of a path asks here, so that all surfaces agree. Only names
-//! are looked at; what a change does to a file is the workspace's business.
+//! The list is data: `tables/runs_later.toml` names the files, the program and the reason, and persons can add
+//! patterns. Everything that asks, marks or refuses because of a path uses this module, so that all user interfaces
+//! agree. Only names are checked here; the workspace examines what a change does to a file.
 
 mod case_fold;
 mod class;
@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 pub use table::PathPatternError;
 use table::ProtectedTable;
 
-/// The table, with what a person added to it. Cheap to clone.
+/// The table with the person's additions. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ProtectedPaths(Arc<ProtectedLists>);
 
@@ -43,8 +43,8 @@ impl ProtectedPaths {
         Ok(ProtectedPaths(Arc::new(ProtectedLists { own, programs })))
     }
 
-    /// The class of a path relative to its root. The path is taken for a file, a link or something that is gone: a
-    /// directory by itself runs nothing.
+    /// The class of a path relative to its root. The path counts as a file, a link or a removed file: a directory by
+    /// itself runs nothing.
     pub fn class_of(&self, relative: &Path) -> PathClass {
         let path = folded(relative);
         let own = self.0.own.as_ref().map(|own| own.class_of(&path));
@@ -54,12 +54,13 @@ impl ProtectedPaths {
         }
     }
 
-    /// Who runs an executable at this absolute path because it is in a directory of `PATH`.
+    /// Who runs an executable at this absolute path, because it is in a directory of `PATH`.
     pub fn on_path(&self, path: &Path) -> Option<Runner> {
         self.0.programs.runs(path)
     }
 
-    /// The first names of patterns that have several, folded: a link of such a name leads to protected files.
+    /// The folded first components of patterns with several components: a link with such a name leads to protected
+    /// files.
     pub fn leads(&self, name: &std::ffi::OsStr) -> bool {
         let name = folded(Path::new(name));
         BUILT_IN.leads(&name) || self.0.own.as_ref().is_some_and(|own| own.leads(&name))

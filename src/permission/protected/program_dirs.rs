@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 /// The directories in which the person's shell looks for programs.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramDirs {
-    /// Without links.
+    /// With links resolved.
     absolute: Vec<PathBuf>,
-    /// Looked up from wherever the shell is: `node_modules/.bin`, `.`.
+    /// Resolved from the shell's working directory: `node_modules/.bin`, `.`.
     relative: Vec<PathBuf>,
 }
 
@@ -51,7 +51,7 @@ mod tests {
         assert!(dirs.runs(Path::new("/w/node_modules/.bin/tsc")).is_some());
         assert_eq!(dirs.runs(Path::new("/nowhere/bin/sub/ls")), None);
         assert_eq!(ProgramDirs::from_variable(None).runs(Path::new("/w/ls")), None);
-        // An empty entry is the current directory, which may be any.
+        // An empty entry is the current directory, which may be any directory.
         assert!(ProgramDirs::from_variable(Some(OsStr::new("/a::/b"))).runs(Path::new("/w/ls")).is_some());
     }
 }

@@ -1,9 +1,9 @@
-//! The table is read and every row of it is tried.
+//! Parses the table and tests every row of it.
 
 use super::*;
 use std::path::PathBuf;
 
-/// A path that the pattern means: `*` and `**` stand for something, a directory has a file in it.
+/// A path that the pattern matches: `*` and `**` become names, a directory gets a file.
 fn example(pattern: &str) -> String {
     let pattern = pattern.replace("**", "x/y").replace('*', "zz");
     if pattern.ends_with('/') { format!("{pattern}inside/file.txt") } else { pattern }
@@ -21,7 +21,7 @@ fn every_row_is_protected_at_any_depth_and_in_any_case() {
         let path = example(pattern);
         for path in [path.clone(), format!("some/dir/{path}"), path.to_uppercase()] {
             let class = class(&path);
-            // A stricter row may name the same file.
+            // A stricter row may match the same file.
             match &class {
                 PathClass::RunsLater(runner) => assert!(!runner.by.is_empty() && !runner.why.is_empty()),
                 PathClass::Ordinary => panic!("{pattern} of {by}: {path} is ordinary"),

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// A pattern that cannot be read.
+/// A pattern that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("invalid path pattern `{pattern}`: {reason}")]
 pub struct PathPatternError {
@@ -65,7 +65,7 @@ pub(super) struct ProtectedTable {
 }
 
 impl ProtectedTable {
-    /// The built-in one. A test reads it, so a mistake in it does not leave the house; should one do so all the same,
+    /// The built-in table. A test parses it, and so a mistake in it is not released. If there is one nevertheless,
     /// everything is protected.
     pub(super) fn built_in(text: &str) -> ProtectedTable {
         let read = || -> Result<ProtectedTable, PathPatternError> {
@@ -122,7 +122,7 @@ impl ProtectedTable {
         Ok(table)
     }
 
-    /// The class of a folded path: what is strictest first, then the order of the table.
+    /// The class of a folded path: the strictest first, then the order of the table.
     pub(super) fn class_of(&self, path: &str) -> PathClass {
         let filled = self.filled.is_match(path);
         let name = path.rsplit('/').next().unwrap_or(path);
@@ -197,7 +197,7 @@ fn compiled(patterns: &[String]) -> Result<(GlobSet, usize), PathPatternError> {
     Ok((builder.build().map_err(|e| fault("", &e.to_string()))?, count))
 }
 
-/// `a/b` at any depth; `a/` also with all that is below it.
+/// `a/b` at any depth; `a/` also with everything below it.
 fn globs(pattern: &str) -> Result<Vec<globset::Glob>, PathPatternError> {
     let folded: Vec<String> = pattern.trim_matches('/').split('/').map(folded_name).collect();
     if folded.iter().any(|part| matches!(part.as_str(), "" | "." | "..")) {

@@ -1,4 +1,4 @@
-//! A `/dev` of the few devices that every program expects and that lead nowhere.
+//! A `/dev` with the few devices that every program expects and that give access to nothing.
 
 use super::init::{SandboxSetupError, at};
 use super::mounts::{DetachedMount, TAME};
@@ -16,7 +16,7 @@ const LINKS: [(&str, &str); 5] = [
     ("ptmx", "pts/ptmx"),
 ];
 
-/// The host's nodes, taken before its file systems lose their devices.
+/// The host's device nodes, copied before its file systems lose their devices.
 pub(super) struct DeviceNodes(Vec<(&'static str, DetachedMount)>);
 
 pub(super) fn take() -> Result<DeviceNodes, SandboxSetupError> {
@@ -30,7 +30,7 @@ pub(super) fn take() -> Result<DeviceNodes, SandboxSetupError> {
 }
 
 impl DeviceNodes {
-    /// Puts a fresh `/dev` over the host's. No terminal is in it; `pts` is a new, empty set of them.
+    /// Mounts a fresh `/dev` over the host's. It contains no terminal; `pts` is a new, empty devpts.
     pub(super) fn mount_dev(self, ground: &ScratchTmpfs) -> Result<(), SandboxSetupError> {
         let dev = Path::new("/dev");
         let still = TAME | MountAttrFlags::MOUNT_ATTR_NOEXEC;
@@ -50,7 +50,7 @@ impl DeviceNodes {
         at(std::fs::set_permissions(dev.join("shm"), open), || "make `/dev/shm`".into())?;
         let quiet = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
         let options = [("newinstance", ""), ("ptmxmode", "0666"), ("mode", "620")];
-        // Some containers refuse it. Then programs that want a terminal of their own do without.
+        // Some containers refuse devpts. Then programs cannot get a terminal of their own.
         match DetachedMount::fresh("devpts", &options, quiet) {
             Ok(pts) => pts.attach(&dev.join("pts")),
             Err(_) => Ok(()),

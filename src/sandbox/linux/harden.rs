@@ -1,4 +1,4 @@
-//! Limits, and privileges given up.
+//! Sets resource limits and drops privileges.
 
 use super::super::spec::{SandboxBackend, SandboxSpec};
 use super::init::{SandboxSetupError, at};
@@ -8,8 +8,8 @@ use rustix::thread::{
     set_capabilities, set_no_new_privs,
 };
 
-/// What root keeps: rights over files, without which a tree of another user could not be worked on, and the change of
-/// user, which can only lose rights. They hold inside the namespace and for what is mapped into it.
+/// The capabilities that root retains: rights over files, which it needs to work on a tree of another user, and the
+/// change of user, which can only lose rights. They apply inside the namespace and to mapped ids.
 const OF_ROOT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::DAC_OVERRIDE)
     .union(CapabilitySet::FOWNER)
@@ -17,18 +17,18 @@ const OF_ROOT: CapabilitySet = CapabilitySet::CHOWN
     .union(CapabilitySet::SETUID)
     .union(CapabilitySet::SETGID);
 
-/// The resource limits. A limit above the one that already holds leaves that one.
+/// Sets the resource limits. A limit above the present one changes nothing.
 pub(super) fn limit(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let limits = spec.limits;
-    // Of memory what a process writes into, not its addresses: many runtimes reserve far more than they use.
+    // Memory that a process writes to, not its address space: many runtimes reserve far more than they use.
     for (resource, value, name) in [
         (Resource::Data, limits.memory, "memory"),
         (Resource::Nproc, limits.processes, "processes"),
         (Resource::Nofile, limits.open_files, "open files"),
         (Resource::Cpu, limits.cpu_seconds, "processor time"),
         (Resource::Fsize, limits.file_size, "file size"),
-        // A core dump is a file that nobody reviews. With one byte allowed the kernel starts no handler on the host
-        // either, which a limit of zero would not prevent.
+        // A core dump is a file that nobody reviews. With a limit of one byte the kernel also starts no handler on the
+        // host, which a limit of zero would not prevent.
         (Resource::Core, Some(1), "core dumps"),
     ] {
         let Some(value) = value else { continue };
@@ -39,7 +39,7 @@ pub(super) fn limit(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     Ok(())
 }
 
-/// Gives up all capabilities (root: all but its rights over files), for good.
+/// Drops all capabilities permanently (root: all but its rights over files).
 pub(super) fn drop_capabilities(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let kept = match (spec.backend, rustix::process::geteuid().is_root()) {
         (SandboxBackend::Overlay, true) => OF_ROOT,

@@ -1,7 +1,8 @@
-//! The child: builds the view around itself, gives everything up, and is process 1 of what runs inside.
+//! The child: builds the view around itself, drops its privileges, and is process 1 of the namespace.
 //!
-//! As process 1 it hears no signal but SIGKILL from outside. That is wanted: the supervisor tells every process of the
-//! tree by itself, and the one that reaps must be the last. When it goes, the kernel kills what is left.
+//! As process 1 it receives no signal except SIGKILL from outside. This is intended: the supervisor signals every
+//! process of the tree itself, and the process that reaps must be the last. When it exits, the kernel kills the
+//! remaining processes.
 
 use super::super::environment;
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
@@ -21,10 +22,10 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Said when the walls stand and the command starts.
+/// Reported when the sandbox is complete and the command starts.
 pub(super) const READY: &str = "ready";
 
-/// Everything the child needs, copied into it by the fork.
+/// Everything that the child needs; the fork copies it.
 pub(super) struct SandboxChild<'a> {
     pub(super) spec: &'a SandboxSpec,
     pub(super) stdin: Option<File>,
@@ -34,12 +35,12 @@ pub(super) struct SandboxChild<'a> {
 }
 
 impl SandboxChild<'_> {
-    /// Runs in the fork. The answer is its exit code, which nobody needs: the words say how the command ended.
+    /// Runs in the fork. Returns an exit code that nobody needs: the text on the line reports how the command ended.
     pub(super) fn run(mut self) -> i32 {
         let shell = match self.enter() {
             Ok(shell) => shell,
             Err(SandboxSetupError { kind, step, error }) => {
-                // The report is one line: its line breaks travel as NUL, and `handshake` puts them back.
+                // The report is one line: its line breaks are sent as NUL, and `handshake` restores them.
                 let said = format!("could not {step}: {error}\n").replace('\n', "\u{0}");
                 let _ = self
                     .line_out
@@ -56,7 +57,7 @@ impl SandboxChild<'_> {
         let has_input = self.stdin.is_some();
         let stdin = at(self.input(), || "pass the input on".into())?;
         at(rustix::stdio::dup2_stdin(&stdin), || "pass the input on".into())?;
-        // Not to be closed a second time, when its number is another's.
+        // Dropped now: a later close would hit another descriptor with the same number.
         drop(stdin);
         at(self.alone(), || "close what was inherited".into())?;
         let mut go = [0];
@@ -64,13 +65,12 @@ impl SandboxChild<'_> {
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
         let mut proxy = None;
         if self.spec.backend == SandboxBackend::Overlay {
-            // The ids are mapped now. Nobody inside may look into this process: its memory and its links are the host's.
+            // The ids are mapped now. Nobody inside may read this process: its memory and its links belong to the host.
             let hidden = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
             at(hidden, || "hide the supervisor's memory".into())?;
             mount_view::build(self.spec)?;
             if !has_input {
-                // The one from before is on a mount that has lost its devices, and `/dev/stdin` opens it
-                // again.
+                // The earlier descriptor is on a mount that has lost its devices, and `/dev/stdin` opens it again.
                 let null = at(File::open("/dev/null"), || "open `/dev/null` inside".into())?;
                 at(rustix::stdio::dup2_stdin(&null), || "pass no input on".into())?;
             }
@@ -88,7 +88,7 @@ impl SandboxChild<'_> {
         harden::drop_capabilities(self.spec)?;
         landlock::apply(self.spec)?;
         seccomp::apply(self.spec)?;
-        // Giving up privileges clears it.
+        // The drop of privileges clears this setting.
         at(die_with_the_parent(), || "be bound to the supervisor".into())?;
         let port = proxy.as_ref().and_then(|listener| listener.local_addr().ok()).map(|at| at.port());
         let shell = Command::new(shell())
@@ -101,14 +101,14 @@ impl SandboxChild<'_> {
             .spawn();
         let shell = at(shell, || "start the shell".into())?;
         at(self.ready(proxy.as_ref()), || "write to the supervisor".into())?;
-        // Held open here, a pipe to the command would never break.
+        // If this process held the pipe open, the command would never get a broken pipe.
         if let Ok(null) = File::open("/dev/null") {
             let _ = rustix::stdio::dup2_stdin(&null);
         }
         at(ChildPid::of(&shell), || "start the shell".into())
     }
 
-    /// Says so, and hands the listener over, whose connections are made outside.
+    /// Reports that the sandbox is ready, and sends the listener whose connections are made outside.
     fn ready(&self, proxy: Option<&TcpListener>) -> io::Result<()> {
         let descriptors: Vec<BorrowedFd<'_>> = proxy.iter().map(|listener| listener.as_fd()).collect();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -132,7 +132,7 @@ impl SandboxChild<'_> {
         if rustix::fs::FileType::from_raw_mode(rustix::fs::fstat(&given)?.st_mode)
             == rustix::fs::FileType::Fifo
         {
-            // Opened again it is the same pipe, which leads to placet alone; and its end may be far away.
+            // A second open gives the same pipe, which leads only to placet; and its end may be far away.
             return Ok(given.into());
         }
         let memory = rustix::fs::memfd_create("input", rustix::fs::MemfdFlags::CLOEXEC)?;
@@ -143,14 +143,14 @@ impl SandboxChild<'_> {
     }
 
     fn alone(&self) -> io::Result<()> {
-        // Held by its number only: the original stays open in `line_out`.
+        // Only the number survives: `line_out` owns the original descriptor.
         raw::close_all_but(self.line_out.as_fd())?;
         rustix::process::setsid()?;
         Ok(())
     }
 }
 
-/// By its path, where it has the usual one: nothing is searched then, and the standard library can start it without a
+/// The shell by its usual path, if it exists: then there is no search, and the standard library can start it without a
 /// second fork.
 fn shell() -> &'static str {
     const USUAL: &str = "/bin/sh";
@@ -166,7 +166,7 @@ fn loopback() -> io::Result<()> {
     raw::loopback_up(socket(AddressFamily::INET, SocketType::DGRAM, None)?)
 }
 
-/// Reaps everything until the shell has ended, and says how it did.
+/// Reaps all processes until the shell has ended, and reports how it ended.
 fn reap_until(shell: ChildPid) -> String {
     loop {
         match ChildPid::wait_any() {

@@ -1,17 +1,17 @@
-//! A command next to another one: in the network of a background command, whose server it may want to reach.
+//! Puts a command into the network of a background command whose server it may need.
 //!
-//! Both have no way out; they share a loopback interface and nothing else. The process that makes namespaces
-//! is put into those of the other one's shell first, because a network belongs to the user namespace that it
-//! was made in.
+//! Neither command has access to hosts; they share a loopback interface and nothing else. The process that makes
+//! namespaces first enters the namespaces of the other command's shell, because a network belongs to the user namespace
+//! in which it was made.
 
 use crate::process::{ChildPid, parent_of};
 use rustix::thread::{ThreadNameSpaceType, move_into_thread_name_spaces};
 use std::io;
 
-/// Moves this process, which has one thread, into the network of the command that `supervisor` runs. False when that
-/// command is not there any more.
+/// Moves this process, which has one thread, into the network of the command that `supervisor` runs. False if that
+/// command has ended.
 pub(super) fn join(supervisor: ChildPid) -> io::Result<bool> {
-    // The first process inside shows nothing of itself to anybody; the shell that it started does.
+    // The first process inside hides its namespaces from everybody; the shell that it started does not.
     let Some((first, shell)) = child_of(supervisor).and_then(|first| Some((first, child_of(first)?))) else {
         return Ok(false);
     };
@@ -19,7 +19,7 @@ pub(super) fn join(supervisor: ChildPid) -> io::Result<bool> {
         Err(rustix::io::Errno::SRCH) => return Ok(false),
         other => other?,
     };
-    // The number may have become another's before it was opened: its namespaces are none of ours.
+    // The number may have been reused before the process was opened: its namespaces are then unrelated.
     if parent_of(shell) != Some(first) || parent_of(first) != Some(supervisor) {
         return Ok(false);
     }

@@ -1,9 +1,10 @@
-//! Landlock: a second wall behind the mounts, and the first where there are none.
+//! Landlock: a second barrier in addition to the mounts, and the only one without mounts.
 //!
-//! Behind overlays it repeats which places may be written, and closes abstract sockets, and from the ninth interface on
-//! named ones. Alone it also forbids reading what is masked. Landlock knows only what is allowed, so there the
-//! directories on the way to a mask are allowed entry by entry; a file made in one of them later cannot be read. For a
-//! workspace that would be the end of all work, so what is masked inside of one stays readable: the probe says so.
+//! With overlays it repeats which places may be written, and blocks abstract sockets, and from the ninth ABI on named
+//! sockets as well. Without overlays it also forbids reading masked files. Landlock only has rules that allow.
+//! Therefore the directories on the way to a mask are allowed entry by entry; a file that is created in one of them
+//! later cannot be read. In a workspace this would make all work impossible, and so masked files inside of a workspace
+//! remain readable: the probe reports this.
 
 use super::super::spec::{SandboxBackend, SandboxSpec};
 use super::init::{SandboxSetupError, at};
@@ -16,13 +17,13 @@ use rustix::fs::{FileType, OFlags, fstat};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The newest interface this was written for.
+/// The newest ABI that this code supports.
 const NEWEST: ABI = ABI::V9;
 
-/// Places that are fresh, or hold nothing of the host, when there are mounts.
+/// Places that are fresh, or contain nothing of the host, if there are mounts.
 const FRESH: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/dev"];
 
-/// Device files that may be written without mounts of our own.
+/// Device files that may be written if there are no mounts of our own.
 const DEVICES: [&str; 4] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/shm"];
 
 pub(super) fn apply(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
@@ -43,10 +44,10 @@ fn behind(spec: &SandboxSpec) -> io::Result<RulesetStatus> {
         rules = allow(rules, path, AccessFs::from_write(NEWEST))?;
     }
     for path in &spec.writable {
-        // What is bound through may hold sockets of the host.
+        // A directory that is bound through may contain sockets of the host.
         rules = allow(rules, path, AccessFs::from_write(NEWEST) & !BitFlags::from(AccessFs::ResolveUnix))?;
     }
-    // A fresh `/proc` is read-only; writing to a process' own entries fails there already.
+    // A fresh `/proc` is read-only; a write to a process' own entries fails there already.
     enforce(rules)
 }
 
@@ -85,7 +86,7 @@ fn allow(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>) -> io::
     rules.add_rule(PathBeneath::new(fd, access)).map_err(io::Error::other)
 }
 
-/// [`allow`], leaving out what is masked.
+/// Like [`allow`], but without masked paths.
 fn carve(
     mut rules: RulesetCreated,
     path: &Path,

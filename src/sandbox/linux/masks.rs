@@ -1,7 +1,8 @@
-//! Masks: things that are there and show nothing.
+//! Masks: paths that exist and show nothing.
 //!
-//! A masked file is a mount of an empty file that nobody may open, a masked directory one of an empty directory. For
-//! root no mode forbids opening, so for root it is a device on a file system without devices: that forbids it to all.
+//! A masked file is covered by an empty file that nobody may open, a masked directory by an empty directory. For root,
+//! a mode does not forbid opening. For root the file is therefore a device on a file system without devices, which
+//! nobody can open.
 
 use super::super::spec::SandboxSpec;
 use super::init::{SandboxSetupError, at};
@@ -14,7 +15,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// Where links may lead without being masked: an empty `/usr` would not hide a secret but end every command.
+/// Targets of links that are never masked: an empty `/usr` would not hide a secret but end every command.
 const NEVER: [&str; 11] =
     ["/", "/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc", "/dev", "/sys", "/nix"];
 
@@ -29,7 +30,7 @@ impl MaskSources {
         let dir = ground.dir("blank", 0o000)?;
         let make = || -> rustix::io::Result<MaskSources> {
             let (kind, device) = match rustix::process::geteuid().is_root() {
-                // The device 0:0 is the one that needs no privilege to make.
+                // The device 0:0 is the only one that can be made without privileges.
                 true => (FileType::CharacterDevice, rustix::fs::makedev(0, 0)),
                 false => (FileType::RegularFile, 0),
             };
@@ -46,7 +47,8 @@ impl MaskSources {
     }
 }
 
-/// Covers everything that `spec` wants masked. What cannot be covered is a fault: nothing is left open silently.
+/// Covers every path that `spec` masks. A path that cannot be covered is an error: nothing remains readable without a
+/// report.
 pub(super) fn cover(spec: &SandboxSpec, blank: &MaskSources) -> Result<(), SandboxSetupError> {
     for path in &spec.masked {
         at(cover_one(spec, blank, path), || format!("mask `{}`", path.display()))?;
@@ -57,25 +59,25 @@ pub(super) fn cover(spec: &SandboxSpec, blank: &MaskSources) -> Result<(), Sandb
 fn cover_one(spec: &SandboxSpec, blank: &MaskSources, path: &Path) -> io::Result<()> {
     let target = match place(path, OFlags::NOFOLLOW) {
         Ok(target) => target,
-        // What is missing here, or out of this process' reach, is so for the command, too.
+        // A path that is missing or inaccessible here is so for the command, too.
         Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => return Ok(()),
         Err(error) => return Err(error.into()),
     };
     if FileType::from_raw_mode(fstat(&target)?.st_mode) != FileType::Symlink {
         return match blank.over(&target) {
-            // Removed since it was opened, as the sockets of programs that end are: no name leads to it any more.
+            // Removed since it was opened, like the socket of a program that ends: no name leads to it any more.
             Err(error) if error.kind() == io::ErrorKind::NotFound && fstat(&target)?.st_nlink == 0 => Ok(()),
             done => done,
         };
     }
-    // The link stays; what it leads to is what must not be seen.
+    // The link itself remains; its target is what must not be read.
     match std::fs::canonicalize(path) {
         Ok(real) if !is_essential(spec, &real) => blank.over(&place(&real, OFlags::NOFOLLOW)?),
         _ => Ok(()),
     }
 }
 
-/// True for a place without which nothing could run. A link to it may have been made by the command before.
+/// True for a path without which nothing could run. The previous command may have made a link to it.
 fn is_essential(spec: &SandboxSpec, real: &Path) -> bool {
     let needed = spec.overlays.iter().map(|o| &o.target).chain(&spec.writable).chain(&spec.scratch);
     NEVER.iter().any(|never| Path::new(never) == real)

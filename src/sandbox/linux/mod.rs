@@ -2,10 +2,11 @@
 //!
 //! | step | file | who |
 //! |---|---|---|
-//! | a child in namespaces of its own, its ids mapped | `start` | the supervisor |
-//! | the view: overlays, a read-only rest, a fresh `/tmp`, `/run`, `/dev`, `/proc`, masks | `view`, `ground`, `device`, `mask` | the child |
+//! | a child in its own namespaces, with mapped ids | `namespaces` | the supervisor |
+//! | the view: overlays, a read-only rest, fresh directories | `mount_view`, `mounts`, `scratch_tmpfs` | the child |
+//! | the view: a fresh `/dev`, masks | `devices`, `masks` | the child |
 //! | limits, no capabilities, Landlock, seccomp | `harden`, `landlock`, `seccomp` | the child |
-//! | `sh -c`, and the reaping of all that it leaves | `init` | the child, process 1 of its namespace |
+//! | `sh -c`, and the reaping of every process that it leaves | `init` | the child, process 1 of its namespace |
 
 mod devices;
 mod harden;

@@ -1,10 +1,10 @@
-//! The view, in an order in which each step still sees what it needs.
+//! Builds the view, in an order in which each step still has access to what it needs.
 //!
-//! 1. Everything that will be needed is taken hold of while it is visible and writable: overlays are made, passthrough
+//! 1. Everything that is needed later is opened while it is visible and writable: overlays are made, passthrough
 //!    directories and device nodes are copied.
 //! 2. All of `/` becomes read-only, recursively.
 //! 3. Places that are full of other people's sockets get fresh, empty file systems.
-//! 4. What was taken in step 1 is put to its path, and the masks go over all of it.
+//! 4. The mounts from step 1 are attached to their paths, and the masks are mounted over all of it.
 
 use super::super::spec::{OverlaySpec, SandboxSpec};
 use super::init::{SandboxSetupError, at};
@@ -24,7 +24,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
-/// Fresh and empty in every view. Host sockets live there, and a read-only mount does not stop `connect`.
+/// Fresh and empty in every view. Host sockets are there, and a read-only mount does not stop `connect`.
 const FRESH: [&str; 4] = ["/tmp", "/var/tmp", "/run", "/var/run"];
 
 pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
@@ -54,7 +54,7 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     }
     devices.mount_dev(&ground)?;
     processes()?;
-    // `/etc/resolv.conf` often leads below `/run`, which is empty by now.
+    // `/etc/resolv.conf` often leads below `/run`, which is empty now.
     if let Some((path, bytes)) = resolver {
         let put =
             path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&path, bytes));
@@ -65,7 +65,7 @@ pub(super) fn build(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
         mount.attach(&target)?;
     }
     for (path, mount) in passed {
-        // A directory that a pending change has deleted stays deleted.
+        // A directory that a pending change has deleted remains deleted.
         if reachable(&path).is_ok() && path.exists() {
             mount.attach(&path)?;
         }
@@ -78,7 +78,7 @@ fn is_fresh(path: &Path) -> bool {
     FRESH.iter().any(|dir| path.starts_with(dir))
 }
 
-/// A place below a fresh directory is made again. Elsewhere it is there, or it is missing.
+/// Creates a place below a fresh directory again. Other places exist, or are missing.
 fn reachable(path: &Path) -> std::io::Result<()> {
     if is_fresh(path) {
         let is_file = std::fs::symlink_metadata(path).is_ok_and(|known| !known.is_dir());
@@ -87,7 +87,7 @@ fn reachable(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// An overlay, nowhere yet. All directories are handed over as numbers.
+/// A detached overlay. All directories are passed as descriptors.
 fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
     let open =
         |path: &Path| at(place(path, OFlags::DIRECTORY), || format!("open the layer `{}`", path.display()));
@@ -97,12 +97,12 @@ fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
         .lowers
         .iter()
         .any(|lower| overlay.upper.starts_with(lower) || overlay.work.starts_with(lower));
-    // The kernel would take it and answer ELOOP later, to anyone who looks there.
+    // The kernel would accept it and return ELOOP later, for any access there.
     let made = if inside { Err(Errno::LOOP) } else { assemble(&lowers, &upper, &work) };
     let step = || {
         let inside = overlay.lowers.iter().flat_map(|lower| mounted_below(lower)).next();
         let why = match (&made, inside) {
-            // What lies under somebody else's mount must not come to light, so the kernel refuses.
+            // Files under another user's mount must not become visible, and so the kernel refuses.
             (Err(Errno::INVAL), Some(inside)) => {
                 format!(", because `{}` is mounted inside it", inside.display())
             }
@@ -115,7 +115,7 @@ fn overlay(overlay: &OverlaySpec) -> Result<DetachedMount, SandboxSetupError> {
     at(made, || step).map(DetachedMount).map_err(SandboxSetupError::of_overlay)
 }
 
-/// Where other file systems are mounted below `dir`. Without privileges no overlay can be laid over such a directory.
+/// The mount points below `dir`. Without privileges such a directory cannot have an overlay.
 pub fn mounted_below(dir: &Path) -> Vec<PathBuf> {
     let table = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
     let places = table.split(|&byte| byte == b'\n').filter_map(|row| row.split(|&byte| byte == b' ').nth(4));
@@ -123,7 +123,7 @@ pub fn mounted_below(dir: &Path) -> Vec<PathBuf> {
     places.filter(|place| place != dir && place.starts_with(dir)).collect()
 }
 
-/// Blanks and the like are written as three octal digits there.
+/// Spaces and similar characters are written there as three octal digits.
 fn unescaped(mut text: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(text.len());
     while let [first, rest @ ..] = text {
@@ -145,11 +145,11 @@ fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::
     let fs = fsopen("overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
     // The marks of layers are in `user.overlay.*`: the usual `trusted.*` needs a privilege.
     fsconfig_set_flag(&fs, "userxattr")?;
-    // Without it the end of the view would write all of the host's file system to its disk first.
+    // Without it, the end of the view would first write all of the host's file system to its disk.
     fsconfig_set_flag(&fs, "volatile")?;
     for (number, lower) in lowers.iter().enumerate() {
         match fsconfig_set_string(&fs, "lowerdir+", by_number(lower)) {
-            // Before 6.7 there is one option for all.
+            // Before Linux 6.7 there is one option for all layers.
             Err(Errno::INVAL) if number == 0 => {
                 let all: Vec<String> = lowers.iter().map(by_number).collect();
                 fsconfig_set_string(&fs, "lowerdir", all.join(":"))?;
@@ -164,11 +164,11 @@ fn assemble(lowers: &[OwnedFd], upper: &OwnedFd, work: &OwnedFd) -> rustix::io::
     fsmount(&fs, FsMountFlags::FSMOUNT_CLOEXEC, TAME)
 }
 
-/// A fresh `/proc`: of this namespace's processes only, and read-only, because root's own files there (`/proc/sys`,
-/// `/proc/sysrq-trigger`) belong to the host no matter who mounts them.
+/// A fresh `/proc`: it shows only processes of this namespace, and is read-only, because root's own files there
+/// (`/proc/sys`, `/proc/sysrq-trigger`) belong to the host no matter who mounts them.
 ///
-/// In a container a fresh one is often refused. Then the container's stays, read-only since the step before: it lists
-/// processes outside, but opens none of them, because they are in another user namespace.
+/// A container often refuses a fresh one. Then the container's own `/proc` remains, read-only since the step before: it
+/// lists processes outside, but gives access to none of them, because they are in another user namespace.
 fn processes() -> Result<(), SandboxSetupError> {
     let still = TAME | MountAttrFlags::MOUNT_ATTR_RDONLY | MountAttrFlags::MOUNT_ATTR_NOEXEC;
     match DetachedMount::fresh("proc", &[], still) {

@@ -1,5 +1,5 @@
-//! Mounts as values: made or copied first, attached later, so that no path is looked up through another mount by
-//! accident. No option text is assembled from paths, so a `:` or `,` in one means nothing.
+//! Mounts as values: made or copied first, attached later, so that no path is resolved through another mount by
+//! accident. No option text is assembled from paths, so a `:` or `,` in a path has no meaning.
 
 use super::init::{SandboxSetupError, at};
 use super::raw::{self, MountDepth};
@@ -12,16 +12,16 @@ use rustix::mount::{
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
-/// What every mount inside has: nothing on it gives rights, nothing on it is a device.
+/// Attributes of every mount inside: nothing on it gives rights, nothing on it is a device.
 pub(super) const TAME: MountAttrFlags =
     MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NODEV);
 
-/// A mount that is nowhere yet.
+/// A detached mount.
 #[derive(Debug)]
 pub(super) struct DetachedMount(pub(super) OwnedFd);
 
 impl DetachedMount {
-    /// A new file system, with options that are no paths.
+    /// A new file system, with options that are not paths.
     pub(super) fn fresh(
         kind: &str,
         options: &[(&str, &str)],
@@ -41,7 +41,7 @@ impl DetachedMount {
         at(make(), || format!("mount a fresh {kind}")).map(DetachedMount)
     }
 
-    /// What is at `path` now, with the mounts below it. `None` if there is nothing.
+    /// The present mount at `path`, with the mounts below it. `None` if there is nothing.
     pub(super) fn copy(path: &Path) -> Result<Option<DetachedMount>, SandboxSetupError> {
         let flags = OpenTreeFlags::OPEN_TREE_CLOEXEC
             | OpenTreeFlags::OPEN_TREE_CLONE
@@ -54,7 +54,7 @@ impl DetachedMount {
         }
     }
 
-    /// Another mount of what `place` is.
+    /// Another mount of the object at `place`.
     pub(super) fn again(place: &OwnedFd) -> rustix::io::Result<DetachedMount> {
         let flags =
             OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_EMPTY_PATH;
@@ -70,13 +70,13 @@ impl DetachedMount {
         Ok(self)
     }
 
-    /// Puts it over what is at `path`.
+    /// Attaches the mount over `path`.
     pub(super) fn attach(self, path: &Path) -> Result<(), SandboxSetupError> {
         let moved = move_mount(&self.0, "", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH);
         at(moved, || format!("mount over `{}`", path.display()))
     }
 
-    /// Puts it over `place`, whatever name that has by now, restricted by `attributes`.
+    /// Attaches the mount over `place`, whatever its present name is, restricted by `attributes`.
     pub(super) fn attach_at(self, place: &OwnedFd, attributes: MountAttrFlags) -> std::io::Result<()> {
         raw::set_mount(&self.0, c"", MountDepth::This, u64::from(attributes.bits()))?;
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
@@ -84,7 +84,7 @@ impl DetachedMount {
     }
 }
 
-/// A place as such, not opened for anything.
+/// A path descriptor (`O_PATH`), which gives no access to the content.
 pub(super) fn place(path: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
     rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC | flags, Mode::empty())
 }

@@ -1,4 +1,4 @@
-//! The supervisor's part: a child in namespaces of its own, with this user's ids.
+//! The supervisor's part: starts a child in namespaces of its own, with this user's ids.
 
 use super::super::proxy;
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
@@ -19,8 +19,8 @@ use std::time::Duration;
 /// How long the child may take to build its view.
 const READY_WITHIN: Duration = Duration::from_secs(60);
 
-/// Starts `sh -c` in the sandbox that the words describe (a [`SandboxSpec`]). Returns when the command is about to start; any
-/// failure before that is an error that says what was refused, and nothing has run.
+/// Starts `sh -c` in the sandbox that the words describe (a [`SandboxSpec`]). Returns when the command is about to
+/// start. Any failure before is an error that names what was refused, and nothing has run.
 pub fn confine(asked: ConfineRequest) -> Result<ConfinedProcess, ConfineError> {
     let mut spec = SandboxSpec::from_words(&asked.words).map_err(io::Error::other)?;
     let sockets = named_sockets(&spec);
@@ -68,7 +68,8 @@ fn join_network(supervisor: u32) -> io::Result<bool> {
     join_netns::join(ChildPid::checked(supervisor)?)
 }
 
-/// Serves the listener inside with connections from outside. The child was forked before: this may start a thread.
+/// Serves the listener inside with connections from outside. The child was forked before, and so this may start a
+/// thread.
 fn serve_proxy(spec: &SandboxSpec, listener: Option<OwnedFd>) -> io::Result<()> {
     match (&spec.network, listener) {
         (SandboxNetwork::Hosts(hosts), Some(listener)) => proxy::serve(listener.into(), hosts.clone()),
@@ -76,8 +77,8 @@ fn serve_proxy(spec: &SandboxSpec, listener: Option<OwnedFd>) -> io::Result<()> 
     }
 }
 
-/// Sockets with a name in the file system that somebody listens to. A read-only mount does not stop `connect`, and
-/// Landlock does so only in its newest interface. Below an overlay they are dead: its files are others than the host's.
+/// Listening sockets with a name in the file system. A read-only mount does not stop `connect`, and Landlock does so
+/// only in its newest ABI. Below an overlay they are unreachable: its files are not the host's.
 fn named_sockets(spec: &SandboxSpec) -> Vec<PathBuf> {
     // `__SO_ACCEPTCON` of the kernel, which `/proc/net/unix` shows for a listening socket.
     const LISTENS: u32 = 1 << 16;
@@ -87,7 +88,7 @@ fn named_sockets(spec: &SandboxSpec) -> Vec<PathBuf> {
         let (fields, path) = row.split_at_checked(start)?;
         let flags = std::str::from_utf8(fields).ok()?.split_ascii_whitespace().nth(3)?;
         let listens = u32::from_str_radix(flags, 16).ok()? & LISTENS != 0;
-        // An abstract name begins with `@`, and those are cut off by the network namespace.
+        // An abstract name begins with `@`; the network namespace separates abstract sockets.
         (listens && fields.ends_with(b" ")).then(|| PathBuf::from(OsStr::from_bytes(path)))
     });
     let is_live = |path: &PathBuf| {
@@ -100,7 +101,7 @@ fn named_sockets(spec: &SandboxSpec) -> Vec<PathBuf> {
 fn namespaces(spec: &SandboxSpec) -> i32 {
     let network = match spec.network {
         SandboxNetwork::Open => 0,
-        // It is in another's already.
+        // The command is already in the network of another command.
         SandboxNetwork::Off if spec.beside.is_some() => 0,
         _ => libc::CLONE_NEWNET,
     };
@@ -112,7 +113,7 @@ fn namespaces(spec: &SandboxSpec) -> i32 {
         | network
 }
 
-/// Why there are no namespaces here, with what can be done about it.
+/// Why there are no namespaces here, with the possible remedy.
 fn refused(error: io::Error) -> io::Error {
     let why = match error.raw_os_error() {
         Some(libc::EPERM) => "this system forbids user namespaces to this user",
@@ -123,8 +124,8 @@ fn refused(error: io::Error) -> io::Error {
     io::Error::other(format!("{why}: {error}"))
 }
 
-/// The child's ids are this process's own. With CAP_SETUID every id is mapped, so that root inside can work on
-/// another user's tree as root outside can.
+/// The child's ids are this process' own. With CAP_SETUID every id is mapped, so that root inside can work on another
+/// user's tree like root outside.
 fn map_ids(pid: ChildPid, flags: i32) -> io::Result<()> {
     if flags & libc::CLONE_NEWUSER == 0 {
         return Ok(());
@@ -137,7 +138,7 @@ fn map_ids(pid: ChildPid, flags: i32) -> io::Result<()> {
     let put = |name: &str, text: String| {
         std::fs::write(dir.join(name), text).map_err(|e| io::Error::new(e.kind(), format!("{name}: {e}")))
     };
-    // Without privileges the kernel takes a `gid_map` only after this.
+    // Without privileges the kernel accepts a `gid_map` only after this.
     put("setgroups", "deny".into())?;
     put("uid_map", format!("{uid} {uid} 1\n"))?;
     put("gid_map", format!("{gid} {gid} 1\n"))
@@ -149,7 +150,7 @@ fn holds_setuid() -> bool {
     rustix::thread::capabilities(None).is_ok_and(|held| held.effective.contains(needed))
 }
 
-/// Maps what is mapped here, as it is. In a container that is a part of all ids.
+/// Maps every id that is mapped here to itself. In a container these are a part of all ids.
 fn all_ids(dir: &Path) -> io::Result<()> {
     for name in ["uid_map", "gid_map"] {
         let mut own = String::new();
@@ -165,7 +166,7 @@ fn all_ids(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A read that ran into its timeout says only that it would have to wait.
+/// A read that timed out reports only that it would block.
 fn late(error: rustix::io::Errno) -> io::Error {
     match error {
         rustix::io::Errno::AGAIN => {
@@ -175,14 +176,14 @@ fn late(error: rustix::io::Errno) -> io::Error {
     }
 }
 
-/// Lets the child go on and waits until it has its walls. Its word is a line: `ready`, with a listener where there is
-/// a proxy, or what was refused.
+/// Lets the child continue and waits until its sandbox is complete. The child sends a line: `ready`, with a listener if
+/// there is a proxy, or what was refused.
 fn handshake(line: &mut UnixStream) -> Result<Option<OwnedFd>, ConfineError> {
     line.set_read_timeout(Some(READY_WITHIN))?;
     line.write_all(b"g")?;
     let mut said = Vec::new();
     let mut listener = None;
-    // Byte by byte: what follows the line is for later.
+    // Byte by byte: the bytes after the line are read later.
     while said.last() != Some(&b'\n') {
         let mut byte = [0];
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];

@@ -1,4 +1,4 @@
-//! The calls that no safe interface offers. All `unsafe` of placet is in this file; see
+//! The system calls for which no safe interface exists. All `unsafe` of placet is in this file; see
 //! `docs/decisions/0008-unsafe-in-the-sandbox.md`.
 
 #![allow(unsafe_code, reason = "fork, two mount calls and an ioctl have no safe wrapper")]
@@ -9,13 +9,13 @@ use std::ffi::CStr;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Forks into the namespaces that `flags` names and runs `child` there; its answer is the exit code.
+/// Forks into the namespaces that `flags` names and runs `child` there; its result is the exit code.
 ///
-/// The caller must have one thread: the child has only the calling one, and a lock that another thread held would
-/// never open again.
+/// The caller must have one thread: the child has only the calling thread, and a lock that another thread held would
+/// never be released.
 pub(super) fn fork(flags: i32, child: impl FnOnce() -> i32) -> io::Result<ChildPid> {
     let flags = libc::c_long::from(flags | libc::SIGCHLD);
-    // SAFETY: without CLONE_VM and without a stack of its own this is fork(2): the child goes on with a copy of
+    // SAFETY: without CLONE_VM and without a stack of its own this is fork(2): the child continues with a copy of
     // everything. The zeros are the unused pointers, in whatever order the architecture has them.
     let pid = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
     match checked(pid)? {
@@ -29,7 +29,7 @@ pub(super) fn fork(flags: i32, child: impl FnOnce() -> i32) -> io::Result<ChildP
     }
 }
 
-/// The result of a raw call, of which -1 is an error and never a value. Every raw call in this file goes through it.
+/// The result of a raw call, of which -1 is an error and never a value. Every raw call in this file uses it.
 fn checked<T: Into<libc::c_long> + Copy>(result: T) -> io::Result<libc::c_long> {
     match result.into() {
         -1 => Err(io::Error::last_os_error()),
@@ -37,7 +37,7 @@ fn checked<T: Into<libc::c_long> + Copy>(result: T) -> io::Result<libc::c_long> 
     }
 }
 
-/// What to set on a mount, and on all below it.
+/// Whether to set attributes on one mount, or also on all mounts below it.
 #[derive(Clone, Copy)]
 pub(super) enum MountDepth {
     This,
@@ -65,7 +65,7 @@ pub(super) fn set_mount(at: impl AsFd, path: &CStr, depth: MountDepth, attribute
     checked(done).map(drop)
 }
 
-/// Closes every descriptor above 2 but `keep`. What was inherited may lead out of the sandbox.
+/// Closes every descriptor above 2 except `keep`. Inherited descriptors may lead out of the sandbox.
 ///
 /// Owners of closed descriptors must not be used again; the caller is a fresh fork that owns nothing else.
 pub(super) fn close_all_but(keep: BorrowedFd<'_>) -> io::Result<()> {
@@ -88,7 +88,7 @@ pub(super) fn loopback_up(socket: impl AsFd) -> io::Result<()> {
     for (to, from) in request.ifr_name.iter_mut().zip(b"lo") {
         *to = libc::c_char::from_ne_bytes([*from]);
     }
-    // No flag would take the interface down.
+    // Neither flag can take the interface down.
     let up = libc::c_short::try_from(libc::IFF_UP | libc::IFF_RUNNING).map_err(io::Error::other)?;
     request.ifr_ifru.ifru_flags = up;
     // SAFETY: SIOCSIFFLAGS reads an `ifreq`, which outlives the call.
@@ -96,10 +96,10 @@ pub(super) fn loopback_up(socket: impl AsFd) -> io::Result<()> {
     checked(done).map(drop)
 }
 
-/// The number of the Landlock interface that the kernel offers, if it does.
+/// The Landlock ABI version of the kernel, if it has Landlock.
 pub(in crate::sandbox) fn landlock_abi() -> Option<u32> {
     const VERSION: u32 = 1;
-    // SAFETY: with this flag the call takes no pointer, makes nothing and answers a number.
+    // SAFETY: with this flag the call takes no pointer, creates nothing and returns a number.
     let abi = unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0, VERSION) };
     checked(abi).ok().and_then(|abi| u32::try_from(abi).ok()).filter(|&abi| abi > 0)
 }

@@ -1,4 +1,4 @@
-//! One fresh file system in memory, of which every fresh directory of the view is a part: making and ending a file
+//! One fresh file system in memory that contains every fresh directory of the view: creating and destroying a file
 //! system costs more than mounting a part of one.
 
 use super::init::{SandboxSetupError, at};
@@ -8,10 +8,10 @@ use rustix::mount::MountAttrFlags;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// Of the machine's memory, so that a command cannot fill all of it with files.
+/// The share of the machine's memory, so that a command cannot fill all of it with files.
 const SIZE: &str = "25%";
 
-/// Lies below `/tmp`, which is covered by a part of it afterwards, so that its root can be reached by nobody.
+/// It is below `/tmp`, which a part of it covers afterwards, so that nobody can access its root.
 pub(super) struct ScratchTmpfs(OwnedFd);
 
 impl ScratchTmpfs {
@@ -26,14 +26,14 @@ impl ScratchTmpfs {
         let make = || -> rustix::io::Result<OwnedFd> {
             let mode = Mode::from_raw_mode(mode.into());
             mkdirat(&self.0, name, Mode::RWXU)?;
-            // Whatever the umask is.
+            // Independent of the umask.
             chmodat(&self.0, name, mode, AtFlags::empty())?;
             openat(&self.0, name, OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty())
         };
         at(make(), || format!("make a fresh `{name}`"))
     }
 
-    /// A new directory, as a mount that is nowhere yet.
+    /// A new directory, as a detached mount.
     pub(super) fn part(
         &self,
         name: &str,

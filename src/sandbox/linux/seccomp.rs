@@ -1,5 +1,5 @@
-//! System calls that no build and no test needs, and every way out does. They fail with EPERM, as they would for a
-//! user without rights, so that programs take their other path.
+//! Blocks system calls that no build and no test needs, but that every escape needs. They fail with EPERM, as they
+//! would for a user without rights, so that programs use their fallback.
 
 use super::super::spec::{SandboxBackend, SandboxNetwork, SandboxSpec};
 use super::init::{SandboxSetupError, at};
@@ -69,7 +69,7 @@ const REFUSED: &[libc::c_long] = &[
 /// Not named by `libc` yet; the number is the same everywhere.
 const OPEN_TREE_ATTR: libc::c_long = 467;
 
-/// What makes a new namespace, in `clone` and `unshare`.
+/// The flags that make a new namespace, in `clone` and `unshare`.
 const NAMESPACES: [i32; 7] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
@@ -83,13 +83,13 @@ const NAMESPACES: [i32; 7] = [
 /// `CLONE_NEWTIME`; in `clone` the bit belongs to the signal.
 const NEW_TIME: i32 = 0x80;
 
-/// Input put into a terminal, and the console's own calls.
+/// Input injected into a terminal, and the console's own calls.
 const TERMINAL: [u64; 2] = [0x5412, 0x541c];
 
 pub(super) fn apply(spec: &SandboxSpec) -> Result<(), SandboxSetupError> {
     let install = || -> io::Result<()> {
         let missing = u32::try_from(libc::ENOSYS).unwrap_or(38);
-        // Its flags are behind a pointer. Without it libc falls back to `clone`, whose flags are not.
+        // Its flags are behind a pointer. Without it, libc falls back to `clone`, whose flags are not.
         let clone3 = BTreeMap::from([(libc::SYS_clone3, Vec::new())]);
         // 1 is EPERM.
         let filters = [foreign_numbers(missing), filter(clone3, missing)?, filter(refused(spec)?, 1)?];
@@ -104,7 +104,7 @@ fn filter(rules: BTreeMap<i64, Vec<SeccompRule>>, errno: u32) -> io::Result<BpfP
     filter.and_then(BpfProgram::try_from).map_err(io::Error::other)
 }
 
-/// The second set of numbers of x86-64 (x32), under which every call could be made past a filter by number.
+/// The second set of numbers of x86-64 (x32), with which every call could bypass a filter by number.
 fn foreign_numbers(errno: u32) -> BpfProgram {
     let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
     vec![
@@ -133,12 +133,12 @@ fn refused(spec: &SandboxSpec) -> io::Result<BTreeMap<i64, Vec<SeccompRule>>> {
     Ok(rules)
 }
 
-/// Which kinds of socket there are not.
+/// The socket families that are blocked.
 fn sockets(spec: &SandboxSpec) -> io::Result<Vec<SeccompRule>> {
     let (unix, inet, inet6, netlink) = (libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK);
     let mut allowed = vec![netlink, unix, inet, inet6];
     if spec.backend == SandboxBackend::Landlock {
-        // No namespaces: the host's sockets are all in reach.
+        // No namespaces: all sockets of the host are reachable.
         if raw::landlock_abi().is_none_or(|abi| abi < 9) {
             allowed.retain(|&family| family != unix);
         }
@@ -147,12 +147,12 @@ fn sockets(spec: &SandboxSpec) -> io::Result<Vec<SeccompRule>> {
         }
     }
     let none = allowed.iter().map(|family| (0, SeccompCmpOp::Ne, u64::from(family.unsigned_abs())));
-    // Of netlink only routes and addresses, which `getaddrinfo` asks for.
+    // Of netlink only routes and addresses, which `getaddrinfo` needs.
     let routes = [(0, SeccompCmpOp::Eq, u64::from(netlink.unsigned_abs())), (2, SeccompCmpOp::Ne, 0)];
     Ok(vec![rule(&none.collect::<Vec<_>>())?, rule(&routes)?])
 }
 
-/// True when every `(argument, comparison, value)` holds.
+/// True if every `(argument, comparison, value)` matches.
 fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> io::Result<SeccompRule> {
     let conditions = conditions.iter().map(|(argument, comparison, value)| {
         SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, comparison.clone(), *value)

@@ -10,7 +10,7 @@ pub(super) struct SandboxSetupError {
     pub(super) error: io::Error,
 }
 
-/// What the person can do about it depends on the kind of step: where layers are stored can be changed.
+/// The hint for the person depends on the kind of step: the place of the layers can be changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SetupStepKind {
     Overlay,
@@ -20,7 +20,7 @@ pub(super) enum SetupStepKind {
 impl SetupStepKind {
     const OVERLAY: &str = "overlay: ";
 
-    /// Stands before the report that goes to the supervisor, which is another process.
+    /// The prefix of the report that is sent to the supervisor, which is another process.
     pub(super) fn mark(self) -> &'static str {
         match self {
             SetupStepKind::Overlay => SetupStepKind::OVERLAY,
@@ -38,13 +38,13 @@ impl SetupStepKind {
 }
 
 impl SandboxSetupError {
-    /// The step was to lay a copy-on-write layer.
+    /// The step was to make a copy-on-write layer.
     pub(super) fn of_overlay(self) -> SandboxSetupError {
         SandboxSetupError { kind: SetupStepKind::Overlay, ..self }
     }
 }
 
-/// `result`, or what could not be done. `step` completes "could not ...".
+/// `result`, or which step failed. `step` completes "could not ...".
 pub(super) fn at<T, E: Into<io::Error>>(
     result: Result<T, E>,
     step: impl FnOnce() -> String,

@@ -1,5 +1,5 @@
-//! Which addresses are on the public internet. Everything else is refused: the list of the IANA special-purpose
-//! registries (RFC 6890), and addresses that carry an IPv4 address inside are judged by that one.
+//! Decides which addresses are on the public internet. All others are refused: the list of the IANA special-purpose
+//! registries (RFC 6890). For an address that contains an IPv4 address, the IPv4 address decides.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

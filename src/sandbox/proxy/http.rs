@@ -1,4 +1,5 @@
-//! HTTP: `CONNECT host:port`, and requests with a whole address (`GET http://host/path`), as RFC 9110 and 9112 have them.
+//! HTTP: `CONNECT host:port`, and requests with a whole address (`GET http://host/path`), as RFC 9110 and 9112 define
+//! them.
 
 use super::{ProxyRefusal, ProxyRules, split_port};
 use std::io;
@@ -8,8 +9,8 @@ use tokio::net::TcpStream;
 /// The longest head of a request.
 const HEAD: usize = 32 << 10;
 
-/// Reads one request, whose first byte is `first`, and makes its connection. `None` when it was refused with
-/// an answer.
+/// Reads one request, whose first byte is `first`, and makes its connection. `None` if the request was refused with an
+/// answer.
 pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
     client: &mut C,
     first: u8,
@@ -41,7 +42,7 @@ pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
 
 async fn head<C: AsyncRead + Unpin>(client: &mut C, first: u8) -> io::Result<String> {
     let mut head = vec![first];
-    // Byte by byte: what follows the head belongs to the connection.
+    // Byte by byte: the bytes after the head belong to the connection.
     while !head.ends_with(b"\r\n\r\n") {
         if head.len() > HEAD {
             return Err(io::Error::other("the head of the request is too long"));

@@ -1,10 +1,10 @@
-//! The one way out of a sandbox whose network is a list of hosts: an HTTP and SOCKS5 proxy, outside, on a listener inside.
+//! The only network access of a sandbox with a list of hosts: an HTTP and SOCKS5 proxy, outside, on a listener inside.
 //!
-//! A network namespace knows no host names. So the command has no network but this listener, whose other end lives in
-//! the supervisor: names are resolved there, after they were found in the list, and the connection goes to the very
-//! address that was checked. An address of a private network is refused whatever name leads to it.
+//! A network namespace knows no host names. Therefore the command has no network except this listener, whose other end
+//! is in the supervisor: the supervisor resolves a name after it was found in the list, and connects to exactly the
+//! address that it checked. An address of a private network is refused whatever name leads to it.
 //!
-//! Programs that ignore the proxy variables have no network. That is wanted.
+//! Programs that ignore the proxy variables have no network. This is intended.
 
 mod address;
 mod http;
@@ -17,9 +17,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, copy_bidirectional};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
-/// Connections at a time.
+/// The most simultaneous connections.
 const MOST: usize = 256;
-/// For a request to be said, and for a connection to be made.
+/// The time limit for the arrival of a request, and for a connection.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Serves `listener` on a thread of its own until this process ends.

@@ -1,11 +1,11 @@
-//! Which hosts the proxy lets through, and what it answers where it does not.
+//! Which hosts the proxy allows, and its answer for others.
 
 use crate::text::secret::matches;
 use std::net::IpAddr;
 use std::net::SocketAddr;
 use tokio::net::TcpStream;
 
-/// Which connections are made.
+/// The allowed connections.
 #[derive(Clone, Debug)]
 pub(in crate::sandbox) struct ProxyRules {
     /// `host`, `*.host`, `host:port`.
@@ -14,7 +14,7 @@ pub(in crate::sandbox) struct ProxyRules {
     pub(super) reaches: fn(IpAddr) -> bool,
 }
 
-/// Why there is no connection, for anyone who reads the program's error.
+/// Why a connection was refused, for a reader of the program's error.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum ProxyRefusal {
     NotListed(String),
@@ -37,7 +37,7 @@ impl ProxyRefusal {
 }
 
 impl ProxyRules {
-    /// A connection to `host`, or why there is none.
+    /// A connection to `host`, or why it was refused.
     pub(super) async fn connect(&self, host: &str, port: u16) -> Result<TcpStream, ProxyRefusal> {
         let host = normal(host);
         if !self.lists(&host, port) {
@@ -62,7 +62,7 @@ impl ProxyRules {
     }
 }
 
-/// In small letters, without the dot at the end and the brackets of an address.
+/// In lower case, without the trailing dot and the brackets of an address.
 pub(super) fn normal(host: &str) -> String {
     host.trim_start_matches('[').trim_end_matches(']').trim_end_matches('.').to_ascii_lowercase()
 }

@@ -1,4 +1,4 @@
-//! SOCKS5 (RFC 1928): connections alone, without authentication. The name is resolved here, as with `socks5h`.
+//! SOCKS5 (RFC 1928): only connections, without authentication. The proxy resolves the name, as with `socks5h`.
 
 use super::{ProxyRefusal, ProxyRules};
 use std::io;
@@ -13,7 +13,7 @@ const UNREACHABLE: u8 = 4;
 const NO_SUCH_COMMAND: u8 = 7;
 const NO_SUCH_ADDRESS: u8 = 8;
 
-/// Reads a request after its first byte. `None` when it was refused with an answer.
+/// Reads a request after its first byte. `None` if the request was refused with an answer.
 pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
     client: &mut C,
     rules: &ProxyRules,
@@ -21,7 +21,7 @@ pub(super) async fn ask<C: AsyncRead + AsyncWrite + Unpin>(
     let count = client.read_u8().await?;
     let mut methods = vec![0; usize::from(count)];
     client.read_exact(&mut methods).await?;
-    // Method 0 is no authentication; 0xff says that none of the offered methods will do.
+    // Method 0 is no authentication; 0xff means that none of the offered methods is acceptable.
     if !methods.contains(&0) {
         client.write_all(&[5, 0xff]).await?;
         return Ok(None);
@@ -67,7 +67,7 @@ async fn refuse<C: AsyncWrite + Unpin>(client: &mut C, reason: u8) -> io::Result
     Ok(None)
 }
 
-/// The address in an answer is of no use to anybody: zeros.
+/// Nobody uses the address in an answer: zeros.
 async fn reply<C: AsyncWrite + Unpin>(client: &mut C, reason: u8) -> io::Result<()> {
     client.write_all(&[5, reason, 0, 1, 0, 0, 0, 0, 0, 0]).await
 }

@@ -96,7 +96,7 @@ async fn echo() -> u16 {
     port
 }
 
-/// What a client hears that says `said`, then hears something, then says `then`.
+/// What a client receives that sends each piece of `said` and reads after each.
 async fn talk(rules: ProxyRules, said: &[&[u8]]) -> Vec<u8> {
     let (mut near, far): (DuplexStream, _) = tokio::io::duplex(65_536);
     let serving = tokio::spawn(async move { converse(far, &rules).await });

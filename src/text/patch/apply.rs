@@ -1,7 +1,8 @@
-//! The hunks of one file, applied to its content.
+//! Applies the hunks of one file to its content.
 //!
-//! Every hunk is placed in the old content first, and only then is anything built: hunks never see each other's work,
-//! and a file is changed by all of them or by none. Lines that no hunk names are copied byte for byte; context is never
+//! Every hunk is placed in the old content first, and the new content is built afterwards: hunks never see each other's
+//! results, and a file is changed by all of them or by none. Lines that no hunk names are copied byte for byte; context
+//! is never written from the patch.
 //! written from the patch.
 
 use super::hunk_placement::{ContextStyle, HunkPlacement, PrecedingHunks};
@@ -15,14 +16,14 @@ use super::{
 use crate::text::RangeSet;
 use std::ops::Range;
 
-/// What may be tolerated.
+/// Tolerated differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Lines of context, at either end of a hunk, that need not match.
     pub fuzz: usize,
 }
 
-/// The new content, and how it came about.
+/// The new content, and how it was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatchedContent {
     pub bytes: Vec<u8>,
@@ -30,15 +31,15 @@ pub struct PatchedContent {
     pub notes: Vec<String>,
     /// Changed runs of lines, in the order of the file.
     pub edits: Vec<PatchEdit>,
-    /// Lines of the old content (from 0) that the patch itself named, and named rightly.
+    /// Lines of the old content (from 0) that the patch quotes correctly.
     pub known: RangeSet,
     /// Changed lines of hunks that prove nothing: placed with fuzz, or by their number alone.
     pub unproven: Vec<Range<usize>>,
-    /// A hunk went to its place by the line number alone.
+    /// A hunk was placed by the line number alone.
     pub by_number: bool,
 }
 
-/// Lines `old` became `new` lines.
+/// Lines `old` became lines `new`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchEdit {
     pub old: Range<usize>,
@@ -47,7 +48,8 @@ pub struct PatchEdit {
 
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Applies a patch to the content of its file: for a rename or copy to that of its source, for a new file to nothing.
+/// Applies a patch to the content of its file: for a rename or copy to the content of its source, for a new file to an
+/// empty content.
 pub fn apply(file: &FilePatch, old: &[u8], options: Options) -> Result<PatchedContent, PatchApplyError> {
     let hunks = match &file.body {
         FilePatchBody::Binary(binary) => {
@@ -55,7 +57,7 @@ pub fn apply(file: &FilePatch, old: &[u8], options: Options) -> Result<PatchedCo
         }
         FilePatchBody::Hunks(hunks) => hunks,
     };
-    // Code that shows a file leaves its byte order mark out; it stays in front of whatever the hunks make.
+    // Tools that show a file omit its byte order mark; the mark remains at the beginning, whatever the hunks change.
     let marked = old.starts_with(MARK)
         && !hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text().starts_with(MARK));
     let (mark, body) = old.split_at(if marked { MARK.len() } else { 0 });
@@ -96,7 +98,7 @@ fn spots(
     }
 }
 
-/// A run of lines to be replaced.
+/// A run of lines to replace.
 struct LineReplacement<'h> {
     old: Range<usize>,
     lines: Vec<&'h PatchLine>,
@@ -106,7 +108,7 @@ struct LineReplacement<'h> {
 /// The runs that a hunk changes, in lines of the content.
 fn changes<'h>(hunk: &'h PatchHunk, index: usize, spot: &HunkPlacement) -> Vec<LineReplacement<'h>> {
     let mut changes: Vec<LineReplacement<'h>> = Vec::new();
-    // Old lines of the hunk so far; what fuzz left out may lie above the first line of the content.
+    // Old lines of the hunk until here; lines that fuzz skipped may be above the first line of the content.
     let mut passed = 0;
     let mut open = false;
     for line in &hunk.lines {
@@ -172,7 +174,7 @@ fn built(
     Ok(applied)
 }
 
-/// Does the last old line, and the last new one, have a line end, by the words of the patch?
+/// Whether the last old line, and the last new line, have a line end according to the patch.
 fn states(hunk: &PatchHunk) -> (bool, bool) {
     let ended = |without: PatchLineKind| {
         let last = hunk.lines.iter().rev().find(|line| line.sign != without);
@@ -181,7 +183,7 @@ fn states(hunk: &PatchHunk) -> (bool, bool) {
     (ended(PatchLineKind::Add), ended(PatchLineKind::Remove))
 }
 
-/// The new content while it is built.
+/// The new content during its construction.
 struct PatchOutput<'t, 'b> {
     bytes: Vec<u8>,
     lines: &'t PatchTarget<'b>,
@@ -207,7 +209,7 @@ impl PatchOutput<'_, '_> {
         }
     }
 
-    /// Only the last line can be without an end.
+    /// Only the last line may lack a line end.
     fn put(&mut self, line: &[u8]) {
         if !self.bytes.is_empty() && !self.bytes.ends_with(b"\n") {
             let end = self.end_at(self.lines.lines.len().saturating_sub(1));
@@ -216,7 +218,7 @@ impl PatchOutput<'_, '_> {
         self.bytes.extend_from_slice(line);
     }
 
-    /// Lines of a patch with other line ends than the file's: they take the file's, each from the line it replaces.
+    /// Lines of a patch with other line ends than the file's: each takes the line end of the line that it replaces.
     fn put_adapted(&mut self, change: &LineReplacement<'_>, states: Option<(bool, bool)>) {
         let count = self.lines.lines.len();
         let unended = count > 0 && self.line(count - 1).is_some_and(|line| !line.ends_with(b"\n"));
@@ -226,7 +228,7 @@ impl PatchOutput<'_, '_> {
                 .min(change.old.end.saturating_sub(1))
                 .max(change.old.start.saturating_sub(1));
             let last = at_end && index + 1 == change.lines.len();
-            // The patch decides over the last line's end only where it changes that.
+            // The patch decides about the last line's end only if it changes that end.
             let ended = match states {
                 Some((old, new)) if old != new => new,
                 _ => !unended,

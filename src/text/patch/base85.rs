@@ -19,7 +19,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
     out
 }
 
-/// Appends the `length` bytes that `text` stands for.
+/// Appends the `length` bytes that `text` encodes.
 pub(super) fn decode(text: &[u8], length: usize, out: &mut Vec<u8>) -> Option<()> {
     if text.len() != length.div_ceil(4) * 5 {
         return None;

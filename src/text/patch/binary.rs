@@ -1,19 +1,19 @@
-//! git's binary patches: a content whole (`literal`) or as a delta, deflated, in base 85.
+//! git's binary patches: a whole content (`literal`) or a delta, deflated, in base 85.
 //!
-//! They fit only the content they were made from: that is checked by its git name, or by the way back that the patch
-//! carries. Nothing is unpacked before it is needed, and never more than the patch says.
+//! A binary patch fits only the content from which it was made: git's object name, or the reverse patch in it, proves
+//! this. Nothing is unpacked before it is needed, and never more than the patch declares.
 
 use super::cursor::PatchCursor;
 use super::{PatchApplyError, PatchError, base85};
 
-/// The largest content unpacked, in bytes.
+/// The largest content that is unpacked, in bytes.
 const LARGEST: usize = 256 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BinaryPatch {
     forward: BinaryHunk,
     back: Option<BinaryHunk>,
-    /// git's names of the old and new content, perhaps shortened.
+    /// git's object names of the old and new content, perhaps abbreviated.
     blobs: Option<(String, String)>,
 }
 
@@ -72,12 +72,12 @@ fn piece(cursor: &mut PatchCursor<'_>) -> Result<Option<BinaryHunk>, PatchError>
     Ok(Some(BinaryHunk { form, size, packed }))
 }
 
-/// One side of a binary patch, as far as the patch says it.
+/// One side of a binary patch, as far as the patch describes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BinarySide {
-    /// `None` where the patch has the way from the other side only.
+    /// `None` if the patch has only a delta from the other side.
     pub size: Option<usize>,
-    /// git's name of the content, perhaps shortened; `None` where the patch does not have it.
+    /// git's object name of the content, perhaps abbreviated; `None` if the patch does not have it.
     pub blob: Option<String>,
 }
 
@@ -115,13 +115,13 @@ impl BinaryPatch {
     }
 }
 
-/// Does git's name, or its beginning, stand for this content? All zeros stand for none.
+/// Whether git's object name, or its beginning, names this content. All zeros name a missing file.
 fn names(name: &str, bytes: &[u8]) -> bool {
     let zeros = name.bytes().all(|b| b == b'0');
     zeros && bytes.is_empty() || !name.is_empty() && blob_name(bytes).starts_with(&name.to_ascii_lowercase())
 }
 
-/// The name git gives this content.
+/// git's object name of this content.
 pub(super) fn blob_name(bytes: &[u8]) -> String {
     use sha1::Digest;
     let mut hasher = sha1::Sha1::new();
@@ -144,7 +144,7 @@ impl BinaryHunk {
     }
 }
 
-/// Applies a delta of git's pack format: two sizes, then copies out of `base` and pieces of its own.
+/// Applies a delta of git's pack format: two sizes, then copies from `base` and literal pieces.
 fn delta(code: &[u8], base: &[u8]) -> Option<Vec<u8>> {
     let mut code = code.iter().copied();
     let mut varint = || {

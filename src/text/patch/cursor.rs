@@ -1,4 +1,4 @@
-//! The lines of a patch, one after the other, taken out of a Markdown fence where they stand in one.
+//! The lines of a patch, one after the other, without a Markdown fence around them.
 
 use super::error::{MOST_LINES, PatchError};
 use super::line::bare;
@@ -7,7 +7,7 @@ use super::line::bare;
 #[derive(Debug)]
 pub(super) struct PatchCursor<'a> {
     lines: Vec<&'a [u8]>,
-    /// The number (from 1) in the input of the first line: fences take some away.
+    /// The line number in the input (from 1) of each line: fence lines are removed.
     numbers: Vec<u32>,
     pub(super) at: usize,
 }
@@ -30,7 +30,7 @@ impl<'a> PatchCursor<'a> {
         self.lines.get(self.at + ahead).copied()
     }
 
-    /// The same without its end.
+    /// The same line without its end.
     pub(super) fn head(&self, ahead: usize) -> Option<&'a [u8]> {
         self.raw(ahead).map(bare)
     }
@@ -60,7 +60,7 @@ fn number(at: usize) -> u32 {
 
 type NumberedLines<'a> = (Vec<&'a [u8]>, Vec<u32>);
 
-/// What stands between fences, if a fence opens before the patch does; otherwise all lines.
+/// The lines between fences, if a fence opens before the patch does; otherwise all lines.
 fn unfenced(lines: Vec<&[u8]>) -> NumberedLines<'_> {
     let begins = |line: &&[u8]| {
         [&b"diff "[..], b"--- ", b"+++ ", b"@@", b"*** "].iter().any(|mark| line.starts_with(mark))
@@ -104,7 +104,7 @@ struct MarkdownFence {
     mark: u8,
     length: usize,
     indent: usize,
-    /// Nothing but the marks: it can close.
+    /// Only the fence marks: the line can close the fence.
     plain: bool,
 }
 
@@ -118,7 +118,7 @@ fn fence(line: &[u8]) -> Option<MarkdownFence> {
     (length >= 3 && indent <= 8).then_some(MarkdownFence { mark, length, indent, plain })
 }
 
-/// The line without up to `indent` blanks: those that the fence itself stands behind.
+/// The line without up to `indent` leading spaces: the indentation of the fence itself.
 fn dedented(line: &[u8], indent: usize) -> &[u8] {
     let blanks = line.iter().take(indent).take_while(|b| **b == b' ').count();
     line.get(blanks..).unwrap_or(line)

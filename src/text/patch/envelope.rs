@@ -8,7 +8,7 @@ use super::file_name::whole;
 use super::line::{bare, shown};
 use super::{FilePatch, FilePatchBody, FilePatchKind, PatchError, PatchHunk, PatchLineKind, PatchSet, hunk};
 
-/// What follows the three stars of a mark.
+/// The text after the three stars of a mark.
 const BEGIN: &[u8] = b"Begin Patch";
 const END: &[u8] = b"End Patch";
 const ADD: &[u8] = b"Add File:";
@@ -17,7 +17,7 @@ const UPDATE: &[u8] = b"Update File:";
 const MOVE: &[u8] = b"Move to:";
 const LAST: &[u8] = b"End of File";
 
-/// The first mark of a patch in the text is the envelope's.
+/// True if the first patch mark in the text is the envelope's.
 pub(super) fn begins(cursor: &PatchCursor<'_>) -> bool {
     first(cursor).is_some()
 }
@@ -91,14 +91,14 @@ fn empty(kind: FilePatchKind) -> FilePatch {
     }
 }
 
-/// What follows a mark. Models put blanks in front of their marks, as they indent code.
+/// The text after a mark. Models put spaces before their marks, as they indent code.
 fn padded<'a>(head: &'a [u8], mark: &[u8]) -> Option<&'a [u8]> {
     let rest = head.trim_ascii_start().strip_prefix(b"***")?;
     rest.trim_ascii_start().strip_prefix(mark).map(<[u8]>::trim_ascii)
 }
 
-/// The end of the envelope. With a blank in front it is a line of context where another end comes after it: to stop there
-/// would leave out a part of the patch.
+/// True at the end of the envelope. An end mark with a leading space is a line of context if another end mark follows:
+/// otherwise a part of the patch would be lost.
 fn ends(cursor: &PatchCursor<'_>) -> bool {
     let mark = |ahead: usize| cursor.starts(ahead, b"***") && marks(cursor, ahead, END);
     mark(0) || is(cursor, END) && !(1..cursor.left()).any(mark)
@@ -108,7 +108,7 @@ fn is(cursor: &PatchCursor<'_>, mark: &[u8]) -> bool {
     marks(cursor, 0, mark)
 }
 
-/// The line `ahead` of the next one is this mark and nothing else.
+/// True if the line `ahead` of the next line is only this mark.
 fn marks(cursor: &PatchCursor<'_>, ahead: usize, mark: &[u8]) -> bool {
     cursor.head(ahead).and_then(|line| padded(line, mark)) == Some(b"")
 }

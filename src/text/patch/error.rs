@@ -7,7 +7,7 @@ use thiserror::Error;
 pub(super) const MOST_BYTES: usize = 64 << 20;
 pub(super) const MOST_LINES: usize = 4_000_000;
 
-/// The input is no patch, or one that must not be guessed at. Lines are counted from 1.
+/// The input is not a patch, or a patch whose meaning must not be guessed. Lines are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum PatchError {
     #[error("the patch has {bytes} bytes; at most {} are read", MOST_BYTES)]
@@ -47,7 +47,7 @@ pub enum PatchError {
 }
 
 impl PatchError {
-    /// What to do about it.
+    /// The advice for the error.
     pub fn hint(&self) -> &'static str {
         match self {
             PatchError::TooLarge { .. } | PatchError::TooManyLines => {
@@ -94,12 +94,12 @@ pub enum HunkErrorKind {
     NoPlace(Option<NearestMatch>),
     #[error("does not match: its result is already in the file, at line {0}")]
     Already(usize),
-    /// Lines, from 1, at which it fits as well.
+    /// Lines, from 1, at which the hunk also fits.
     #[error("matches at {}", places(.0))]
     Ambiguous(Vec<usize>),
     #[error("changes lines that hunk {0} changes too")]
     Overlap(usize),
-    /// The line, from 1, of the only place; the hunk before it goes on there.
+    /// The line, from 1, of the only match; the hunk before it ends below this line.
     #[error("matches only at line {line}, above the end of hunk {hunk}")]
     Above { line: usize, hunk: usize },
     #[error(

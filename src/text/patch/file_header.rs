@@ -1,4 +1,4 @@
-//! What stands above the hunks of a file: names, modes, what becomes of it.
+//! The header above the hunks of a file: names, modes, and the kind of change.
 
 use super::cursor::PatchCursor;
 use super::file_name;
@@ -6,10 +6,10 @@ use super::file_name::{PatchFileName, StripLevels, common_rest, without};
 use super::line::shown;
 use super::{FilePatchKind, PatchError};
 
-/// The header as it is written, before prefixes are taken away.
+/// The header as it is written, before prefixes are removed.
 #[derive(Debug, Default)]
 pub(super) struct FilePatchHeader {
-    /// The line it begins at.
+    /// The line at which it begins.
     pub(super) line: usize,
     pub(super) git: Option<(String, String)>,
     pub(super) is_git: bool,
@@ -56,7 +56,7 @@ pub(super) fn read(cursor: &mut PatchCursor<'_>) -> Result<Option<FilePatchHeade
 }
 
 impl FilePatchHeader {
-    /// One of git's extended header lines; false for any other.
+    /// Reads one of git's extended header lines; false for any other line.
     fn extended(&mut self, cursor: &PatchCursor<'_>) -> Result<bool, PatchError> {
         let (head, line) = (cursor.head(0).unwrap_or_default(), cursor.number());
         let after = |mark: &str| head.strip_prefix(mark.as_bytes());
@@ -98,7 +98,7 @@ impl FilePatchHeader {
         Ok(())
     }
 
-    /// The names without prefixes. `bare` when other files of the patch show that it has none.
+    /// The names without prefixes. `bare` if other files of the patch show that the patch has no prefixes.
     pub(super) fn names(&self, prefix: StripLevels, plain: bool) -> (Option<String>, Option<String>) {
         let path = |name: &Option<PatchFileName>| name.as_ref().and_then(|n| n.path.clone());
         let (mut old, mut new) = (path(&self.old), path(&self.new));
@@ -135,7 +135,8 @@ impl FilePatchHeader {
                 _ => (old, new),
             },
             _ => {
-                // Of one side alone, the line above may tell; otherwise `a/` and `b/` are what they usually are.
+                // If only one side has a name, `diff --git` above it may decide; otherwise `a/` and `b/` have their
+                // usual meaning.
                 let usual = || {
                     let begins = |name: &Option<String>, with| {
                         name.as_ref().is_some_and(|n: &String| n.starts_with(with))
@@ -153,7 +154,7 @@ impl FilePatchHeader {
         }
     }
 
-    /// Both sides are named alike: this patch has no prefixes.
+    /// True if both sides have the same name: this patch has no prefixes.
     pub(super) fn is_plain(&self) -> bool {
         match (&self.old, &self.new) {
             (Some(PatchFileName { path: Some(a), .. }), Some(PatchFileName { path: Some(b), .. })) => a == b,
@@ -161,8 +162,8 @@ impl FilePatchHeader {
         }
     }
 
-    /// A name after `---` or `+++` that is not the one of the header above it: git refuses such a patch where the header
-    /// says what becomes of the file.
+    /// The error for a name after `---` or `+++` that differs from the git header above it: git refuses such a patch if
+    /// the header declares the kind of change.
     pub(super) fn other_name(&self) -> Option<PatchError> {
         let kind = self.kind.filter(|_| self.is_git)?;
         let (a, b) = self.git.clone().unzip();
@@ -180,7 +181,7 @@ impl FilePatchHeader {
         })
     }
 
-    /// What becomes of the file, where the names and times alone say it.
+    /// The kind of change, derived from the names and times alone.
     pub(super) fn kind(&self) -> FilePatchKind {
         let absent = |name: &Option<PatchFileName>| name.as_ref().is_some_and(|n| n.path.is_none());
         match self.kind {
@@ -191,7 +192,7 @@ impl FilePatchHeader {
         }
     }
 
-    /// The name to call the file by in a message.
+    /// The name of the file for a message.
     pub(super) fn shown(&self) -> String {
         let (old, new) = self.names(StripLevels::Auto, false);
         new.or(old).unwrap_or_else(|| "the file".into())
@@ -201,7 +202,7 @@ impl FilePatchHeader {
 fn read_mode(text: &[u8], line: usize) -> Result<u32, PatchError> {
     let words = String::from_utf8_lossy(text);
     let mode = u32::from_str_radix(words.trim(), 8).ok().filter(|m| *m <= 0o177_777);
-    // As git and GNU patch: a patch does not change who a file runs as.
+    // As git and GNU patch do: a patch does not change who a file runs as.
     let mode = mode.map(|mode| mode & !0o7000);
     mode.ok_or_else(|| PatchError::BadMode { line, text: shown(text) })
 }

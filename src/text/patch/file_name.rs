@@ -1,14 +1,14 @@
-//! File names as diffs write them: quoted, with a time behind them, with a prefix in front.
+//! File names as diffs write them: quoted, followed by a time, with a prefix.
 
 use super::PatchError;
 
-/// What stands before the names.
+/// The prefix of the names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum StripLevels {
-    /// Found out: the first directories of the two sides are a prefix where they differ and the rest does not.
+    /// Detected: the first directories of the two sides are a prefix if they differ and the rest is equal.
     #[default]
     Auto,
-    /// So many directories, as `patch -p`.
+    /// This number of directories, like `patch -p`.
     Levels(usize),
 }
 
@@ -19,11 +19,11 @@ const DIRECTORY: &str = "it ends with `/`, and a patch is for files";
 pub(super) struct PatchFileName {
     /// `None` for `/dev/null`.
     pub(super) path: Option<String>,
-    /// The time behind it is the beginning of 1970: GNU diff's way to say that there is no such file.
+    /// The time after the name is the beginning of 1970: GNU diff uses it for a file that does not exist.
     pub(super) epoch: bool,
 }
 
-/// The name behind `--- ` or `+++ `.
+/// The name after `--- ` or `+++ `.
 pub(super) fn read(text: &[u8], line: usize) -> Result<PatchFileName, PatchError> {
     if text.starts_with(b"\"") {
         let (name, rest) = unquote(text, line)?;
@@ -65,7 +65,7 @@ fn utf8(bytes: Vec<u8>, line: usize) -> Result<String, PatchError> {
     String::from_utf8(bytes).map_err(|_| PatchError::BadName { line, reason: "it is not UTF-8" })
 }
 
-/// Where a date begins that only blanks divide from the name: ` 2024-05-01 12:00:00`.
+/// The start of a date that only spaces separate from the name: ` 2024-05-01 12:00:00`.
 fn date_at(text: &[u8]) -> Option<usize> {
     let shape = b" 0000-00-00 00:00:00";
     let fits = |window: &[u8]| {
@@ -79,7 +79,7 @@ fn is_epoch(time: &[u8]) -> bool {
     time.starts_with(b"1970-01-01 ") || time.starts_with(b"1969-12-31 ") || time.starts_with(b"Thu Jan  1 ")
 }
 
-/// A name in quotes with C escapes, and what follows the closing quote.
+/// A name in quotes with C escapes, and the text after the closing quote.
 fn unquote(text: &[u8], line: usize) -> Result<(String, &[u8]), PatchError> {
     let bad = |reason| PatchError::BadName { line, reason };
     let mut out = Vec::new();
@@ -114,7 +114,8 @@ fn unquote(text: &[u8], line: usize) -> Result<(String, &[u8]), PatchError> {
     }
 }
 
-/// The two names of `diff --git `: both quoted, one of them, or none, when only equal halves can tell where to divide.
+/// The two names of `diff --git `: both quoted, one of them, or none; without quotes only equal halves show where to
+/// split.
 pub(super) fn git_pair(text: &[u8], line: usize) -> Result<Option<(String, String)>, PatchError> {
     if text.starts_with(b"\"") {
         let (first, rest) = unquote(text, line)?;
@@ -137,14 +138,14 @@ pub(super) fn git_pair(text: &[u8], line: usize) -> Result<Option<(String, Strin
     Ok(equal.or_else(only).map(|(a, b)| (a.to_string(), b.to_string())))
 }
 
-/// What is left of both names when their first directories differ and are taken away, if that is the same.
+/// The common rest of both names, if their first directories differ and the rest is equal.
 pub(super) fn common_rest<'a>(old: &'a str, new: &str) -> Option<&'a str> {
     let ((a, old_rest), (b, new_rest)) = (old.split_once('/')?, new.split_once('/')?);
     (a != b && !a.is_empty() && !b.is_empty() && old_rest == new_rest && !old_rest.is_empty())
         .then_some(old_rest)
 }
 
-/// Both mean the same file: either may have a prefix of one directory.
+/// True if both mean the same file: either may have a prefix of one directory.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     one == other
         || without(one, 1) == other
@@ -152,7 +153,7 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
         || without(one, 1) == without(other, 1)
 }
 
-/// The name without `levels` directories; the last part always stays.
+/// The name without `levels` directories; the last component always remains.
 pub(super) fn without(name: &str, levels: usize) -> String {
     let mut rest = name;
     for _ in 0..levels {

@@ -1,12 +1,12 @@
-//! What a patch says, in whichever form it was written: files, hunks and lines.
+//! The content of a patch, whatever its format: files, hunks and lines.
 
 use super::binary::BinaryPatch;
 
-/// What a patch does, file by file, in its order.
+/// The changes of a patch, file by file, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatchSet {
     pub files: Vec<FilePatch>,
-    /// What was passed over or put right while reading.
+    /// Notes about lines that the parser ignored or corrected.
     pub notes: Vec<String>,
 }
 
@@ -19,15 +19,15 @@ pub enum FilePatchKind {
     Copy,
 }
 
-/// What a patch does to one file.
+/// The changes to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilePatch {
-    /// The name of each side, without prefix and quotes; `None` where the side does not exist or has no name. Hunks
+    /// The name of each side, without prefix and quotes; `None` if the side does not exist or has no name. Hunks
     /// without a file header have neither.
     pub old: Option<String>,
     pub new: Option<String>,
     pub kind: FilePatchKind,
-    /// File modes as git writes them (`0o100644`), where the patch tells them.
+    /// File modes as git writes them (`0o100644`), if the patch contains them.
     pub old_mode: Option<u32>,
     pub new_mode: Option<u32>,
     pub body: FilePatchBody,
@@ -46,22 +46,22 @@ pub enum PatchLineKind {
     Add,
 }
 
-/// A line of a hunk, as it stands there.
+/// A line of a hunk, unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchLine {
     pub sign: PatchLineKind,
     pub(super) raw: Vec<u8>,
-    /// It begins with its sign; context may have lost it.
+    /// The line begins with its sign; a line of context may have lost it.
     pub(super) signed: bool,
 }
 
 impl PatchLine {
-    /// The line, with its line end unless the patch says that there is none.
+    /// The line, with its line end unless the patch declares that there is none.
     pub fn text(&self) -> &[u8] {
         self.raw.get(usize::from(self.signed)..).unwrap_or_default()
     }
 
-    /// Context whose first blank is its own, not a sign.
+    /// A line of context whose first space is its own and not a sign.
     pub(super) fn unsigned(&self) -> &[u8] {
         if self.sign == PatchLineKind::Context { &self.raw } else { self.text() }
     }
@@ -69,21 +69,21 @@ impl PatchLine {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PatchHunk {
-    /// As it is written, for messages.
+    /// The header as it is written, for messages.
     pub header: String,
-    /// The first old line and the number of old lines as the header tells them.
+    /// The first old line and the number of old lines, as the header declares them.
     pub old_start: Option<usize>,
     pub old_count: Option<usize>,
-    /// The first new line, as the header gives it.
+    /// The first new line, as the header declares it.
     pub new_start: Option<usize>,
-    /// The header counts the lines of the hunk rightly.
+    /// The header counts the lines of the hunk correctly.
     pub counted: bool,
-    /// Lines above the hunk that tell apart places which are alike (`@@ fn main()`).
+    /// Lines above the hunk that distinguish equal places (`@@ fn main()`).
     pub anchors: Vec<Vec<u8>>,
     pub lines: Vec<PatchLine>,
     /// The hunk's last line is the file's last.
     pub at_end: bool,
-    /// A hunk of the envelope: without old lines it belongs at the end of the file.
+    /// A hunk of the envelope: without old lines, its place is the end of the file.
     pub envelope: bool,
 }
 
@@ -117,7 +117,7 @@ impl FilePatch {
         (count(PatchLineKind::Add), count(PatchLineKind::Remove))
     }
 
-    /// True when the patch only adds, from the first line on: then it makes a file that is not there.
+    /// True if the patch only adds lines, from the first line on: such a patch creates a missing file.
     pub fn starts_from_nothing(&self) -> bool {
         match self.hunks() {
             [hunk] => hunk.old_lines().next().is_none() && hunk.old_start.is_none_or(|start| start == 0),

@@ -1,4 +1,4 @@
-//! Patches as they are written: hunks, names and binary contents in the form of git's extended diff.
+//! Writes patches: hunks, names and binary contents in the format of git's extended diff.
 
 use super::{base85, binary::blob_name};
 use crate::text::hunk::{Hunk, hunks};
@@ -6,7 +6,7 @@ use crate::text::hunk::{Hunk, hunks};
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
 
-/// A name as git writes it: in quotes with escapes, where it has anything odd.
+/// A name as git writes it: in quotes with escapes, if it has special characters.
 pub fn quoted(prefix: &str, name: &[u8]) -> String {
     let plain = |b: &u8| (0x20..0x7f).contains(b) && !matches!(b, b'"' | b'\\');
     if name.iter().all(plain) {
@@ -77,8 +77,8 @@ fn write_group(group: &[&Hunk], old: &[&[u8]], new: &[&[u8]], out: &mut Vec<u8>)
 
 /// git's binary form: both contents whole, deflated, in its base 85.
 pub fn binary(before: &[u8], after: &[u8], out: &mut Vec<u8>) {
-    // git takes a binary patch only with the names of both blobs, and checks none of them when they are not whole; the
-    // literal form needs no names to be right.
+    // git accepts a binary patch only with the object names of both blobs, and checks no abbreviated names. The literal
+    // form does not need correct names.
     let index = format!("index {}..{}\n", blob_name(before), blob_name(after));
     out.extend_from_slice(index.as_bytes());
     out.extend_from_slice(b"GIT binary patch\n");

@@ -1,16 +1,17 @@
 //! One hunk of a unified diff.
 //!
-//! The counts of its header decide where it ends, as long as they are right: only they tell a removed line `-- x` from
-//! a file header. Where they are wrong or missing, the hunk goes on to the next mark that can begin something else.
+//! The counts of its header decide where it ends, as long as they are right: only the counts distinguish a removed line
+//! `-- x` from a file header. If they are wrong or missing, the hunk continues to the next mark that can begin
+//! something else.
 
 use super::cursor::PatchCursor;
 use super::line::{bare, shown};
 use super::{PatchError, PatchHunk, PatchLine, PatchLineKind};
 
-/// How many lines behind a hunk are looked at for more of it.
+/// How many lines after a hunk are searched for more of it.
 const LOOK_AHEAD: usize = 1000;
 
-/// What a `@@` line says.
+/// The content of a `@@` line.
 #[derive(Debug, Default)]
 struct HunkHeader {
     old: Option<(usize, usize)>,
@@ -18,7 +19,7 @@ struct HunkHeader {
     anchor: Option<Vec<u8>>,
 }
 
-/// Reads the hunk that begins with the `@@` line at the cursor. `None` with a note for one that changes nothing.
+/// Reads the hunk that begins with the `@@` line at the cursor. `None` with a note for a hunk that changes nothing.
 pub(super) fn read(
     cursor: &mut PatchCursor<'_>,
     notes: &mut Vec<String>,
@@ -78,7 +79,7 @@ impl HunkHeader {
         if old.is_some() {
             return HunkHeader { old, new, anchor: None };
         }
-        // Without numbers the rest is a line to look for, unless it is only a placeholder.
+        // Without numbers the rest is an anchor line to search, unless it is only a placeholder.
         let anchor = bare(rest);
         let anchor = anchor.strip_suffix(b"@@").unwrap_or(anchor).trim_ascii();
         let placeholder = anchor.iter().all(|b| matches!(b, b'.' | b'-' | b'+' | b',' | b' ' | b'@' | b'?'));
@@ -106,7 +107,8 @@ pub(super) fn anchor(line: &[u8]) -> Option<Vec<u8>> {
     HunkHeader::parse(line).anchor
 }
 
-/// As many lines as the counts say, if the lines agree and nothing that looks like a line of the hunk follows.
+/// Reads as many lines as the counts declare, if the lines agree and no line that looks like a part of the hunk
+/// follows.
 fn by_counts(cursor: &mut PatchCursor<'_>, (mut old, mut new): (usize, usize)) -> Option<Vec<PatchLine>> {
     let start = cursor.at;
     let mut read = |cursor: &mut PatchCursor<'_>| {
@@ -134,7 +136,7 @@ fn by_counts(cursor: &mut PatchCursor<'_>, (mut old, mut new): (usize, usize)) -
     lines
 }
 
-/// Nothing of this hunk can follow at the cursor.
+/// True if no line of this hunk can follow at the cursor.
 fn ends(cursor: &PatchCursor<'_>) -> bool {
     let mut ahead = 0;
     while cursor.head(ahead).is_some_and(|line| line.is_empty()) {
@@ -151,8 +153,8 @@ fn ends(cursor: &PatchCursor<'_>) -> bool {
     !signed && !goes_on(cursor, ahead)
 }
 
-/// Before the next mark come changed lines: what stands here without a sign is context, and the counts are wrong.
-/// A list in prose (`- word`) is not taken for that.
+/// True if changed lines come before the next mark: then a line without a sign is context, and the counts are wrong. A
+/// list in prose (`- word`) is not a changed line.
 fn goes_on(cursor: &PatchCursor<'_>, from: usize) -> bool {
     let changed = |line: &[u8]| match line {
         [b'-' | b'+', b' ', next, ..] => next.is_ascii_whitespace(),
@@ -164,7 +166,7 @@ fn goes_on(cursor: &PatchCursor<'_>, from: usize) -> bool {
     lines.map_while(|n| cursor.head(n)).any(changed)
 }
 
-/// A line that begins something else, wherever it stands.
+/// A line that begins something else, at any place.
 fn mark(cursor: &PatchCursor<'_>, ahead: usize) -> bool {
     let line = cursor.raw(ahead).unwrap_or_default();
     let any = |marks: &[&[u8]]| marks.iter().any(|mark| line.starts_with(mark));
@@ -180,8 +182,8 @@ fn signature(cursor: &PatchCursor<'_>, ahead: usize) -> bool {
             || cursor.starts(ahead + 2, b"From "))
 }
 
-/// The lines up to the next mark. Blank lines and lines without a sign at the end are taken for what surrounds the
-/// patch: leaving context out never changes what a hunk does.
+/// The lines up to the next mark. Blank lines and lines without a sign at the end count as text around the patch:
+/// omitted context never changes what a hunk does.
 fn by_marks(cursor: &mut PatchCursor<'_>) -> Vec<PatchLine> {
     let mut lines: Vec<PatchLine> = Vec::new();
     let mut sure = 0;
@@ -206,7 +208,7 @@ fn by_marks(cursor: &mut PatchCursor<'_>) -> Vec<PatchLine> {
     lines
 }
 
-/// A line by its sign; one without any is context that lost its blank.
+/// A line by its sign; a line without any sign is context that lost its space.
 pub(super) fn line(raw: &[u8]) -> Option<PatchLine> {
     let (sign, signed) = match raw.first()? {
         b'+' => (PatchLineKind::Add, true),
@@ -215,7 +217,7 @@ pub(super) fn line(raw: &[u8]) -> Option<PatchLine> {
         _ => (PatchLineKind::Context, false),
     };
     let mut raw = raw.to_vec();
-    // Only the end of the input lacks it: that a line has no end is said by `\ No newline`.
+    // Only the last line of the input lacks it: `\ No newline` declares that a line has no end.
     if !raw.ends_with(b"\n") {
         raw.push(b'\n');
     }

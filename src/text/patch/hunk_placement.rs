@@ -1,10 +1,10 @@
-//! The place that a hunk was given, and what the hunks before it tell about the next one.
+//! The place of a hunk, and what the hunks before it show about its place.
 
 use super::file_patch::{PatchHunk, PatchLineKind};
 use super::target::LineEquality;
 use std::ops::Range;
 
-/// How the context of a hunk is read: some writers leave out the blank in front of it.
+/// How the context of a hunk is read: some writers omit the space before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ContextStyle {
     Marked,
@@ -14,36 +14,36 @@ pub(super) enum ContextStyle {
 /// A place found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HunkPlacement {
-    /// The first line of the content that the hunk speaks of, from 0, and how many.
+    /// The first line of the content that the hunk covers, from 0, and the number of lines.
     pub(super) at: usize,
     pub(super) length: usize,
-    /// Lines of the hunk at its beginning and end that were left out of the comparison.
+    /// Lines at the beginning and end of the hunk that were not compared.
     pub(super) skipped: (usize, usize),
     pub(super) alike: LineEquality,
     pub(super) reading: ContextStyle,
-    /// How many places there were, where the nearest of them was taken.
+    /// How many places there were, if the nearest of them was taken.
     pub(super) nearest_of: Option<usize>,
 }
 
-/// What the hunks before this one tell.
+/// What the hunks before this hunk show.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PrecedingHunks {
-    /// How far the last one stood from its stated line.
+    /// The distance of the last hunk from its stated line.
     pub(super) drift: isize,
-    /// From the first to the last line that it changes.
+    /// The lines that the last hunk changes, from the first to the last.
     pub(super) changed: Range<usize>,
     /// The end of its context.
     pub(super) end: usize,
-    /// The number of the one that `changed` and `end` speak of.
+    /// The number of the hunk that `changed` and `end` describe.
     pub(super) count: usize,
-    /// How many there are.
+    /// The number of hunks.
     number: usize,
-    /// All of them.
+    /// All placed hunks.
     pub(super) placed: Vec<Placed>,
 }
 
 impl PrecedingHunks {
-    /// One more hunk has its place.
+    /// Records the place of one more hunk.
     pub(super) fn pass(&mut self, hunk: &PatchHunk, spot: &HunkPlacement) {
         self.number += 1;
         if let Some(offset) = spot.offset(hunk) {
@@ -52,7 +52,7 @@ impl PrecedingHunks {
         let (lead, tail) = hunk.context();
         let first = spot.at + lead.saturating_sub(spot.skipped.0);
         let last = (spot.at + spot.length).saturating_sub(tail.saturating_sub(spot.skipped.1));
-        // Lines that only go to the end of the file say nothing about what comes after them in the patch.
+        // A hunk at the end of the file without old lines says nothing about the place of later hunks.
         if spot.length > 0 || hunk.old_start.is_some() {
             (self.changed, self.count) = (first..last.max(first), self.number);
             self.end = spot.at + spot.length + spot.skipped.1;
@@ -66,7 +66,7 @@ impl PrecedingHunks {
 }
 
 impl HunkPlacement {
-    /// How far from its stated line a hunk stands.
+    /// How far a hunk is from its stated line.
     pub(super) fn offset(&self, hunk: &PatchHunk) -> Option<isize> {
         let start = hunk.old_start?;
         let insertion = hunk.old_lines().next().is_none();
@@ -77,7 +77,7 @@ impl HunkPlacement {
         Some(isize::try_from(self.at).ok()?.saturating_sub_unsigned(stated))
     }
 
-    /// True where all its lines are in the file byte for byte.
+    /// True if all its lines are in the file byte for byte.
     pub(super) fn is_strict(&self) -> bool {
         self.length > 0
             && self.alike == LineEquality::Exact
@@ -86,7 +86,7 @@ impl HunkPlacement {
     }
 }
 
-/// A hunk that has its place: the lines of the content that it names, context included, and how many lines it adds.
+/// A placed hunk: the lines of the content that it names, context included, and how many lines it adds.
 #[derive(Clone, Debug)]
 pub(super) struct Placed {
     pub(super) old: Range<usize>,

@@ -1,12 +1,12 @@
-//! A line without its end, and as a message shows it.
+//! A line without its end, and a line as a message shows it.
 
-/// A line without its end, be it LF or CRLF.
+/// A line without its end (LF or CRLF).
 pub(super) fn bare(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// A line for a message: not too long, and without bytes that are no text.
+/// A line for a message: not too long, and without bytes that are not text.
 pub(super) fn shown(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_end();

@@ -1,9 +1,9 @@
 //! Patches: read in every form in which they are written, and applied to bytes.
 //!
-//! Pure: bytes in, bytes out, no file system. Unified diffs (of `diff -u`, git and models) and the envelope
-//! `*** Begin Patch` become the same [`FilePatch`]es; `apply` places the hunks of one of them in a content. What is
-//! uncertain is refused with the places rather than guessed. Which file a name means, and whether it may be touched,
-//! is not decided here.
+//! Pure: bytes in, bytes out, no file system. Unified diffs (of `diff -u`, git and models) and the envelope `*** Begin
+//! Patch` become the same [`FilePatch`]es; `apply` places the hunks of one of them in a content. Uncertain placements
+//! are refused, with the candidates, rather than guessed. Another module decides which file a name means, and whether
+//! it may be changed.
 
 mod apply;
 mod base85;

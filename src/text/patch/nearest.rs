@@ -1,16 +1,16 @@
 //! The nearest of several places at which a hunk fits.
 //!
-//! Only for a hunk whose header says where it was and counts its lines rightly, and only where `git apply` and GNU
-//! `patch` both take the same place. They measure differently: git from the new line number of the header, in the
-//! content that the hunks before it have made; GNU patch from the old line number, moved by as much as the hunk before
-//! it was moved. Of two places at the same distance both programs take the lower.
+//! Only for a hunk whose header states its line and counts its lines correctly, and only if `git apply` and GNU `patch`
+//! both take the same place. They measure differently: git from the new line number of the header, in the content that
+//! the hunks before it have produced; GNU patch from the old line number, plus the offset of the hunk before it. Of two
+//! places at the same distance both programs take the lower.
 
 use super::hunk_placement::{HunkPlacement, PrecedingHunks};
 use super::target::{LineEquality, PatchTarget};
 use super::{PatchHunk, PatchLine, PatchLineKind};
 use std::ops::Range;
 
-/// The place, from 0, and how many there are. `None` where the two programs do not take the same one.
+/// The place, from 0, and the number of places. `None` if the two programs do not take the same place.
 pub(super) fn nearest(
     hunk: &PatchHunk,
     lines: &[&[u8]],
@@ -24,7 +24,8 @@ pub(super) fn nearest(
     same(hunk, by_gnu, by_git, target).then_some((by_gnu, all.len()))
 }
 
-/// The first hunk, with all its places, from which on the result is neither that of `git apply` nor that of GNU patch.
+/// The first hunk, with all its places, from which on the result equals neither that of `git apply` nor that of GNU
+/// patch.
 ///
 /// A hunk with one place below the hunk before it may have others above, and its line may fit by chance: each program
 /// may still choose another place. placet follows one of the two programs in all hunks, or refuses.
@@ -34,7 +35,7 @@ pub(super) fn unlike_both(
     target: &PatchTarget<'_>,
 ) -> Option<(usize, Vec<usize>)> {
     let not_gnu = first_unlike(hunks, spots, |numbers, hunk, spot, before| {
-        // The usual case, and it needs no search: GNU patch tries this line first.
+        // The usual case, which needs no search: GNU patch tries this line first.
         let below = hunk.context().1 >= hunk.context().0 || spot.at + spot.length == target.lines.len();
         below && spot.at == numbers.stated(before) || {
             let place = numbers.by_gnu(hunk, &places(hunk, target), target, before);
@@ -46,12 +47,12 @@ pub(super) fn unlike_both(
         place.is_some_and(|at| same(hunk, at, spot.at, target))
     })?;
     let of = |index: usize| Some((index, places(hunks.get(index)?, target)));
-    // A hunk with one place only is not in doubt: a rule of its own says why one of the programs refuses it.
+    // A hunk with only one place is not ambiguous: another rule reports why one of the programs refuses it.
     let indices = [not_gnu.max(not_git), not_gnu.min(not_git)];
     indices.into_iter().filter_map(of).find(|(_, places)| places.len() > 1)
 }
 
-/// The first hunk that is compared without any tolerance and that does not stand where a program would put it.
+/// The first exactly compared hunk that is not where a program would put it.
 fn first_unlike(
     hunks: &[PatchHunk],
     spots: &[HunkPlacement],
@@ -78,7 +79,7 @@ fn same(hunk: &PatchHunk, one: usize, other: usize, target: &PatchTarget<'_>) ->
     one == other || same_without(hunk, one, other, target)
 }
 
-/// Where the header of a hunk says that it was, from 0, for a hunk that both programs look for.
+/// The stated positions of a hunk, from 0, for a hunk that both programs search.
 struct HunkNumbers {
     old: usize,
     new: usize,
@@ -87,7 +88,7 @@ struct HunkNumbers {
 impl HunkNumbers {
     fn of(hunk: &PatchHunk) -> Option<HunkNumbers> {
         let (start, new_start) = (hunk.old_start?, hunk.new_start?);
-        // Both programs hold a hunk that begins at line 1 to the beginning of the file.
+        // Both programs require a hunk of line 1 to be at the beginning of the file.
         let counts = hunk.counted && !hunk.envelope && start > 1 && new_start > 0;
         counts.then(|| HunkNumbers { old: start - 1, new: new_start - 1 })
     }
@@ -96,8 +97,8 @@ impl HunkNumbers {
         self.old.saturating_add_signed(before.drift)
     }
 
-    /// GNU patch looks below the last line that the hunk before changes, and with less context below the changes than
-    /// above them at the end of the file only.
+    /// GNU patch searches below the last line that the hunk before changes. A hunk with less context below the changes
+    /// than above them must be at the end of the file.
     fn by_gnu(
         &self,
         hunk: &PatchHunk,
@@ -112,7 +113,8 @@ impl HunkNumbers {
         least(all.iter().copied().filter(allowed).map(|at| (at.abs_diff(stated), at)))
     }
 
-    /// git looks at all lines that no hunk quoted yet, and without any line below the changes at the end of the file only.
+    /// git searches all lines that no earlier hunk quoted. A hunk without any line below the changes must be at the end
+    /// of the file.
     fn by_git(
         &self,
         hunk: &PatchHunk,
@@ -127,7 +129,8 @@ impl HunkNumbers {
     }
 }
 
-/// True when a hunk that only removes lines leaves the same content at both places: one of several equal lines goes.
+/// True if a hunk that only removes lines leaves the same content at both places: it removes one of several equal
+/// lines.
 fn same_without(hunk: &PatchHunk, one: usize, other: usize, target: &PatchTarget<'_>) -> bool {
     let removed = hunk.lines.len();
     if hunk.lines.iter().any(|line| line.sign != PatchLineKind::Remove) {
@@ -141,13 +144,13 @@ fn overlap(a: &Range<usize>, b: &Range<usize>) -> bool {
     a.start < b.end && b.start < a.end
 }
 
-/// Where a line of the content is once the hunks above it are applied.
+/// The position of a line of the content after the hunks above it are applied.
 fn moved(at: usize, before: &PrecedingHunks) -> usize {
     let above = before.placed.iter().filter(|hunk| hunk.old.start <= at);
     at.saturating_add_signed(above.map(|hunk| hunk.added).sum())
 }
 
-/// The place with the least distance; the lower one of two.
+/// The place with the least distance; the lower of two equally near places.
 fn least(places: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
     places.min_by_key(|(away, at)| (*away, std::cmp::Reverse(*at))).map(|(_, at)| at)
 }

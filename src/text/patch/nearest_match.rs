@@ -1,10 +1,10 @@
-//! The place in a file that a hunk comes nearest to, and what differs there.
+//! The place in a file that is most similar to a hunk, and the differences there.
 
 use super::line::bare;
 use super::target::{LineEquality, PatchTarget};
 use std::fmt;
 
-/// The most lines shown, and the most characters of one.
+/// The most lines shown, and the most characters of one line.
 const MOST_ROWS: usize = 24;
 const WIDE: usize = 200;
 
@@ -18,7 +18,7 @@ pub struct NearestMatch {
     pub left_out: usize,
 }
 
-/// A line that is there, and the one that the patch expects, where that is another.
+/// A line of the file, and the line that the patch expects, if it differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MismatchRow {
     pub number: usize,
@@ -36,7 +36,7 @@ impl NearestMatch {
         };
         let all = || expected.iter().enumerate();
         let differing = all().filter(differs).count();
-        // Long hunks are shown from a little above the first difference on.
+        // Long hunks are shown from slightly above the first difference on.
         let first = all().position(|row| differs(&row)).unwrap_or(0);
         let skip = if expected.len() > MOST_ROWS { first.saturating_sub(3) } else { 0 };
         let rows = all().skip(skip).take(MOST_ROWS).map(|(n, wanted)| {
@@ -63,7 +63,7 @@ fn text(line: &[u8]) -> String {
     }
 }
 
-/// Tabs and blanks made visible, for two lines that differ in nothing else.
+/// Makes tabs and spaces visible, for two lines that differ only in them.
 fn visible(text: &str) -> String {
     text.replace('\t', "→").replace(' ', "·")
 }

@@ -32,7 +32,7 @@ fn a_hunk_without_numbers_with_wrong_counts_or_of_the_envelope_is_not_guessed_at
     let patch = parse(envelope.as_bytes(), StripLevels::Auto).unwrap();
     let error = apply(&patch.files[0], THRICE.as_bytes(), Options::default()).unwrap_err().to_string();
     assert!(error.ends_with(several), "{error}");
-    // A hunk at line 1 belongs there; context that is only alike, and fuzz, choose nothing.
+    // A hunk at line 1 must be there; context that is only similar, and fuzz, choose nothing.
     let two = THRICE.replacen("a\nx", "a\nz", 1);
     assert!(refused(&format!("@@ -1,3 +1,3 @@\n{BODY}"), &two).ends_with("matches at 2 places, lines 6, 13"));
     let crlf = THRICE.replace('\n', "\r\n");
@@ -47,8 +47,8 @@ fn of_two_places_at_the_same_distance_the_lower_is_taken_and_said() {
 
 #[test]
 fn a_place_is_taken_only_where_git_and_gnu_patch_take_the_same() {
-    // The first hunk is six lines lower than its header says. GNU patch moves the second one by as much, to line 13, and
-    // git, which does not, takes line 9.
+    // The first hunk is six lines lower than its header states. GNU patch moves the second hunk by the same offset, to
+    // line 13; git does not, and takes line 9.
     let first = "@@ -2,1 +2,1 @@\n-head\n+HEAD\n";
     let old = format!("1\n2\n3\n4\n5\n6\n7\nhead\n{THRICE}");
     let both = format!("{first}@@ -9,3 +9,3 @@\n{BODY}");
@@ -58,8 +58,8 @@ fn a_place_is_taken_only_where_git_and_gnu_patch_take_the_same() {
     assert!(on(&far, &old).unwrap().notes[1].contains("applied at line 21 "));
 }
 
-/// What `git apply` and GNU patch make of it differs, because GNU patch puts the second hunk between the lines of the
-/// first one and git puts the third above the second.
+/// `git apply` and GNU patch produce different results, because GNU patch puts the second hunk between the lines of the
+/// first, and git puts the third above the second.
 #[test]
 fn a_hunk_with_one_place_left_is_refused_where_its_result_is_that_of_neither_program() {
     let hunks =
@@ -75,7 +75,7 @@ fn an_addition_past_the_end_goes_to_the_end_and_says_so() {
     assert_eq!(applied.bytes, b"a\nb\nx\ny\n");
     let by = "placed at the end of the file, because its line is past it, after line 2";
     assert!(applied.notes.contains(&format!("hunk 1 of 1 has no context: {by}")), "{:?}", applied.notes);
-    // It must have been read, as for any hunk without context.
+    // The line must have been read, as for any hunk without context.
     assert_eq!(applied.unproven.first(), Some(&(2..2)));
     let error = refused("@@ -9,0 @@\n+x\n+y\n", "a\nb\n");
     assert!(error.ends_with("belongs after line 9, but the file has 2"), "{error}");
@@ -83,7 +83,7 @@ fn an_addition_past_the_end_goes_to_the_end_and_says_so() {
 
 #[test]
 fn where_the_programs_remove_different_ones_of_several_equal_lines_the_content_is_the_same() {
-    // GNU patch removes line 5, git, which looks at the end of the file only, line 6.
+    // GNU patch removes line 5; git looks only at the end of the file and removes line 6.
     let applied = on("@@ -4 +3,0 @@\n-x\n", "3\nx\n7\n4\nx\nx\n").unwrap();
     assert_eq!(String::from_utf8(applied.bytes).unwrap(), "3\nx\n7\n4\nx\n");
     assert!(refused("@@ -4 +3,0 @@\n-x\n", "3\nx\n7\n4\nx\ny\nx\n").ends_with("lines 2, 5, 7"));

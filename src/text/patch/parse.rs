@@ -1,4 +1,4 @@
-//! A patch from its text: which form it has, and the files of a unified diff.
+//! Parses the text of a patch: detects its format, and reads the files of a unified diff.
 
 use super::cursor::PatchCursor;
 use super::error::MOST_BYTES;
@@ -9,7 +9,7 @@ use super::{
     FilePatch, FilePatchBody, FilePatchKind, PatchError, PatchHunk, PatchSet, binary, envelope, hunk,
 };
 
-/// Reads a patch. Text around it and Markdown fences are passed over; what is passed over is noted.
+/// Reads a patch. Text around it and Markdown fences are ignored, with a note.
 pub fn parse(input: &[u8], prefix: StripLevels) -> Result<PatchSet, PatchError> {
     if input.len() > MOST_BYTES {
         return Err(PatchError::TooLarge { bytes: input.len() });
@@ -29,7 +29,7 @@ pub fn parse(input: &[u8], prefix: StripLevels) -> Result<PatchSet, PatchError> 
 struct PatchParser {
     files: Vec<(FilePatchHeader, FilePatchBody)>,
     notes: Vec<String>,
-    /// Lines that belong to nothing.
+    /// Lines that belong to no file.
     passed: usize,
 }
 
@@ -59,7 +59,7 @@ impl PatchParser {
         Ok(())
     }
 
-    /// A line that is no part of a patch; some of them say something all the same.
+    /// Handles a line that is not a part of a patch; some of these lines have a meaning nevertheless.
     fn passed_over(&mut self, cursor: &PatchCursor<'_>) -> Result<(), PatchError> {
         let head = cursor.head(0).unwrap_or_default();
         if head.starts_with(b"Only in ") {
@@ -99,7 +99,7 @@ impl PatchParser {
         }
         let (noted, hunks) = (self.notes.len(), self.hunks(cursor)?);
         if hunks.is_empty() && self.notes.len() > noted {
-            // Its hunks change nothing, and that was noted.
+            // Its hunks change nothing, and there is already a note about it.
             return Ok(());
         }
         let named = header.old.is_some() || header.new.is_some();
@@ -155,7 +155,7 @@ fn finished(header: &FilePatchHeader, body: FilePatchBody, prefix: StripLevels, 
     with_times(header, file)
 }
 
-/// GNU diff with `-N` tells a file that is not there by a time, not by its name.
+/// GNU diff with `-N` marks a missing file by a time, not by its name.
 fn with_times(header: &FilePatchHeader, mut file: FilePatch) -> FilePatch {
     let epoch = |name: &Option<super::file_name::PatchFileName>| name.as_ref().is_some_and(|n| n.epoch);
     let [hunk] = file.hunks() else { return file };

@@ -1,4 +1,4 @@
-//! The forms in which patches come, one by one.
+//! The formats of patches, one by one.
 
 use super::*;
 
@@ -112,7 +112,7 @@ fn kinds_of_changes_are_told_apart() {
     ] {
         assert_eq!(names(text), want, "{text}");
     }
-    // Where another file shows that there are no prefixes, `b/` is a directory.
+    // If another file shows that there are no prefixes, `b/` is a directory.
     let mixed = parsed(&format!("--- x\n+++ x\n{HUNK}--- /dev/null\n+++ b/n\n@@ -0,0 +1 @@\n+x\n"));
     assert_eq!(mixed.files[1].new.as_deref(), Some("b/n"));
     let modes = parsed("diff --git a/x b/x\nold mode 100644\nnew mode 100755\n");
@@ -162,7 +162,7 @@ fn headers_of_hunks_may_be_wrong_or_missing() {
         wrong.notes,
         ["line 3: the hunk's header has -4 +3 lines, its body -3 +3; placet uses the body"]
     );
-    // Counts that are too small lose nothing, with or without blanks in front of what follows.
+    // Counts that are too small lose nothing, with or without spaces before the following text.
     let (old, new) = ("one\ntwo\nthree\nfour\n", "one\n2\nthree\n4\n");
     for rest in [" three\n-four\n+4\n", "three\n-four\n+4\n", "\n"] {
         let (old, new) = if rest == "\n" { ("one\ntwo\n", "one\n2\n") } else { (old, new) };
@@ -173,7 +173,7 @@ fn headers_of_hunks_may_be_wrong_or_missing() {
         "one\ntwo\n",
         "one\n2\n",
     );
-    // A removed line `-- x` and an added one `++ y` are no file header where the counts are right.
+    // A removed line `-- x` and an added line `++ y` are not a file header if the counts are right.
     gives("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n--- x\n+++ y\n", "one\n-- x\n", "one\n++ y\n");
 }
 
@@ -201,7 +201,7 @@ fn a_hunk_goes_where_it_fits_and_says_so() {
     gives(&format!("@@ -5,3 +5,3 @@\n{body}"), &twice, &format!("{OLD}x\n{NEW}"));
     let notes = gives(&format!("@@ -3,3 +3,3 @@\n{body}"), &twice, &format!("{OLD}x\n{NEW}"));
     assert_eq!(notes, ["hunk 1 of 1 applied at line 5 (offset +2 lines), the nearest of 2 places"]);
-    // The hunk before tells how far things have moved.
+    // The hunk before shows how far the lines have moved.
     let two = format!("@@ -1,2 +1,2 @@\n-head\n+HEAD\n x\n@@ -3,3 +3,3 @@\n{body}");
     let old = format!("new\nhead\nx\n{OLD}{OLD}");
     let notes = gives(&two, &old, &format!("new\nHEAD\nx\n{NEW}{OLD}"));
@@ -250,7 +250,7 @@ fn line_ends_are_the_files_own() {
     let notes = gives(&crlf(&patch), OLD, NEW);
     assert_eq!(notes, ["line ends: the patch has CRLF, the file has LF; used those of the file"]);
     assert!(gives(&crlf(&patch), &crlf(OLD), &crlf(NEW)).is_empty());
-    // git writes the lines of a CRLF file as they are, and its own with LF.
+    // git writes the lines of a CRLF file unchanged, and its own lines with LF.
     assert!(
         gives(
             &format!("--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n{}", crlf(" one\n-two\n+2\n three\n")),
@@ -259,9 +259,9 @@ fn line_ends_are_the_files_own() {
         )
         .is_empty()
     );
-    // A change of nothing but the line end is a change.
+    // A change of only the line end is a change.
     assert!(gives("@@ -1 +1 @@\n-x\r\n+x\n", "x\r\n", "x\n").is_empty());
-    // In a mixed file every line keeps its own.
+    // In a mixed file every line retains its own line end.
     gives(&patch, "one\r\ntwo\r\nthree\nfour\r\n", "one\r\n2\r\nthree\nfour\r\n");
 }
 
@@ -307,7 +307,7 @@ fn hunks_without_context_stand_by_their_number() {
 fn hunks_neither_overlap_nor_change_their_order() {
     let refused = |patch: &str, old: &str| on(patch, old).unwrap_err().to_string();
     let wrap = |body: &str| format!("*** Begin Patch\n*** Update File: x\n{body}*** End Patch\n");
-    // Both insert between the same two lines, which are there once.
+    // Both insert between the same two lines, which occur once.
     let above = "(@@ -1,2 +2,3 @@) matches only at line 1, above the end of hunk 1";
     let error = refused("@@ -1,2 +1,3 @@\n one\n+a\n two\n@@ -1,2 +2,3 @@\n one\n+b\n two\n", OLD);
     assert_eq!(error, format!("hunk 2 of 2 {above}"));
@@ -315,16 +315,16 @@ fn hunks_neither_overlap_nor_change_their_order() {
     assert!(error.starts_with("hunk 2 of 2 (@@ -7,2 +8,3 @@) matches only at line 1, above"), "{error}");
     let error = refused(&wrap("@@\n one\n+a\n two\n@@\n one\n+b\n two\n"), OLD);
     assert!(error.starts_with("hunk 2 of 2 (@@) matches only at line 1, above"), "{error}");
-    // Lines of the envelope without any context go to the end, whatever comes after them.
+    // Lines of the envelope without any context go to the end, whatever follows them.
     gives(&wrap("@@\n+end\n@@\n one\n-two\n+2\n"), OLD, "one\n2\nthree\nend\n");
     gives(&wrap("@@\n+end\n@@\n-three\n+3\n@@\n+last\n"), OLD, "one\ntwo\n3\nend\nlast\n");
-    // The other order than that of the file.
+    // The hunks are not in the order of the file.
     let turned = "@@ -3,2 +3,2 @@\n-three\n+3\n x\n@@ -1,2 +1,2 @@\n-one\n+1\n two\n";
     let error = refused(turned, &format!("{OLD}x\n"));
     assert_eq!(error, "hunk 2 of 2 (@@ -1,2 +1,2 @@) matches only at line 1, above the end of hunk 1");
     let error = refused("@@ -2,0 +3 @@\n+x\n@@ -1,0 +2 @@\n+y\n", OLD);
     assert!(error.starts_with("hunk 2 of 2 (@@ -1,0 +2 @@) matches only at line 2, above"), "{error}");
-    // A hunk may begin with the context below the one before it, and not with a line that is gone.
+    // A hunk may begin with the context below the hunk before it, and not with a removed line.
     let two = "@@ -1,3 +1,3 @@\n one\n-two\n+2\n three\n@@ -3,2 +3,2 @@\n three\n-x\n+y\n";
     gives(two, &format!("{OLD}x\n"), &format!("{NEW}y\n"));
     let moved = two.replace("-3,2 +3,2", "-9,2 +9,2");
@@ -345,10 +345,11 @@ fn a_hunk_that_shows_nothing_below_its_changes_goes_to_the_end() {
         let error = on(patch, old).unwrap_err().to_string();
         assert!(error.contains("but not at the end of the file, where it belongs"), "{error}");
     }
-    // The end decides between places, also against the line number.
+    // The end of the file decides between places, even against the line number.
     let twice = format!("{OLD}{OLD}");
     gives("@@ -2,2 +2,3 @@\n two\n three\n+x\n", &twice, &format!("{twice}x\n"));
-    // Writers who do not count, or write the envelope, leave out what is below without meaning the end; so does `-U0`.
+    // Writers who do not count, or write the envelope, omit context below without meaning the end of the file; so does
+    // `-U0`.
     for patch in [
         "@@\n one\n-two\n+2\n",
         "@@ -1,9 +1,9 @@\n one\n-two\n+2\n",
@@ -357,7 +358,7 @@ fn a_hunk_that_shows_nothing_below_its_changes_goes_to_the_end() {
     ] {
         gives(patch, OLD, NEW);
     }
-    // Fuzz that leaves out all context above leaves the end open too.
+    // Fuzz that skips all context above leaves the end open too.
     let patch = parsed("@@ -1,2 +1,2 @@\n ONE\n-two\n+2\n");
     assert!(apply(&patch.files[0], OLD.as_bytes(), Options { fuzz: 0 }).is_err());
     assert_eq!(apply(&patch.files[0], OLD.as_bytes(), Options { fuzz: 1 }).unwrap().bytes, NEW.as_bytes());
@@ -380,7 +381,7 @@ fn marks_of_the_envelope_may_be_padded() {
         ]
     );
     assert!(patch.files[3].hunks()[0].at_end);
-    // A padded end is a line of context where the real one is still to come: nothing is cut off.
+    // A padded end is a line of context if the real end is still to come: nothing is cut off.
     gives(
         "*** Begin Patch\n*** Update File: x\n@@\n *** End Patch\n-two\n+2\n*** End Patch\n",
         "one\n*** End Patch\ntwo\n",

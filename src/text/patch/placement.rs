@@ -1,12 +1,12 @@
-//! Where a hunk belongs.
+//! The place of a hunk.
 //!
-//! At the stated line, moved by as much as the hunk before it was moved, if it fits there; otherwise at the one place
-//! where it fits. Of several, a hunk with a right header goes to the nearest, where git and GNU patch both take that
-//! place. For all others, only order, `@@` anchors and the end of the file decide between places; if these leave more
-//! than one, the hunk is refused with the lines.
+//! A hunk goes to its stated line, plus the offset of the hunk before it, if it fits there; otherwise to the only place
+//! where it fits. Of several places, a hunk with a correct header goes to the nearest, if git and GNU patch both take
+//! that place. For all other hunks, only the order, `@@` anchors and the end of the file decide between places; if more
+//! than one place remains, the hunk is refused with the lines.
 //!
-//! Two rules bar a place: a hunk begins below the last line that the hunk before it changes, and below its context as
-//! well when it is not at its stated line; and a hunk that says that nothing comes after it goes to the end of the file.
+//! Two rules exclude a place. A hunk begins below the last line that the hunk before it changes, and below its context
+//! as well if it is not at its stated line. A hunk that declares that nothing follows it goes to the end of the file.
 
 use super::hunk_placement::{ContextStyle, HunkPlacement, PrecedingHunks};
 use super::line::shown;
@@ -15,7 +15,7 @@ use super::nearest_match::NearestMatch;
 use super::target::{LineEquality, PatchTarget};
 use super::{HunkErrorKind, PatchHunk, PatchLine, PatchLineKind};
 
-/// Places that are counted when there should have been one.
+/// How many places are counted if there should have been one.
 const COUNTED: usize = 1000;
 
 /// The hunk's old lines under one reading.
@@ -43,14 +43,14 @@ pub(super) fn place(
             readings.iter().flat_map(|wanted| [(wanted, LineEquality::Exact), (wanted, LineEquality::Body)])
         };
         let here = |wanted: &ExpectedLines<'_>| stated.map(|at| at + wanted.skipped.0);
-        // An exact match comes before one that differs in line ends, even if the latter is at the stated line.
+        // An exact match comes before a match that differs in line ends, even if the latter is at the stated line.
         for (wanted, alike) in all() {
             if let Some(at) = here(wanted).filter(|at| target.has(*at, &wanted.lines, alike)) {
                 match bar(hunk, wanted, at, target, before) {
                     None if starts.first().is_none_or(|start| at >= *start) => {
                         return Ok(wanted.spot(at, alike));
                     }
-                    // The header names lines that an earlier hunk has taken: another place that is alike is not meant.
+                    // The header names lines that an earlier hunk has taken: another equal place is not meant.
                     Some(why @ (HunkErrorKind::Overlap(_) | HunkErrorKind::Above { .. }))
                         if hunk.counted && !hunk.envelope =>
                     {
@@ -77,7 +77,7 @@ pub(super) fn place(
     Err(why.unwrap_or_else(|| HunkErrorKind::NoPlace(near(hunk, target, stated))))
 }
 
-/// The nearest of several places, for a hunk that is compared without any tolerance.
+/// The nearest of several places, for an exactly compared hunk.
 fn chosen(
     hunk: &PatchHunk,
     wanted: &ExpectedLines<'_>,
@@ -101,7 +101,7 @@ fn chosen(
     }
 }
 
-/// The hunk's new lines stand in the file: it was applied before. One line alone may stand there by chance.
+/// The file contains the hunk's new lines: the hunk was applied before. A single line may be there by chance.
 fn already(hunk: &PatchHunk, target: &PatchTarget<'_>) -> Option<HunkErrorKind> {
     let new: Vec<&[u8]> =
         hunk.lines.iter().filter(|l| l.sign != PatchLineKind::Remove).map(PatchLine::text).collect();
@@ -112,12 +112,12 @@ fn already(hunk: &PatchHunk, target: &PatchTarget<'_>) -> Option<HunkErrorKind> 
     target.find(&new, LineEquality::Body, 1).first().map(|at| HunkErrorKind::Already(at + 1))
 }
 
-/// The line at which the hunk should stand, from 0.
+/// The line at which the hunk should be, from 0.
 fn stated(hunk: &PatchHunk, before: &PrecedingHunks) -> Option<usize> {
     hunk.old_start.map(|start| start.saturating_sub(1).saturating_add_signed(before.drift))
 }
 
-/// A hunk that only adds stands by its line number alone, or, in the envelope, at the end.
+/// The place of a hunk that only adds lines: by its line number alone, or, in the envelope, at the end.
 fn insertion(
     hunk: &PatchHunk,
     target: &PatchTarget<'_>,
@@ -152,7 +152,7 @@ fn insertion(
     }
 }
 
-/// What is looked for: the context with its blank taken away, and, for writers who leave that out, with it.
+/// The readings of a hunk: the context without its leading space, and, for writers who omit the space, with it.
 fn readings(hunk: &PatchHunk, fuzz: usize) -> Vec<ExpectedLines<'_>> {
     let Some(skipped) = trimmed(hunk, fuzz) else { return Vec::new() };
     let lines = |text: fn(&PatchLine) -> &[u8]| -> Vec<&[u8]> {
@@ -171,13 +171,13 @@ fn readings(hunk: &PatchHunk, fuzz: usize) -> Vec<ExpectedLines<'_>> {
     readings
 }
 
-/// How many context lines `fuzz` leaves out at both ends; `None` if it is no more than one less does.
+/// How many context lines `fuzz` skips at both ends; `None` if the next lower fuzz skips as many.
 fn trimmed(hunk: &PatchHunk, fuzz: usize) -> Option<(usize, usize)> {
     let (lead, tail) = hunk.context();
     let old = hunk.old_lines().count();
     let by = |fuzz: usize| (lead.min(fuzz), tail.min(fuzz));
     let (head, end) = by(fuzz);
-    // Something must be left to hold on to.
+    // At least one line to compare must remain.
     (fuzz == 0 || head + end < old && by(fuzz) != by(fuzz - 1)).then_some((head, end))
 }
 
@@ -194,7 +194,7 @@ impl ExpectedLines<'_> {
     }
 }
 
-/// Why the hunk must not go to a place at which its lines are.
+/// Why the hunk must not go to a place that has its lines.
 fn bar(
     hunk: &PatchHunk,
     wanted: &ExpectedLines<'_>,
@@ -216,15 +216,16 @@ fn bar(
     (last && end + wanted.skipped.1 != target.lines.len()).then(|| HunkErrorKind::NotAtEnd { line: at + 1 })
 }
 
-/// The hunk of a program that shows no line below its changes, only above them: there was none. Without any context
-/// (`diff -U0`) that says nothing, and neither does the hunk of a writer who does not count.
+/// True for the hunk of a program that shows lines above its changes but none below: the file has none below. Without
+/// any context (`diff -U0`) this proves nothing, and neither does the hunk of a writer who does not count.
 fn says_last(hunk: &PatchHunk, wanted: &ExpectedLines<'_>) -> bool {
     let (lead, tail) = hunk.context();
     let counted = hunk.old_start.is_some() && hunk.old_count == Some(hunk.old_lines().count());
     counted && !hunk.envelope && tail == 0 && lead > wanted.skipped.0
 }
 
-/// The places where the lines are, fewer by what else is known. An error where there are such places, and all are barred.
+/// The places that have the lines, reduced by what else is known. An error if there are such places, and all are
+/// excluded.
 fn candidates(
     hunk: &PatchHunk,
     (wanted, starts): (&ExpectedLines<'_>, &[usize]),
@@ -237,7 +238,7 @@ fn candidates(
     for at in found {
         match bar(hunk, wanted, at, target, before) {
             None => places.push(at),
-            // The last of them is the nearest to where the hunk belongs.
+            // The last of them is the nearest to the hunk's place.
             why => barred = why,
         }
     }
@@ -257,8 +258,8 @@ fn candidates(
     }
 }
 
-/// The lines of the content that the anchors lead to, each found below the one before it. In the envelope a line that is
-/// not there is an error: without it nobody knows which of the places is meant.
+/// The lines of the content that match the anchors, each below the one before it. In the envelope a missing line is an
+/// error: without it, nobody knows which of the places is meant.
 fn anchor_lines(hunk: &PatchHunk, target: &PatchTarget<'_>) -> Result<Vec<usize>, HunkErrorKind> {
     let is = |line: &[u8], anchor: &[u8]| line.trim_ascii() == anchor.trim_ascii();
     let begins = |line: &[u8], anchor: &[u8]| line.trim_ascii().starts_with(anchor.trim_ascii());
@@ -279,7 +280,7 @@ fn anchor_lines(hunk: &PatchHunk, target: &PatchTarget<'_>) -> Result<Vec<usize>
     Ok(starts)
 }
 
-/// The first place below each line that the anchors lead to. That line may be repeated as the first one of the hunk.
+/// The first place below each anchored line. The anchored line may be repeated as the first line of the hunk.
 fn below_anchors(starts: &[usize], places: &[usize]) -> Vec<usize> {
     let mut below: Vec<usize> = Vec::new();
     for (index, start) in starts.iter().enumerate() {

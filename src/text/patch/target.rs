@@ -1,23 +1,23 @@
-//! The content a patch is applied to, as lines that can be looked for.
+//! The content to which a patch is applied, as searchable lines.
 //!
-//! Each different line gets a number once; a hunk is then looked for by Knuth, Morris and Pratt's search over those
-//! numbers, so that no pattern of equal lines makes the work quadratic.
+//! Each distinct line gets a number; a hunk is then searched in these numbers with the algorithm of Knuth, Morris and
+//! Pratt, so that no pattern of equal lines makes the search quadratic.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
 
-/// How alike lines must be.
+/// How equal lines must be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineEquality {
     /// Byte for byte, line end included.
     Exact,
-    /// But for the line end.
+    /// Without the line end.
     Body,
 }
 
 #[derive(Debug)]
 pub(super) struct PatchTarget<'a> {
-    /// Each with its end.
+    /// Each line with its end.
     pub(super) lines: Vec<&'a [u8]>,
     exact: OnceCell<LineIds<'a>>,
     body: OnceCell<LineIds<'a>>,
@@ -57,13 +57,13 @@ impl<'a> PatchTarget<'a> {
         })
     }
 
-    /// Do these lines stand at `at`?
+    /// Whether the content has these lines at `at`.
     pub(super) fn has(&self, at: usize, lines: &[&[u8]], alike: LineEquality) -> bool {
         let there = self.lines.get(at..at.saturating_add(lines.len()));
         there.is_some_and(|there| there.iter().zip(lines).all(|(a, b)| alike.key(a) == alike.key(b)))
     }
 
-    /// Every place (from 0, at most `most`) at which these lines stand.
+    /// Every place (from 0, at most `most`) that has these lines.
     pub(super) fn find(&self, lines: &[&[u8]], alike: LineEquality, most: usize) -> Vec<usize> {
         let numbers = self.numbers(alike);
         let wanted: Option<Vec<u32>> =
@@ -74,12 +74,12 @@ impl<'a> PatchTarget<'a> {
         }
     }
 
-    /// The place at which most of these lines stand, line for line, the nearest to `expected` among equals.
+    /// The place at which most of these lines match, line for line; the nearest to `expected` among equals.
     pub(super) fn most_alike(&self, lines: &[&[u8]], expected: Option<usize>) -> Option<usize> {
         let numbers = self.numbers(LineEquality::Body);
         let mut wanted: HashMap<u32, Vec<usize>> = HashMap::new();
         for (at, line) in lines.iter().enumerate().take(200) {
-            // Lines that stand everywhere say little; blank ones say nothing.
+            // Frequent lines say little; blank lines say nothing.
             if let Some(number) =
                 numbers.of.get(LineEquality::Body.key(line)).filter(|_| !line.trim_ascii().is_empty())
             {

@@ -1,14 +1,14 @@
-//! Where credential files lie: below the home directory, and where variables say.
+//! The places of credential files: below the home directory, and in directories that variables name.
 
 use super::table::table;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Directories of the home that a variable moves elsewhere.
+/// Directories of the home directory that a variable can replace.
 const MOVED: [(&str, &str); 3] =
     [(".config/", "XDG_CONFIG_HOME"), (".local/share/", "XDG_DATA_HOME"), (".cache/", "XDG_CACHE_HOME")];
 
-/// Every place of credentials, there or not. `variable` gives the value of a variable of the environment.
+/// Every place of credentials, whether it exists or not. `variable` returns the value of an environment variable.
 pub fn credential_files(home: Option<&Path>, variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let table = table();
     let mut found = Vec::new();
@@ -26,7 +26,7 @@ pub fn credential_files(home: Option<&Path>, variable: &dyn Fn(&str) -> Option<O
             }
         }
     }
-    // What is no whole path, or is a directory that holds everything, is a mistake in a variable.
+    // A relative path, or a directory that contains everything, is a mistake in a variable.
     found.retain(|path| path.is_absolute() && path.components().count() > 2);
     found.sort();
     found.dedup();

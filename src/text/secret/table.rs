@@ -1,4 +1,4 @@
-//! The table of what holds secrets, as data. Read when it is first needed: a start does not wait for it.
+//! The table of secrets, as data. It is parsed on first use: the start of placet does not wait for it.
 
 use regex::Regex;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ pub(super) struct SecretTable {
     pub(super) shapes: Vec<SecretShape>,
     pub(super) files: Vec<CredentialFiles>,
     pub(super) located: Vec<CredentialVariable>,
-    /// What a text must hold before it can hold a name of a secret.
+    /// The words of which a text must contain one before it can contain the name of a secret.
     #[serde(skip)]
     pub(super) name_words: Vec<String>,
 }
@@ -37,7 +37,7 @@ pub(super) struct SecretValuePatterns {
     pub(super) stands_for: Vec<String>,
 }
 
-/// What a secret of some issuer looks like.
+/// The shape of the secrets of one issuer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SecretShape {
@@ -49,7 +49,8 @@ pub(super) struct SecretShape {
 }
 
 impl SecretShape {
-    /// Compiled when a text first holds one of the words: to compile all of them takes longer than a start may.
+    /// Compiled when a text first contains one of the words: the compilation of all shapes takes longer than a start
+    /// may take.
     pub(super) fn regex(&self) -> Option<&Regex> {
         self.made.get_or_init(|| Regex::new(&self.pattern).ok()).as_ref()
     }
@@ -63,7 +64,7 @@ pub(super) struct CredentialFiles {
     pub(super) paths: Vec<String>,
 }
 
-/// A variable that says where credentials are.
+/// A variable that contains the path of credentials.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CredentialVariable {
@@ -74,7 +75,7 @@ pub(super) struct CredentialVariable {
 
 pub(super) fn table() -> &'static SecretTable {
     static TABLE: LazyLock<SecretTable> = LazyLock::new(|| {
-        // A test reads the same text, so that it cannot fail here.
+        // A test reads the same text, and so this cannot fail.
         let mut table: SecretTable = toml::from_str(include_str!("table.toml")).unwrap_or_default();
         let named = table.names.secret.iter().chain(&table.names.weak);
         let mut words: Vec<String> = named.map(|pattern| longest_word(pattern).to_string()).collect();
@@ -95,7 +96,7 @@ fn longest_word(pattern: &str) -> &str {
     pattern.split('*').max_by_key(|part| part.len()).unwrap_or_default()
 }
 
-/// Compares a text with a pattern in which `*` stands for any text.
+/// Compares a text with a pattern in which `*` matches any text.
 pub fn matches(pattern: &str, text: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(mut text) = text.strip_prefix(first) else { return false };

@@ -1,14 +1,14 @@
-//! Which variables of the environment hold a secret: by their name, by the shape of the value, or because the value looks
-//! like nothing a person writes.
+//! The environment variables that contain a secret: by their name, by the shape of the value, or because the value
+//! looks random.
 
 use super::table::{any, matches, table};
 
 /// Why a command does not get a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WithheldReason {
-    /// It leads out of the view.
+    /// It gives access to something outside of the view.
     Socket,
-    /// Its name is one of a secret.
+    /// Its name is that of a secret.
     Name,
     /// Its value has the shape of a secret.
     Shape,
@@ -16,8 +16,8 @@ pub enum WithheldReason {
     Random,
 }
 
-/// Why a command must not get this variable; `None` when it may. `keep` are patterns of names that the person lets
-/// through, whatever they hold.
+/// Why a command must not get this variable; `None` if it may. `keep` are patterns of names that the person allows,
+/// whatever the values are.
 pub fn why_withheld(name: &str, value: &str, keep: &[String]) -> Option<WithheldReason> {
     let name = name.to_uppercase();
     if keep.iter().any(|pattern| matches(&pattern.to_uppercase(), &name)) {
@@ -40,8 +40,8 @@ pub fn why_withheld(name: &str, value: &str, keep: &[String]) -> Option<Withheld
     (!known && looks_random(value)).then_some(WithheldReason::Random)
 }
 
-/// True for one word that has the letters and digits of a generated key: nothing with blanks, no path, no list, no
-/// number, no word of a language.
+/// True for a single word with the letters and digits of a generated key: no spaces, no path, no list, no number, no
+/// word of a language.
 fn looks_random(value: &str) -> bool {
     let body = value.trim_end_matches('=');
     let token = |c: char| c.is_ascii_alphanumeric() || "-_+.~/".contains(c);
@@ -56,12 +56,12 @@ fn looks_random(value: &str) -> bool {
     if hexadecimal {
         return digits >= 6 && upper + lower >= 4 && bits(body) >= 3.0;
     }
-    // A path below a directory, a version, a triple of a target: several words with marks between them.
+    // A path below a directory, a version, a target triple: several words with separators between them.
     let longest = body.split(['-', '_', '.', '/', '~', '+']).map(str::len).max().unwrap_or(0);
     digits >= 3 && upper >= 3 && lower >= 3 && longest >= 12 && bits(body) >= 3.8
 }
 
-/// Shannon's entropy of the characters, in bits for each.
+/// Shannon entropy of the characters, in bits per character.
 fn bits(text: &str) -> f64 {
     let mut counts = [0_u32; 128];
     for byte in text.bytes() {

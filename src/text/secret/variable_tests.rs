@@ -1,4 +1,4 @@
-//! Tables of variables: those that hold secrets, and those of a usual developer's environment, which hold none.
+//! Tables of variables: some contain secrets; those of a usual developer's environment contain none.
 
 use super::*;
 

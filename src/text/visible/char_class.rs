@@ -1,38 +1,39 @@
-//! Which characters cannot be shown as they are.
+//! The characters that cannot be shown unchanged.
 //!
 //! The tables are Unicode's own, as the regular expressions of this crate have them: control, format, unassigned,
-//! private-use and default-ignorable code points. Added are characters that are assigned and have no ink.
+//! private-use and default-ignorable code points. In addition there are assigned characters that have no ink.
 
 use super::repeat::LONGEST;
 use super::{CONTINUED, LineBreaks, OWN, VisibleMode};
 use std::sync::OnceLock;
 
-/// Combining marks on one character that are drawn: more of them would spill over the lines above it.
+/// How many combining marks on one character are drawn: more of them would overlap the lines above.
 pub(super) const MARKS: usize = 8;
-/// So many blanks inside a line are counted instead of drawn: what is behind them is then in sight.
+/// From this number of spaces inside a line on, spaces are counted instead of drawn: the text after them then remains
+/// visible.
 pub(super) const BLANKS: usize = 64;
-/// So many tabs.
+/// The same for tabs.
 pub(super) const TABS: usize = 32;
 
 /// How one character is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CharRendering {
     AsIs,
-    /// It belongs to the character before it.
+    /// The character belongs to the character before it.
     Mark,
-    /// This one stands for it.
+    /// This picture replaces the character.
     Picture(char),
-    /// Its number is written out: `<U+202E>`.
+    /// The number of the character is written: `<U+202E>`.
     Written,
 }
 
-/// Everything without ink that its own look could not tell from another text.
+/// Every character without ink that looks like other text, or like nothing.
 const EXACT: &str = r"[[\p{Cc}\p{Cf}\p{Cn}\p{Co}\p{Zl}\p{Zp}\p{Zs}\p{Default_Ignorable_Code_Point}\x{2800}\x{1D159}\x{16FE4}\x{FFFC}]--[\x20]]";
-/// What acts, reorders or hides; blanks, private-use and new characters do not.
+/// Characters that act, reorder or hide; spaces, private-use and new characters do not.
 const PROSE: &str = r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\x{2800}]";
 
-/// Characters that have the same form as another one by Unicode's own word (canonical singletons), or that no font
-/// tells from an ASCII sign.
+/// Characters that Unicode itself declares to be the same as another (canonical singletons), or that no font
+/// distinguishes from an ASCII sign.
 const SAME: &str = "\u{37e}\u{387}\u{1fef}\u{1ffd}\u{212a}\u{212b}\u{2126}\u{2024}\u{1c3}\u{a789}\u{2236}";
 
 type CodePointRanges = Vec<(u32, u32)>;
@@ -44,7 +45,8 @@ fn ranges(pattern: &str) -> CodePointRanges {
         Ok(HirKind::Class(Class::Unicode(class))) => {
             class.ranges().iter().map(|r| (u32::from(r.start()), u32::from(r.end()))).collect()
         }
-        // Cannot be: the patterns are constants, and a test reads them. If it were, everything would be written out.
+        // Impossible: the patterns are constants, and a test compiles them. The fallback writes every character as a
+        // number.
         _ => vec![(0x80, 0x0010_ffff)],
     }
 }
@@ -69,12 +71,12 @@ fn is_hidden(c: char, manner: VisibleMode) -> bool {
     }
 }
 
-/// A character that has no column of its own.
+/// A character without a column of its own.
 fn is_mark(c: char) -> bool {
     !c.is_ascii() && unicode_width::UnicodeWidthChar::width(c) == Some(0)
 }
 
-/// True for joiners and selectors: prose keeps them behind a character that they can belong to.
+/// True for joiners and selectors: prose retains them after a character to which they can belong.
 pub(super) fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}' | '\u{fe0e}' | '\u{fe0f}')
 }
@@ -94,7 +96,7 @@ fn is_reserved(c: char, manner: VisibleMode) -> bool {
     }
 }
 
-/// How `c` is shown where it stands alone. Blanks, tabs and line breaks are the writer's.
+/// How `c` is shown as a single character. The writer handles spaces, tabs and line breaks.
 pub(super) fn shown(c: char, manner: VisibleMode) -> CharRendering {
     match c {
         ' '..='~' => CharRendering::AsIs,
@@ -110,7 +112,7 @@ pub(super) fn shown(c: char, manner: VisibleMode) -> CharRendering {
     }
 }
 
-/// True when `text` is its own rendering. May be false for a text that is.
+/// True only if `text` equals its own rendering. May be false for a text that is equal.
 pub(super) fn is_plain(text: &str, manner: VisibleMode, breaks: LineBreaks) -> bool {
     let mut blanks = 0;
     let exact = manner == VisibleMode::Exact;
@@ -145,12 +147,12 @@ fn sign_begins(byte: u8) -> bool {
     matches!(byte, b'(' | b'U' | b'8' | b'9' | b'A'..=b'F')
 }
 
-/// How far `text` is a sign of the renderer: `<U+200B>`, `<U+200B x12>`, `<FF>`, `<FF x12>`, or up to four of them that
-/// repeat: `<(U+200B U+200C x2) x12>`.
+/// How much of `text` is a sign of the renderer: `<U+200B>`, `<U+200B x12>`, `<FF>`, `<FF x12>`, or up to four of them
+/// that repeat: `<(U+200B U+200C x2) x12>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EscapeMatch {
     Not,
-    /// More characters could make it one.
+    /// More characters could complete a sign.
     Begun,
     Whole,
 }
@@ -168,10 +170,10 @@ pub(super) fn sign(text: &str) -> EscapeMatch {
     }
 }
 
-/// What is behind the part that was read, or how the text ends before that.
+/// The rest after the part that was read, or how the text ends before it.
 type Read<'t> = Result<&'t [u8], EscapeMatch>;
 
-/// `U+200B`, `FF`, each also with a count behind it.
+/// `U+200B`, `FF`, each optionally with a count.
 fn one_read(text: &[u8]) -> Read<'_> {
     let rest = match text {
         [] | [b'U'] => return Err(EscapeMatch::Begun),
@@ -204,7 +206,7 @@ fn count_read(text: &[u8]) -> Read<'_> {
     }
 }
 
-/// A pattern behind its bracket: two to four of them, and how often they come.
+/// A pattern after its bracket: two to four signs, and the number of repetitions.
 fn pattern_read(text: &[u8]) -> Read<'_> {
     let (mut rest, mut signs) = (one_read(text)?, 1);
     loop {

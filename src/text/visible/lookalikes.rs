@@ -1,11 +1,11 @@
-//! Letters that look like other letters, as far as Latin, Greek and Cyrillic go.
+//! Letters that look like other letters, within Latin, Greek and Cyrillic.
 //!
-//! A text in one alphabet is never marked: Russian is Russian. Marked are letters that look Latin in a word that has
-//! Latin letters, too, and those in the changed part of a line that has an earlier version.
+//! A text in one alphabet is never marked: Russian text remains Russian. Two kinds are marked: letters that look Latin
+//! in a word that also has Latin letters, and such letters in the changed part of a line that has an earlier version.
 
 use std::ops::Range;
 
-/// An ASCII character, and those that most fonts draw like it.
+/// An ASCII character, and the characters that most fonts draw like it.
 const LOOKS: &[(char, &str)] = &[
     ('A', "ΑАᎪ"),
     ('B', "ΒВᏴ"),
@@ -69,15 +69,16 @@ const LOOKS: &[(char, &str)] = &[
     ('~', "\u{223c}"),
 ];
 
-/// What most fonts draw like [`super::OWN`]: diamonds and lozenges of every size, black, white and coloured.
+/// The characters that most fonts draw like [`super::OWN`]: diamonds and lozenges of every size, black, white and
+/// coloured.
 const DIAMONDS: &str = "⋄⌑⌺⍚◇◈◊♢♦⛋❖⟐⟠⟡⟢⟣⧪⧫⧰⧱⬖⬗⬘⬙⬥⬦⬧⬨⬩⬪⬫⯁⯞💠🔶🔷🔸🔹🞗🞘🞙🞚🞛🞜🞝🞞🞟🞠🮮🮿";
 
-/// True when `c` looks like placet's own mark and is not the mark.
+/// True if `c` looks like placet's own mark and is not the mark.
 pub fn looks_like_own(c: char) -> bool {
     !c.is_ascii() && DIAMONDS.contains(c)
 }
 
-/// Characters of a word that are looked at on each side.
+/// How many characters of a word are examined on each side.
 const WORD: usize = 64;
 
 /// The ASCII character that `c` looks like.
@@ -88,12 +89,12 @@ fn ascii_of(c: char) -> Option<char> {
     LOOKS.iter().find(|(_, others)| others.contains(c)).map(|(ascii, _)| *ascii)
 }
 
-/// True when `c` looks like an ASCII character and is none.
+/// True if `c` looks like an ASCII character and is not ASCII.
 pub(super) fn is_alike(c: char) -> bool {
     ascii_of(c).is_some()
 }
 
-/// `text` with every look-alike as the ASCII character that it looks like.
+/// `text` with every look-alike replaced by its ASCII character.
 pub fn skeleton(text: &str) -> String {
     text.chars().map(|c| ascii_of(c).unwrap_or(c)).collect()
 }
@@ -103,7 +104,7 @@ pub fn looks_like(one: &str, other: &str) -> bool {
     one != other && skeleton(one) == skeleton(other)
 }
 
-/// Where in `bytes` a look-alike has to be written out: within `ranges`, and in words that mix alphabets.
+/// The positions in `bytes` of look-alikes to write as numbers: within `ranges`, and in words that mix alphabets.
 pub(super) fn to_write(bytes: &[u8], ranges: &[Range<usize>]) -> Vec<usize> {
     let mut found = Vec::new();
     if bytes.is_ascii() {

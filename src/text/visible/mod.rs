@@ -1,13 +1,13 @@
-//! The one renderer of untrusted text for a person: model, tool, file, server and file-name text passes here.
+//! The only renderer of untrusted text for a person: text from models, tools, files and servers, and file names.
 //!
-//! Nothing is dropped. What a terminal would act on, what cannot be seen, and what reorders text becomes a visible sign:
-//! a control picture (`␛`), a code point in angle brackets (`<U+200B>`), or a byte that is not UTF-8 (`<FF>`). A run of
-//! the same sign is counted (`<U+200B x100000>`), and so are up to four signs that repeat in turn
-//! (`<(U+200B U+200C) x50000>`). A `<` of the text that would read as such a sign is itself written
-//! `<U+003C>`, and so are the other signs: two different texts never have the same rendering, also without colours.
+//! Nothing is dropped. Characters that a terminal would act on, that are invisible, or that reorder text become a
+//! visible sign: a control picture (`␛`), a code point in angle brackets (`<U+200B>`), or a byte that is not UTF-8
+//! (`<FF>`). A run of the same sign is counted (`<U+200B x100000>`), and so are up to four signs that repeat in turn
+//! (`<(U+200B U+200C) x50000>`). A `<` of the text that would look like such a sign is itself written `<U+003C>`, and
+//! so are the other signs: two different texts never have the same rendering, even without colours.
 //!
-//! Text that nobody approves has two quieter manners ([`VisibleMode`]). Both still neutralise everything that acts.
-//! Only our own painter emits ESC.
+//! There are two less strict modes for text that nobody approves ([`VisibleMode`]). Both still neutralise everything
+//! that acts. Only placet's own painter emits ESC.
 
 mod char_class;
 mod lookalikes;

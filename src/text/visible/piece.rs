@@ -1,19 +1,19 @@
-//! A part of a rendering, with the bytes that it stands for.
+//! A piece of a rendering, with its original bytes.
 
 use std::ops::Range;
 
-/// What a piece of a rendering is.
+/// The kind of a piece of a rendering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VisiblePieceKind {
     /// The text itself, unchanged.
     Plain,
-    /// It stands for something that cannot be shown; surfaces with styles draw it in one of their own.
+    /// Replaces something that cannot be shown; user interfaces with styles draw it in a style of its own.
     Sign,
-    /// It stands for a tab, for blanks at the end of a line, or for a carriage return.
+    /// Replaces a tab, spaces at the end of a line, or a carriage return.
     Blank,
 }
 
-/// A part of a rendering and the bytes that it stands for.
+/// A piece of a rendering and its original bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisiblePiece {
     pub bytes: Range<usize>,

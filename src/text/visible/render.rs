@@ -1,4 +1,4 @@
-//! A whole text rendered at once, in the manner that its place asks for.
+//! Renders a whole text at once, in the mode that its place needs.
 
 use super::mode::{LineBreaks, VisibleMode};
 use super::piece::{VisiblePiece, VisiblePieceKind, joined};
@@ -10,17 +10,17 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// One line, exact: no control character is left, not even a line break.
+/// One line, exact: no control character remains, not even a line break.
 pub fn line(text: &str) -> Cow<'_, str> {
     rendered(text, VisibleMode::Exact, LineBreaks::Shown)
 }
 
-/// Several lines, exact. `\n` stays a line break; each `\r` is shown.
+/// Several lines, exact. `\n` remains a line break; each `\r` is shown.
 pub fn block(text: &str) -> Cow<'_, str> {
     rendered(text, VisibleMode::Exact, LineBreaks::Kept)
 }
 
-/// A file's name for a list: exact, one line whatever it holds, with blanks at its beginning shown, too.
+/// A file's name for a list: exact, one line whatever it contains, with leading spaces shown as well.
 pub fn name(text: &str) -> Cow<'_, str> {
     let shown = line(text);
     let rest = shown.trim_start_matches(' ');
@@ -31,7 +31,7 @@ pub fn name(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}{rest}", "\u{2420}".repeat(blanks)))
 }
 
-/// A path as a person reads it: exact, also where its name is not UTF-8, and on one line.
+/// A path as a person reads it: exact, even if its name is not UTF-8, and on one line.
 pub fn path_name(path: &Path) -> String {
     let bytes = path.as_os_str().as_bytes();
     match std::str::from_utf8(bytes) {
@@ -40,7 +40,7 @@ pub fn path_name(path: &Path) -> String {
     }
 }
 
-/// A path inside a list or a sentence: in quotes where blanks or quotes would leave open where the name ends.
+/// A path inside a list or a sentence: in quotes if spaces or quotes would hide where the name ends.
 pub fn path(path: &Path) -> String {
     let shown = path_name(path);
     if !shown.is_empty() && !shown.contains([' ', '\u{2420}', '"']) {
@@ -49,18 +49,18 @@ pub fn path(path: &Path) -> String {
     format!("\"{}\"", shown.replace('"', "<U+0022>"))
 }
 
-/// Several lines of which parts were rendered before, names for example: a last guard.
+/// Several lines with parts that were rendered before, such as names: a last guard.
 pub fn guard(text: &str) -> Cow<'_, str> {
     rendered(text, VisibleMode::Rendered, LineBreaks::Kept)
 }
 
-/// True for what a terminal acts on or reorders text by; the renderer never lets it out.
+/// True for characters that a terminal acts on or that reorder text; the renderer never emits them.
 pub fn acts(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// One line of which parts were rendered before.
+/// One line with parts that were rendered before.
 pub fn guard_line(text: &str) -> Cow<'_, str> {
     rendered(text, VisibleMode::Rendered, LineBreaks::Shown)
 }
@@ -85,8 +85,8 @@ pub fn output_line(text: &str) -> Cow<'_, str> {
     rendered(text, VisibleMode::Output, LineBreaks::Shown)
 }
 
-/// Prose from which a decoder made characters that were not in it before, as Markdown does from `&#27;`. They are shown
-/// like all others, a run of the same character counted, and the signs of the first rendering stay.
+/// Prose in which a decoder produced new characters, as Markdown does from `&#27;`. They are shown like all others, a
+/// run of the same character is counted, and the signs of the first rendering remain.
 pub fn decoded(text: &str) -> Cow<'_, str> {
     use char_class::CharRendering;
     let shown = |c: char| match char_class::shown(c, VisibleMode::Prose) {
@@ -123,7 +123,7 @@ pub fn decoded(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Bytes that need not be UTF-8, exact: the ones that are not text are written `<FF>`.
+/// Bytes that need not be UTF-8, exact: bytes that are not text are written `<FF>`.
 pub fn visible(bytes: &[u8], breaks: LineBreaks) -> String {
     match std::str::from_utf8(bytes) {
         Ok(text) => rendered(text, VisibleMode::Exact, breaks).into_owned(),
@@ -131,8 +131,8 @@ pub fn visible(bytes: &[u8], breaks: LineBreaks) -> String {
     }
 }
 
-/// The rendering piece by piece, for surfaces that style its signs. Look-alike letters within `alike`, and everywhere in
-/// words that mix alphabets, are written out.
+/// The rendering piece by piece, for user interfaces that style its signs. Look-alike letters within `alike`, and
+/// everywhere in words that mix alphabets, are written as numbers.
 pub fn pieces(
     bytes: &[u8],
     manner: VisibleMode,

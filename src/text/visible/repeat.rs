@@ -1,35 +1,35 @@
 //! Signs that repeat in turn: `<(U+200B U+200C) x50000>` instead of 100,000 signs.
 //!
-//! The signs of a text pass here one by one, as long as nothing else is between them. Up to eight wait for a pattern to
-//! show itself; once one has, only the pattern and a count are kept. What does not repeat often enough goes out sign by
-//! sign, as it came.
+//! The signs of a text come here one by one, as long as nothing else is between them. Up to eight signs wait until a
+//! pattern is visible; from then on only the pattern and a count are stored. Signs that do not repeat often enough are
+//! emitted one by one, unchanged.
 
 use super::{VisiblePiece, VisiblePieceKind};
 
 /// The most signs in one pattern.
 pub(super) const LONGEST: usize = 4;
-/// A pattern is counted from so many repetitions on.
+/// A pattern is counted from this number of repetitions on.
 const OFTEN: usize = 8;
 
 /// One sign.
 #[derive(Clone, Debug)]
 pub(super) struct Token {
-    /// As it is drawn alone: `␛`, `<U+200B x2>`.
+    /// The sign as it is drawn alone: `␛`, `<U+200B x2>`.
     pub(super) piece: VisiblePiece,
-    /// As it is written in a pattern: `U+001B`, `U+200B x2`.
+    /// The sign as it is written in a pattern: `U+001B`, `U+200B x2`.
     pub(super) what: String,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Repeats {
-    /// The signs that wait; the pattern, once there is one.
+    /// The waiting signs; the pattern, once there is one.
     tokens: Vec<Token>,
-    /// How many signs there have been since the pattern began; 0 while there is none.
+    /// How many signs came since the pattern began; 0 without a pattern.
     count: usize,
 }
 
 impl Repeats {
-    /// The pieces that are ready now that this sign has come.
+    /// Takes a sign, and returns the pieces that are now ready.
     #[must_use]
     pub(super) fn push(&mut self, token: Token) -> Vec<VisiblePiece> {
         if self.count > 0 {
@@ -58,7 +58,7 @@ impl Repeats {
         Vec::new()
     }
 
-    /// All that waits: something else comes.
+    /// Returns all waiting pieces, because something else follows.
     #[must_use]
     pub(super) fn flush(&mut self) -> Vec<VisiblePiece> {
         if self.count == 0 {
@@ -69,7 +69,7 @@ impl Repeats {
         out
     }
 
-    /// Ends the pattern: its pieces, and the signs behind its last whole repetition.
+    /// Ends the pattern: returns its pieces, and the signs after its last whole repetition.
     fn close(&mut self) -> (Vec<VisiblePiece>, Vec<Token>) {
         let pattern = std::mem::take(&mut self.tokens);
         let count = std::mem::take(&mut self.count);

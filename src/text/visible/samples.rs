@@ -1,8 +1,8 @@
-//! Hostile texts for the properties of every surface, and what no surface may let out.
+//! Hostile texts for the properties of every user interface, and the characters that no user interface may emit.
 
 use proptest::prelude::*;
 
-/// True for what a terminal acts on or reorders text by. Line breaks between rows are not it.
+/// True for characters that a terminal acts on or that reorder text. Line breaks between rows do not count.
 pub(crate) fn acts(c: char) -> bool {
     c != '\n' && super::acts(c)
 }

@@ -1,4 +1,4 @@
-//! Text that arrives in pieces: the rendering is the same wherever it was cut.
+//! Text that arrives in pieces: the rendering does not depend on where it was cut.
 
 use super::piece::joined;
 use super::writer::VisibleWriter;
@@ -20,7 +20,7 @@ impl VisibleStream {
         VisibleStream(VisibleWriter::new(manner, LineBreaks::Kept))
     }
 
-    /// Returns what of the text up to here is ready to be shown.
+    /// Returns the part of the text that can be shown now.
     pub fn feed(&mut self, piece: &str) -> String {
         self.feed_bytes(piece.as_bytes())
     }
@@ -32,7 +32,7 @@ impl VisibleStream {
         joined(&out)
     }
 
-    /// The text is over: returns what was waiting for more.
+    /// Ends the text: returns what was waiting for more.
     #[must_use]
     pub fn finish(&mut self) -> String {
         let mut out = Vec::new();

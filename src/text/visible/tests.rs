@@ -50,7 +50,7 @@ fn everything_that_acts_or_hides_becomes_a_sign() {
     assert_eq!(visible(b"a\xff\xfe\xfe\xe2\x82z", LineBreaks::Shown), "a<FF><FE x2><E2><82>z");
 }
 
-/// Story: 100,000 zero-width characters took 800 kB on the screen, and code behind 700 blanks was never seen.
+/// Story: 100,000 zero-width characters took 800 kB on the screen, and code after 700 spaces was never seen.
 #[test]
 fn a_run_is_counted() {
     assert_eq!(line(&"\u{200b}".repeat(100_000)), "<U+200B x100000>");
@@ -71,7 +71,7 @@ fn signs_that_repeat_in_turn_are_counted() {
         line(&turn("\u{2060}\u{200c}\u{200d}\u{200b}", 3_000)),
         "<(U+2060 U+200C U+200D U+200B) x3000>"
     );
-    // A pattern that begins late, and one that ends within itself.
+    // A pattern that begins late, and a pattern that ends within itself.
     let late = format!("a\u{2060}{}\u{200b}\tb", turn("\u{200b}\u{200c}", 9));
     assert_eq!(line(&late), "a<U+2060><(U+200B U+200C) x9><U+200B>⇥  b");
     assert_eq!(visible(&b"\xff\xfe".repeat(20), LineBreaks::Shown), "<(FF FE) x20>");
@@ -89,7 +89,7 @@ fn signs_that_repeat_in_turn_are_counted() {
             pieces(raw.as_bytes(), manner, LineBreaks::Kept, &[]).into_iter().map(|p| p.bytes).collect();
         assert_eq!(all, [0..1, 1..raw.len() - 1, raw.len() - 1..raw.len()]);
     }
-    // What a text says itself is no such sign.
+    // Text that only looks like such a sign is not a sign.
     for said in ["<(U+200B U+200C) x9>", "<(FF U+200C x3 FE U+001B) x9>"] {
         assert_eq!(line(said), said.replacen('<', "<U+003C>", 1));
     }
@@ -98,7 +98,7 @@ fn signs_that_repeat_in_turn_are_counted() {
     {
         assert_eq!(line(said), said);
     }
-    // Lines stay what they are.
+    // Lines remain unchanged.
     assert_eq!(line(&"\r\n".repeat(9)), "␍␊".repeat(9));
 }
 
@@ -248,7 +248,7 @@ fn every_surface_counts_100_000_characters_without_ink() {
         ] {
             assert!(shown.len() < 100, "{c:?}: {} bytes", shown.len());
         }
-        // A character that the first rendering keeps is not a decoded one.
+        // A character that the first rendering retains is not a decoded character.
         if c != '\u{200d}' {
             assert!(decoded(&text).len() < 100, "{c:?}: decoded");
         }

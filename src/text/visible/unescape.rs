@@ -2,7 +2,7 @@
 
 use super::{TAB, char_class};
 
-/// The bytes behind an exact rendering. A text that is no rendering gives its own bytes.
+/// The bytes of an exact rendering. A text that is not a rendering returns its own bytes.
 pub fn read_back(shown: &str) -> Vec<u8> {
     let (mut out, mut column, mut rest) = (Vec::new(), 0, shown);
     while let Some(c) = rest.chars().next() {
@@ -14,7 +14,7 @@ pub fn read_back(shown: &str) -> Vec<u8> {
         } else if c == '⇥' {
             out.push(b'\t');
             let room = TAB - column % TAB;
-            // The blanks up to the tab stop belong to it.
+            // The spaces up to the tab stop belong to the tab.
             used += rest
                 .get(used..)
                 .map_or(0, |after| after.bytes().take(room - 1).take_while(|b| *b == b' ').count());
@@ -39,9 +39,9 @@ struct VisibleEscape {
     length: usize,
 }
 
-/// A run that is longer is no name.
+/// A longer run is not a name.
 const LONGEST: usize = 4096;
-/// More bytes than the longest sign has.
+/// Longer than the longest sign, in bytes.
 const SIGN: usize = 160;
 
 impl VisibleEscape {

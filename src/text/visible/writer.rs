@@ -1,5 +1,6 @@
-//! The writer: takes a text character by character and gives out its rendering, so that a text in pieces and a whole one
-//! are the same. It waits only for what a sign needs: the end of a run, of blanks, of what could be a sign.
+//! The writer: takes a text character by character and emits its rendering, so that a text in pieces and a whole text
+//! have the same rendering. It waits only as long as a sign requires: for the end of a run, of spaces, or of a possible
+//! sign.
 
 use super::char_class;
 use super::char_class::{BLANKS, CharRendering, EscapeMatch, MARKS, TABS};
@@ -10,24 +11,24 @@ use std::ops::Range;
 
 /// A run of one picture is counted from this length on.
 pub(super) const PICTURES: usize = 4;
-/// A colour sequence is no longer than this.
+/// The longest colour sequence.
 const COLOUR: usize = 48;
 
 /// One unit of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TextUnit {
     Char(char),
-    /// It is no part of a character.
+    /// The byte is not a part of a character.
     Byte(u8),
 }
 
-/// What the next unit decides.
+/// Input whose rendering depends on the next unit.
 #[derive(Debug)]
 enum PendingUnits {
     Nothing,
-    /// The same unit so many times; from this byte on.
+    /// The same unit this number of times; from this byte on.
     Run(TextUnit, usize, usize),
-    /// It may be a sign of the renderer, or, behind ESC, a sequence that may be dropped.
+    /// A possible sign of the renderer, or, after ESC, a sequence that may be dropped.
     Held(String, usize),
 }
 
@@ -37,17 +38,17 @@ pub(super) struct VisibleWriter {
     breaks: LineBreaks,
     at: usize,
     column: usize,
-    /// The line has nothing but blanks so far.
+    /// The line has only spaces until now.
     is_blank: bool,
-    /// Marks on the newest character; `None` when there is none that could bear one.
+    /// Marks on the newest character; `None` if no character can take a mark.
     marks: Option<usize>,
     pending: PendingUnits,
-    /// Signs that came one after the other. They are in front of all that comes from here on.
+    /// Signs that came one after the other. They are emitted before everything that follows.
     repeats: Repeats,
-    /// Where a look-alike is written out, in order.
+    /// The positions of look-alikes to write as numbers, in order.
     alike: std::vec::IntoIter<usize>,
     next_alike: Option<usize>,
-    /// The beginning of a character that has not wholly arrived.
+    /// The beginning of an incomplete character.
     cut: Vec<u8>,
 }
 
@@ -94,7 +95,7 @@ impl VisibleWriter {
         }
     }
 
-    /// The text is over.
+    /// Ends the text.
     pub(super) fn end(&mut self, out: &mut Vec<VisiblePiece>) {
         let cut = std::mem::take(&mut self.cut);
         cut.iter().for_each(|byte| self.unit(TextUnit::Byte(*byte), 1, out));
@@ -154,13 +155,13 @@ impl VisibleWriter {
         }
     }
 
-    /// A look-alike of placet's mark, where only the mark of placet's own lines may be.
+    /// True for a look-alike of placet's mark at a place where only the mark of placet's own lines may be.
     fn imitates_own(&self, c: char) -> bool {
         let may_begin = matches!(self.manner, VisibleMode::Prose | VisibleMode::Output) && self.is_blank;
         may_begin && looks_like_own(c)
     }
 
-    /// Draws a unit that stands for itself, or begins a run.
+    /// Draws a single unit, or begins a run.
     fn begin(&mut self, unit: TextUnit, at: usize, out: &mut Vec<VisiblePiece>) {
         let TextUnit::Char(c) = unit else {
             self.pending = PendingUnits::Run(unit, 1, at);
@@ -175,7 +176,7 @@ impl VisibleWriter {
             (CharRendering::AsIs, _) if c != ' ' => {
                 self.plain(out, at, c);
                 self.column += unicode_width::UnicodeWidthChar::width(c).unwrap_or(1);
-                // Also wide blanks, which prose keeps.
+                // Also wide spaces, which prose retains.
                 self.is_blank &= c.is_whitespace();
                 self.marks = Some(0);
             }
@@ -187,7 +188,8 @@ impl VisibleWriter {
         }
     }
 
-    /// The held text reads like a sign of the renderer: its bracket is written out, and the rest stands for itself.
+    /// The waiting text looks like a sign of the renderer: its bracket is written as a number, and the rest is emitted
+    /// unchanged.
     fn imitation(&mut self, out: &mut Vec<VisiblePiece>) {
         let PendingUnits::Held(held, at) = std::mem::replace(&mut self.pending, PendingUnits::Nothing) else {
             return;
@@ -199,7 +201,7 @@ impl VisibleWriter {
         self.marks = Some(0);
     }
 
-    /// Gives out what was waiting; `next` comes behind it, or nothing.
+    /// Emits the waiting units; `next` follows them, if anything does.
     fn flush(&mut self, next: Option<TextUnit>, out: &mut Vec<VisiblePiece>) {
         match std::mem::replace(&mut self.pending, PendingUnits::Nothing) {
             PendingUnits::Nothing => {}
@@ -234,7 +236,7 @@ impl VisibleWriter {
         }
     }
 
-    /// What was held and was no sign after all.
+    /// Emits text that was waiting and turned out not to be a sign.
     fn release(&mut self, held: &str, at: usize, next: Option<TextUnit>, out: &mut Vec<VisiblePiece>) {
         for (offset, c) in held.char_indices() {
             let here = at + offset;
@@ -289,7 +291,7 @@ impl VisibleWriter {
         self.stand_in(bytes, text, VisiblePieceKind::Sign, out);
     }
 
-    /// A sign that may be one of many in turn; `what` is how a pattern names it.
+    /// A sign that may be one of many in turn; `what` is its name in a pattern.
     fn token(&mut self, bytes: Range<usize>, text: String, what: String, out: &mut Vec<VisiblePiece>) {
         self.is_blank = false;
         self.marks = None;
@@ -299,7 +301,7 @@ impl VisibleWriter {
         self.draw(ready, out);
     }
 
-    /// Gives out the signs that wait: what comes now is none.
+    /// Emits the waiting signs, because something else follows.
     fn signs_first(&mut self, out: &mut Vec<VisiblePiece>) {
         let ready = self.repeats.flush();
         self.draw(ready, out);
@@ -330,7 +332,7 @@ impl VisibleWriter {
     }
 }
 
-/// Whether what begins with ESC is a sequence that the output of a command may lose; `None` when it does not.
+/// Whether the sequence that begins with ESC is one that the output of a command may drop; `None` if it is not.
 fn may_drop(held: &str, manner: VisibleMode) -> Option<EscapeMatch> {
     let rest = held.strip_prefix('\u{1b}').filter(|_| manner == VisibleMode::Output)?;
     Some(match rest.as_bytes() {
@@ -372,7 +374,7 @@ pub(super) fn counted(c: char, count: usize) -> String {
     format!("<{}>", in_pattern(c, count))
 }
 
-/// The same in a pattern.
+/// The same inside a pattern.
 pub(super) fn in_pattern(c: char, count: usize) -> String {
     repeated(&format!("U+{:04X}", u32::from(c)), count)
 }

@@ -1,4 +1,4 @@
-//! Single operations on files, done on a draft: what batches are made of, native ones and those of other systems.
+//! Single operations on staged files. Native batches and the batches of other systems consist of these operations.
 
 use crate::text::RangeSet;
 use crate::tools::files::edit::UnreadPolicy;
@@ -10,7 +10,7 @@ use crate::workspace::{KnownLines, OpenConsent, ReadStatus, ResolvedPath, TextFi
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One operation, its paths resolved.
+/// One operation, with resolved paths.
 #[derive(Clone, Debug)]
 pub(in crate::tools) enum FileOperation {
     Read { at: ResolvedPath },
@@ -28,25 +28,25 @@ pub(in crate::tools) enum FileOperation {
 pub(in crate::tools) enum WriteEncoding {
     /// Byte for byte, as UTF-8.
     Exact,
-    /// In the file's own encoding, with its mark and line ends.
+    /// In the file's own encoding, with its byte order mark and line ends.
     OfTheFile,
 }
 
-/// Which places a replacement takes, and what it does where there is none.
+/// Which occurrences a replacement takes, and what it does when there is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum ReplacePolicy {
-    /// Exactly one place; anything else is an error.
+    /// Exactly one occurrence; anything else is an error.
     One,
-    /// All of them, at least one.
+    /// All occurrences, at least one.
     All,
-    /// All of them; none is no error.
+    /// All occurrences; no occurrence is not an error.
     AllOrNone,
 }
 
-/// What an operation came to.
+/// The result of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::tools) struct OperationResult {
-    /// What the file holds by now; absent where it is gone.
+    /// The present content of the file; absent if the file was removed.
     pub(in crate::tools) content: Option<Arc<Vec<u8>>>,
     pub(in crate::tools) places: usize,
 }
@@ -72,7 +72,7 @@ impl FileOperation {
         }
     }
 
-    /// Does it on the draft. An operation that fails leaves the draft as it was.
+    /// Performs the operation on the staged files. An operation that fails leaves them unchanged.
     pub(in crate::tools) fn perform(
         &self,
         env: &ToolContext,
@@ -201,12 +201,12 @@ fn put(
 pub(in crate::tools) enum NeededLines<'a> {
     /// The file must have been read, and these lines shown.
     These(&'a [Range<usize>]),
-    /// All are lost.
+    /// All lines are lost.
     All,
 }
 
-/// May these lines of what a path holds by now be lost? What this batch itself wrote or printed may be, and so may a copy.
-/// `name` is what messages call the path.
+/// Checks whether these lines of the present content of a path may be lost. Lines that this batch wrote or printed may
+/// be lost, and so may the lines of a copy. `name` is the path as messages show it.
 pub(in crate::tools) fn allowed(
     env: &ToolContext,
     draft: &StagedFiles,
@@ -233,7 +233,7 @@ pub(in crate::tools) fn allowed(
         _ => {}
     }
     let known = env.ledger().known_now(&source.at.path, source.bytes, source.hash, lines);
-    // The usual cases need no comparison of the contents.
+    // The usual cases do not need a comparison of the contents.
     let all_seen = !refuses || known.seen.covers(&(0..index.len()));
     if known.foreign.is_empty() && all_seen || matches!(needed, NeededLines::These([])) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! operations: several file operations as one call, all of them or as many as work.
+//! operations: several file operations in one call, either all of them or as many as succeed.
 
 use super::file_operation::{FileOperation, ReplacePolicy, WriteEncoding};
 use crate::conversation::ToolSpec;
@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 /// The most operations of one call.
 pub(in crate::tools) const MOST: usize = 100_000;
-/// How much of what was read comes back, in bytes.
+/// How much of the content that was read is returned, in bytes.
 const READ: usize = 20_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -116,7 +116,7 @@ impl Tool for OperationsTool {
     }
 }
 
-/// What an operation that fails does to the others.
+/// What the other operations do when an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FailurePolicy {
     Stops,
@@ -189,7 +189,7 @@ fn perform(
     Ok(StagedReport { text, ..StagedReport::default() })
 }
 
-/// Puts as much of a content into the answer as there is room for: so many whole lines.
+/// Appends as many whole lines of a content to the answer as there is room for, and returns their number.
 fn read_out(content: &Arc<Vec<u8>>, room: &mut usize, text: &mut String) -> usize {
     let file = TextFile::new(content.clone()).ok();
     let all = file.as_ref().map_or_else(|| String::from_utf8_lossy(content), TextFile::text);

@@ -1,4 +1,4 @@
-//! A command in the view, and what becomes of its effects when it has ended.
+//! A command in the view, and what happens to its effects when it has ended.
 
 use crate::permission::WritePolicy;
 use crate::process::CommandExit;
@@ -14,16 +14,16 @@ use std::path::PathBuf;
 /// A command that is about to run in the view.
 pub(in crate::tools) struct SandboxedRun {
     pub(super) view: View,
-    /// Absent where effects are real at once.
+    /// Absent if effects are immediate.
     pub(super) command: Option<CommandView>,
-    /// What the workspace held before, where effects are real at once.
+    /// What the workspace contained before, if effects are immediate.
     pub(super) before: Option<WorkspaceSnapshot>,
     pub(super) writer: WriteContext,
-    /// Variables that the command did not get, at the first command of a conversation.
+    /// Variables that the command did not get; reported at the first command of a conversation.
     pub(super) withheld: Vec<String>,
 }
 
-/// What is said about a command's effects.
+/// The report of a command's effects.
 #[derive(Debug, Default)]
 pub(in crate::tools) struct EffectsSummary {
     pub(in crate::tools) for_model: String,
@@ -31,7 +31,8 @@ pub(in crate::tools) struct EffectsSummary {
 }
 
 impl SandboxedRun {
-    /// The command and all it started are dead: its effects are folded, and in write mode applied.
+    /// Called when the command and all the processes that it started are dead. Folds the effects, and applies them in
+    /// write mode.
     pub(in crate::tools) async fn finish(
         mut self,
         workspace: &Workspace,
@@ -94,7 +95,7 @@ impl SandboxedRun {
         Ok(told(workspace, &effects, &fate))
     }
 
-    /// The same for a background command: its effects are pending, whatever the mode is by now. `suffix` names its
+    /// The same for a background command. Its effects are pending, whatever the present mode is. `suffix` names its
     /// versions of files that others changed as well.
     pub(in crate::tools) async fn finish_background(
         mut self,
@@ -138,9 +139,9 @@ impl SandboxedRun {
     }
 }
 
-/// Says which variables the command did not get, so that a failed login explains itself.
+/// Reports which variables the command did not get, because a missing variable can explain a failed login.
 pub(super) fn with_withheld(mut told: EffectsSummary, withheld: &[String]) -> EffectsSummary {
-    /// Names that are shown; an environment may hold hundreds.
+    /// How many names are shown; an environment may have hundreds.
     const SHOWN: usize = 20;
     if withheld.is_empty() {
         return told;
@@ -170,7 +171,8 @@ fn discarded_summary() -> EffectsSummary {
     }
 }
 
-/// Without a view: what is different from before the command, which stands at once and can be undone.
+/// Without a view: compares the workspace with its state before the command. These changes are already applied and can
+/// be undone.
 async fn compared(
     workspace: &Workspace,
     view: View,
@@ -188,18 +190,19 @@ async fn compared(
 }
 
 enum EffectsOutcome {
-    /// Changed for good already.
+    /// The changes are already in the workspace.
     Real,
     None,
     Scratch,
     Applied,
-    /// Not all of it could be written down.
+    /// A part of the changes could not be written.
     AppliedBut(String),
     Pending(String),
     Braked(PendingReason),
 }
 
-/// Paths that lie below no other one, each with how many lie below it: a directory that came or went is named once.
+/// Paths that are not below another path, each with the number of paths below it: a directory that was added or removed
+/// is named once.
 fn tops(paths: &BTreeSet<PathBuf>) -> Vec<(PathBuf, usize)> {
     let mut tops: Vec<(PathBuf, usize)> = Vec::new();
     for path in paths {

@@ -1,7 +1,7 @@
 //! run_command: a command line, supervised to its end.
 //!
-//! An exit code other than 0 is a result like any other: the model reads it. Only a command that had to be stopped,
-//! or never started, has failed.
+//! An exit code other than 0 is a result like any other, and the model reads it. A call fails only if the command had
+//! to be stopped or never started.
 
 use super::command_effects::{EffectsSummary, SandboxedRun};
 use super::jobs::{DetachedCommand, Job, JobState};
@@ -25,10 +25,10 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::Duration;
 
-/// What the screen keeps of an output: beginning and end, in bytes.
+/// The part of an output that the screen shows: beginning and end, in bytes.
 const SCREEN: (usize, usize) = (16_000, 8_000);
 
-/// A job that ends within this is told as if it had not been one.
+/// A job that ends within this time is reported like a foreground command.
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
@@ -85,7 +85,7 @@ impl RunPlan {
         if args.timeout_ms == Some(0) {
             return Err(ToolError::hint("`timeout_ms` is 0", "leave it out for the default timeout"));
         }
-        // A command may look anywhere.
+        // A command may read anywhere, and so every mounted store must be ready.
         env.mounts.ready().map_err(|e| ToolError::new(format!("a mounted store cannot be used: {e}")))?;
         let cwd = env.resolve(args.cwd.as_deref().unwrap_or("."))?;
         let stdin = match &args.stdin_scratchpad {
@@ -117,11 +117,11 @@ impl RunPlan {
     }
 }
 
-/// What a person is asked about before a command runs.
+/// What the permission question about a command shows.
 pub(crate) struct CommandToApprove<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) background: bool,
-    /// Where it is not the usual one.
+    /// Present if it is not the usual limit.
     pub(crate) limit: Option<Duration>,
     pub(crate) hosts: &'a [String],
     pub(crate) line: &'a str,
@@ -129,8 +129,8 @@ pub(crate) struct CommandToApprove<'a> {
 }
 
 impl CommandToApprove<'_> {
-    /// All of it, and how it runs: what is approved is what runs. How it runs comes first, where the command cannot
-    /// imitate it.
+    /// The whole command and how it runs: what the person approves is what runs. How it runs comes first, where the
+    /// command cannot imitate it.
     pub(crate) fn words(&self) -> String {
         let mut how = vec![format!("in {}", visible::path(self.cwd))];
         if self.background {
@@ -247,7 +247,7 @@ impl RunPlan {
             None => None,
             Some((entered, words)) => {
                 command.sandbox = Some(words);
-                // The directory may be there in the view alone.
+                // The directory may exist in the view only.
                 command.cwd = ctx.env.workspace.cwd().to_path_buf();
                 Some(entered)
             }
@@ -274,7 +274,8 @@ impl RunPlan {
         }
     }
 
-    /// Starts it as a job. What ends at once is told like any other command: a mistake in its line, a port that is taken.
+    /// Starts the command as a job. A command that ends at once is reported like any other command: its line has a
+    /// mistake, or a port is in use.
     async fn start_job(
         self: Box<Self>,
         command: ShellCommand,

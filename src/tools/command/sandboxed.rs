@@ -1,4 +1,4 @@
-//! A command between walls: what it sees before it starts.
+//! A command in the sandbox: what it sees when it starts.
 
 use super::command_effects::{EffectsSummary, SandboxedRun, with_withheld};
 use crate::permission::WritePolicy;
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// What stands between a command and the machine, as far as it is known before it runs.
+/// What separates a command from the machine, as far as placet knows before the command runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum CommandIsolation {
     /// The copy-on-write view.
     View,
-    /// Less than that: the person is asked for each command.
+    /// Less than the view: the person is asked about each command.
     Less,
 }
 
@@ -30,14 +30,15 @@ impl CommandIsolation {
     }
 }
 
-/// How a command runs beside others.
+/// How a command runs with respect to other commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum RunMode {
     Foreground,
     Background,
 }
 
-/// Prepares the walls; `None` when the mode wants none. The bytes are for [`crate::process::ShellCommand::sandbox`].
+/// Prepares the sandbox; `None` if the mode does not need a sandbox. The bytes are for
+/// [`crate::process::ShellCommand::sandbox`].
 pub(in crate::tools) async fn enter(
     env: &ToolContext,
     cwd: &Path,
@@ -71,7 +72,7 @@ pub(in crate::tools) async fn enter(
         |e: std::io::Error| ToolError::new(format!("the view of the command could not be made: {e}"));
     let command = match backend {
         SandboxBackend::Overlay => {
-            // A directory with other mounts in it cannot be laid over without privileges.
+            // An overlay of a directory that contains other mounts needs privileges.
             let home = confining.home.as_deref().filter(|home| sandbox::mounted_below(home).is_empty());
             let command = match pace {
                 RunMode::Foreground => view.begin(shelf, home).await,
@@ -121,7 +122,7 @@ pub(in crate::tools) async fn enter(
     Ok(Some((SandboxedRun { view: view.clone(), command, before, writer, withheld }, words)))
 }
 
-/// A command in the view and its effects, which are pending when this returns: for `placet sandbox run`.
+/// Runs a command in the view. Its effects are pending when this returns: for `placet sandbox run`.
 pub async fn run_confined(
     env: &ToolContext,
     line: &str,

@@ -1,8 +1,8 @@
-//! What a file is that is not text, told by its first bytes.
+//! The type of a file that is not text, recognized by its first bytes.
 
 use crate::tools::{Hint, HintTool, hint};
 
-/// The words for data with a well-known beginning; `None` for text and for what is not known.
+/// The name of a type of data with a well-known beginning; `None` for text and for unknown data.
 pub fn named(head: &[u8]) -> Option<&'static str> {
     const MAGIC: [(&[u8], &str); 27] = [
         (b"%PDF-", "a PDF document"),
@@ -37,7 +37,7 @@ pub fn named(head: &[u8]) -> Option<&'static str> {
     let found =
         MAGIC.iter().find(|(magic, _)| head.starts_with(magic)).map(|(magic, name)| (magic.len(), *name));
     match found {
-        // Short magics are also how words begin: only data has a byte that text has not.
+        // A word can also start with a short magic number: only data has a byte that text does not have.
         Some((len, name))
             if len > 4 || memchr::memchr(0, head).is_some() || std::str::from_utf8(head).is_err() =>
         {
@@ -53,7 +53,7 @@ pub fn named(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// What to do about each kind.
+/// What to do about each type.
 pub(in crate::tools) fn advice(name: &str) -> Hint {
     let (what, how) = match name {
         n if n.contains("PDF") => ("extract its text with ", ", for example `pdftotext FILE -`"),

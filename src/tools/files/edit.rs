@@ -1,7 +1,7 @@
-//! edit_file: one exact text for another, and not a byte else.
+//! edit_file: replaces one exact text with another and changes no other byte.
 //!
-//! The whole effect is worked out in `prepare`: what the person is shown is the content that is written, if the
-//! file still is what it was then. The ledger decides whether the lines may be replaced at all.
+//! `prepare` computes the whole effect. The person sees exactly the content that is written, provided that the file has
+//! not changed since then. The ledger decides whether the lines may be replaced at all.
 
 use super::edit_errors::{bad_text, changed, never_read, not_shown, refuse_marks, since_read, unshown};
 use super::edit_spans::{EditEffect, same_outside};
@@ -25,11 +25,12 @@ use serde_json::Value;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The largest file edited, the largest diff for a person, and the largest one sent back to the model, in bytes.
+/// The largest file that can be edited, the largest diff for a person, and the largest diff that is returned to the
+/// model, in bytes.
 const LARGEST: u64 = 1 << 30;
 const PERSON_DIFF: usize = 1 << 20;
 const MODEL_DIFF: usize = 3000;
-/// Places that are counted when a text should have been unique.
+/// The most occurrences that are counted for a text that should be unique.
 const COUNTED: usize = 1000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -103,7 +104,7 @@ impl Tool for EditFile {
     }
 }
 
-/// An edit, whatever surface it came by. `old` is not empty.
+/// An edit, from any tool set. `old` is not empty.
 #[derive(Clone, Debug)]
 pub(in crate::tools) struct EditRequest {
     pub(in crate::tools) path: String,
@@ -114,29 +115,30 @@ pub(in crate::tools) struct EditRequest {
     pub(in crate::tools) answer: EditAnswer,
 }
 
-/// What of the file the tool set's answer prints: only that counts as shown.
+/// Which part of the file the tool set's answer prints: only that part counts as shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum EditAnswer {
-    /// The difference; after a failure, the most similar lines.
+    /// The diff; after a failure, the most similar lines.
     Whole,
-    /// Words without a line of the file; after a failure, the most similar lines.
+    /// Text without a line of the file; after a failure, the most similar lines.
     Words,
-    /// Words alone.
+    /// Text only.
     Nothing,
 }
 
-/// Which of the places where the old text occurs.
+/// Which of the occurrences of the old text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum MatchSelection {
-    /// The only one; several are an error.
+    /// The only occurrence; several are an error.
     Only,
-    /// The only one, where places that overlap count once.
+    /// The only occurrence, where overlapping occurrences count once.
     Single,
     First,
     All,
 }
 
-/// What becomes of a file, or lines of it, that were never read. One that was read and changed since is refused anyway.
+/// What happens if a file, or lines of it, were never read. A file that was read and has changed since is refused in
+/// any case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum UnreadPolicy {
     Refuse,
@@ -150,7 +152,7 @@ pub(in crate::tools) struct EditPlan {
     work: Option<PreparedEdit>,
 }
 
-/// The worked-out edit.
+/// The computed edit.
 struct PreparedEdit {
     before: Hash,
     old: Arc<Vec<u8>>,
@@ -159,7 +161,7 @@ struct PreparedEdit {
     places: usize,
     /// What the model knew of the old content.
     known: KnownLines,
-    /// What others changed since the file was read, though not here, and the lines that this shows.
+    /// Changes by others since the file was read, though not in these lines, and the lines that the diff of them shows.
     others: Option<(String, RangeSet)>,
 }
 
@@ -169,7 +171,7 @@ impl EditPlan {
         EditPlan::at(edit, at, env)
     }
 
-    /// An edit of the file at `at`, which messages call by the path of the edit.
+    /// An edit of the file at `at`; messages use the path of the edit.
     pub(in crate::tools) fn at(
         edit: EditRequest,
         at: ResolvedPath,
@@ -194,7 +196,7 @@ impl Plan for EditPlan {
 
     fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
         if self.at.place == AccessLocation::Outside && sight == ReadScope::InsideOnly {
-            // Without a look at the file only the words of the call can be shown.
+            // The file may not be read yet, so only the text of the call can be shown.
             let view = LineDiff::new(&self.edit.old, &self.edit.new).unified(3, PERSON_DIFF);
             return Ok(CallPreview { line: self.title.clone(), detail: DisplayDetail::Diff(view.into()) });
         }
@@ -253,7 +255,7 @@ impl EditPlan {
         })
     }
 
-    /// The places to replace: one, or all of them.
+    /// The occurrences to replace: one, or all of them.
     fn spans(&self, env: &ToolContext, file: &TextFile, hash: Hash) -> Result<Vec<Range<usize>>, ToolError> {
         let most = match self.edit.which {
             MatchSelection::All => usize::MAX,
@@ -295,7 +297,8 @@ impl EditPlan {
         env.ledger().read_status(&self.at.path, file.bytes(), hash, targets, lines)
     }
 
-    /// May these lines be replaced? `Some` tells what others changed elsewhere, and the lines that this shows.
+    /// Checks whether these lines may be replaced. `Some` reports what others changed elsewhere, and the lines that the
+    /// report shows.
     fn allowed(
         &self,
         env: &ToolContext,
@@ -423,7 +426,8 @@ impl EditPlan {
         ToolOutput::done(text, summary).with(facts)
     }
 
-    /// The file changed between the preview and the write: what changed, so that the next call can be right.
+    /// The error for a file that changed between the preview and the write. It shows the change so that the next call
+    /// can be right.
     fn lost_race(&self, env: &ToolContext, permit: &Permit, error: WorkspaceError) -> ToolError {
         if !matches!(error, WorkspaceError::Raced(_)) {
             return env.path_error(&error);

@@ -1,4 +1,4 @@
-//! Why a file may not be changed, in words that lead on: what to read, what somebody else changed.
+//! Errors for files that may not be changed: they say what to read and what others changed.
 
 use crate::text::secret::marks;
 use crate::text::{LineDiff, RangeSet, for_model};
@@ -6,10 +6,10 @@ use crate::tools::blocking::s;
 use crate::tools::{CallFailure, Hint, HintTool, ToolContext, ToolError, hint};
 use crate::workspace::{EditError, Hash, ResolvedPath, StaleRead, TextFile};
 
-/// The longest difference told in an error, in bytes.
+/// The longest diff in an error, in bytes.
 const MOST: usize = 12_000;
 
-/// `read_file(path: "a.txt"` and `rest`, in the names of the tool set.
+/// `read_file(path: "a.txt"` and `rest`, with the names of the tool set.
 fn read_call(path: &str, rest: &str) -> Hint {
     let parameter = HintTool::ReadFile.parameter("path");
     hint![HintTool::ReadFile, "(", parameter, format!(": \"{path}\"{rest}")]
@@ -23,7 +23,7 @@ pub(in crate::tools) fn never_read(path: &str) -> ToolError {
     .because(CallFailure::Unread)
 }
 
-/// `missing` are lines that the change touches and that were not shown. One read shows them all.
+/// `missing` are lines that the change touches and that were not shown. One read shows all of them.
 pub(in crate::tools) fn not_shown(path: &str, seen: &RangeSet, missing: &RangeSet) -> ToolError {
     let were = if missing.len() == 1 { "was" } else { "were" };
     let only = match seen.len() {
@@ -76,7 +76,8 @@ pub(in crate::tools) fn would_lose(path: &str, seen: &RangeSet, missing: usize) 
     )
 }
 
-/// Refuses because of `lines` that others changed after the file was read, and shows them: they count as seen then.
+/// Refuses because of `lines` that others changed after the file was read, and shows them: they count as seen
+/// afterwards.
 pub(in crate::tools) fn unshown(
     env: &ToolContext,
     at: &ResolvedPath,
@@ -113,7 +114,7 @@ pub(in crate::tools) fn unshown(
     .because(CallFailure::Changed)
 }
 
-/// Refuses a content that has a mark where the old one had a secret: writing it would lose the real value.
+/// Refuses a content that has a redaction mark where the old content had a secret: the write would lose the real value.
 pub(in crate::tools) fn refuse_marks(before: &[u8], after: &[u8]) -> Result<(), ToolError> {
     if marks(after) <= marks(before) {
         return Ok(());
@@ -159,7 +160,7 @@ pub(in crate::tools) fn bad_text(error: &EditError) -> ToolError {
     ToolError::hint(error.to_string(), hint)
 }
 
-/// Refuses because of a change, and tells it: that counts as having seen it.
+/// Refuses because of a change, and shows the change: it counts as seen afterwards.
 pub(in crate::tools) fn changed(
     env: &ToolContext,
     at: &ResolvedPath,
@@ -185,7 +186,7 @@ pub(in crate::tools) fn changed(
     .because(CallFailure::Changed)
 }
 
-/// The difference between the content that was read and the one that is there, and the lines it shows.
+/// The diff from the content that was read to the present content, and the lines that the diff shows.
 pub(in crate::tools) fn since_read(change: &StaleRead, file: &TextFile) -> (String, RangeSet) {
     let Some(old) = change.old.clone().and_then(|old| TextFile::new(old).ok()) else {
         return (String::new(), RangeSet::new());

@@ -1,11 +1,11 @@
-//! From replaced bytes to lines: what an edit did, told as line edits and as a small diff.
+//! From replaced bytes to lines: reports an edit as line edits and as a small diff.
 
 use crate::text::{LineDiff, RangeSet};
 use crate::tools::DiffText;
 use crate::workspace::{LineEdit, LineIndex, TextFile};
 use std::ops::Range;
 
-/// The lines around a change that a diff shows.
+/// How many lines around a change a diff shows.
 const CONTEXT: usize = 3;
 
 /// One run of changed lines, in the old file and in the new.
@@ -15,7 +15,7 @@ struct EditSpan {
     new: Range<usize>,
 }
 
-/// What an edit did.
+/// The effect of an edit.
 #[derive(Debug)]
 pub(in crate::tools) struct EditEffect {
     pub(in crate::tools) added: usize,
@@ -27,7 +27,7 @@ pub(in crate::tools) struct EditEffect {
 }
 
 impl EditEffect {
-    /// `changes` are byte ranges of `old` and the lengths of what replaced them; `most` bounds the diff in bytes.
+    /// `changes` are byte ranges of `old` and the lengths of their replacements; `most` limits the diff in bytes.
     pub(in crate::tools) fn of(
         old: &TextFile,
         new: &TextFile,
@@ -66,7 +66,7 @@ impl EditEffect {
     }
 }
 
-/// True when both contents are the same bytes wherever `changes` do not say otherwise.
+/// True if both contents have the same bytes outside of `changes`.
 pub(in crate::tools) fn same_outside(old: &[u8], new: &[u8], changes: &[(Range<usize>, usize)]) -> bool {
     let (mut old_at, mut new_at) = (0, 0);
     for (range, put) in changes {
@@ -80,7 +80,7 @@ pub(in crate::tools) fn same_outside(old: &[u8], new: &[u8], changes: &[(Range<u
     old.get(old_at..) == new.get(new_at..)
 }
 
-/// Whole lines around each change, joined where they meet. Both sides of a block end with the same line.
+/// Whole lines around each change, joined if they meet. Both sides of a block end with the same line.
 fn blocks(old: &LineIndex, new: &LineIndex, changes: &[(Range<usize>, usize)]) -> Vec<EditSpan> {
     let mut out: Vec<EditSpan> = Vec::new();
     let mut shift = 0isize;
@@ -97,7 +97,7 @@ fn blocks(old: &LineIndex, new: &LineIndex, changes: &[(Range<usize>, usize)]) -
             _ => out.push(block),
         }
     }
-    // What follows the last line end was counted as a line; it is none when it is empty.
+    // The part after the last line end was counted as a line; an empty part is not a line.
     for block in &mut out {
         let clamp = |range: &Range<usize>, len: usize| range.start.min(len)..range.end.min(len);
         *block = EditSpan { old: clamp(&block.old, old.len()), new: clamp(&block.new, new.len()) };
@@ -105,7 +105,7 @@ fn blocks(old: &LineIndex, new: &LineIndex, changes: &[(Range<usize>, usize)]) -
     out
 }
 
-/// The blocks with their context, joined where that overlaps.
+/// The blocks with their context, joined if the contexts overlap.
 fn windows(blocks: &[EditSpan], old_len: usize, new_len: usize) -> Vec<EditSpan> {
     let mut out: Vec<EditSpan> = Vec::new();
     for block in blocks {

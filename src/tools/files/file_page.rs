@@ -1,8 +1,8 @@
 //! Lines with numbers: what read_file shows.
 //!
-//! The number and the text are parted by `│`, which is neither a tab nor a blank and so cannot be taken for the
-//! line's own indentation. What follows it is the line, exactly. A line too long for one row is split into rows
-//! that carry its number and a count (`12`, `12.2`, `12.3`); nothing of it is lost.
+//! `│` separates the number from the text. It is neither a tab nor a space, and so a reader cannot take it for a part
+//! of the line's own indentation. The text after it is the exact line. A line too long for one row is split into rows
+//! with its number and a count (`12`, `12.2`, `12.3`); nothing of the line is lost.
 
 use crate::workspace::TextFile;
 use std::borrow::Cow;
@@ -17,15 +17,15 @@ pub(in crate::tools) const GUTTER: char = '│';
 #[derive(Debug, Default)]
 pub(in crate::tools) struct FilePage {
     pub(in crate::tools) text: String,
-    /// The lines that are in it, counted from the beginning of the file.
+    /// The lines on the page, counted from the beginning of the file.
     pub(in crate::tools) lines: Range<usize>,
     /// How many lines were split into several rows.
     pub(in crate::tools) split: usize,
 }
 
 impl FilePage {
-    /// Renders lines of `file` from its line `first` on: `limit` of them or as many as fit `budget` bytes, but at
-    /// least one. The file may be a window; `number` is the line of the whole file with which it begins.
+    /// Renders lines of `file` from its line `first` on: `limit` lines or as many as fit into `budget` bytes, but at
+    /// least one. The file may be a window; `number` is the line of the whole file with which the window begins.
     pub(in crate::tools) fn render(
         file: &TextFile,
         first: usize,
@@ -50,7 +50,7 @@ impl FilePage {
         page
     }
 
-    /// Adds the next line. True when it took several rows.
+    /// Adds the next line. True if the line took several rows.
     fn row(&mut self, line: Cow<'_, str>, width: usize) -> bool {
         let number = self.lines.end + 1;
         rows(&mut self.text, number, &line, width)

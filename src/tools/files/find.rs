@@ -67,7 +67,7 @@ impl Tool for FindFiles {
 #[derive(Clone, Debug)]
 pub(in crate::tools) struct PathGlob {
     matcher: GlobMatcher,
-    /// It has no slash: it is about the last name of a path.
+    /// The glob has no slash: it matches the last name of a path.
     name_only: bool,
     directories: bool,
     dotted: bool,
@@ -108,7 +108,7 @@ impl PathGlob {
         Ok(PathGlob { matcher: glob.compile_matcher(), name_only: !plain.contains('/'), directories, dotted })
     }
 
-    /// The same pattern read as a path from the directory searched: `*.rs` is about that directory only.
+    /// The same pattern read as a path from the searched directory: `*.rs` matches in that directory only.
     #[must_use]
     pub(in crate::tools) fn anchored(self) -> PathGlob {
         PathGlob { name_only: false, ..self }
@@ -151,7 +151,7 @@ impl Plan for FindPlan {
     }
 }
 
-/// The paths below `at` that match, sorted, relative to it; and what was not looked at. Ends early when cancelled.
+/// The paths below `at` that match, sorted and relative to `at`, and what the walk skipped. Ends early when cancelled.
 pub(in crate::tools) fn find_paths(
     ctx: &RunContext,
     at: &ResolvedPath,
@@ -209,7 +209,7 @@ impl FindPlan {
     }
 }
 
-/// What one thread found; joined to the rest when the thread is done.
+/// What one thread found; merged with the rest when the thread is done.
 struct PathCollector<'a> {
     found: &'a Mutex<Vec<RelativePath>>,
     own: Vec<RelativePath>,

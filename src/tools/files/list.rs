@@ -1,4 +1,4 @@
-//! list_directory: what is in a directory, and below it as deep as asked.
+//! list_directory: the entries of a directory, and of the levels below it as far as the call asks.
 
 use crate::conversation::ToolSpec;
 use crate::permission::{Access, Permit};
@@ -75,7 +75,7 @@ struct ListPlan {
     show: WalkFilter,
 }
 
-/// Opens a directory to walk, or tells what is there instead.
+/// Opens a directory to walk, or reports what exists instead.
 pub(in crate::tools) fn walk_root(
     env: &ToolContext,
     at: &ResolvedPath,
@@ -91,7 +91,7 @@ pub(in crate::tools) fn walk_root(
     })
 }
 
-/// A check before anybody is asked; where that may not look yet, none.
+/// A check before the permission question; no check if the directory may not be read yet.
 pub(in crate::tools) fn check_root(
     env: &ToolContext,
     at: &ResolvedPath,
@@ -205,7 +205,7 @@ fn described(entry: &WalkEntry) -> String {
     }
 }
 
-/// What a search or a listing did not look at although it was asked to, and how to have it.
+/// What a search or a listing skipped although the call asked for it, and how to get it.
 pub(in crate::tools) fn gaps(skipped: &SkippedEntries) -> Option<String> {
     let mut words = Vec::new();
     if skipped.kernel > 0 {
@@ -225,7 +225,7 @@ pub(in crate::tools) fn gaps(skipped: &SkippedEntries) -> Option<String> {
     (!words.is_empty()).then(|| words.join("; "))
 }
 
-/// `3 ignored, 2 dotted entries`: what a walk left out, if it did.
+/// `3 ignored, 2 dotted entries`: what a walk skipped, if it skipped anything.
 pub(in crate::tools) fn left_out(skipped: &SkippedEntries) -> Option<String> {
     let all = [
         (skipped.ignored, "ignored"),

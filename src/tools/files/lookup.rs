@@ -1,4 +1,4 @@
-//! A call that only looks: at one place, through one gate, with a report in whatever words its surface has.
+//! A call that only reads: at one path, after one permission check, with a report in the wording of its tool set.
 
 use super::list::{check_root, walk_root};
 use crate::conversation::Part;
@@ -14,7 +14,7 @@ use crate::workspace::{
 };
 use std::sync::Arc;
 
-/// What must be at the place.
+/// What kind of entry must exist at the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum ExpectedKind {
     File,
@@ -25,7 +25,7 @@ pub(in crate::tools) enum ExpectedKind {
 
 type LookupFn = Box<dyn FnOnce(OpenConsent<'_>, &RunContext) -> Result<ToolOutput, ToolError> + Send>;
 
-/// See the module. `look` runs once, after consent, where waiting is allowed.
+/// See the module. `look` runs once, after consent, where blocking is allowed.
 pub(in crate::tools) struct LookupPlan {
     places: Vec<ResolvedPath>,
     title: String,
@@ -47,7 +47,7 @@ impl LookupPlan {
         LookupPlan { places: vec![at], title, what, look }
     }
 
-    /// At several places, each of which may be anything or nothing: the look itself says what is wrong with one.
+    /// For several paths, each of which may be anything or missing: `look` itself reports what is wrong with a path.
     pub(in crate::tools) fn many(
         places: Vec<ResolvedPath>,
         title: String,
@@ -82,7 +82,7 @@ impl Plan for LookupPlan {
 impl LookupPlan {
     fn check(&self, env: &ToolContext, at: &ResolvedPath, sight: ReadScope) -> Result<(), ToolError> {
         let file = || match env.workspace.open(at, consent_of(sight)) {
-            // Consent to look outside is still to come.
+            // Consent to read outside is still to come.
             Err(WorkspaceError::Outside(_)) if sight == ReadScope::InsideOnly => Ok(()),
             opened => opened.map(|_| ()).map_err(|e| env.path_error(&e)),
         };
@@ -96,7 +96,7 @@ impl LookupPlan {
     }
 }
 
-/// A whole text file of at most the size that may be read at once.
+/// A whole text file, at most as large as a file that may be read at once.
 pub(in crate::tools) fn load_text(
     env: &ToolContext,
     at: &ResolvedPath,
@@ -123,10 +123,10 @@ fn not_text(at: &ResolvedPath, kind: &str, size: usize) -> ToolError {
 /// One entry of a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::tools) struct ListingEntry {
-    /// From the directory listed.
+    /// The path from the listed directory.
     pub(in crate::tools) relative: RelativePath,
     pub(in crate::tools) kind: WalkEntryKind,
-    /// Absent where the entry could not be looked at.
+    /// Absent if the entry could not be read.
     pub(in crate::tools) stat: Option<ListingStat>,
 }
 
@@ -138,7 +138,7 @@ pub(in crate::tools) struct ListingStat {
 }
 
 impl ListingStat {
-    /// `2026-03-09T10:30:00Z`; with milliseconds where there are any.
+    /// `2026-03-09T10:30:00Z`; with milliseconds if there are any.
     pub(in crate::tools) fn time(&self) -> Option<String> {
         let (seconds, nanos) = self.modified;
         let stamp = jiff::Timestamp::new(seconds, i32::try_from(nanos).ok()?).ok()?;
@@ -146,8 +146,8 @@ impl ListingStat {
     }
 }
 
-/// The entries of a directory and `depth - 1` levels below, each level sorted by name; and what was left out. At most
-/// `most` entries: one more shows that there are more.
+/// The entries of a directory and `depth - 1` levels below, each level sorted by name, and what was skipped. At most
+/// `most` entries: one more entry shows that there are more.
 pub(in crate::tools) fn rows(
     env: &ToolContext,
     at: &ResolvedPath,
@@ -191,8 +191,8 @@ fn level(
     Ok(())
 }
 
-/// `output` with a note for the model where a search or a listing is not the whole of what was asked for: for the
-/// surfaces whose form has no place for it.
+/// `output` with a note for the model if a search or a listing is incomplete: for tool sets whose result format has no
+/// field for this.
 #[must_use]
 pub(in crate::tools) fn with_gaps(mut output: ToolOutput, skipped: &SkippedEntries) -> ToolOutput {
     if let Some(words) = super::list::gaps(skipped) {
@@ -201,13 +201,13 @@ pub(in crate::tools) fn with_gaps(mut output: ToolOutput, skipped: &SkippedEntri
     output
 }
 
-/// Everything of a file counts as read.
+/// Records the whole file as read.
 pub(in crate::tools) fn credit_all(env: &ToolContext, at: &ResolvedPath, file: &TextFile, hash: Hash) {
     let bytes: &Arc<Vec<u8>> = file.bytes();
     env.ledger().record_read(&at.path, bytes, hash, 0..file.line_count());
 }
 
-/// What stands before paths below `at` as they are shown: nothing for the working directory.
+/// The prefix of paths below `at` as they are shown: empty for the working directory.
 pub(in crate::tools) fn prefix(env: &ToolContext, at: &ResolvedPath) -> String {
     match env.workspace.shown(&at.path) {
         here if here == "." => String::new(),

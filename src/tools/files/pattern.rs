@@ -1,7 +1,8 @@
 //! Patterns of searches, compiled under limits.
 //!
-//! A call writes the pattern, so it may be any. Matching cannot be interrupted within a line, and its cost grows with the
-//! compiled size of the pattern times the length of the line: without limits one call took minutes and gigabytes.
+//! The pattern comes from a call, and so any pattern is possible. A match cannot be interrupted within a line, and its
+//! cost grows with the compiled size of the pattern times the length of the line. Without limits one call took minutes
+//! and gigabytes.
 
 use crate::tools::ToolError;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -10,8 +11,8 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 const LONGEST: usize = 10_000;
 /// Bytes that a compiled pattern may take: enough for `\w{100}`, which is large because `\w` is all of Unicode.
 const COMPILED: usize = 16 << 20;
-/// Bytes that each thread may use for what it learns of a pattern while it matches. The longest plain text takes 60 MB; with
-/// less the engine falls back to one that is thirty times slower.
+/// How many bytes each thread may use for the state that it builds while it matches a pattern. The longest plain text
+/// takes 60 MB; with less the engine falls back to a mode that is thirty times slower.
 const LEARNT: usize = 128 << 20;
 
 /// Why a pattern is refused.
@@ -65,7 +66,7 @@ pub(in crate::tools) fn line_matcher(
     })
 }
 
-/// Refuses a pattern or a glob that is longer than any that somebody writes.
+/// Refuses a pattern or a glob that is longer than any that a person writes.
 pub(in crate::tools) fn check_length(pattern: &str) -> Result<(), PatternError> {
     match pattern.len() {
         0..=LONGEST => Ok(()),
@@ -73,7 +74,7 @@ pub(in crate::tools) fn check_length(pattern: &str) -> Result<(), PatternError> 
     }
 }
 
-/// Whether only the size is wrong: the builder of matchers says that in a sentence alone.
+/// Whether only the size is wrong: the builder of matchers reports a wrong size only in a sentence.
 fn is_too_large(pattern: &str) -> bool {
     let built = regex::bytes::RegexBuilder::new(pattern).size_limit(COMPILED).build();
     matches!(built, Err(regex::Error::CompiledTooBig(_)))

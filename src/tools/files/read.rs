@@ -1,7 +1,7 @@
 //! read_file: numbered lines of a text file, or a picture.
 //!
-//! What the model is shown is what the ledger records, no more: a page that was cut for size counts for the lines
-//! on it. A file too large to load is read by a window; its lines are then known by their own hash.
+//! The ledger records exactly the lines that the model is shown: a page that was cut for size counts for its lines
+//! only. A file too large to load is read by a window; the lines of a window are identified by their own hash.
 
 use super::file_page::FilePage;
 use super::pattern::line_matcher;
@@ -29,9 +29,9 @@ use std::sync::Arc;
 pub(in crate::tools) const LINES: usize = 2000;
 /// The longest page of a tool set that promises a number of lines, in bytes.
 const LARGEST_PAGE: usize = 1 << 20;
-/// What the notes under a page may take of the room for it.
+/// How much of the room for a page its notes may take.
 const NOTES: usize = 600;
-/// The largest file looked at for a picture.
+/// The largest file that is examined as a picture.
 pub(in crate::tools) const LARGEST_PICTURE: u64 = 256 << 20;
 /// A request may have 32 MB, and base64 makes four bytes of three.
 const LARGEST_PDF: u64 = 22_000_000;
@@ -80,7 +80,7 @@ impl ReadPlan {
         ReadPlan::at(args, at, env)
     }
 
-    /// Reads the file at `at`, which messages call by the path of the call.
+    /// Reads the file at `at`; messages use the path of the call.
     pub(in crate::tools) fn at(
         args: Args,
         at: ResolvedPath,
@@ -97,7 +97,7 @@ impl ReadPlan {
         Ok(ReadPlan { args, at, pattern, title, is_whole: false })
     }
 
-    /// For a tool set that promises a number of lines, however long they are.
+    /// For a tool set that promises a number of lines, whatever their length is.
     #[must_use]
     pub(in crate::tools) fn whole(self) -> ReadPlan {
         ReadPlan { is_whole: true, ..self }
@@ -120,7 +120,7 @@ pub(in crate::tools) struct ReadPlan {
     pub(in crate::tools) at: ResolvedPath,
     pub(in crate::tools) pattern: Option<RegexMatcher>,
     pub(in crate::tools) title: String,
-    /// The page has all the lines that were asked for, as far as the model's window has room for them.
+    /// The page has all the requested lines, as far as the model's window has room for them.
     is_whole: bool,
 }
 
@@ -136,7 +136,7 @@ impl Plan for ReadPlan {
     fn prepare(&mut self, env: &ToolContext, sight: ReadScope) -> Result<CallPreview, ToolError> {
         let preview = CallPreview { line: self.title.clone(), detail: DisplayDetail::None };
         match env.workspace.open(&self.at, consent_of(sight)) {
-            // Consent to look outside is still to come.
+            // Consent to read outside is still to come.
             Err(crate::workspace::WorkspaceError::Outside(_)) if sight == ReadScope::InsideOnly => {
                 Ok(preview)
             }
@@ -214,7 +214,8 @@ impl ReadPlan {
         }))
     }
 
-    /// A PDF as it is. Whether the model takes it is not known here: where it does not, a line stands in its place.
+    /// A PDF, unchanged. This function does not know whether the model accepts PDFs: for a model that does not, a line
+    /// of text replaces the PDF later.
     fn pdf(&self, opened: &mut OpenedFile, env: &ToolContext) -> Result<ToolOutput, ToolError> {
         if opened.size > LARGEST_PDF {
             let size = opened.size;
@@ -267,7 +268,7 @@ impl ReadPlan {
         Ok(output)
     }
 
-    /// What is worth knowing of a text beyond its lines.
+    /// The notes about a text, in addition to its lines.
     pub(in crate::tools) fn notes(
         &self,
         file: &TextFile,
@@ -336,13 +337,13 @@ impl ReadPlan {
         Ok(output)
     }
 
-    /// The most lines: 2000 where the call does not say, and all of them for a scratchpad.
+    /// The most lines: 2000 if the call does not say otherwise, and all lines for a scratchpad.
     fn limit(&self) -> usize {
         let usual = if self.args.scratchpad.is_some() { usize::MAX } else { LINES };
         self.args.limit.unwrap_or(usual)
     }
 
-    /// Room for the page: the limit on results, unless it goes to a scratchpad.
+    /// Room for the page: the limit on results, unless the page goes to a scratchpad.
     pub(in crate::tools) fn budget(&self, env: &ToolContext) -> usize {
         match self.args.scratchpad {
             Some(_) => usize::MAX / 16,
@@ -350,19 +351,19 @@ impl ReadPlan {
         }
     }
 
-    /// What the model is shown at once, in bytes.
+    /// How much the model is shown at once, in bytes.
     fn room(&self, env: &ToolContext) -> usize {
         if self.is_whole { env.limits.window().min(LARGEST_PAGE) } else { env.limits.inline() }
     }
 
-    /// Records lines as seen, if the model really gets to see them.
+    /// Records lines as seen, if the model really sees them.
     fn credit(&self, file: &TextFile, hash: Hash, lines: &RangeSet, output: &ToolOutput, env: &ToolContext) {
         if self.shows(output, env) {
             env.ledger().record_read_ranges(&self.at.path, file.bytes(), hash, lines);
         }
     }
 
-    /// True when the output goes to the model whole.
+    /// True if the model gets the whole output.
     pub(in crate::tools) fn shows(&self, output: &ToolOutput, env: &ToolContext) -> bool {
         let size: usize = output.for_model.iter().filter_map(Part::as_text).map(str::len).sum();
         self.args.scratchpad.is_none() && size <= self.room(env)

@@ -130,7 +130,7 @@ impl ReadPlan {
         Ok(self.done(self.title.clone(), &text, &[note]))
     }
 
-    /// The answer to reading all of a file that is too large for it.
+    /// The answer to a call that reads all of a file that is too large for it.
     fn too_large(&self, opened: &mut OpenedFile) -> ToolError {
         let window = FileWindow::read(&mut opened.file, Path::new(""), 0, 1, 1 << 20);
         let endless = window.is_ok_and(|w| !w.bytes.ends_with(b"\n"));
@@ -152,7 +152,7 @@ impl ReadPlan {
     }
 }
 
-/// Tool sets without a pattern, or without a window, get the rest of the advice.
+/// Tool sets without a pattern or without a window get the rest of the advice.
 fn how_to_read_a_part() -> Hint {
     let read = |native| HintTool::ReadFile.parameter(native);
     let search = HintTool::SearchContents;

@@ -1,7 +1,7 @@
-//! search_contents: ripgrep's engine over our own walk.
+//! search_contents: ripgrep's engine over placet's own walk.
 //!
-//! The order of the answer is that of the paths, whatever thread found what first. Lines that are shown whole count
-//! as read; a long line is cut around its match and does not.
+//! The answer is in the order of the paths, whatever the order in which the threads find matches. Lines that are shown
+//! whole count as read. A long line is cut around its match and does not count as read.
 
 use super::file_page::GUTTER;
 use super::find::PathGlob;
@@ -166,7 +166,7 @@ pub(in crate::tools) struct ContentMatches {
     pub(in crate::tools) prefix: String,
 }
 
-/// Searches a file, or the files below a directory that the glob takes. Ends early when cancelled.
+/// Searches a file, or the files below a directory that match the glob. Ends early when cancelled.
 pub(in crate::tools) fn search_below(
     ctx: &RunContext,
     at: &ResolvedPath,
@@ -282,7 +282,7 @@ impl SearchPlan {
     }
 }
 
-/// Lines shown whole count as read, if they are still what the file holds.
+/// Lines shown whole count as read, if the file still contains them.
 fn credit(env: &ToolContext, found: &ContentMatches, view: &SearchOutput) {
     for (relative, lines) in &view.whole {
         let path = if relative.is_empty() { found.base.clone() } else { found.base.join(relative.as_path()) };
@@ -301,12 +301,12 @@ fn credit(env: &ToolContext, found: &ContentMatches, view: &SearchOutput) {
     }
 }
 
-/// The answer as it grows.
+/// The answer while it grows.
 #[derive(Default)]
 struct SearchOutput {
     text: String,
     room: usize,
-    /// Matching lines that may still be shown.
+    /// How many matching lines may still be shown.
     left: usize,
     shown: usize,
     files: usize,
@@ -354,7 +354,7 @@ impl SearchOutput {
         self.whole.push((file.relative.clone(), whole));
     }
 
-    /// Adds a line; gives its text if that was shown whole.
+    /// Adds a line, and returns its text if the line was shown whole.
     fn row(&mut self, hit: &SearchHit, width: usize) -> Option<String> {
         let gutter = if hit.matched { GUTTER } else { CONTEXT_GUTTER };
         let line = String::from_utf8_lossy(&hit.bytes);

@@ -1,4 +1,4 @@
-//! Matching lines, gathered by several threads and put in order.
+//! Matching lines, collected by several threads and sorted.
 
 use crate::workspace::{RelativePath, SkippedEntries, WalkBudget};
 use grep_matcher::Matcher;
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::sync::{Mutex, PoisonError};
 
-/// The longest line kept whole, and how much of a longer one is kept before and after its match, in bytes.
+/// The longest line that is stored whole, and how much of a longer line is stored before and after its match, in bytes.
 const LINE: usize = 400;
 const BEFORE: usize = 100;
 const AFTER: usize = 250;
@@ -20,17 +20,17 @@ pub(in crate::tools) struct SearchQuery {
     pub(in crate::tools) context: usize,
     /// The first match of a file is enough.
     pub(in crate::tools) names_only: bool,
-    /// Matching lines kept of one file; more are only counted.
+    /// How many matching lines of one file are stored; further matches are only counted.
     pub(in crate::tools) most: usize,
 }
 
-/// A line that matched, or one around it. Numbers begin with 1.
+/// A line that matched, or a context line. Numbers begin with 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::tools) struct SearchHit {
     pub(in crate::tools) line: usize,
     pub(in crate::tools) bytes: Vec<u8>,
     pub(in crate::tools) matched: bool,
-    /// Bytes of the line left out before and after.
+    /// How many bytes of the line were cut before and after.
     pub(in crate::tools) cut: Option<(usize, usize)>,
 }
 
@@ -47,13 +47,13 @@ pub(in crate::tools) struct FileHits {
 struct HitBatch {
     files: Vec<FileHits>,
     binary: usize,
-    /// Files that were not opened because the kernel makes them up.
+    /// Files that were not opened because the kernel generates them.
     kernel: usize,
     /// Files whose search was stopped.
     stopped: Vec<String>,
 }
 
-/// What came of a search.
+/// The results of a search.
 pub(in crate::tools) struct SearchResults {
     /// In the order of their paths.
     pub(in crate::tools) files: Vec<FileHits>,
@@ -107,7 +107,7 @@ pub(in crate::tools) struct SearchWorker<'a> {
 }
 
 impl SearchWorker<'_> {
-    /// Searches one file. What cannot be read has no matches.
+    /// Searches one file. A file that cannot be read has no matches.
     pub(in crate::tools) fn file(&mut self, relative: RelativePath, file: io::Result<File>) {
         let file = match file {
             Ok(file) => file,
@@ -142,7 +142,7 @@ impl Drop for SearchWorker<'_> {
     }
 }
 
-/// A file whose reading ends when the call is cancelled.
+/// A file whose reads end when the call is cancelled.
 struct CancellableFile<'a> {
     file: File,
     stop: &'a (dyn Fn() -> bool + Sync),
@@ -173,7 +173,7 @@ impl HitSink<'_> {
     }
 }
 
-/// The part of a long line around the byte at `at`, from character to character.
+/// The part of a long line around the byte at `at`, cut at character boundaries.
 fn around(bytes: &[u8], at: usize) -> (&[u8], Option<(usize, usize)>) {
     let inside = |at: &usize| bytes.get(*at).is_some_and(|b| b & 0xC0 == 0x80);
     let boundary = |at: usize| (at.saturating_sub(3)..=at).rev().find(|at| !inside(at)).unwrap_or(at);

@@ -1,7 +1,8 @@
-//! A draft: files as a call would leave them, worked out in memory and written as one.
+//! Staged files: the files as a call would leave them, worked out in memory and written together.
 //!
-//! Whatever takes several steps or several files (a patch, a batch of operations) does its steps here. Later steps see
-//! what earlier ones did; nothing on disk changes before [`StagedFiles::commit`], and then all of it does or none.
+//! A call with several steps or several files (a patch, a batch of operations) makes its steps here. Later steps see
+//! the results of earlier steps. Nothing on disk changes before [`StagedFiles::commit`], which writes all the changes
+//! or none.
 
 use crate::permission::Permit;
 use crate::text::{LineDiff, RangeSet, UnifiedDiff};
@@ -15,17 +16,17 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The largest file a draft takes in, in bytes.
+/// The largest file that can be staged, in bytes.
 const LARGEST: u64 = 1 << 30;
 
-/// What a path holds, at the beginning or by now.
+/// The content of a path, at the beginning or now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::tools) enum StagedState {
     #[default]
     Absent,
     File {
         bytes: Arc<Vec<u8>>,
-        /// Those of the file on disk, or of the one it was copied from; a new file has none yet.
+        /// The attributes of the file on disk, or of the file that it was copied from; a new file has none yet.
         attrs: Option<FileAttrs>,
     },
 }
@@ -39,16 +40,16 @@ impl StagedState {
     }
 }
 
-/// One path of a draft.
+/// One path of the staged files.
 #[derive(Clone, Debug)]
 pub(in crate::tools) struct StagedFile {
     pub(in crate::tools) at: ResolvedPath,
     pub(in crate::tools) was: StagedState,
     pub(in crate::tools) now: StagedState,
     hash: Option<Hash>,
-    /// The path whose content this was, where it was copied or renamed.
+    /// The former path of the content, if the file was copied or renamed.
     origin: Option<PathBuf>,
-    /// Its content is a copy: the file that it was copied from still has it, or loses it by an operation of its own.
+    /// The content is a copy: the file that it was copied from still has it, or loses it by an operation of its own.
     copied: bool,
     /// Lines of a content of this path that the call's answer prints.
     printed: Option<(Arc<Vec<u8>>, RangeSet)>,
@@ -59,7 +60,7 @@ impl StagedFile {
         self.was != self.now
     }
 
-    /// Both sides as text, where they are.
+    /// Both sides as text, if they are text.
     fn texts(&self) -> Option<(String, String)> {
         let text = |held: &StagedState| match held.bytes() {
             None => Some(String::new()),
@@ -68,7 +69,7 @@ impl StagedFile {
         Some((text(&self.was)?, text(&self.now)?))
     }
 
-    /// A unified diff of at most `most` bytes without a header, and the lines added and removed; empty for data.
+    /// A unified diff of at most `most` bytes without a header, and the lines added and removed; empty for binary data.
     pub(in crate::tools) fn diff(&self, most: usize) -> (UnifiedDiff, (usize, usize)) {
         let Some((before, after)) = self.texts() else { return (UnifiedDiff::default(), (0, 0)) };
         let diff = LineDiff::new(&before, &after);
@@ -79,12 +80,12 @@ impl StagedFile {
 #[derive(Debug, Default)]
 pub(in crate::tools) struct StagedFiles {
     leaves: BTreeMap<PathBuf, StagedFile>,
-    /// The difference as it is shown, kept until the next change: long files take long to compare.
+    /// The diff as it is shown, cached until the next change: the comparison of long files is slow.
     pub(in crate::tools) shown: OnceCell<(DiffText, (usize, usize))>,
 }
 
 impl StagedFiles {
-    /// What is at a path by now, read on first use.
+    /// The present state of a path, read on first use.
     pub(in crate::tools) fn held(
         &mut self,
         env: &ToolContext,
@@ -94,7 +95,7 @@ impl StagedFiles {
         Ok(&self.leaf(env, at, consent)?.now)
     }
 
-    /// The content at a path by now; a missing file is an error.
+    /// The present content of a path; a missing file is an error.
     pub(in crate::tools) fn bytes(
         &mut self,
         env: &ToolContext,
@@ -105,7 +106,7 @@ impl StagedFiles {
         held.bytes().cloned().ok_or_else(|| WorkspaceError::Missing(at.path.clone()))
     }
 
-    /// Gives a path this content; it keeps its attributes.
+    /// Replaces the content of a path; the path retains its attributes.
     pub(in crate::tools) fn put(
         &mut self,
         env: &ToolContext,
@@ -122,7 +123,7 @@ impl StagedFiles {
         Ok(())
     }
 
-    /// Gives a path content and attributes, made from those that `origin` held at first.
+    /// Sets the content and attributes of a path, which derive from the first state of `origin`.
     pub(in crate::tools) fn set(
         &mut self,
         env: &ToolContext,
@@ -136,7 +137,7 @@ impl StagedFiles {
         Ok(())
     }
 
-    /// Takes a file away. A link is not followed: it is refused, because its target is what would go.
+    /// Removes a file. A link is refused and not followed, because the removal would affect its target.
     pub(in crate::tools) fn remove(
         &mut self,
         env: &ToolContext,
@@ -152,7 +153,7 @@ impl StagedFiles {
         Ok(())
     }
 
-    /// Gives `to` the content and attributes of `from`; it must not exist.
+    /// Gives `to` the content and attributes of `from`; `to` must not exist.
     pub(in crate::tools) fn copy(
         &mut self,
         env: &ToolContext,
@@ -188,7 +189,7 @@ impl StagedFiles {
         self.remove(env, from, consent)
     }
 
-    /// Sets the bits of `chmod` that git knows: whether a file can be run.
+    /// Sets the bits of `chmod` that git records: whether a file is executable.
     pub(in crate::tools) fn set_mode(
         &mut self,
         env: &ToolContext,
@@ -201,7 +202,7 @@ impl StagedFiles {
             let mut given = attrs.clone().unwrap_or_else(FileAttrs::of_new_file);
             given.mode = match mode & 0o111 {
                 0 => given.mode & !0o111,
-                // A user who may read it may run it.
+                // A user who may read the file may run it.
                 _ => given.mode | (given.mode & 0o444) >> 2,
             };
             *attrs = Some(given);
@@ -209,7 +210,7 @@ impl StagedFiles {
         Ok(())
     }
 
-    /// The answer of the call prints these lines of what a path holds by now.
+    /// Records that the answer of the call prints these lines of the present content of a path.
     pub(in crate::tools) fn print(&mut self, at: &ResolvedPath, lines: RangeSet) {
         if let Some(leaf) = self.leaves.get_mut(&at.path)
             && let Some(content) = leaf.now.bytes().cloned()
@@ -218,7 +219,8 @@ impl StagedFiles {
         }
     }
 
-    /// A path as it is by now, and the content on disk that its content was at first: itself, or what was moved here.
+    /// The present state of a path, and the content on disk that its content was at first: its own, or that of the file
+    /// that was moved here.
     pub(in crate::tools) fn source(&self, at: &ResolvedPath) -> Option<StagedSource<'_>> {
         let leaf = self.leaves.get(&at.path).filter(|leaf| !leaf.copied)?;
         let origin = self.origin(leaf);
@@ -226,7 +228,7 @@ impl StagedFiles {
         Some(StagedSource { leaf, now, at: &origin.at, bytes, hash })
     }
 
-    /// Lines that the answer prints count as seen, once it is sent.
+    /// Lines that the answer prints count as seen once the answer is sent.
     pub(in crate::tools) fn credit(&self, env: &ToolContext) {
         for leaf in self.leaves.values() {
             let Some(now) = leaf.now.bytes() else { continue };
@@ -237,12 +239,12 @@ impl StagedFiles {
         }
     }
 
-    /// The paths that would change, in their order.
+    /// The paths that would change, sorted.
     pub(in crate::tools) fn changes(&self) -> impl Iterator<Item = &StagedFile> {
         self.leaves.values().filter(|leaf| leaf.changed())
     }
 
-    /// Writes all that changed, or nothing, and tells the ledger.
+    /// Writes all the changes or none, and updates the ledger.
     pub(in crate::tools) fn commit(
         &self,
         env: &ToolContext,
@@ -268,7 +270,8 @@ impl StagedFiles {
         Ok(written)
     }
 
-    /// The leaf whose first content became this one's: itself, or the one it was copied from.
+    /// The staged file whose first content became the content of this file: itself, or the file that it was copied
+    /// from.
     fn origin<'d>(&'d self, leaf: &'d StagedFile) -> &'d StagedFile {
         leaf.origin.as_ref().and_then(|path| self.leaves.get(path)).unwrap_or(leaf)
     }
@@ -309,7 +312,7 @@ impl StagedSource<'_> {
         self.leaf.printed.is_some()
     }
 
-    /// What the caller knows of the present lines, `known` being what it knew of those on disk.
+    /// What the caller knows of the present lines; `known` is what the caller knew of the lines on disk.
     pub(in crate::tools) fn known(&self, known: &KnownLines) -> KnownLines {
         let mut after = match self.now == self.bytes {
             true => known.clone(),
@@ -327,7 +330,7 @@ impl StagedSource<'_> {
 }
 
 impl StagedFile {
-    /// The printed lines, where they are by now.
+    /// The printed lines, at their present positions.
     fn printed_now(&self, now: &Arc<Vec<u8>>) -> RangeSet {
         match &self.printed {
             None => RangeSet::new(),
@@ -340,7 +343,7 @@ impl StagedFile {
     }
 }
 
-/// The error of a draft in the words of a tool.
+/// The error of a staged operation as a tool error.
 pub(in crate::tools) fn in_words(env: &ToolContext, error: &WorkspaceError) -> ToolError {
     match error {
         WorkspaceError::Exists(path) => ToolError::hint(
@@ -382,7 +385,7 @@ fn seen_before(env: &ToolContext, leaf: &StagedFile) -> KnownLines {
     env.ledger().known_now(&leaf.at.path, bytes, hash, |lines| file.part(index.bytes_of(lines)))
 }
 
-/// What changed, in lines: what a call wrote, its caller has seen.
+/// What changed, as line edits: a caller has seen what its own call wrote.
 fn line_edits(from: &StagedFile, after: &[u8]) -> Vec<LineEdit> {
     let empty = Vec::new();
     edits_between(from.was.bytes().map_or(&empty, |b| b.as_ref()), after)
@@ -397,7 +400,7 @@ fn refuse_link(env: &ToolContext, at: &ResolvedPath) -> Result<(), WorkspaceErro
     if is_link(env, at)? { Err(WorkspaceError::Link(at.path.clone())) } else { Ok(()) }
 }
 
-/// The name that a path was written with is a link to it.
+/// True if the written name of a path is a link to the path.
 pub(in crate::tools) fn is_link(env: &ToolContext, at: &ResolvedPath) -> Result<bool, WorkspaceError> {
     let written = std::path::Path::new(&at.written);
     let (Some(parent), Some(name)) = (written.parent(), written.file_name()) else { return Ok(false) };

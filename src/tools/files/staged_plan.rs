@@ -1,4 +1,4 @@
-//! A call that is worked out on a [`StagedFiles`]: what the person is shown is the draft, and the draft is what lands.
+//! A call that is worked out on [`StagedFiles`]: the person sees the staged files, and exactly these are written.
 
 use super::edit_errors::refuse_marks;
 use super::staged_files::{StagedFile, StagedFiles, StagedState, in_words};
@@ -10,20 +10,20 @@ use crate::tools::{
 };
 use crate::workspace::{OpenConsent, ResolvedPath, WriteOutcome};
 
-/// How much of a difference the person is shown, in bytes.
+/// How much of a diff the person is shown, in bytes.
 const DIFF: usize = 1 << 20;
 
-/// What a draft came to, beside the draft itself: what the model is told once it has landed.
+/// The report of a staged call, without the files: the model gets it once the files are written.
 #[derive(Default)]
 pub(in crate::tools) struct StagedReport {
     pub(in crate::tools) text: String,
-    /// What was adapted, for a tool set with its own form of answers.
+    /// What was adapted, for a tool set with its own format of answers.
     pub(in crate::tools) notes: Vec<String>,
-    /// The call's line for the person; without it, its title and the lines counted.
+    /// The call's line for the person; without it, its title and the counted lines.
     pub(in crate::tools) line: Option<String>,
 }
 
-/// Works a call out. It may run twice: before consent to look outside, and again after it.
+/// Works out a call. It may run twice: before consent to read outside, and again after it.
 pub(in crate::tools) type StagingFn = Box<
     dyn Fn(&ToolContext, &mut StagedFiles, OpenConsent<'_>) -> Result<StagedReport, ToolError> + Send + Sync,
 >;
@@ -31,14 +31,14 @@ pub(in crate::tools) type StagingFn = Box<
 pub(in crate::tools) struct StagedPlan {
     title: String,
     reach: Vec<Access>,
-    /// What is shown when a path outside may not be looked at yet.
+    /// The text that is shown while a path outside may not be read yet.
     unseen: String,
     work: StagingFn,
     worked: Option<(StagedFiles, StagedReport)>,
 }
 
 impl StagedPlan {
-    /// `writes` and `reads` are everything the work may touch; `unseen` tells in words what it would do.
+    /// `writes` and `reads` are everything that the work may touch; `unseen` describes what the work would do.
     pub(in crate::tools) fn new(
         title: String,
         writes: &[ResolvedPath],
@@ -138,7 +138,7 @@ impl Plan for StagedPlan {
     }
 }
 
-/// The whole of a draft as one diff with a header for each file, and its lines added and removed.
+/// All staged changes as one diff with a header for each file, and the lines added and removed.
 pub(in crate::tools) fn shown(env: &ToolContext, draft: &StagedFiles) -> (DiffText, (usize, usize)) {
     draft.shown.get_or_init(|| compared(env, draft)).clone()
 }

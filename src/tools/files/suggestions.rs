@@ -1,27 +1,27 @@
-//! What to say when a text is not in a file: where it nearly is, with the difference made visible.
+//! The advice when a text is not in a file: the most similar place, with the difference made visible.
 
 use super::file_page::rows;
 use crate::workspace::{LineIndex, TextFile};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Lines of context around the nearest block, and how many lines of a file are looked at.
+/// How many lines of context surround the nearest block, and how many lines of a file are compared.
 const AROUND: usize = 3;
 const LOOKED_AT: usize = 400_000;
 
-/// The place most like a text that was not found.
+/// The place most similar to a text that was not found.
 #[derive(Debug)]
 pub(in crate::tools) struct NearestText {
     pub(in crate::tools) report: String,
     /// The first line of the block.
     pub(in crate::tools) start: usize,
-    /// The lines shown as they are.
+    /// The lines that are shown unchanged.
     pub(in crate::tools) shown: Range<usize>,
-    /// Nothing but white space differs.
+    /// Only white space differs.
     pub(in crate::tools) only_blanks: bool,
 }
 
-/// Looks for the run of lines most like `wanted`. `None` when nothing is alike.
+/// Finds the run of lines most similar to `wanted`. `None` if nothing is similar.
 pub(in crate::tools) fn nearest_block(file: &TextFile, wanted: &str) -> Option<NearestText> {
     let wanted: Vec<&str> = wanted.trim_matches('\n').split('\n').collect();
     let index = file.index();
@@ -65,8 +65,8 @@ fn current(index: &LineIndex, file: &TextFile, lines: &Range<usize>) -> String {
     out
 }
 
-/// Where to lay `wanted` over the lines so that most agree: by equal lines once blanks are squeezed, and failing
-/// that by the one line most like the longest wanted one.
+/// The position of `wanted` at which most lines agree. Compares lines with squeezed white space first; if no line is
+/// equal, takes the line most similar to the longest wanted line.
 fn best_start(all: &[String], wanted: &[&str]) -> Option<usize> {
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (offset, line) in wanted.iter().enumerate().filter(|(_, l)| !l.trim().is_empty()) {
@@ -110,12 +110,12 @@ fn pairs_of(line: &str) -> HashMap<(char, char), usize> {
     pairs
 }
 
-/// Without any white space: what differs only there is equal.
+/// Removes all white space: lines that differ only in white space become equal.
 fn squeeze(line: &str) -> String {
     line.chars().filter(|c| !c.is_whitespace() && *c != '\u{FEFF}' && *c != '\u{200B}').collect()
 }
 
-/// A line with its blanks as signs; other white space that looks like a blank is named.
+/// Shows the spaces of a line as signs; other white space that looks like a space is named.
 fn visible(line: &str) -> String {
     let mut out = String::new();
     for c in line.chars().take(300) {

@@ -1,6 +1,6 @@
 //! write_file: a whole file.
 //!
-//! Writing over a file asks for more than editing it: every line that is lost must have been seen. A file keeps its
+//! A write over a file needs more than an edit: every line that is lost must have been shown. A file retains its
 //! encoding, its byte order mark and its usual line end.
 
 use super::edit::UnreadPolicy;
@@ -75,7 +75,7 @@ impl Tool for WriteFile {
 }
 
 impl WritePlan {
-    /// A text into a file, whatever surface it came by.
+    /// Writes a text into a file, for any tool set.
     pub(in crate::tools) fn of_text(
         path: String,
         text: String,
@@ -87,7 +87,7 @@ impl WritePlan {
         WritePlan::at((at, path), text, mode, unread, env)
     }
 
-    /// A text into the file at a place, which messages call by the path with it.
+    /// Writes a text into the file at a resolved path; messages use the path of the call.
     pub(in crate::tools) fn at(
         (at, path): (ResolvedPath, String),
         text: String,
@@ -110,7 +110,7 @@ impl WritePlan {
         Ok(WritePlan::new(write, env))
     }
 
-    /// The same for a tool that makes new files: it fills an empty file, and refuses one that has a content.
+    /// The same for a tool that makes new files: it fills an empty file, and refuses a file with content.
     #[must_use]
     pub(in crate::tools) fn only_over_nothing(mut self) -> WritePlan {
         self.writing.only_empty = true;
@@ -118,7 +118,7 @@ impl WritePlan {
     }
 }
 
-/// What is to be written: text that takes the form of the file it replaces, or bytes as they are.
+/// What is written: text, which takes the encoding and line ends of the file that it replaces, or bytes, unchanged.
 #[derive(Clone, Debug)]
 pub(in crate::tools) enum WriteContent {
     Text(String),
@@ -131,7 +131,7 @@ struct WriteRequest {
     content: WriteContent,
     mode: WriteFileMode,
     unread: UnreadPolicy,
-    /// A file that has a content is refused.
+    /// A file with content is refused.
     only_empty: bool,
 }
 
@@ -162,7 +162,7 @@ impl WritePlan {
         WritePlan { writing, title, work: None }
     }
 
-    /// Puts a scratchpad's entry into a file, by the same rules.
+    /// Writes a scratchpad's entry into a file, by the same rules.
     pub(in crate::tools) fn saving(
         at: ResolvedPath,
         path: String,
@@ -216,7 +216,7 @@ fn exists(path: &str) -> ToolError {
     .because(CallFailure::Exists)
 }
 
-/// Data that cannot be shown: its name tells it from all others.
+/// Data that cannot be shown: its description distinguishes it from all other data.
 fn data_words(bytes: &[u8]) -> String {
     format!("{} bytes of data, blake3 {}", bytes.len(), blake3::hash(bytes).to_hex())
 }
@@ -317,7 +317,7 @@ impl WriteRequest {
         }
         let file = TextFile::new(bytes.clone()).ok();
         let others = self.allowed(env, file.as_ref(), &bytes, hash)?;
-        // Data that is replaced by force is no text to compare with.
+        // Binary data that is replaced by force is not text and cannot be compared.
         let old = file.unwrap_or_else(TextFile::empty);
         let index = old.index();
         let known = env.ledger().known_now(&self.at.path, &bytes, hash, |l| old.part(index.bytes_of(l)));
@@ -352,7 +352,8 @@ impl WriteRequest {
         })
     }
 
-    /// May the present content be lost (or, for appending, be added to)? `Some` tells what others changed.
+    /// Checks whether the present content may be lost (or, for append, be extended). `Some` reports what others
+    /// changed.
     fn allowed(
         &self,
         env: &ToolContext,
@@ -364,7 +365,7 @@ impl WriteRequest {
             return Ok(None);
         }
         let Some(file) = file else {
-            // Data was never seen as lines: only force replaces it.
+            // Binary data was never seen as lines: only force replaces it.
             return if self.unread == UnreadPolicy::Allow { Ok(None) } else { Err(self.not_text()) };
         };
         let index = file.index();
@@ -392,7 +393,7 @@ impl WriteRequest {
         )
     }
 
-    /// What was written was seen: all of it, or what was added.
+    /// Records what was written as seen: the whole content, or the appended part.
     fn record(&self, env: &ToolContext, work: &PreparedWrite, hash: Hash) {
         let mut ledger = env.ledger();
         match (&work.edits, TextFile::new(work.after.clone())) {
@@ -407,7 +408,7 @@ impl WriteRequest {
     }
 }
 
-/// `text` in the form of the file it replaces: its encoding, its mark, its usual line end.
+/// `text` in the encoding of the file that it replaces, with its byte order mark and its usual line end.
 pub(in crate::tools) fn encode_like(text: &str, old: &TextFile) -> Result<Vec<u8>, EditError> {
     old.refuse_placeholders(text)?;
     let DetectedEncoding { encoding, mark, .. } = old.detected();
@@ -421,7 +422,7 @@ pub(in crate::tools) fn encode_like(text: &str, old: &TextFile) -> Result<Vec<u8
     Ok(bytes)
 }
 
-/// The content with `text` at its end, in the form of the file.
+/// The content with `text` appended, in the encoding of the file.
 pub(in crate::tools) fn appended(bytes: &[u8], old: &TextFile, text: &str) -> Result<Vec<u8>, ToolError> {
     let text = match old.line_ends().dominant() {
         Some(LineEnd::CrLf) => with_crlf(text),

@@ -1,8 +1,8 @@
-//! apply_patch: several files changed by one patch, all of them or none.
+//! apply_patch: changes several files by one patch, all of them or none.
 //!
-//! The patch is worked out on a draft: what the person is shown is what lands. Its names stay inside the workspace.
-//! The lines that a patch quotes exactly count as read; where it proves nothing (fuzz, hunks without context) the
-//! ledger decides as it does for an edit.
+//! The patch is worked out on staged files: what the person is shown is what is written. The paths of the patch must be
+//! inside the workspace. The lines that a patch quotes exactly count as read; where the patch proves nothing (fuzz,
+//! hunks without context), the ledger decides as it does for an edit.
 
 use super::resolve::{ResolvedFilePatch, steps};
 use super::stage::{PatchReport, work};
@@ -24,7 +24,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// How much of the difference goes back to the model, in bytes, and of the patch into a question.
+/// How much of the diff is returned to the model, in bytes, and how much of the patch is shown in a question.
 const MODEL_DIFF: usize = 3000;
 const UNSEEN: usize = 1 << 20;
 /// The most fuzz, as many lines as a diff usually has of context.
@@ -84,15 +84,16 @@ impl Tool for ApplyPatch {
     }
 }
 
-/// What a patch is worked out for.
+/// The purpose of a patch call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tools) enum PatchMode {
     Land,
-    /// Only the difference is wanted.
+    /// Only the diff is wanted.
     Look,
 }
 
-/// The plan for a patch, whatever surface it came by. `path` is the file of a patch that names none, or names one.
+/// The plan for a patch, for any tool set. `path` is the file of a patch that does not name its file, or that names
+/// only one.
 pub(in crate::tools) fn patch_plan(
     patch: &str,
     path: Option<String>,
@@ -103,7 +104,7 @@ pub(in crate::tools) fn patch_plan(
     planned(read(patch)?, patch, path, options, aim, env)
 }
 
-/// The same for a patch whose names begin at a directory.
+/// The same for a patch whose names are relative to a directory.
 pub(in crate::tools) fn patch_plan_below(
     patch: &str,
     dir: Option<&str>,
@@ -172,16 +173,16 @@ fn planned(
     Ok(Box::new(StagedPlan::new(title, &writes, &reads, cut(patch, UNSEEN), landing)))
 }
 
-/// A patch with its files found.
+/// A patch whose files were found.
 struct ResolvedPatch {
     steps: Vec<ResolvedFilePatch>,
-    /// What was noted while reading it.
+    /// Notes from the parser of the patch.
     notes: Vec<String>,
     options: Options,
 }
 
 impl ResolvedPatch {
-    /// What the model is told once it has landed.
+    /// The report for the model once the patch is applied.
     fn report(&self, env: &ToolContext, done: &PatchReport, draft: &StagedFiles) -> String {
         let mut text = self.summary(done);
         let (diff, _) = shown(env, draft);
@@ -207,7 +208,7 @@ fn nothing(notes: &[String]) -> ToolError {
     )
 }
 
-/// The whole lines that fit into `most` bytes, and how many do not.
+/// The whole lines that fit into `most` bytes, and how many lines do not fit.
 fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_string();
@@ -222,7 +223,7 @@ fn cut(text: &str, most: usize) -> String {
     format!("{head}[... {left} more line{}]\n", s(left))
 }
 
-/// A patch that is only tried: it reads, and returns the difference.
+/// A dry run of a patch: it reads, and returns the diff.
 struct DryRunPlan {
     title: String,
     reads: Vec<ResolvedPath>,

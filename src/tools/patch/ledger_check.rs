@@ -1,4 +1,5 @@
-//! May a patch change these lines? What it quotes exactly it has seen; for the rest the ledger decides.
+//! Checks whether a patch may change these lines. Lines that the patch quotes exactly count as seen; for the rest the
+//! ledger decides.
 
 use super::resolve::ResolvedFilePatch;
 use crate::text::RangeSet;
@@ -9,11 +10,11 @@ use crate::workspace::{Hash, ReadStatus, ResolvedPath, TextFile};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What the ledger says of a change that may be made.
+/// The answer of the ledger about a change that is allowed.
 #[derive(Debug)]
 pub(in crate::tools) enum LedgerVerdict {
     Fine,
-    /// The file was read and changed since, elsewhere or as the patch itself knows: the difference.
+    /// The file changed after it was read, elsewhere or in a way that the patch itself knows: the diff.
     ChangedSince(String),
 }
 
@@ -33,7 +34,7 @@ pub(in crate::tools) fn judge(
         return Ok(LedgerVerdict::Fine);
     }
     let Ok(file) = TextFile::new(bytes.clone()) else {
-        // Data is never seen as lines: only what the patch proves may change it.
+        // Binary data is never seen as lines: only what the patch proves may change it.
         return if applied.unproven.is_empty() && !blind {
             Ok(LedgerVerdict::Fine)
         } else {
@@ -41,7 +42,7 @@ pub(in crate::tools) fn judge(
         };
     };
     let index = file.index();
-    // A place between two lines is judged by the line above it.
+    // For a place between two lines, the line above it decides.
     let touched = |range: &Range<usize>| match range.is_empty() {
         true => range.start.saturating_sub(1)..range.start.max(1).min(index.len()),
         false => range.clone(),
@@ -56,7 +57,7 @@ pub(in crate::tools) fn judge(
         env.ledger().read_status(&at.path, bytes, hash, &targets, |l| file.part(index.bytes_of(l)));
     let known = env.ledger().known_now(&at.path, bytes, hash, |l| file.part(index.bytes_of(l)));
     match standing {
-        // A line number means the file as it was read: after a change by others it names another line.
+        // A line number refers to the file as it was read: after a change by others it refers to another line.
         ReadStatus::Changed(change) if applied.by_number => {
             Err(changed(env, at, &path, &file, hash, &change))
         }

@@ -1,4 +1,4 @@
-//! The tool that applies a patch, and how a patch meets the files.
+//! The tool that applies a patch, and how it finds and changes the files.
 
 pub(super) mod apply_patch;
 pub(super) mod ledger_check;

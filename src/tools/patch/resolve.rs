@@ -1,7 +1,7 @@
-//! From the names in a patch to the files they mean. Touches no content.
+//! Resolves the names in a patch to files. Reads no content.
 //!
-//! A patch is text from anywhere: its names stay inside the workspace, whatever the mode. Only the call's own `path`
-//! goes where every tool's paths go.
+//! A patch is text from anywhere: its names must be inside the workspace in every mode. Only the call's own `path`
+//! follows the rules of every tool's paths.
 
 use crate::permission::AccessLocation;
 use crate::text::patch::{FilePatch, FilePatchKind};
@@ -14,10 +14,11 @@ use crate::workspace::{ResolvedPath, WorkspaceError};
 pub(in crate::tools) struct ResolvedFilePatch {
     pub(in crate::tools) patch: FilePatch,
     pub(in crate::tools) kind: FilePatchKind,
-    /// Where the content comes from, and where it goes: the same for an edit, one of them for a new or deleted file.
+    /// Where the content comes from, and where it goes: equal for an edit; only one is present for a new or deleted
+    /// file.
     pub(in crate::tools) from: Option<ResolvedPath>,
     pub(in crate::tools) to: Option<ResolvedPath>,
-    /// How the file was chosen, where the names left a choice.
+    /// How the file was chosen, if the names were ambiguous.
     pub(in crate::tools) note: Option<String>,
 }
 
@@ -31,7 +32,7 @@ impl ResolvedFilePatch {
         self.from.as_ref().filter(|_| self.kind == FilePatchKind::Copy).into_iter()
     }
 
-    /// The file's name, or both.
+    /// The file's name, or both names.
     pub(in crate::tools) fn shown(&self, env: &ToolContext) -> String {
         let name = |at: &Option<ResolvedPath>| at.as_ref().map(|at| env.workspace.shown(&at.path));
         match (name(&self.from), name(&self.to)) {
@@ -54,7 +55,7 @@ pub(in crate::tools) fn steps(
             "leave `path` out: the patch names its files",
         )),
         (None, _) => {
-            // Files that the patch itself makes are there for what follows.
+            // Files that the patch itself makes exist for the steps that follow.
             let mut made: Vec<std::path::PathBuf> = Vec::new();
             files
                 .into_iter()
@@ -114,7 +115,7 @@ fn by_names(
         }
         FilePatchKind::Edit => {
             let (at, note) = edited(old, new, env, &there)?;
-            // git and GNU patch do not patch through a link; the envelope's own program does.
+            // git and GNU patch do not patch through a link; the program that defined the envelope does.
             if !patch.hunks().iter().any(|hunk| hunk.envelope) {
                 refuse_link(&at, env)?;
             }
@@ -127,7 +128,7 @@ fn by_names(
     }
 }
 
-/// Refuses a name that is a link: the patch speaks of the name, and the link's file would change.
+/// Refuses a name that is a link: the patch names the link, and the link's target would change.
 fn refuse_link(at: &ResolvedPath, env: &ToolContext) -> Result<(), ToolError> {
     if !is_link(env, at).map_err(|e| env.path_error(&e))? {
         return Ok(());
@@ -142,7 +143,8 @@ fn refuse_link(at: &ResolvedPath, env: &ToolContext) -> Result<(), ToolError> {
 
 type PatchPath = (ResolvedPath, Option<String>);
 
-/// The file of an edit whose sides may be named differently: the one that is there; of two, the one GNU patch takes.
+/// The file of an edit whose sides may have different names: the file that exists; of two, the file that GNU patch
+/// takes.
 fn edited(
     old: Option<String>,
     new: Option<String>,
@@ -169,7 +171,7 @@ fn edited(
     })
 }
 
-/// The file of a name; `a/x` and `b/x` also mean `x` where only that is there.
+/// The file of a name; `a/x` and `b/x` also mean `x` if only `x` exists.
 fn existing(
     name: &str,
     env: &ToolContext,

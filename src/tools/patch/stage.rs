@@ -1,7 +1,7 @@
-//! A patch worked out on a draft, file by file.
+//! Applies a patch to staged files, file by file.
 //!
-//! Sources of renames and copies are taken as they were before the patch, so that two files may change places; edits
-//! see what came before them. Every file is tried, so that one answer tells all that does not fit.
+//! Sources of renames and copies are read as they were before the patch, and so two files can swap names; edits see the
+//! result of earlier steps. Every file is tried, and so one answer reports every failure.
 
 use super::ledger_check::{LedgerVerdict, judge, told_near};
 use super::resolve::ResolvedFilePatch;
@@ -18,17 +18,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The most files whose failures are told in one answer.
+/// How many files whose hunks failed one answer reports.
 const TOLD: usize = 10;
 
-/// What came of a patch.
+/// The result of a patch.
 #[derive(Debug, Default)]
 pub(in crate::tools) struct PatchReport {
-    /// A line for each file, and what was adapted below it.
+    /// A line for each file, followed by its adaptations.
     pub(in crate::tools) lines: Vec<String>,
-    /// What was adapted, of all files.
+    /// The adaptations of all files.
     pub(in crate::tools) notes: Vec<String>,
-    /// What somebody else changed since the files were read.
+    /// What others changed since the files were read.
     pub(in crate::tools) others: String,
 }
 
@@ -52,7 +52,7 @@ pub(in crate::tools) fn work(
     }
 }
 
-/// All that failed as one error.
+/// All failures as one error.
 fn failed(errors: Vec<ToolError>, of: usize) -> Option<ToolError> {
     let count = errors.len();
     let mut errors = errors.into_iter();
@@ -80,12 +80,12 @@ struct PatchStaging<'w> {
     consent: OpenConsent<'w>,
     /// Sources of renames and copies before the patch.
     sources: BTreeMap<PathBuf, StagedState>,
-    /// What the patch takes away by the end.
+    /// The paths that the patch removes in the end.
     leaving: BTreeSet<PathBuf>,
     now: BTreeMap<PathBuf, (ResolvedPath, StagedState)>,
-    /// Where the content of a renamed or copied file comes from.
+    /// The sources of the contents of renamed and copied files.
     origins: BTreeMap<PathBuf, PathBuf>,
-    /// What becomes of the right to run a file.
+    /// The new modes of files whose executable bit changes.
     modes: BTreeMap<PathBuf, u32>,
     done: PatchReport,
 }
@@ -125,7 +125,7 @@ impl<'w> PatchStaging<'w> {
             (None, _) => StagedState::Absent,
             (Some(from), FilePatchKind::Rename | FilePatchKind::Copy) => match self.sources.get(&from.path) {
                 Some(held @ StagedState::File { .. }) => held.clone(),
-                // Made by the patch itself.
+                // The patch itself made the file.
                 _ => self.held(from)?,
             },
             (Some(from), _) => self.held(from)?,
@@ -152,7 +152,7 @@ impl<'w> PatchStaging<'w> {
         Ok(())
     }
 
-    /// A new file must not be there already, unless the patch itself takes it away.
+    /// A new file must not exist already, unless the patch itself removes the old file.
     fn free(&mut self, step: &ResolvedFilePatch, to: &ResolvedPath) -> Result<(), ToolError> {
         let same = step.from.as_ref().is_some_and(|from| from.path == to.path);
         let leaves = !self.now.contains_key(&to.path) && self.leaving.contains(&to.path);
@@ -177,7 +177,7 @@ impl<'w> PatchStaging<'w> {
         if let Some(from) =
             step.from.as_ref().filter(|_| matches!(step.kind, FilePatchKind::Delete | FilePatchKind::Rename))
         {
-            // What took its place meanwhile stays.
+            // A file that has taken the old name since then remains.
             self.now.entry(from.path.clone()).or_insert((from.clone(), StagedState::Absent));
             if step.kind == FilePatchKind::Delete {
                 self.now.insert(from.path.clone(), (from.clone(), StagedState::Absent));
@@ -260,7 +260,7 @@ impl<'w> PatchStaging<'w> {
         }
     }
 
-    /// Puts it all into the draft: first what goes, then what comes.
+    /// Stages all results: first the removals, then the new contents.
     fn finish(mut self) -> Result<PatchReport, ToolError> {
         let now = std::mem::take(&mut self.now);
         let gone = now.values().filter(|(_, held)| *held == StagedState::Absent);
@@ -284,7 +284,7 @@ impl<'w> PatchStaging<'w> {
     }
 }
 
-/// The mode a step gives its file, where that is not the usual one or the one it has.
+/// The mode that a step sets, if it is neither the usual mode nor the mode that the file has.
 fn new_mode(step: &ResolvedFilePatch) -> Option<u32> {
     let mode = step.patch.new_mode?;
     let usual = if step.kind == FilePatchKind::Create { Some(0o100_644) } else { step.patch.old_mode };
@@ -296,7 +296,7 @@ enum PatchFailure {
     Text(EditError),
 }
 
-/// The patch on a content in whatever encoding: the words of a call are UTF-8, the file need not be.
+/// Applies the patch to a content in any encoding: the text of a call is UTF-8, but the file may not be.
 fn patched(
     patch: &FilePatch,
     bytes: &Arc<Vec<u8>>,

@@ -1,7 +1,7 @@
-//! agsh: the surface placet's own grew from, with its looser rules where its document states them.
+//! agsh: the tool set from which placet's own evolved, with its looser rules where its document states them.
 //!
-//! An ambiguous edit takes the first place; a glob without a slash is about one directory; searching honours no
-//! `.gitignore`; a picture over the limit is refused and never scaled.
+//! An ambiguous edit takes the first occurrence; a glob without a slash matches in one directory; a search does not
+//! honour `.gitignore`; a picture over the limit is refused and never scaled.
 
 mod render_image;
 mod scratchpads;
@@ -25,10 +25,10 @@ use serde::Deserialize;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Paths and matches shown.
+/// How many paths and matches are shown.
 const PATHS: usize = 500;
 const MATCHES: usize = 100;
-/// Directories that searching leaves out beside dotted ones.
+/// Directories that a search skips, in addition to dotted directories.
 const LEFT_OUT: [&str; 2] = ["target", "node_modules"];
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -160,7 +160,8 @@ fn edit(args: &AgshEdit, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     Ok(Box::new(EditPlan::new(edit, env)?))
 }
 
-/// Its document states no rule about reading before writing. What was read and changed since is refused all the same.
+/// Its document states no rule about reading before writing. A file that was read and has changed since is refused
+/// nevertheless.
 fn write(args: &AgshWrite, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     let (path, content) = (args.path.clone(), args.content.clone());
     Ok(Box::new(WritePlan::of_text(path, content, WriteFileMode::Overwrite, UnreadPolicy::Allow, env)?))

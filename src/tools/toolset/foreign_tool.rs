@@ -1,8 +1,8 @@
-//! A tool of another system: its arguments and its words around one of placet's own plans.
+//! A tool of another system: its arguments and its wording around one of placet's own plans.
 //!
-//! No file is opened here. A foreign tool reads its arguments, makes a plan of the operations every surface shares, and
-//! puts what comes of it (or what went wrong) into the words its callers were trained on. What is only a name, a path or
-//! a template is a row of data; code is for what no template can say.
+//! No file is opened here. A foreign tool reads its arguments, makes a plan from the operations that all tool sets
+//! share, and converts the result (or the error) into the wording that its callers were trained on. Names, paths and
+//! templates are rows of data; code is only for what a template cannot express.
 
 use super::super::output::failed;
 use super::super::{
@@ -25,12 +25,12 @@ pub(super) trait ToolSetState: Send + Sync + 'static {
         "."
     }
 
-    /// What a path means to the workspace. Only for ordering calls, so nothing is looked at.
+    /// The path as the workspace knows it. Nothing is read, because this serves the order of calls only.
     fn spelled(&self, path: &str) -> String {
         path.into()
     }
 
-    /// Whether refusals are put in the set's own words too, because the usual ones name resolved paths.
+    /// Whether refusals use the set's own wording too, because the usual refusals name resolved paths.
     fn hides_paths(&self) -> bool {
         false
     }
@@ -38,19 +38,19 @@ pub(super) trait ToolSetState: Send + Sync + 'static {
 
 impl ToolSetState for () {}
 
-/// What went wrong, and the words for it. In the words, `{full}` is the whole path of the argument `path`, `{times}` how
-/// often a text was found, and `{NAME}` the argument of that name.
+/// The failure, and the text for it. In the text, `{full}` is the whole path of the argument `path`, `{times}` the
+/// number of occurrences of a text, and `{NAME}` the argument of that name.
 pub(super) type ErrorRow = (CallFailure, &'static str);
 
 type RuleNameFn = Box<dyn Fn(&Value) -> Option<&'static str> + Send + Sync>;
 type TouchesFn<S> = Box<dyn Fn(&Value, &S) -> TouchedPaths + Send + Sync>;
 type PlanFn<A, S> = fn(&A, &ToolContext, &Arc<S>) -> PlanResult;
-/// The words for what was done; `None` keeps placet's own.
+/// The text for what was done; `None` retains placet's own.
 type ResultTextFn<A, S> = fn(&A, &S, &FinishedCall<'_>) -> Option<String>;
-/// The words for what went wrong; `None` keeps placet's own.
+/// The text for what went wrong; `None` retains placet's own.
 type ErrorTextFn<A, S> = fn(&A, &ToolContext, &S, &ToolError) -> Option<String>;
 
-/// A call that ran, for the code that words it.
+/// A call that ran, for the code that words its result.
 pub(super) struct FinishedCall<'a> {
     pub(super) env: &'a ToolContext,
     pub(super) call: &'a CallId,
@@ -66,7 +66,7 @@ impl<'a> FinishedCall<'a> {
         }
     }
 
-    /// What a command wrote, and behind it a status on a line of its own; `None` where no command ended.
+    /// The output of a command, followed by a status on a line of its own; `None` if no command ended.
     pub(super) fn command_text(&self, status: impl Fn(&CommandResult, i32) -> String) -> Option<String> {
         let OutputFacts::Ran(ran) = &self.output.facts else { return None };
         let (output, status) = (&ran.output, status(ran, ran.code?));
@@ -75,21 +75,21 @@ impl<'a> FinishedCall<'a> {
     }
 }
 
-/// See the module. `S` is what the tools of one surface share.
+/// See the module. `S` is the state that the tools of one tool set share.
 pub(super) struct ForeignTool<A, S> {
     shape: ToolSchema,
-    /// The native tool that rules mean, where it has another name.
+    /// The native tool to which rules refer, if it has another name.
     rule: RuleNameFn,
     shared: Arc<S>,
     touches: TouchesFn<S>,
-    /// Looks at the raw arguments first: for systems that have words of their own for those that do not fit.
+    /// Checks the raw arguments first: for systems that have their own text for invalid arguments.
     check: fn(&Value) -> Option<String>,
     plan: PlanFn<A, S>,
     words: CallWords<A, S>,
     delivery: OutputDelivery,
 }
 
-/// How the results and the failures of a tool are put: by templates, and in code what no template says.
+/// The texts for the results and failures of a tool: templates, and code for what a template cannot express.
 struct CallWords<A, S> {
     result: ResultTextFn<A, S>,
     error: ErrorTextFn<A, S>,
@@ -131,13 +131,13 @@ where
         }
     }
 
-    /// Without a parameter of its arguments, which an earlier version of the tool did not have.
+    /// Without one of its arguments, which an earlier version of the tool did not have.
     #[must_use]
     pub(super) fn without(self, parameter: &str) -> Self {
         ForeignTool { shape: self.shape.without(parameter), ..self }
     }
 
-    /// Rules speak of such a call as of this native tool.
+    /// Rules treat such a call as a call of this native tool.
     #[must_use]
     pub(super) fn rule(self, native: &'static str) -> Self {
         self.rule_of(move |_| Some(native))
@@ -151,7 +151,7 @@ where
         ForeignTool { rule: Box::new(native), ..self }
     }
 
-    /// Its call reads the path in this argument.
+    /// A call reads the path in this argument.
     #[must_use]
     pub(super) fn reading(self, argument: &'static str) -> Self {
         self.touching(move |input, shared| {
@@ -179,7 +179,7 @@ where
         ForeignTool { check, ..self }
     }
 
-    /// The words where a file was changed: `{size}`, `{shown}` and `{places}` are of the change, `{NAME}` is an argument.
+    /// The text for a changed file: `{size}`, `{shown}` and `{places}` are of the change, `{NAME}` is an argument.
     #[must_use]
     pub(super) fn answer(mut self, template: &'static str) -> Self {
         self.words.answer = Some(template);
@@ -204,7 +204,7 @@ where
         self
     }
 
-    /// Its results go out as they are: it keeps them short itself, or they would be of no use in parts.
+    /// Its results are not spilled: the tool limits their length itself, or parts of them would be useless.
     #[must_use]
     pub(super) fn whole(self) -> Self {
         ForeignTool { delivery: OutputDelivery::Whole, ..self }
@@ -248,10 +248,10 @@ where
     }
 }
 
-/// How one call's results and failures are put.
+/// The texts for one call's results and failures.
 struct ResultFormatter<A, S> {
     args: A,
-    /// The same arguments by their names.
+    /// The same arguments by name.
     input: Value,
     shared: Arc<S>,
     words: CallWords<A, S>,
@@ -284,7 +284,7 @@ impl<A, S: ToolSetState> ResultFormatter<A, S> {
         })
     }
 
-    /// The words for a file that was changed.
+    /// The text for a file that was changed.
     fn answer(&self, said: &FinishedCall<'_>) -> Option<String> {
         let OutputFacts::Changed { places, .. } = said.output.facts else { return None };
         filled(self.words.answer?, |name| match name {
@@ -311,7 +311,7 @@ impl<A, S: ToolSetState> ResultFormatter<A, S> {
     }
 }
 
-/// A template with a value for each `{NAME}`; `None` where a value is missing. No value is read as a template.
+/// A template with a value for each `{NAME}`; `None` if a value is missing. A value is never read as a template.
 fn filled(template: &str, value: impl Fn(&str) -> Option<String>) -> Option<String> {
     let (mut out, mut rest) = (String::new(), template);
     while let Some((before, after)) = rest.split_once('{') {

@@ -1,8 +1,8 @@
-//! The tool surfaces of other systems, over the same operations.
+//! The tool sets of other systems, over the same operations.
 //!
-//! A dialect is names, parameters, result shapes and messages. What a surface does to files is done by placet's own
-//! plans, through the same gate, view and ledger as native calls; where a system's own behaviour would lose work, the
-//! guide's page of that system says what is done instead.
+//! A tool set consists of names, parameters, result formats and messages. placet's own plans change the files, through
+//! the same permission check, view and ledger as native calls. Where a system's own behaviour would lose work, the
+//! guide's page of that system says what placet does instead.
 
 mod agentos;
 mod agsh;
@@ -21,7 +21,7 @@ pub use typestack::is_batch;
 use super::ToolRegistry;
 
 impl ToolRegistry {
-    /// The tools of a surface.
+    /// The tools of a tool set.
     pub fn of_dialect(dialect: ToolSet, settings: &ToolSetSettings) -> ToolRegistry {
         let unlisted = || typestack::tools(settings);
         let registry = match dialect {
@@ -34,7 +34,7 @@ impl ToolRegistry {
             ToolSet::Triggerfish => ToolRegistry::of(triggerfish::tools(settings)),
             ToolSet::Agentos => ToolRegistry::of(agentos::tools()).with_prefix("tool::"),
         };
-        // A batch that the person writes out runs whatever the surface is.
+        // A batch that the person types runs in every tool set.
         if dialect == ToolSet::Typestack { registry } else { registry.with_unlisted(unlisted()) }
     }
 }

@@ -23,7 +23,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Entries of a directory shown, and edits of a file that can be undone.
+/// How many entries of a directory are shown, and how many edits of a file can be undone.
 const ENTRIES: usize = 2000;
 const KEPT: usize = 20;
 
@@ -63,7 +63,7 @@ struct TextEditorBash {
     restart: Option<bool>,
 }
 
-/// What was there before each edit of this session, for undo_edit.
+/// The contents before each edit of this session, for undo_edit.
 #[derive(Default)]
 struct TextEditorHistory(Mutex<HashMap<PathBuf, Vec<EditedFile>>>);
 
@@ -89,7 +89,7 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
             said.command_text(|_, code| if code == 0 { String::new() } else { format!("[exit code {code}]") })
         },
     );
-    // The last is where results go that are too long to show.
+    // The last tool is for results that are too long to show.
     vec![editor.build(), bash.build(), Arc::new(ScratchpadTool::default())]
 }
 
@@ -240,7 +240,7 @@ fn insert(at: ResolvedPath, line: i64, text: String, env: &ToolContext) -> PlanR
     Ok(Box::new(StagedPlan::new(title, &places, &[], unseen, Box::new(work))))
 }
 
-/// A line number means the file as it was read: after a change by others it would name another line.
+/// A line number refers to the file as it was read: after a change by others it would refer to another line.
 fn same_as_read(env: &ToolContext, at: &ResolvedPath, file: &TextFile) -> Result<(), ToolError> {
     let (index, hash) = (file.index(), blake3::hash(file.bytes()));
     let all = 0..index.len();

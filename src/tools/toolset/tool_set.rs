@@ -1,4 +1,4 @@
-//! Which tool sets there are, and what the settings say about them.
+//! The tool sets that exist, and their settings.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -52,7 +52,7 @@ impl fmt::Display for ToolSet {
     }
 }
 
-/// What the surfaces can be told, from the settings.
+/// The options of the tool sets, from the settings.
 #[derive(Clone, Debug)]
 pub struct ToolSetSettings {
     /// deepagents: `/x` is `x` below the workspace, and nothing else can be named.
@@ -61,11 +61,11 @@ pub struct ToolSetSettings {
     pub overwrite: bool,
     pub deepagents: DeepagentsVersion,
     pub bases: TypestackBases,
-    /// triggerfish: commands that hold one of these are refused.
+    /// triggerfish: commands that contain one of these texts are refused.
     pub denied: Vec<String>,
 }
 
-/// Whose tools the `deepagents` tool set has.
+/// Which version the `deepagents` tool set follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeepagentsVersion {
     /// As the documentation of 0.4 describes them.
@@ -85,7 +85,7 @@ impl DeepagentsVersion {
     }
 }
 
-/// typestack: the directories its bases stand for; relative ones are below the workspace.
+/// typestack: the directories to which its bases refer; relative paths are below the workspace.
 #[derive(Clone, Debug)]
 pub struct TypestackBases {
     pub app: PathBuf,

@@ -1,4 +1,4 @@
-//! The audit log: what was decided, what is about to run, and what came of it.
+//! The audit log: decisions, calls that are about to run, and their results.
 
 use crate::agent::calls::context::CallContext;
 use crate::agent::calls::origin::CallOrigin;
@@ -7,7 +7,7 @@ use crate::audit::{AuditEvent, AuditKind, digest};
 use crate::permission::{Access, Permit};
 use crate::tools::{CallPreview, DiffText, DisplayDetail, Plan, ToolError, ToolOutput};
 
-/// Writes an entry. An error means that what it is about must not go on.
+/// Writes an entry. After an error, the action of the entry must not continue.
 pub(in crate::agent) fn write(origin: &CallOrigin, entry: AuditEvent) -> Result<(), ToolError> {
     let Some(log) = &origin.interceptors.audit else { return Ok(()) };
     let clean = |text: String| origin.interceptors.secrets.redact(&text).into_owned();
@@ -19,7 +19,7 @@ pub(in crate::agent) fn write(origin: &CallOrigin, entry: AuditEvent) -> Result<
     })
 }
 
-/// The beginning of the entry about the call.
+/// The first fields of the entry about the call.
 pub(super) fn begin_decision(ctx: &CallContext) -> AuditEvent {
     AuditEvent {
         session: ctx.services.origin.session.clone(),
@@ -48,12 +48,12 @@ pub(super) fn write_decision(
     Ok(entry)
 }
 
-/// Before the call starts.
+/// Called before the call starts.
 pub(super) fn write_intent(ctx: &CallContext, entry: &AuditEvent) -> Result<(), ToolError> {
     write(&ctx.services.origin, AuditEvent { kind: AuditKind::Intent, ..entry.clone() })
 }
 
-/// Before anybody hears what came of it.
+/// Called before anybody gets the result.
 pub(super) fn write_result(
     ctx: &CallContext,
     entry: AuditEvent,
@@ -64,7 +64,7 @@ pub(super) fn write_result(
     write(&ctx.services.origin, AuditEvent { kind: AuditKind::Result, outcome, taint, ..entry })
 }
 
-/// The session's level, where anything is classified.
+/// The session's level, if anything is classified.
 fn session_level(ctx: &CallContext) -> Option<String> {
     let policy = ctx.services.policy();
     (!policy.labels().is_off()).then(|| policy.taint().load().name().to_string())
@@ -83,7 +83,7 @@ pub(super) fn access_names(reach: &[Access]) -> Vec<String> {
     reach.iter().map(name).collect()
 }
 
-/// What a person was, or would have been, shown.
+/// The hash of the preview that a person saw, or would have seen.
 pub(super) fn preview_hash(preview: &CallPreview) -> String {
     let detail = match &preview.detail {
         DisplayDetail::Text(text) | DisplayDetail::Diff(DiffText { text, .. }) => text.as_str(),

@@ -1,5 +1,5 @@
-//! Classification: what a command in a classified session wrote to a lower level is undone. What a call may read and write
-//! by itself is decided by the rules, which also raise the session's level.
+//! Classification: undoes what a command in a classified session wrote to a lower level. The rules decide what a call
+//! itself may read and write, and they also raise the session's level.
 
 use crate::agent::calls::context::CallContext;
 use crate::agent::calls::rejection::withheld;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What was pending before a command ran.
+/// The changes that were pending before a command ran.
 pub(super) struct PendingSnapshot {
     view: View,
     before: BTreeMap<PathBuf, PathState>,
@@ -23,7 +23,7 @@ fn is_classified(services: &SharedServices) -> bool {
     !policy.labels().is_off() && policy.taint().load() > ClassificationLevel::Public
 }
 
-/// What goes on after its call cannot be judged when it ends: the conversation may have another level by then.
+/// A command that outlasts its call cannot be checked when it ends: the conversation may have another level by then.
 pub(super) fn check_background(ctx: &CallContext, plan: &dyn Plan) -> Result<(), ToolError> {
     if !plan.outlasts_call() || !is_classified(&ctx.services) {
         return Ok(());
@@ -34,18 +34,18 @@ pub(super) fn check_background(ctx: &CallContext, plan: &dyn Plan) -> Result<(),
     ))
 }
 
-/// What is pending now, when a command is about to run in a session where something is classified.
+/// The changes that are pending before a command runs in a session where something is classified.
 pub(super) fn snapshot(ctx: &CallContext, reach: &[Access]) -> Option<PendingSnapshot> {
     if !reach.iter().any(|access| matches!(access, Access::Run { .. })) || !is_classified(&ctx.services) {
         return None;
     }
     let view = ctx.services.env.workspace.view()?.clone();
-    // If the pending changes cannot be read, all of them count as made by the command: the strict side.
+    // If the pending changes cannot be read, all of them count as made by the command: this is the strict choice.
     let set = view.changes(LayerKind::Pending).unwrap_or_default();
     Some(PendingSnapshot { view, before: set.changes.into_iter().map(|c| (c.path, c.after)).collect() })
 }
 
-/// Discards what the command changed at a lower level than the session's; the note says what.
+/// Discards what the command changed at a lower level than the session's; the note lists the discarded files.
 pub(super) async fn discard_lower_writes(
     ctx: &CallContext,
     snapshot: Option<PendingSnapshot>,

@@ -1,4 +1,4 @@
-//! The person's hooks: programs and rules of their own that are asked before a call, and about each of its results.
+//! The person's hooks: their own programs and rules, which placet asks before a call and about each of its results.
 
 use super::audit;
 use crate::agent::calls::approval;
@@ -17,7 +17,7 @@ pub(in crate::agent) fn has_hook(origin: &CallOrigin, point: HookPoint, tool: &s
     origin.interceptors.hooks.has_hook_for(point, tool)
 }
 
-/// Asks the hooks and writes down what they say. Without hooks at this point it is ALLOW, at no cost.
+/// Asks the hooks and logs their answer. Without hooks at this point the answer is ALLOW, at no cost.
 pub(in crate::agent) async fn ask(
     origin: &CallOrigin,
     point: HookPoint,
@@ -47,7 +47,7 @@ pub(in crate::agent) async fn ask(
     Ok(ruling)
 }
 
-/// What hooks get to know about anything in this conversation.
+/// What hooks learn about everything in this conversation.
 pub(in crate::agent) fn context(services: &SharedServices) -> HookContext {
     let policy = services.policy();
     HookContext {
@@ -59,9 +59,9 @@ pub(in crate::agent) fn context(services: &SharedServices) -> HookContext {
     }
 }
 
-/// What they get to know about the call.
+/// What hooks learn about the call.
 fn call_context(ctx: &CallContext, reach: &[Access]) -> HookContext {
-    // In a statement of its own: `context` takes the same lock.
+    // In a separate statement, because `context` takes the same lock.
     let flow = flow_of(&ctx.services.policy().flow(&ctx.call.name, reach));
     HookContext {
         tool: Some(ctx.call.name.clone()),
@@ -83,7 +83,7 @@ fn flow_of(check: &FlowCheck) -> HookFlow {
     }
 }
 
-/// Before anything is decided. What comes back is why a person must be asked, if so.
+/// Called before any decision. Returns the reason if a hook demands that a person is asked.
 pub(super) async fn before_call(
     ctx: &CallContext,
     reach: &[Access],
@@ -108,7 +108,7 @@ pub(super) async fn before_call(
     Ok((!demands.is_empty()).then(|| demands.join("; ")))
 }
 
-/// True when some hook wants to see the results of the call.
+/// True if a hook inspects the results of the call.
 pub(in crate::agent) fn inspect_results(ctx: &CallContext) -> bool {
     has_hook(&ctx.services.origin, HookPoint::PostToolResponse, &ctx.call.name)
 }
@@ -135,10 +135,10 @@ pub(super) async fn inspect_result(ctx: &CallContext, output: ToolOutput) -> Too
     }
 }
 
-/// Everything of a result that is text.
+/// Redacts every text of a result.
 fn redacted(mut output: ToolOutput, ruling: &HookRuling) -> ToolOutput {
     if !ruling.redactions.is_empty() {
-        // The facts of a command repeat its output: without the hook's redactions they must not go on.
+        // The facts of a command repeat its output: without the hook's redactions they must not be sent.
         output.facts = OutputFacts::None;
         output.texts_mut().into_iter().for_each(|text| *text = ruling.redact(text));
     }

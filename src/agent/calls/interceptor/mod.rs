@@ -1,10 +1,11 @@
-//! What surrounds every call, in the order in which it runs. Before a call it is [`approve`], which calls
-//! [`decide`] and [`consent`]; around the run it is [`run`]; on each result it is [`inspector`]. Read them from top to bottom. It fails closed: what cannot be written down is not done, and a hook that cannot be asked blocks.
+//! The steps around every call, in the order in which they run. Before a call it is [`approve`], which calls [`decide`]
+//! and [`consent`]; around the run it is [`run`]; on each result it is [`inspector`]. Read them from top to bottom.
+//! Errors block: an action that cannot be logged does not happen, and a hook that cannot be asked counts as a no.
 //!
-//! The steps are named and not entries of a list of trait objects, because no two have the same form. The hooks wait for a
-//! program and may demand a question, only the rules can give the [`Permit`], classification needs at the end what it saw
-//! at the beginning, and the audit log comes last before a call and last after it. A trait with a method for each place
-//! would be empty in most of its implementations, and would hide the order that matters.
+//! The steps are named functions and not entries of a list of trait objects, because no two have the same form. The
+//! hooks wait for a program and may demand a question, only the rules can give the [`Permit`], classification needs at
+//! the end what it saw at the beginning, and the audit log comes last before a call and last after it. A trait with a
+//! method for each place would be empty in most of its implementations, and would hide the order that matters.
 
 pub(in crate::agent) mod audit;
 pub(in crate::agent) mod classification;
@@ -25,18 +26,18 @@ use crate::tools::{OutputInspector, Plan, ToolOutput};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A call that was approved, and the entry that says so.
+/// A call that was approved, and the log entry of the approval.
 pub(in crate::agent) struct ApprovedPlan {
     plan: Box<dyn Plan>,
     permit: Permit,
     entry: AuditEvent,
 }
 
-/// Before a call runs.
+/// Runs before a call.
 pub(super) async fn approve(ctx: Arc<CallContext>) -> Result<ApprovedPlan, CallRejection> {
     let mut entry = audit::begin_decision(&ctx);
     let decided = decide(&ctx, &mut entry).await;
-    // Whatever was decided: a decision that cannot be written down lets nothing run.
+    // Whatever the decision is: a decision that cannot be logged lets nothing run.
     let entry = audit::write_decision(&ctx, entry, &decided)?;
     decided.map(|(plan, permit)| ApprovedPlan { plan, permit, entry })
 }
@@ -56,7 +57,7 @@ async fn decide(
     })
 }
 
-/// The hooks, the rules and the person.
+/// Asks the hooks, the rules and the person.
 async fn consent(
     ctx: &Arc<CallContext>,
     plan: Box<dyn Plan>,
@@ -72,7 +73,7 @@ async fn consent(
     Ok((plan, permit))
 }
 
-/// Around the run of a call that was approved.
+/// Runs an approved call.
 pub(super) async fn run(
     ctx: Arc<CallContext>,
     approved: ApprovedPlan,
@@ -88,13 +89,13 @@ pub(super) async fn run(
     let output = execution::run(&ctx, plan, permit, inspector(&ctx, &reach)).await;
     let (output, note) = classification::discard_lower_writes(&ctx, snapshot, output).await;
     metrics::count_result(&ctx, &output, started);
-    // It has run; but nobody hears what came of it if nothing says that they did.
+    // The call has run, but its result is withheld if the log cannot record it.
     audit::write_result(&ctx, entry, &output)?;
     drop(origin);
     Ok((output, note))
 }
 
-/// For each result, before it is cut, stored in a scratchpad, shown or sent.
+/// Inspects each result before it is cut, stored in a scratchpad, shown or sent.
 fn inspector(ctx: &Arc<CallContext>, reach: &[Access]) -> OutputInspector {
     let shows_secrets = ctx.services.secrets().allows_secrets(reach);
     let has_hook = hooks::inspect_results(ctx);

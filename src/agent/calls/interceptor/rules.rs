@@ -3,7 +3,7 @@
 use crate::agent::calls::context::CallContext;
 use crate::permission::{Access, Decision};
 
-/// `demand` is why the hooks want a person to be asked, if they do.
+/// `demand` is the reason why the hooks want a person to be asked, if they do.
 pub(super) fn decide(ctx: &CallContext, reach: Vec<Access>, demand: Option<&str>) -> Decision {
     let CallContext { services, call, .. } = ctx;
     let policy = services.policy();
@@ -16,7 +16,7 @@ pub(super) fn decide(ctx: &CallContext, reach: Vec<Access>, demand: Option<&str>
         None => decision,
     };
     if !matches!(decision, Decision::Deny(_)) {
-        // Before anything is looked at: also an error may quote what it found.
+        // Before anything is read, because even an error may quote what it found.
         policy.taint().raise(level);
     }
     if let Decision::Allow(permit) = &decision {

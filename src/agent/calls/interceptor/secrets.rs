@@ -1,4 +1,5 @@
-//! What looks like a secret stays with the person: not in requests, not in results, not in files of ours.
+//! Text that looks like a secret stays with the person: it is redacted in requests, in results and in placet's own
+//! files.
 
 use crate::agent::event::TurnEvents;
 use crate::conversation::Part;
@@ -9,14 +10,14 @@ use globset::GlobSet;
 use std::borrow::Cow;
 use std::sync::{PoisonError, RwLock};
 
-/// What is kept from models and from files of ours.
+/// The secrets to redact for models and in placet's own files.
 #[derive(Default)]
 pub struct SecretFilter {
-    /// Secrets by their shape are looked for at all.
+    /// Whether text with the shape of a secret is searched at all.
     pub on: bool,
-    /// placet's own keys; one that is stored while placet runs is added.
+    /// placet's own API keys; a key that is stored while placet runs is added.
     pub known: RwLock<Vec<String>>,
-    /// Files whose secrets the person lets out.
+    /// Files whose secrets the person allows to be sent.
     pub shown: GlobSet,
 }
 
@@ -26,12 +27,12 @@ impl SecretFilter {
         if self.on { secret::redact(text, &known) } else { Cow::Borrowed(text) }
     }
 
-    /// Hides these texts, too.
+    /// Redacts these texts from now on, too.
     pub fn add_known(&self, texts: impl IntoIterator<Item = String>) {
         self.known.write().unwrap_or_else(PoisonError::into_inner).extend(texts);
     }
 
-    /// True for a call that reads nothing but files whose secrets are let out.
+    /// True for a call that only reads files whose secrets are allowed.
     pub(in crate::agent) fn allows_secrets(&self, reach: &[Access]) -> bool {
         let mut paths = reach.iter().filter_map(Access::path).peekable();
         !self.on
@@ -39,7 +40,7 @@ impl SecretFilter {
                 && reach.iter().all(|r| r.path().is_some_and(|p| self.shown.is_match(p)))
     }
 
-    /// Everything of a result that is text.
+    /// Redacts every text of a result.
     pub(in crate::agent) fn clean(&self, mut output: ToolOutput) -> ToolOutput {
         for text in output.texts_mut() {
             if let Cow::Owned(redacted) = self.redact(text) {
@@ -49,7 +50,7 @@ impl SecretFilter {
         output
     }
 
-    /// What the person says without what looks like a secret: pasted output often holds one.
+    /// Redacts the person's message: pasted output often contains a secret.
     pub(in crate::agent) fn clean_message(&self, mut parts: Vec<Part>, events: &TurnEvents) -> Vec<Part> {
         let mut hidden = 0;
         for text in parts.iter_mut().flat_map(Part::foreign_texts_mut) {

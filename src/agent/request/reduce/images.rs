@@ -1,8 +1,8 @@
-//! The pictures of a request: fitted to what the model takes, and read from the session only once it is known that they
-//! are sent.
+//! The pictures of a request: scaled to what the model accepts, and read from the session only once it is certain that
+//! they are sent.
 //!
-//! Read and fitted ones stay at hand up to a limit in bytes, the ones used last; a session of many pictures is not a
-//! process of many pictures. What leaves a request for its length is decided elsewhere.
+//! A cache with a limit in bytes stores the pictures that were used last, because a session may have more pictures than
+//! fit into memory. Another module decides what leaves a request because of its length.
 
 use crate::conversation::{Image, Message, Note, Part};
 use crate::media;
@@ -10,20 +10,20 @@ use crate::provider::{ModelCapabilities, ModelSpec};
 use crate::session::SessionStore;
 use std::collections::HashMap;
 
-/// Bytes of pictures that stay at hand.
+/// The size of the cache in bytes.
 const AT_HAND: usize = 64 << 20;
 
 #[derive(Default)]
 pub(in crate::agent) struct RequestImages {
-    /// Pictures that stay behind, with the reason.
+    /// Pictures that are not sent, with the reason.
     withheld: HashMap<String, String>,
-    /// Those of them that a provider refused: another one may take them.
+    /// The pictures that a provider refused: another provider may accept them.
     refused: HashMap<String, String>,
-    /// Where those lie that came with a session.
+    /// The store of pictures that came with a session.
     store: Option<SessionStore>,
     /// The longest side that the last request allowed.
     side: u32,
-    /// How large each is as it is sent, once that is known.
+    /// The size of each picture as it is sent, once the size is known.
     sizes: HashMap<String, (u32, u32)>,
     ready: RequestImageCache,
 }
@@ -33,7 +33,7 @@ impl RequestImages {
         self.store = store;
     }
 
-    /// What a provider refused stays behind as long as that one answers.
+    /// A picture that a provider refused is not sent as long as this provider answers.
     pub(in crate::agent) fn withhold(&mut self, hash: String, reason: String) {
         self.refused.insert(hash, reason);
     }
@@ -50,8 +50,8 @@ impl RequestImages {
         self.withheld.get(hash).or_else(|| self.refused.get(hash))
     }
 
-    /// Puts each picture into the form it is sent in. Those that must be read first only get its size, and are returned
-    /// as they were, by their hash.
+    /// Converts each picture into the form that is sent. Pictures that must be read first only get their size; the
+    /// unchanged pictures are returned, by their hashes.
     pub(in crate::agent) fn prepare(
         &mut self,
         messages: &mut [Message],
@@ -80,8 +80,8 @@ impl RequestImages {
         unread
     }
 
-    /// How large pictures may be in this request: many must be smaller. Those at hand are fitted again when
-    /// that changes.
+    /// Sets how large pictures may be in this request: many pictures must be smaller. If that changes, the cached
+    /// pictures are scaled again.
     fn allow(&mut self, messages: &mut [Message], model: &ModelSpec) {
         let shown = |part: &&mut Part| match part {
             Part::Image(image) => !image.is_pdf() && !self.is_withheld(&image.hash),
@@ -137,7 +137,7 @@ impl RequestImages {
         match media::fit(&image, &rules) {
             Ok(fitted) => {
                 let size = (fitted.image.width, fitted.image.height);
-                // Fitted again after it had to make room, it is no news.
+                // A picture that left the cache and is scaled again is not news.
                 if self.sizes.insert(image.hash.clone(), size).is_none() {
                     notes.extend(fitted.note);
                 }
@@ -166,7 +166,7 @@ pub(in crate::agent) fn takes(model: &ModelSpec, image: &Image) -> bool {
     if image.is_pdf() { model.capabilities.pdf } else { model.capabilities.vision }
 }
 
-/// What stands for it where it cannot.
+/// The text that replaces a picture or a PDF that the model does not accept.
 fn unsupported_image(model: &ModelSpec, image: &Image) -> Part {
     let model = &model.name;
     let reason = match image.is_pdf() {
@@ -191,7 +191,7 @@ fn within(image: &Image, most: u32) -> (u32, u32) {
     (scaled(image.width), scaled(image.height))
 }
 
-/// Pictures at hand, by the hash they came with; the one that was used longest ago goes first.
+/// Cached pictures, by their original hash; the picture that was used longest ago is removed first.
 #[derive(Default)]
 struct RequestImageCache {
     images: HashMap<String, (u64, Image)>,
@@ -208,7 +208,7 @@ impl RequestImageCache {
     }
 
     fn put(&mut self, hash: String, image: Image) {
-        // A picture that exceeds the whole cache would drive out all others, and then itself.
+        // A picture that exceeds the whole cache would remove all others, and then itself.
         if image.bytes.len() > AT_HAND {
             return;
         }

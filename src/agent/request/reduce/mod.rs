@@ -1,6 +1,6 @@
-//! Making a conversation fit a window, by a fixed order: oldest results first, then pictures, then whole turns, then the
-//! middles of long texts, then rounds of this turn. What is cut is cut from a copy, and each cut leaves a line that says
-//! so.
+//! Makes a conversation fit a window, in a fixed order: oldest results first, then pictures, then whole turns, then the
+//! middles of long texts, then rounds of this turn. Cuts are made in a copy, and each cut leaves a line that reports
+//! it.
 
 pub(in crate::agent) mod images;
 pub(in crate::agent) mod rejected;
@@ -12,12 +12,12 @@ use crate::conversation::{
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// Results of the newest rounds stay whole as long as anything else can give way.
+/// Results of the newest rounds remain whole as long as anything else can be removed.
 const FRESH: usize = 4;
-/// Bytes of a call's arguments that stand for its result.
+/// How many bytes of a call's arguments describe its omitted result.
 const ARGUMENTS: usize = 120;
 
-/// Shortens until the estimate fits `budget`; returns how many parts gave way.
+/// Shortens until the estimate fits `budget`; returns how many parts were removed.
 pub(in crate::agent) fn shorten(
     messages: &mut Vec<Message>,
     budget: f64,
@@ -45,7 +45,8 @@ pub(in crate::agent) fn shorten(
     cut + drop_old_rounds(messages, &mut total, budget)
 }
 
-/// Puts a line in the place of each result, the oldest first: where it is kept whole, or which call gave it.
+/// Replaces each result with a line, the oldest first. The line names the scratchpad with the whole result, or the
+/// call.
 fn drop_old_results<'m>(
     messages: impl Iterator<Item = &'m mut Message>,
     total: &mut f64,
@@ -69,9 +70,9 @@ fn drop_old_results<'m>(
                     let old: f64 = content.iter().map(part_weight).sum();
                     let note = Part::Note(left_out(result, asked.get(&result.id), is_kept));
                     let new = part_weight(&note);
-                    // In place of a result shorter than 60 tokens the note would save almost nothing.
+                    // For a result shorter than 60 tokens the note would save almost nothing.
                     if old >= 60.0 && new < old {
-                        // What placet reported behind it still holds.
+                        // The notes that placet added to the result still apply.
                         result.parts = std::iter::once(note).chain(notes).collect();
                         *total -= old - new;
                         dropped += 1;
@@ -84,7 +85,7 @@ fn drop_old_results<'m>(
     dropped
 }
 
-/// What stands for a result that is not sent.
+/// The note that replaces a result that is not sent.
 fn left_out(result: &CallResult, asked: Option<&CallInput>, is_kept: &dyn Fn(&str) -> bool) -> Note {
     let tool = result.name.clone();
     let stored = result.facts.iter().find_map(|fact| match fact {
@@ -97,7 +98,7 @@ fn left_out(result: &CallResult, asked: Option<&CallInput>, is_kept: &dyn Fn(&st
     Note::ResultLeftOut { tool, arguments: format!("{shown}{more}"), scratchpad: stored }
 }
 
-/// Drops whole turns from the beginning; the newest one always stays, and so do the notes that still hold.
+/// Drops whole turns from the beginning. The newest turn always remains, and so do the notes that still apply.
 fn drop_old_turns(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
     let mut dropped: Vec<Message> = Vec::new();
     while *total > budget {
@@ -122,7 +123,7 @@ fn drop_old_turns(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> 
     dropped.len()
 }
 
-/// Drops rounds from the beginning of the one turn that is left; the newest one always stays.
+/// Drops rounds from the beginning of the only remaining turn; the newest round always remains.
 fn drop_old_rounds(messages: &mut Vec<Message>, total: &mut f64, budget: f64) -> usize {
     let mut dropped = 0;
     let is_round = |messages: &[Message]| {
@@ -132,7 +133,7 @@ fn drop_old_rounds(messages: &mut Vec<Message>, total: &mut f64, budget: f64) ->
         )
     };
     while *total > budget && is_round(messages) {
-        // An answer and its results leave together: providers refuse a call without its result.
+        // An answer and its results are dropped together: providers refuse a call without its result.
         *total -= messages.drain(1..3).map(|m| weight(&m)).sum::<f64>();
         if dropped == 0
             && let Some(Message::User { parts }) = messages.first_mut()
@@ -149,7 +150,7 @@ fn drop_old_rounds(messages: &mut Vec<Message>, total: &mut f64, budget: f64) ->
 /// Cuts the middles out of the longest texts until everything fits.
 fn cut_middles(messages: &mut [Message], total: &mut f64, budget: f64) -> usize {
     let mut cut = 0;
-    // Halved in each round, so that the longest texts give way before shorter ones do.
+    // Halved in each round, so that the longest texts become shorter before others do.
     let mut keep = 64 * 1024;
     while *total > budget && keep >= 256 {
         let blocks_and_parts = messages.iter_mut().flat_map(texts_mut);
@@ -166,7 +167,7 @@ fn cut_middles(messages: &mut [Message], total: &mut f64, budget: f64) -> usize 
     cut
 }
 
-/// Every text of a message that may be shortened: what was said, what came back, and the arguments of calls.
+/// Every text of a message that may be shortened: messages, results, and the arguments of calls.
 fn texts_mut(message: &mut Message) -> Vec<&mut String> {
     match message {
         Message::Assistant(answer) => {

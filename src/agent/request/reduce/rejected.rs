@@ -1,26 +1,26 @@
 //! What a provider refused in a conversation, and the conversation without it.
 //!
-//! A provider may refuse a request for one piece of it: a result that holds what it cannot take, a call that another
-//! provider worded. Sent again as it was it would be refused for ever. So it is sent with less, in three steps: first
-//! without the results that are new since the last answer, which are the likely cause; then with everything up to here
-//! as plain text; then without all that came before the person's last words. What is new after that is sent as always.
-//! The session keeps all of it.
+//! A provider may refuse a request because of one piece: a result with something that it does not accept, or a call
+//! that another provider worded. The same request would be refused for ever, and so the next request contains less, in
+//! three steps: first without the results that are new since the last answer, which are the likely cause; then with
+//! everything until now as plain text; then without everything before the person's last message. Later messages are
+//! sent as usual. The session stores all of them.
 
 use crate::conversation::{AssistantBlock, CallId, CallInput, CallResult, HistoryScope, Message, Note, Part};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-/// Bytes of a call's arguments that stand in the plain text.
+/// How many bytes of a call's arguments the plain text contains.
 const ARGUMENTS: usize = 2000;
 
 #[derive(Debug, Default)]
 pub(in crate::agent) struct RejectedContent {
-    /// Messages of the request that is out, and of the last one that was answered.
+    /// Messages of the request in flight, and of the last request that was answered.
     sent: usize,
     answered: usize,
-    /// Calls whose results stay behind.
+    /// Calls whose results are not sent.
     results: HashSet<CallId>,
-    /// So many messages are sent as text, and of these so many are not sent.
+    /// How many messages are sent as text, and how many of these are not sent.
     plain: usize,
     dropped: usize,
 }
@@ -39,22 +39,22 @@ impl RejectedContent {
         self.sent = messages;
     }
 
-    /// The request that is out was answered: what was in it is no cause.
+    /// The request in flight was answered: its content is not the cause.
     pub(in crate::agent) fn answered(&mut self) {
         self.answered = self.sent;
     }
 
-    /// The messages are counted again: they were summed up, or gone back in. What was refused may be gone.
+    /// The messages are counted again after a compaction or a rewind. The refused content may be gone.
     pub(in crate::agent) fn begin_anew(&mut self) {
         *self = RejectedContent { results: std::mem::take(&mut self.results), ..RejectedContent::default() };
     }
 
-    /// Somebody else answers, who may take what was refused.
+    /// Another provider answers, which may accept what was refused.
     pub(in crate::agent) fn forget(&mut self) {
         *self = RejectedContent::default();
     }
 
-    /// Results that are new since the last answer and were not left out yet.
+    /// Results that are new since the last answer and were not omitted yet.
     fn suspects<'m>(&self, messages: &'m [Message]) -> Vec<&'m CallResult> {
         let new = messages.iter().skip(self.answered).flat_map(|message| match message {
             Message::Results { results } => results.as_slice(),
@@ -63,7 +63,7 @@ impl RejectedContent {
         new.filter(|result| !self.results.contains(&result.id)).collect()
     }
 
-    /// Where the person's last words stand.
+    /// The position of the person's last message.
     fn last_user_message(messages: &[Message]) -> usize {
         messages.iter().rposition(|m| matches!(m, Message::User { .. })).unwrap_or(0)
     }
@@ -74,7 +74,8 @@ impl RejectedContent {
             || self.dropped < RejectedContent::last_user_message(messages)
     }
 
-    /// The request was refused for something in it: leaves out more. Says what, or nothing when there is no more.
+    /// The request was refused because of something in it: omits more. Returns a description, or `None` if nothing more
+    /// can be omitted.
     pub(in crate::agent) fn leave_out(&mut self, messages: &[Message]) -> Option<String> {
         let suspects = self.suspects(messages);
         self.results.extend(suspects.iter().map(|result| result.id.clone()));
@@ -118,8 +119,8 @@ impl RejectedContent {
         Cow::Owned(sent)
     }
 
-    /// Who said what, in lines. Every line of what somebody said is indented, and the lines between are placet's own: a
-    /// result cannot end itself and go on in another's name.
+    /// The messages as lines with their authors. Every line of a message is indented, and the lines between are
+    /// placet's own: a result cannot end itself and continue under another name.
     fn as_text(&self, messages: &[Message]) -> String {
         let mut out = String::new();
         for message in messages {
@@ -159,13 +160,13 @@ impl RejectedContent {
 fn add(out: &mut String, part: &Part) {
     match part {
         Part::Text { text } => quote(out, text),
-        // The lines of a note that is quoted are no lines of placet's.
+        // The lines of a quoted note are not placet's lines.
         Part::Note(note) => quote(out, &note.words()),
         Part::Image(image) => quote(out, &format!("[picture {}]", image.name)),
     }
 }
 
-/// What somebody said, each line indented.
+/// Quotes a text, each line indented.
 fn quote(out: &mut String, text: &str) {
     for line in clean(text).split(['\n', '\u{2028}', '\u{2029}']) {
         out.push_str("\n    ");
@@ -185,7 +186,7 @@ fn arguments(input: &CallInput) -> String {
     format!("{}{more}", clean(text.get(..cut).unwrap_or_default()))
 }
 
-/// Without what some providers take in no text: control characters, and characters that are none.
+/// Removes what some providers accept in no text: control characters, and noncharacters.
 fn clean(text: &str) -> String {
     let odd = |c: char| {
         c.is_control() && !matches!(c, '\n' | '\t') || matches!(u32::from(c) & 0xFFFF, 0xFFFE | 0xFFFF)
@@ -255,7 +256,7 @@ mod tests {
         let plain = plain_history(text, HistoryScope::Whole);
         assert_eq!(refused.without(&all).first(), Some(&plain));
         assert_eq!(refused.leave_out(&all), None, "there is nothing before what was said last");
-        // What comes later is sent as it is.
+        // Later messages are sent unchanged.
         all.push(said("and now?"));
         assert_eq!(refused.without(&all).into_owned(), [plain, said("and now?")]);
         refused.request_sent(6);

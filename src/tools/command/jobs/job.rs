@@ -1,4 +1,4 @@
-//! One background command: what it is, how it stands, what it has written.
+//! One background command: what it runs, its state, and its output.
 
 use crate::conversation::JobEnd;
 use crate::process::{BackgroundSupervisor, ChildPid, CommandExit};
@@ -15,29 +15,29 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
-/// The most that is read of a log at once, in bytes.
+/// The most bytes that are read of a log at once.
 const READ: u64 = 16 << 20;
-/// How long it may take until what an ended job did is in the view, before a call goes on without it.
+/// How long a call waits until the effects of an ended job are in the view.
 const SETTLE: Duration = Duration::from_secs(2);
 
-/// A background command. It ends when it ends, when it is stopped, or with the process.
+/// A background command. It ends by itself, when it is stopped, or with the process.
 #[derive(Debug)]
 pub struct Job {
     pub number: u32,
     pub line: String,
     pub cwd: PathBuf,
-    /// The view it works in, by its directory.
+    /// The directory of the view that the job works in.
     pub(super) view: Option<PathBuf>,
     started: Instant,
     log: Mutex<PathBuf>,
-    /// Absent when its supervisor was gone at once.
+    /// Absent if its supervisor had already ended.
     pid: Option<ChildPid>,
     walls: Option<NetworkSharing>,
     stop: CancellationToken,
     stay: Notify,
     stays: AtomicBool,
     standing: watch::Sender<JobState>,
-    /// How far the model has read, and from where on a text that it waits for counts.
+    /// How far the model has read, and from where a text that the model waits for counts.
     read: Mutex<ReadPosition>,
     told_model: AtomicBool,
     told_person: AtomicBool,
@@ -49,18 +49,18 @@ struct ReadPosition {
     asked: u64,
 }
 
-/// Whether others may share its network.
+/// Whether other commands may share its network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NetworkSharing {
     Network,
     Nothing,
 }
 
-/// How a job stands.
+/// The state of a job.
 #[derive(Clone, Debug)]
 pub(in crate::tools) enum JobState {
     Running,
-    /// It has ended. What it did is not in the view yet: a command that runs there goes first.
+    /// The command has ended. Its effects are not in the view yet: a command that runs in the view goes first.
     Settling(CommandExit, Duration),
     Ended {
         ending: CommandExit,
@@ -68,7 +68,7 @@ pub(in crate::tools) enum JobState {
         for_model: String,
         for_person: String,
     },
-    /// Its supervisor could not start it, or its effects could not be read.
+    /// The supervisor could not start the command, or its effects could not be read.
     Failed(String),
 }
 
@@ -83,7 +83,7 @@ pub struct JobSummary {
     pub is_running: bool,
 }
 
-/// What goes on when a call has ended.
+/// What continues after a call has ended.
 pub(in crate::tools) struct DetachedCommand {
     pub(in crate::tools) line: String,
     pub(in crate::tools) cwd: PathBuf,
@@ -91,12 +91,12 @@ pub(in crate::tools) struct DetachedCommand {
     pub(in crate::tools) entered: Option<SandboxedRun>,
     pub(in crate::tools) workspace: Workspace,
     pub(in crate::tools) timeout: Duration,
-    /// Others may share its network.
+    /// Other commands may share its network.
     pub(in crate::tools) no_way_out: bool,
 }
 
 impl Job {
-    /// Watches over it from now on.
+    /// Starts to watch the command.
     pub(super) fn begin(
         (number, log): (u32, PathBuf),
         lasting: DetachedCommand,
@@ -145,7 +145,7 @@ impl Job {
         job
     }
 
-    /// Whether there is more to come: output, or what it did to files.
+    /// True while output or effects on files are still to come.
     pub fn is_running(&self) -> bool {
         matches!(*self.standing.borrow(), JobState::Running | JobState::Settling(..))
     }
@@ -154,25 +154,25 @@ impl Job {
         self.standing.borrow().clone()
     }
 
-    /// Waits for its end, and until what it did is in the view.
+    /// Waits until the command has ended and its effects are in the view.
     pub async fn ended(&self) {
         let more = |standing: &JobState| matches!(standing, JobState::Running | JobState::Settling(..));
         drop(self.standing.subscribe().wait_for(|standing| !more(standing)).await);
     }
 
-    /// Waits a moment where only what it did is still to be put into the view.
+    /// Waits a moment if only the effects still have to be put into the view.
     pub(in crate::tools) async fn settled(&self) {
         if matches!(*self.standing.borrow(), JobState::Settling(..)) {
             drop(tokio::time::timeout(SETTLE, self.ended()).await);
         }
     }
 
-    /// Ends it and all it started, within moments.
+    /// Ends the command and all the processes that it started, within moments.
     pub fn stop(&self) {
         self.stop.cancel();
     }
 
-    /// Lets it outlive placet. Only a command without walls can: a view ends with its process.
+    /// Lets the job outlive placet. Only a command without a sandbox can: a view ends with its process.
     pub fn keep(&self) -> Result<(), ToolError> {
         let Some(pid) = self.pid.filter(|_| self.is_running()) else {
             return Err(ToolError::new(format!("job {} has ended", self.number)));
@@ -194,12 +194,12 @@ impl Job {
         Ok(())
     }
 
-    /// Whether it works in the view.
+    /// Whether the job works in the view.
     pub fn is_walled(&self) -> bool {
         self.walls.is_some()
     }
 
-    /// The number of the process to be ended when it outlives placet.
+    /// The process to end if the job outlives placet.
     pub fn stays(&self) -> Option<ChildPid> {
         self.pid.filter(|_| self.stays.load(Ordering::Acquire))
     }
@@ -228,7 +228,7 @@ impl Job {
         }
     }
 
-    /// The first line of the command, fit for a terminal.
+    /// The first line of the command, safe for a terminal.
     pub fn shown_line(&self) -> String {
         let first = self.line.lines().next().unwrap_or_default();
         let line = sanitize::line(first).into_owned();
@@ -255,7 +255,7 @@ impl Job {
         }
     }
 
-    /// What its end did to files, as the model is told; empty while it runs.
+    /// The effects of the job on files, as reported to the model; empty while the job runs.
     pub(in crate::tools) fn effects(&self) -> String {
         match &*self.standing.borrow() {
             JobState::Ended { for_model, .. } => for_model.clone(),
@@ -263,7 +263,7 @@ impl Job {
         }
     }
 
-    /// True when it has ended and the model was not told of it before.
+    /// True if the job has ended and its end was not reported to the model before.
     pub(in crate::tools) fn tell_model_once(&self) -> bool {
         !self.is_running() && !self.told_model.swap(true, Ordering::AcqRel)
     }
@@ -279,7 +279,7 @@ impl Job {
         (!self.is_running()).then_some(JobEnd { job, how, command, effects })
     }
 
-    /// How it stands, without how long it took or takes.
+    /// The state without any times.
     pub(super) fn state_without_times(&self) -> String {
         match &*self.standing.borrow() {
             JobState::Running => "running".into(),
@@ -302,7 +302,7 @@ impl Job {
         Some(format!("job {} · {state} · {}{effects}{where_to}", self.number, self.shown_line()))
     }
 
-    /// What it had written when the call that began it came back.
+    /// The output that existed when the call that started the job returned.
     pub(in crate::tools) fn read_first(&self) -> std::io::Result<String> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let (text, at) = self.text_from(0)?;
@@ -310,7 +310,7 @@ impl Job {
         Ok(text)
     }
 
-    /// What it has written since the model last read, and marks it as read.
+    /// The output since the model last read, which then counts as read.
     pub(in crate::tools) fn read_new_output(&self) -> std::io::Result<String> {
         let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
         let (text, at) = self.text_from(read.read)?;
@@ -318,14 +318,14 @@ impl Job {
         Ok(text)
     }
 
-    /// What it has written since the model last asked: with what came along when it began, which may be just what is
-    /// waited for.
+    /// The output since the model last asked, together with the output of the start: it may contain the text that the
+    /// model waits for.
     pub(in crate::tools) fn peek_output(&self) -> std::io::Result<String> {
         let asked = self.read.lock().unwrap_or_else(PoisonError::into_inner).asked;
         Ok(self.text_from(asked)?.0)
     }
 
-    /// Its last lines, and how many there are before them.
+    /// The last lines, and how many lines come before them.
     pub fn last_lines(&self, count: usize) -> std::io::Result<(String, usize)> {
         let (text, _) = self.text_from(0)?;
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
@@ -333,7 +333,8 @@ impl Job {
         Ok((lines.get(from..).unwrap_or_default().concat(), from))
     }
 
-    /// From a place in the log to its end, and where that is. A log that was begun again is read from its beginning.
+    /// The log from a position to its end, and the position of the end. A log that was started again is read from its
+    /// beginning.
     fn text_from(&self, at: u64) -> std::io::Result<(String, u64)> {
         let mut file = match File::open(self.log()) {
             Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok((String::new(), at)),

@@ -1,8 +1,9 @@
-//! Background commands of this process: which ones there are, and what became of them.
+//! The background commands of this process: which jobs exist, and how they ended.
 //!
-//! A job is a command that was let go on by itself: see [`Job`]. The list is shared by all conversations of a process and
-//! their sub-agents. Each end is told twice, once to the model and once to the person, in either order. What
-//! is not kept on purpose ends with the process: the supervisors see to that, however it ends.
+//! A job is a command that continues in the background: see [`Job`]. All conversations of a process and their
+//! sub-agents share the list. Each end is reported twice, once to the model and once to the person, in either order. A
+//! job ends with the process unless somebody asked to leave it running: the supervisors ensure this, however the
+//! process ends.
 
 use super::job::{DetachedCommand, Job};
 use crate::conversation::JobEnd;
@@ -13,22 +14,22 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
 
-/// Jobs that may run at once, and ended ones whose output is still there.
+/// How many jobs may run at once, and how many ended jobs still have their output.
 const AT_ONCE: usize = 16;
 const ENDED: usize = 32;
-/// How long jobs may take to end when placet leaves.
+/// How long jobs may take to end when placet exits.
 const LEAVE: Duration = Duration::from_secs(5);
 
-/// A cheap handle; clones share the jobs. The default one has no place for any.
+/// A cheap handle; clones share the jobs. The default registry accepts no jobs.
 #[derive(Clone, Debug, Default)]
 pub struct JobRegistry(Arc<JobTable>);
 
 #[derive(Debug, Default)]
 struct JobTable {
-    /// Where their output is written.
+    /// The directory of the output files.
     dir: Option<PathBuf>,
     list: Mutex<Vec<Arc<Job>>>,
-    /// How many there were.
+    /// How many jobs were started.
     begun: AtomicU32,
     changed: Notify,
 }
@@ -39,7 +40,7 @@ impl JobRegistry {
         JobRegistry(Arc::new(JobTable { dir: Some(dir), ..JobTable::default() }))
     }
 
-    /// Whether there is a place for jobs at all: a single call has none, it would end with it.
+    /// Whether jobs are possible at all. A single call cannot have jobs, because a job would end with the call.
     pub(in crate::tools) fn has_place(&self) -> bool {
         self.0.dir.is_some()
     }
@@ -48,7 +49,7 @@ impl JobRegistry {
         self.0.list.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All of them, in the order in which they began.
+    /// All jobs, in the order of their start.
     pub fn list(&self) -> Vec<Arc<Job>> {
         self.lock().clone()
     }
@@ -90,7 +91,7 @@ impl JobRegistry {
         Ok((number, dir.join(format!("{}-{number}.log", std::process::id()))))
     }
 
-    /// Takes one out that ended before anybody heard of it.
+    /// Removes a job that ended before anybody knew of it.
     pub(in crate::tools) fn remove(&self, number: u32) {
         let mut list = self.lock();
         if let Some(at) = list.iter().position(|job| job.number == number) {
@@ -98,7 +99,7 @@ impl JobRegistry {
         }
     }
 
-    /// Watches over a command from now on, under the number and with the log that [`JobRegistry::place`] gave.
+    /// Starts to watch a command, under the number and with the log that [`JobRegistry::place`] gave.
     pub(in crate::tools) fn begin(&self, place: (u32, PathBuf), command: DetachedCommand) -> Arc<Job> {
         let jobs = self.clone();
         let job = Job::begin(place, command, move || jobs.wake());
@@ -106,36 +107,38 @@ impl JobRegistry {
         job
     }
 
-    /// The supervisor of a job whose network others may share: it has no way out, as they have none.
+    /// The supervisor of a job whose network other commands may share: neither the job nor these commands have access
+    /// to hosts.
     pub(in crate::tools) fn network(&self) -> Option<u32> {
         self.lock().iter().find_map(|job| job.shared_network())
     }
 
-    /// Called when something about a job has changed.
+    /// Wakes the waiters when a job has changed.
     fn wake(&self) {
         self.0.changed.notify_waiters();
     }
 
-    /// What ended since the model of this view was last told.
+    /// The ends of jobs that were not reported to the model of this view yet.
     pub fn news_for_model(&self, view: Option<&Path>) -> Vec<JobEnd> {
         let jobs = self.list();
         let news = jobs.iter().filter(|job| job.view.as_deref() == view && job.tell_model_once());
         news.filter_map(|job| job.ended_for_model()).collect()
     }
 
-    /// What ended since the person was last told, a sentence each. What is pending in another view than `view` says so.
+    /// The ends of jobs that were not reported to the person yet, a sentence each. The sentence says so if changes are
+    /// pending in another view than `view`.
     pub fn news_for_person(&self, view: Option<&Path>) -> Vec<String> {
         let jobs = self.list();
         let news = jobs.iter().filter(|job| job.tell_person_once());
         news.filter_map(|job| job.ended_for_person(view)).collect()
     }
 
-    /// Waits until something has ended that the person was not told of.
+    /// Waits until a job has ended whose end was not reported to the person.
     pub async fn next_for_person(&self, view: Option<&Path>) -> Vec<String> {
         loop {
             let changed = self.0.changed.notified();
             tokio::pin!(changed);
-            // What ends from here on is heard, whenever it is waited for.
+            // Registers before the check: an end after this line is noticed, however late the wait begins.
             changed.as_mut().enable();
             let news = self.news_for_person(view);
             if !news.is_empty() {
@@ -145,7 +148,8 @@ impl JobRegistry {
         }
     }
 
-    /// Ends what runs and is not to stay, and waits for that. What the person should know: a line for each.
+    /// Ends the running jobs that shall not outlive placet, and waits for their ends. Returns a line for the person for
+    /// each.
     pub async fn stop_all(&self) -> Vec<String> {
         let mut told = Vec::new();
         for job in self.running() {
@@ -180,7 +184,8 @@ fn make_private(dir: &Path) -> std::io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)
 }
 
-/// Removes what processes left that are gone; jobs that stay have files under another name, which go after a week.
+/// Removes the files of processes that have ended. Jobs that outlive placet have files under another name; these files
+/// are removed after a week.
 fn sweep(dir: &Path) {
     const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! job: what background commands say, how they stand, waiting for them, ending them.
+//! job: reads the output and the state of background commands, waits for them, and ends them.
 
 use super::Job;
 use crate::conversation::{CallFact, CallOutcome, Part, ToolSpec};
@@ -17,12 +17,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 const NAME: &str = "job";
-/// How long `wait` waits, unless it is told, and at most.
+/// How long `wait` waits by default, and at most.
 const WAIT: Duration = Duration::from_secs(30);
 const LONGEST: Duration = Duration::from_secs(3600);
-/// How often the output is looked through for a text that is waited for.
+/// How often the output is searched for the text that a call waits for.
 const LOOK: Duration = Duration::from_millis(50);
-/// Lines that the person is shown.
+/// Lines that are shown to the person.
 const SHOWN: usize = 40;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -58,7 +58,7 @@ impl Tool for JobTool {
     }
 
     fn touches(&self, _: &Value) -> TouchedPaths {
-        // One after the other, and after the command that they ask about.
+        // In order, and after the command that they ask about.
         TouchedPaths { anything: true, ..TouchedPaths::default() }
     }
 
@@ -94,7 +94,7 @@ impl Tool for JobTool {
     }
 }
 
-/// Which jobs there are, for a mistake.
+/// The jobs that exist, for an error about a wrong number.
 fn numbers(env: &ToolContext) -> String {
     let numbers: Vec<String> = env.jobs.list().iter().map(|job| job.number.to_string()).collect();
     match numbers.is_empty() {
@@ -155,7 +155,7 @@ impl Plan for JobPlan {
                 }
             };
             if self.args.action == JobAction::Kill {
-                // The person who ended it knows.
+                // The person who ended the job knows about its end.
                 job.tell_person_once();
             }
             match self.read(job) {
@@ -177,7 +177,7 @@ impl JobPlan {
         Ok(if before > 0 { format!("[{before} lines before these]\n{text}") } else { text })
     }
 
-    /// Waits for its end, or for what it was to say.
+    /// Waits for the end of the job, or for a text in its output.
     async fn wait(&self, job: &Job) -> JobWaitOutcome {
         let limit = self.args.timeout_ms.map_or(WAIT, Duration::from_millis).min(LONGEST);
         let timer = tokio::time::sleep(limit);
@@ -201,9 +201,9 @@ impl JobPlan {
     }
 }
 
-/// What ended the waiting.
+/// Why the wait ended.
 enum JobWaitOutcome {
-    /// Nothing was waited for, or the job has ended.
+    /// The call did not wait, or the job has ended.
     Not,
     Heard,
     InVain(Duration),
@@ -224,7 +224,7 @@ impl JobWaitOutcome {
 /// `place` is the directory of the job as results name it.
 fn said(job: &Job, (mut text, place): (String, &str), waited: &JobWaitOutcome, title: String) -> ToolOutput {
     let mut recorded = Vec::new();
-    // Waiting in vain is work each time: what was asked for is the waiting.
+    // A wait without result is progress each time, because the call asked for the wait.
     let steady = format!("{}\n{}{}", job.state_without_times(), text, job.effects());
     let facts = if matches!(waited, JobWaitOutcome::InVain(_)) {
         OutputFacts::None
@@ -234,7 +234,7 @@ fn said(job: &Job, (mut text, place): (String, &str), waited: &JobWaitOutcome, t
     if !job.is_running() {
         recorded.push(CallFact::JobEnded { job: job.number });
         job.tell_model_once();
-        // The call's own line says it to the person.
+        // The call's own line reports the end to the person.
         job.tell_person_once();
     }
     let shown = crate::tools::output::preview(&text, 4000, 4000).0;

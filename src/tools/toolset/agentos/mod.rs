@@ -1,7 +1,8 @@
 //! AgentOS: six file tools whose results are JSON objects, and its shell.
 //!
-//! What its document calls not yet implemented is done here: the recursive listing, the search and the watch. Sizes are
-//! bytes, patches are real patches, and a path that leads outside is refused also where nothing exists yet.
+//! The features that its document calls not yet implemented are implemented here: the recursive listing, the search and
+//! the watch. Sizes are bytes, patches are real patches, and a path that leads outside the workspace is refused even if
+//! nothing exists there yet.
 
 mod path;
 mod shell;
@@ -29,7 +30,8 @@ use serde_json::{Value, json};
 use std::io::Read as _;
 use std::sync::Arc;
 
-/// The most of a file handed out when no bound is given, in bytes; entries listed; matches given.
+/// The most bytes of a file that are returned without a limit in the call, the most listed entries, and the most
+/// matches.
 const READ: u64 = 4 << 20;
 const ENTRIES: usize = 20_000;
 const MATCHES: usize = 1000;
@@ -221,7 +223,7 @@ fn plan_list(args: &AgentosList, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Directory, look)))
 }
 
-/// One that cannot be looked at says so and stops nothing.
+/// An entry that cannot be read reports its error and does not stop the listing.
 fn entry(row: &ListingEntry) -> Value {
     let kind = match row.kind {
         WalkEntryKind::Directory => "directory",

@@ -1,10 +1,10 @@
-//! Paths of AgentOS: below the workspace, also where nothing exists yet.
+//! Paths of AgentOS: below the workspace, also for paths that do not exist yet.
 
 use super::super::super::{ToolContext, ToolError};
 use crate::permission::AccessLocation;
 use crate::workspace::ResolvedPath;
 
-/// Resolves a path and refuses one that leads out of the workspace.
+/// Resolves a path and refuses a path that leads out of the workspace.
 pub(super) fn contained(env: &ToolContext, path: &str) -> Result<ResolvedPath, ToolError> {
     let at = env.resolve(path)?;
     match at.place {

@@ -18,7 +18,7 @@ const ALLOWED: [&str; 40] = [
     "file", "find", "git", "go", "grep", "head", "jq", "ls", "make", "mkdir", "mv", "node", "npm", "npx",
     "pip", "pnpm", "pwd", "python", "python3", "rg", "sed", "sort", "tail", "touch", "tsc", "uniq", "wc",
 ];
-/// Characters of the output given back.
+/// How many characters of the output are returned.
 const OUTPUT: usize = 100_000;
 const TIMEOUT: u64 = 120_000;
 

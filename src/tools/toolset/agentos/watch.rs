@@ -1,7 +1,7 @@
-//! file_watch: waits for changes below a path and tells them, gathered until things are quiet.
+//! file_watch: waits for changes below a path and reports them together once no more changes come.
 //!
-//! It sees the disk: what anybody else changes, and what was applied. What is only pending in the view changes nothing
-//! there and is no event.
+//! The watch observes the disk: what anybody else changes, and what placet applies. A change that is only pending in
+//! the view changes nothing on disk and causes no event.
 
 use super::super::super::output::{failed, interrupted};
 use super::super::super::{
@@ -25,12 +25,12 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::Instant;
 
-/// How long nothing must happen before what happened is told, and how long that is put off at most.
+/// How long no event must come before the events are reported, and the longest delay of the report.
 const QUIET: Duration = Duration::from_millis(150);
 const LATEST: Duration = Duration::from_secs(2);
 const USUAL: u64 = 30_000;
 const LONGEST: u64 = 600_000;
-/// Events told.
+/// The most events that are reported.
 const MOST: usize = 500;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -94,7 +94,7 @@ impl Plan for AgentosWatchPlan {
 
 impl AgentosWatchPlan {
     async fn watch(&self, permit: &Permit, ctx: &RunContext) -> Result<ToolOutput, ToolError> {
-        // Looking once proves that this place may be read at all.
+        // One read proves that this path may be read at all.
         ctx.env.workspace.node(&self.at, OpenConsent::Permit(permit)).map_err(|e| ctx.env.path_error(&e))?;
         let (send, mut events) = unbounded_channel();
         let cannot =
@@ -118,12 +118,12 @@ impl AgentosWatchPlan {
         Ok(self.report(gathered, ctx))
     }
 
-    /// The path itself, or for one that does not exist yet the directory it would be in.
+    /// The path itself, or for a path that does not exist yet the directory that would contain it.
     fn nearest(&self) -> &Path {
         self.at.path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"))
     }
 
-    /// The next event about this path, told on the screen at once.
+    /// The next event about this path, shown on the screen at once.
     async fn next(
         &self,
         events: &mut UnboundedReceiver<notify::Result<Event>>,
@@ -172,7 +172,7 @@ impl AgentosWatchPlan {
         let all = told.len();
         let now = jiff::Timestamp::now().to_string();
         let one = |(path, kind): (PathBuf, &str)| {
-            // What is there in the end decides between gone and changed.
+            // Whether the path exists in the end decides between deleted and changed.
             let kind = if kind != "deleted" && !path.exists() { "deleted" } else { kind };
             json!({"type": kind, "path": ctx.env.full_name(&path), "timestamp": now})
         };
@@ -184,7 +184,7 @@ impl AgentosWatchPlan {
     }
 }
 
-/// What several events of one path come to.
+/// The combined kind of several events of one path.
 fn joined(known: Option<&'static str>, next: &'static str) -> &'static str {
     match (known, next) {
         (Some("created"), "modified") => "created",

@@ -1,4 +1,4 @@
-//! render_image: a picture that no file holds, shown to the model.
+//! render_image: shows the model a picture that is not in a file.
 
 use super::super::super::{
     CallPreview, CallSummary, DisplayDetail, HintTool, OutputFacts, Plan, PlanResult, ReadScope, RunContext,

@@ -1,4 +1,4 @@
-//! The scratchpad tools: placet's one tool under a name for each action, with the parameters of that action.
+//! The scratchpad tools: placet's scratchpad tool, with a name for each action and the parameters of that action.
 
 use super::super::super::scratchpad::ScratchpadTool;
 use super::super::super::{PlanResult, Tool, ToolContext, TouchedPaths};
@@ -7,7 +7,7 @@ use crate::tools::arguments::ToolSchema;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// Name, action, description, and parameters: those that end in `?` may be left out.
+/// Name, action, description, and parameters: a parameter that ends in `?` is optional.
 const PADS: [(&str, &str, &str, &[&str]); 9] = [
     ("scratchpad_write", "write", "Write a scratchpad.", &["name", "content"]),
     ("scratchpad_read", "read", "Read a scratchpad.", &["name", "offset?", "limit?"]),
@@ -57,7 +57,7 @@ impl Tool for AgshScratchpad {
     }
 
     fn plan(&self, input: &Value, env: &ToolContext) -> PlanResult {
-        // The shape of the one tool would name an action, which these tools do not have.
+        // The schema of placet's own tool would name an action, which these tools do not have.
         let input: Map<String, Value> = self.shape.parse(input)?;
         self.inner.plan(&self.with_action(input), env)
     }

@@ -1,16 +1,17 @@
-//! A command line so plain that its words are certain: programs, arguments and quotes, joined by `;`, `&&`, line ends
-//! and pipes.
+//! A parser for plain command lines, whose words are certain: programs, arguments and quotes, joined by `;`, `&&`, line
+//! ends and pipes.
 //!
-//! Nothing is allowed by what is read here. It says what an output may show of a file, and where a patch belongs; a line
-//! with anything else in it (variables, globs, redirections, jobs) is not read. Only where errors go (`2>/dev/null`,
-//! `2>&1`) is passed over: an output is compared with the file byte for byte anyway.
+//! The result never permits anything. It only decides which lines of a file an output may show, and to which directory
+//! a patch belongs. A line with anything else in it (variables, globs, redirections, jobs) is not parsed. Only
+//! redirections of errors (`2>/dev/null`, `2>&1`) are ignored: an output is compared with the file byte for byte
+//! anyway.
 
 /// The words of one command.
 pub(super) type CodexCommand = Vec<String>;
 /// Commands joined by `|`.
 pub(super) type CodexPipeline = Vec<CodexCommand>;
 
-/// The pipelines of a line, in their order; `None` for a line that is not plain.
+/// The pipelines of a line, in order; `None` for a line that is not plain.
 pub(super) fn pipelines(line: &str) -> Option<Vec<CodexPipeline>> {
     let mut reading = CodexParser::default();
     let mut chars = line.chars().peekable();
@@ -20,7 +21,7 @@ pub(super) fn pipelines(line: &str) -> Option<Vec<CodexPipeline>> {
             ' ' | '\t' => reading.end_word(),
             ';' | '\n' => reading.end_pipeline(c == '\n')?,
             '&' if chars.next_if_eq(&'&').is_some() => reading.end_pipeline(false)?,
-            // By itself it reads nothing.
+            // Only after a command: a redirection alone reads nothing.
             '2' if reading.word.is_none() && !reading.command.is_empty() && chars.peek() == Some(&'>') => {
                 errors_elsewhere(&mut chars)?
             }
@@ -57,7 +58,7 @@ impl CodexParser {
         loop {
             match chars.next()? {
                 c if c == quote => return Some(()),
-                // Inside of double quotes these mean something.
+                // These characters have a meaning inside double quotes.
                 '$' | '`' | '\\' | '!' if quote == '"' => return None,
                 c => word.push(c),
             }
@@ -71,7 +72,7 @@ impl CodexParser {
     /// A command without words is an error of the shell.
     fn end_command(&mut self) -> Option<()> {
         self.end_word();
-        // An assignment in front is not a program.
+        // An assignment before the program is not a program.
         let plain = self.command.first().is_some_and(|program| !program.contains('='));
         plain.then(|| self.pipeline.push(std::mem::take(&mut self.command)))
     }

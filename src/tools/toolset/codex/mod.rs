@@ -1,7 +1,8 @@
 //! codex: a shell that takes a list of words, and patches in their envelope.
 //!
-//! A shell call whose program is `apply_patch`, directly or in a here-document, is a patch and is handled as one: it is
-//! shown as the change it makes, and lands whole or not at all. What other commands show of files counts as read.
+//! A shell call whose program is `apply_patch`, directly or in a here-document, is handled as a patch: its question
+//! shows the change, and the patch is applied whole or not at all. The lines that other commands show of files count as
+//! read.
 
 mod command_parser;
 mod named_files;
@@ -50,11 +51,11 @@ pub(super) fn tools() -> Vec<Arc<dyn Tool>> {
         apply,
     )
     .failing(|args: &CodexPatch, _, (), error| unread(&args.input, error));
-    // The last is where results go that are too long to show.
+    // The last tool is for results that are too long to show.
     vec![shell.build(), patch.build(), Arc::new(ScratchpadTool::default())]
 }
 
-/// What must be read first is read by the shell here.
+/// In this tool set the shell reads what must be read first.
 fn unread(patch: &str, error: &ToolError) -> Option<String> {
     let files = parse(patch.as_bytes(), StripLevels::Auto).map(|patch| patch.files).unwrap_or_default();
     let name = match files.as_slice() {
@@ -78,14 +79,14 @@ fn apply(args: &CodexPatch, env: &ToolContext, _: &Arc<()>) -> PlanResult {
     patch_plan_below(&args.input, None, env)
 }
 
-/// A patch in a command, and the directory that its names begin at.
+/// A patch in a command, and the directory to which its names are relative.
 #[derive(Debug, PartialEq, Eq)]
 struct CodexInlinePatch {
     text: String,
     dir: Option<String>,
 }
 
-/// The patch that a command applies: `["apply_patch", PATCH]`, or a shell's line that feeds it one.
+/// The patch that a command applies: `["apply_patch", PATCH]`, or a shell's line that pipes a patch into `apply_patch`.
 fn patch_in(command: &[String]) -> Option<CodexInlinePatch> {
     match command {
         [program, patch] if PROGRAMS.contains(&program.as_str()) => {
@@ -97,7 +98,7 @@ fn patch_in(command: &[String]) -> Option<CodexInlinePatch> {
 
 const PROGRAMS: [&str; 2] = ["apply_patch", "applypatch"];
 
-/// `apply_patch <<'EOF'`, the patch, and the word alone on the last line; `cd DIR &&` may come before it.
+/// `apply_patch <<'EOF'`, the patch, and the end word alone on the last line; `cd DIR &&` may come first.
 fn here_document(line: &str) -> Option<CodexInlinePatch> {
     let (head, body) = line.split_once('\n')?;
     let (before, word) = head.split_once("<<")?;
@@ -105,7 +106,7 @@ fn here_document(line: &str) -> Option<CodexInlinePatch> {
     let is_program = |command: &command_parser::CodexPipeline| matches!(command.as_slice(), [words] if matches!(words.as_slice(), [p] if PROGRAMS.contains(&p.as_str())));
     let dir = match commands.as_slice() {
         [program] if is_program(program) => None,
-        // After `;` the patch would be applied even if there is no such directory.
+        // After `;` the patch would be applied even if the directory does not exist.
         [cd, program] if is_program(program) && before.contains("&&") => match cd.as_slice() {
             [words] => match words.as_slice() {
                 [cd, dir] if cd == "cd" => Some(dir.clone()),
@@ -146,7 +147,7 @@ fn ran(args: &CodexShell, said: &FinishedCall<'_>) -> Option<String> {
     };
     let seconds = elapsed.as_secs_f64();
     let words = format!("Exit code: {code}\nWall time: {seconds:.1} seconds\nOutput:\n{output}{effects}");
-    // A longer one goes to a scratchpad, and is not shown.
+    // A longer result goes to a scratchpad and is not shown.
     if words.len() <= said.env.limits.inline() {
         shown_lines::record_shown_lines(said.env, &args.command, args.workdir.as_deref(), output);
     }

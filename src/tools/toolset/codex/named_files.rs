@@ -1,4 +1,4 @@
-//! The files that a command names, as they are now, and which lines of them were shown.
+//! The files that a command names, with their present content, and which lines of them were shown.
 
 use super::super::super::ToolContext;
 use super::shell_line::below;
@@ -8,16 +8,16 @@ use crate::workspace::{Hash, OpenConsent, ResolvedPath, TextFile};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 
-/// The most files that one command is compared with.
+/// The most files with which one command's output is compared.
 const MOST_FILES: usize = 100;
 
 /// Lines of files, by the numbers that the files have in [`CodexFiles`].
 pub(super) type CodexSeenLines = BTreeMap<usize, RangeSet>;
 
-/// The files that a command names, as they are now.
+/// The files that a command names, with their present content.
 pub(super) struct CodexFiles<'e> {
     env: &'e ToolContext,
-    /// Where names begin; `cd` changes it.
+    /// The directory to which names are relative; `cd` changes it.
     pub(super) dir: Option<String>,
     numbers: BTreeMap<String, Option<usize>>,
     pub(super) known: Vec<CodexFile>,
@@ -29,7 +29,7 @@ pub(super) struct CodexFile {
     pub(super) hash: Hash,
     /// The byte at which each line begins.
     starts: Vec<usize>,
-    /// Where each line is, without its end; nothing where there are several like it. Made when it is needed.
+    /// The position of each line, without its end; `None` for a line that occurs several times. Built on demand.
     places: OnceCell<HashMap<Vec<u8>, Option<usize>>>,
 }
 
@@ -61,7 +61,7 @@ impl<'e> CodexFiles<'e> {
             end - line.len()
         });
         let starts: Vec<usize> = begins.collect();
-        // The lines of the ledger are those of the bytes.
+        // The lines must be those of the ledger, which counts lines in the bytes.
         (starts.len() == file.line_count()).then_some(())?;
         self.known.push(CodexFile { at, file, hash, starts, places: OnceCell::new() });
         Some(self.known.len() - 1)
@@ -72,7 +72,7 @@ impl<'e> CodexFiles<'e> {
         self.known.get(number).into_iter().flat_map(|known| lines(&known.file))
     }
 
-    /// Is this the line of a file, but for its end?
+    /// True if this is the line of a file, apart from its end.
     pub(super) fn is_line(&self, number: usize, at: usize, text: &[u8]) -> bool {
         let line = self.known.get(number).and_then(|known| {
             let from = *known.starts.get(at)?;
@@ -82,7 +82,7 @@ impl<'e> CodexFiles<'e> {
         line.is_some_and(|line| bare(line) == text)
     }
 
-    /// The only line of a file that is this, but for its end.
+    /// The only line of a file that equals this text, apart from its end.
     pub(super) fn only_line(&self, number: usize, text: &[u8]) -> Option<usize> {
         let known = self.known.get(number)?;
         let places = known.places.get_or_init(|| {

@@ -1,9 +1,9 @@
-//! What `rg` and `grep` showed of files: a line that they printed, where it is that line of the file.
+//! The lines that `rg` and `grep` showed of files: a printed line counts if it is that line of the file.
 
 use super::command_parser::{CodexCommand, CodexPipeline};
 use super::named_files::{CodexFiles, CodexSeenLines};
 
-/// Options that print whole lines, or change which lines are found, and nothing else.
+/// Options that print whole lines or change which lines are found, and do nothing else.
 const FLAGS: &str = "nNiSswxFEPHIrRuU";
 const LONG: [&str; 14] = [
     "--hidden",
@@ -24,14 +24,14 @@ const LONG: [&str; 14] = [
 /// Options that take the next word.
 const WITH_WORD: [&str; 10] = ["-A", "-B", "-C", "-m", "-g", "-t", "-T", "--glob", "--type", "--context"];
 
-/// What a search is asked for, as far as its output depends on that.
+/// The options of a search that affect its output.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct CodexSearch<'a> {
     numbers: bool,
     paths: Vec<&'a str>,
 }
 
-/// The lines that a search printed; what only selects lines may follow it.
+/// The lines that a search printed; only commands that select lines may follow it.
 pub(super) fn seen(
     pipeline: &CodexPipeline,
     output: &str,
@@ -69,7 +69,7 @@ impl<'a> CodexSearch<'a> {
             match word {
                 "--" => operands = true,
                 _ if operands || !word.starts_with('-') => {
-                    // The first word is the pattern, unless an option is.
+                    // The first word is the pattern, unless an option gives the pattern.
                     if std::mem::replace(&mut pattern, true) {
                         search.paths.push(word);
                     }
@@ -110,7 +110,7 @@ fn of_named(
     Some((*file, line_of(rest, search.numbers, '-', *file, files)?))
 }
 
-/// The line of a file that a row is: by its number, or because there is only one like it.
+/// The line of a file that a row shows: by its number, or because only one line has this text.
 fn line_of(row: &str, numbers: bool, mark: char, file: usize, files: &CodexFiles<'_>) -> Option<usize> {
     if !numbers {
         return files.only_line(file, row.as_bytes());

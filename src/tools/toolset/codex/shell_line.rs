@@ -1,6 +1,6 @@
-//! The line that a command gives to a shell, and names in a directory of it.
+//! The line that a command gives to a shell, and names relative to a directory.
 
-/// The line that a shell is to run.
+/// The line that a shell runs.
 pub(super) fn shell_line(command: &[String]) -> Option<&str> {
     match command {
         [shell, flag, line] => {

@@ -1,8 +1,8 @@
-//! What a command showed of files: here the shell is the tool that reads.
+//! The lines that a command showed of files: in this tool set the shell is the tool that reads.
 //!
-//! What `cat`, `head`, `tail`, `sed -n` and `nl` must have printed is worked out from the files as they are now. Only where
-//! the output is that, byte for byte, its lines count as read. A line that `rg` or `grep` printed counts where it is that
-//! line of the file.
+//! The output that `cat`, `head`, `tail`, `sed -n` and `nl` must have printed is computed from the present files. The
+//! lines count as read only if the real output is the same, byte for byte. A line that `rg` or `grep` printed counts if
+//! it is that line of the file.
 
 use super::super::super::ToolContext;
 use super::command_parser::{CodexCommand, CodexPipeline, pipelines};
@@ -10,7 +10,7 @@ use super::named_files::{CodexFile, CodexFiles, CodexSeenLines};
 use super::search;
 use super::shell_line::{below, shell_line};
 
-/// Counts what the output of a command shows as read.
+/// Records the lines that the output of a command shows as read.
 pub(super) fn record_shown_lines(env: &ToolContext, command: &[String], dir: Option<&str>, output: &str) {
     let Some(pipelines) = script(command) else { return };
     let mut files = CodexFiles::new(env, dir);
@@ -43,7 +43,7 @@ struct CodexOutputLine {
     of: Option<(usize, usize)>,
 }
 
-/// All that a line of commands must have printed; `None` where that cannot be said.
+/// All that a line of commands must have printed; `None` if this is not certain.
 fn printed(pipelines: &[CodexPipeline], files: &mut CodexFiles<'_>) -> Option<Vec<CodexOutputLine>> {
     let mut rows = Vec::new();
     for pipeline in pipelines {
@@ -68,7 +68,7 @@ fn printed(pipelines: &[CodexPipeline], files: &mut CodexFiles<'_>) -> Option<Ve
     Some(rows)
 }
 
-/// A heading between files. Options and escapes mean something to one shell and nothing to the next.
+/// A heading between files. Shells differ in the meaning of options and escapes.
 fn echo(command: &CodexCommand) -> Option<CodexOutputLine> {
     let words = command.get(1..)?;
     let plain =
@@ -77,7 +77,7 @@ fn echo(command: &CodexCommand) -> Option<CodexOutputLine> {
     plain.then_some(CodexOutputLine { text, of: None })
 }
 
-/// What a command makes of its input, or of the files that it names.
+/// What a command prints for its input, or for the files that it names.
 fn filtered(
     command: &CodexCommand,
     input: Option<Vec<CodexOutputLine>>,
@@ -106,7 +106,7 @@ fn of_files(names: &[&str], files: &mut CodexFiles<'_>) -> Option<Vec<CodexOutpu
     Some(rows)
 }
 
-/// What a program lets through of the lines that it gets.
+/// Which of its input lines a program prints.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum CodexFilter {
     All,
@@ -114,7 +114,7 @@ enum CodexFilter {
     First(usize),
     Last(usize),
     From(usize),
-    /// Ranges of lines, from 1; no end is the last line.
+    /// Ranges of lines, from 1; a range without an end reaches the last line.
     Ranges(Vec<(usize, Option<usize>)>),
 }
 
@@ -158,7 +158,7 @@ impl CodexFilter {
             CodexFilter::From(line) => rows.into_iter().skip(line.saturating_sub(1)).collect(),
             CodexFilter::Ranges(ranges) => {
                 let times = |line: usize| {
-                    // A range whose end is above its start is that one line.
+                    // A range whose end is above its start is its first line.
                     let holds = |(from, to): &&(usize, Option<usize>)| {
                         *from <= line && to.is_none_or(|to| line <= to.max(*from))
                     };
@@ -175,7 +175,7 @@ fn numbered((at, row): (usize, CodexOutputLine)) -> CodexOutputLine {
     CodexOutputLine { text: [format!("{:6}\t", at + 1).as_bytes(), &row.text].concat(), ..row }
 }
 
-/// The number of lines in the arguments of `head` and `tail`, and what follows it.
+/// The number of lines in the arguments of `head` and `tail`, and the arguments after it.
 fn count<'w, 'a>(words: &'w [&'a str]) -> Option<(&'a str, &'w [&'a str])> {
     match words {
         ["-n", count, rest @ ..] => Some((count, rest)),
@@ -199,7 +199,7 @@ fn range(part: &str) -> Option<(usize, Option<usize>)> {
     }
 }
 
-/// The lines of files, where the output is what must have been printed.
+/// The lines of files, if the output equals what must have been printed.
 fn same(rows: &[CodexOutputLine], output: &str) -> Option<CodexSeenLines> {
     let mut rest = output.as_bytes();
     let mut seen = CodexSeenLines::new();

@@ -1,7 +1,7 @@
 //! delete, which version 0.7 added: one file.
 //!
-//! The original deletes a directory with all that is in it at one call. Here a directory is refused, so that what goes is
-//! what the call names; a command removes whole directories, and shows each file of them.
+//! The original deletes a directory with its whole content in one call. Here a directory is refused: only what the call
+//! names is deleted. A command can remove whole directories, and its change set shows each file of them.
 
 use super::super::super::{CallFailure, PlanResult, Tool, ToolContext};
 use super::options::DeepagentsOptions;
@@ -36,7 +36,7 @@ pub(super) fn delete(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
 
 fn plan(args: &DeepagentsDelete, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     let named = surface.named(env, &args.file_path)?;
-    // Whether the name is a link is looked up where the workspace has it.
+    // `written` becomes the real path, because the workspace uses it to check whether the name is a link.
     let at = crate::workspace::ResolvedPath { written: named.real, ..named.at };
     let (places, title) = ([at.clone()], format!("delete {}", env.workspace.shown(&at.path)));
     let path = args.file_path.clone();

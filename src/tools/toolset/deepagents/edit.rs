@@ -75,7 +75,7 @@ pub(super) fn edit_file(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
         .build()
 }
 
-/// 0.7 says so where the text is the end of the file but for a line end that the file lacks.
+/// The message of 0.7 for a text that is the end of the file except for a line end that the file lacks.
 fn line_end_too_many(
     args: &DeepagentsEdit,
     env: &ToolContext,

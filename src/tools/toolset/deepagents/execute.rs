@@ -1,4 +1,4 @@
-//! execute: a command in the view, and where its output goes when it is too long.
+//! execute: a command in the view, and where its output goes if it is too long.
 
 use super::super::super::{CommandResult, OutputFacts, PlanResult, Tool, ToolContext, ToolError};
 use super::options::DeepagentsOptions;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Seconds.
 const USUAL: u64 = 120;
 const LONGEST: u64 = 3600;
-/// Lines of the preview at either end, and characters of each.
+/// Lines of the preview at either end, and characters of each line.
 const LINES: usize = 5;
 const WIDE: usize = 1000;
 
@@ -73,7 +73,7 @@ fn words(args: &DeepagentsExecute, said: &FinishedCall<'_>) -> Option<String> {
     })
 }
 
-/// Writes the output where commands and file tools of this session find it, but no project has it.
+/// Writes the output to a place that commands and file tools of this session can read and that is in no project.
 fn keep(said: &FinishedCall<'_>, output: &str) -> std::io::Result<String> {
     let view = said.env.workspace.view().ok_or(std::io::ErrorKind::NotFound)?;
     let dir = view.scratch()?.join(EVICTED.trim_matches('/'));

@@ -18,7 +18,7 @@ use serde_json::json;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Matches kept of one file, and of all.
+/// The most matches that are stored of one file, and of all files.
 const MATCHES: usize = 1000;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -57,7 +57,7 @@ pub(super) fn grep(surface: &Arc<DeepagentsOptions>) -> Arc<dyn Tool> {
     if surface.is_newer() { tool.build() } else { tool.without("max_count").build() }
 }
 
-/// In 0.7 no more matches than `max_count` are looked at, whatever the mode.
+/// In 0.7 a search stops after `max_count` matches, whatever the mode.
 fn plan(args: &DeepagentsGrep, env: &ToolContext, surface: &Arc<DeepagentsOptions>) -> PlanResult {
     if args.max_count == Some(0) {
         return Err(ToolError::worded("Error: max_count must be 1 or more"));
@@ -111,7 +111,7 @@ fn plan(args: &DeepagentsGrep, env: &ToolContext, surface: &Arc<DeepagentsOption
     Ok(Box::new(LookupPlan::many(ats, title, look)))
 }
 
-/// Keeps the first `most` matches of all files; true when there were more.
+/// Retains the first `most` matches of all files; true if there were more.
 fn cap(found: &mut Vec<(String, FileHits)>, most: usize) -> bool {
     let mut left = most;
     let mut is_capped = false;
@@ -125,7 +125,7 @@ fn cap(found: &mut Vec<(String, FileHits)>, most: usize) -> bool {
     is_capped
 }
 
-/// What 0.7 says where nothing was found and the pattern reads like a regular expression.
+/// The message of 0.7 if nothing was found and the pattern looks like a regular expression.
 fn literal_hint(pattern: &str) -> Option<&'static str> {
     let escaped = |c: char| "wWdDsSbB.(){}[]|+*?^$".contains(c);
     let is_escape = pattern.split('\\').skip(1).any(|rest| rest.starts_with(escaped));

@@ -65,7 +65,7 @@ fn plan_ls(args: &DeepagentsLs, env: &ToolContext, surface: &Arc<DeepagentsOptio
     Ok(Box::new(LookupPlan::new(at, title, ExpectedKind::Anything, look)))
 }
 
-/// A call about a place that is not there and that answers with nothing.
+/// A call about a path that does not exist, with an empty answer.
 pub(super) fn nowhere(title: String, text: &'static str) -> Box<dyn Plan> {
     let line = title.clone();
     let look = move |_: OpenConsent<'_>, _: &RunContext| Ok(ToolOutput::done(text, CallSummary::line(line)));
@@ -73,13 +73,13 @@ pub(super) fn nowhere(title: String, text: &'static str) -> Box<dyn Plan> {
 }
 
 impl DeepagentsOptions {
-    /// In 0.4 what is not there, or is no directory, is listed as an empty directory; 0.7 reports it.
+    /// In 0.4 a path that does not exist, or is not a directory, is listed as an empty directory; 0.7 reports it.
     fn or_nothing<T: Default>(&self, found: Result<T, ToolError>) -> Result<T, ToolError> {
         if self.is_newer() { found } else { or_nothing(found) }
     }
 }
 
-/// Nothing, where there is no such place.
+/// The default value if the path does not exist.
 pub(super) fn or_nothing<T: Default>(found: Result<T, ToolError>) -> Result<T, ToolError> {
     match found {
         Err(e) if matches!(e.fault, CallFailure::Missing | CallFailure::NotDirectory) => Ok(T::default()),
@@ -123,8 +123,9 @@ fn plan_glob(args: &DeepagentsGlob, env: &ToolContext, surface: &Arc<DeepagentsO
 }
 
 impl DeepagentsOptions {
-    /// In 0.4 a pattern is found at any depth. In 0.7 one without a slash is a name at any depth, one with a slash a path
-    /// from the directory searched, and a leading slash anchors it there; names that begin with a dot have to be asked for.
+    /// In 0.4 a pattern matches at any depth. In 0.7 a pattern without a slash is a name at any depth, and a pattern
+    /// with a slash is a path from the searched directory; a leading slash anchors it there. Only an explicit pattern
+    /// matches names that begin with a dot.
     fn pattern(&self, pattern: &str) -> Result<(PathGlob, WalkFilter), ToolError> {
         let plain = pattern.trim_start_matches('/');
         if !self.is_newer() {

@@ -1,7 +1,7 @@
-//! LangChain deepagents: the tools of its 0.4 documentation, or those of 0.7 where the settings ask for them.
+//! LangChain deepagents: the tools of its 0.4 documentation, or those of 0.7 if the settings ask for them.
 //!
-//! Left aside on purpose: an edit never converts line ends, an empty old string is refused, and no message names the
-//! directory behind virtual paths.
+//! Three differences are intended: an edit never converts line ends, an empty old string is refused, and no message
+//! names the directory behind virtual paths.
 
 mod delete;
 mod edit;

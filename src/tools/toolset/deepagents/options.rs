@@ -16,7 +16,7 @@ impl DeepagentsOptions {
         self.version == DeepagentsVersion::V07
     }
 
-    /// The paths that ls and glob give.
+    /// The paths that ls and glob return, as text.
     pub(super) fn list(&self, paths: &[String]) -> String {
         match self.is_newer() && paths.is_empty() {
             true => "No files found".into(),

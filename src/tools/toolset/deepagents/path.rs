@@ -1,4 +1,4 @@
-//! Paths as deepagents names them: checked by their words first, and by what they lead to after that.
+//! Paths as deepagents names them: their text is checked first, and then the place to which they lead.
 
 use super::super::super::{CallFailure, ToolContext, ToolError};
 use super::options::DeepagentsOptions;
@@ -6,24 +6,24 @@ use crate::permission::AccessLocation;
 use crate::tools::toolset::foreign_tool::ToolSetState;
 use crate::workspace::{RelativePath, ResolvedPath};
 
-/// Where results go that are too long to show, as the caller names it.
+/// The directory of results that are too long to show, as the caller names it.
 pub(super) const EVICTED: &str = "/large_tool_results/";
 
 /// A path of a call.
 #[derive(Clone, Debug)]
 pub(super) struct DeepagentsPath {
-    /// As the caller knows it: `/src/a.py`.
+    /// The path as the caller knows it: `/src/a.py`.
     pub(super) shown: String,
     /// Its `written` is `shown`: no message names the directory behind a virtual path.
     pub(super) at: ResolvedPath,
-    /// As the workspace knows it.
+    /// The path as the workspace knows it.
     pub(super) real: String,
-    /// In a mount, whose directory on disk has no name here.
+    /// The path is in a mount, whose directory on disk has no name here.
     mounted: bool,
 }
 
 impl ToolSetState for DeepagentsOptions {
-    /// A search that names no place begins at the working directory.
+    /// A search without a path begins at the working directory.
     fn start(&self) -> &'static str {
         if self.virtual_paths { "/" } else { "." }
     }
@@ -39,7 +39,7 @@ impl ToolSetState for DeepagentsOptions {
 }
 
 impl DeepagentsOptions {
-    /// A directory and the mounts below it, which are all of them where the call names no place.
+    /// A directory and the mounts below it; all mounts if the call names no directory.
     pub(super) fn with_mounts(
         &self,
         env: &ToolContext,
@@ -50,7 +50,7 @@ impl DeepagentsOptions {
         Ok((named, mounts))
     }
 
-    /// `written`, checked and resolved. With virtual paths, what leads outside the root is refused as traversal.
+    /// `written`, checked and resolved. With virtual paths, a path that leads outside the root is refused as traversal.
     pub(super) fn named(&self, env: &ToolContext, written: &str) -> Result<DeepagentsPath, ToolError> {
         let shown = self.below_root(env, checked(written)?);
         let evicted = shown.strip_prefix(EVICTED).and_then(|name| evicted(env, name));
@@ -69,8 +69,8 @@ impl DeepagentsOptions {
         Ok(DeepagentsPath { shown, at, real, mounted })
     }
 
-    /// With virtual paths a path that begins with the real directory of the workspace means the file there: `execute` and
-    /// the system prompt name that directory. What is really at such a path below the root comes first.
+    /// With virtual paths, a path that begins with the real directory of the workspace means the file there: `execute`
+    /// and the system prompt name that directory. A file that really exists at such a path below the root has priority.
     fn below_root(&self, env: &ToolContext, shown: String) -> String {
         let cwd = env.workspace.cwd();
         let Ok(relative) = std::path::Path::new(&shown).strip_prefix(cwd) else { return shown };
@@ -78,7 +78,7 @@ impl DeepagentsOptions {
         if !self.virtual_paths || nested { shown } else { format!("/{}", relative.to_string_lossy()) }
     }
 
-    /// What a path means to the workspace: for ordering calls too, so nothing is looked at.
+    /// The path as the workspace knows it. Nothing is read, because this also serves the order of calls.
     fn real(&self, shown: &str, written: &str) -> String {
         match self.virtual_paths {
             true => match shown.trim_start_matches('/') {
@@ -104,7 +104,7 @@ impl DeepagentsOptions {
     }
 }
 
-/// A failure about one path, in the words of this surface: a message of placet's own would name the directory behind the
+/// A failure about one path, in the wording of this tool set: placet's own message would name the directory behind the
 /// virtual path. `doing` is what the call did: `reading file`. `None` for messages that name no path, or the caller's.
 pub(super) fn failure(
     doing: &str,
@@ -136,7 +136,7 @@ pub(super) fn reason(error: &ToolError) -> Option<&'static str> {
         CallFailure::Unread | CallFailure::LinesUnread { .. } => {
             "it changed since it was read, or while the call ran; read it again"
         }
-        // These say what the caller has to know, and call the file by the path of the call.
+        // These messages say what the caller has to know, and name the file by the path of the call.
         CallFailure::NotText
         | CallFailure::Changed
         | CallFailure::TextMissing
@@ -151,20 +151,20 @@ fn mount_of<'a>(env: &'a ToolContext, shown: &str) -> Option<&'a (String, std::p
     env.workspace.aliases().iter().find(|(prefix, _)| inside(prefix))
 }
 
-/// The mounts below a directory as the caller knows it: from the root, all of them.
+/// The mounts below a directory as the caller knows it: all mounts for the root.
 pub(super) fn mounts_below(env: &ToolContext, shown: &str) -> Vec<String> {
     let base = format!("{}/", shown.trim_end_matches('/'));
     let prefixes = env.workspace.aliases().iter().map(|(prefix, _)| prefix.clone());
     prefixes.filter(|prefix| prefix.starts_with(&base) && *prefix != base).collect()
 }
 
-/// A result that was too long, kept beside the workspace.
+/// A result that was too long, stored outside of the workspace.
 fn evicted(env: &ToolContext, name: &str) -> Option<String> {
     let dir = env.workspace.view()?.scratch().ok()?;
     Some(dir.join(EVICTED.trim_start_matches('/')).join(name).to_string_lossy().into_owned())
 }
 
-/// The words of a path alone: separators one way, a slash in front, no way up and no home.
+/// Checks the text of a path alone: one kind of separator, a leading slash, no `..` and no `~`.
 fn checked(written: &str) -> Result<String, ToolError> {
     let path = written.replace('\\', "/");
     if path.starts_with('~') || path.split('/').any(|part| part == "..") {

@@ -1,7 +1,7 @@
 //! read_file and file_data.
 //!
-//! A line ends with LF, CRLF or a lone CR, as Python reads text. The ledger counts lines by LF alone: a line of the file
-//! that lone CRs divide counts as read when all of its parts were shown.
+//! A line ends with LF, CRLF or a lone CR, as Python reads text. The ledger counts lines by LF alone: a line of the
+//! file that lone CRs divide counts as read once all of its parts were shown.
 
 use super::super::super::{
     CallFailure, CallSummary, PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput,
@@ -41,7 +41,7 @@ struct DeepagentsFileData {
     file_path: String,
 }
 
-/// What is no file is not found, whatever it is.
+/// A path that is not a file is reported as not found, whatever it is.
 const NO_FILE: &[ErrorRow] = &[
     (CallFailure::Directory, "Error: File '{file_path}' not found"),
     (CallFailure::NotDirectory, "Error: File '{file_path}' not found"),
@@ -125,7 +125,8 @@ fn window_note(first: usize, shown: usize, total: usize) -> String {
     )
 }
 
-/// A line as this surface counts lines, the line of the file that it is in, and whether it ends that one.
+/// A line as this tool set counts lines, the line of the file that contains it, and whether it is the last part of that
+/// line.
 struct DeepagentsLine {
     text: String,
     of: usize,
@@ -138,7 +139,7 @@ fn lines_of(file: &TextFile) -> impl Iterator<Item = DeepagentsLine> {
     file.lines(0).enumerate().flat_map(move |(of, range)| {
         let text = file.line_text(&range);
         let is_ended = range.end < length || ends_with_newline;
-        // A CR at the very end ends the last line and begins none.
+        // A CR at the very end ends the last line and starts no new line.
         let text = if is_ended { &*text } else { text.strip_suffix('\r').unwrap_or(&text) };
         let parts: Vec<String> = text.split('\r').map(String::from).collect();
         let count = parts.len();
@@ -157,7 +158,7 @@ struct DeepagentsPage {
 }
 
 impl DeepagentsPage {
-    /// Lines as `cat -n` shows them; in 0.7 as wide as the widest number, with two blanks behind it.
+    /// Lines as `cat -n` shows them; in 0.7 as wide as the widest number, followed by two spaces.
     fn of(file: &TextFile, window: Range<usize>, is_newer: bool) -> DeepagentsPage {
         let mut page = DeepagentsPage { text: String::new(), shown: window.start, seen: RangeSet::new() };
         let (mut rows, mut chars, mut is_whole): (Vec<(String, String)>, usize, bool) = (Vec::new(), 0, true);
@@ -242,7 +243,8 @@ fn plan_data(args: &DeepagentsFileData, env: &ToolContext, surface: &Arc<Deepage
     Ok(Box::new(LookupPlan::new(named.at, title, ExpectedKind::File, look)))
 }
 
-/// When the file was made and last changed. Where the file system keeps no birth, that is the change.
+/// When the file was created and last changed. If the file system stores no birth time, the time of the change replaces
+/// it.
 fn times(
     env: &ToolContext,
     place: &DeepagentsPath,

@@ -1,4 +1,4 @@
-//! How results are written: lists as Python prints them, and none longer than 0.4 and 0.7 make them.
+//! The format of results: lists as Python prints them, and no result longer than those of 0.4 and 0.7.
 
 use regex::Regex;
 use std::sync::LazyLock;
@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 /// The longest result of ls, glob, grep and read_file, in characters: 20,000 tokens of four.
 pub(super) const MOST: usize = 80_000;
 
-/// Cut as ls, glob and grep cut their results.
+/// Cuts a text as ls, glob and grep cut their results.
 pub(super) fn cut(text: String) -> String {
     match text.char_indices().nth(MOST) {
         None => text,
@@ -46,8 +46,8 @@ fn python_string(text: &str) -> String {
     out
 }
 
-/// As `str.isprintable` of Python: no control or format character, no separator but the blank. Two names that look alike on
-/// a screen would be one name to the reader.
+/// As `str.isprintable` of Python: no control or format character, no separator except the space. Without this, two
+/// different names could look equal on the screen.
 fn is_printable(c: char) -> bool {
     static OTHERS: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"^[\p{C}\p{Z}&&[^ ]]$").ok());
     let mut bytes = [0; 4];

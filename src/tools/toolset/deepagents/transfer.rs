@@ -41,7 +41,7 @@ struct DeepagentsDownload {
     paths: Vec<String>,
 }
 
-/// Why one file was not transferred. The first four are the words of DeepAgents' own protocol.
+/// Why one file was not transferred. The first four use the wording of DeepAgents' own protocol.
 #[derive(Clone, Debug, Error)]
 enum TransferError {
     #[error("file_not_found")]
@@ -54,7 +54,7 @@ enum TransferError {
     InvalidPath,
     #[error(transparent)]
     Placeholder(#[from] EditError),
-    /// The file changed since it was read: its content is not lost unseen.
+    /// The file changed since it was read: its unseen content must not be lost.
     #[error(transparent)]
     Unread(#[from] ToolError),
 }
@@ -78,7 +78,7 @@ type DeepagentsBytes = Result<Vec<u8>, TransferError>;
 
 fn place(surface: &DeepagentsOptions, env: &ToolContext, path: &str) -> DeepagentsTarget {
     let named = surface.named(env, path).map_err(|e| TransferError::from(e.fault))?;
-    // One that a rule hides must not stop the others.
+    // A file that a rule hides must not stop the others.
     if env.workspace.is_hidden(&named.at.path) { Err(TransferError::Denied) } else { Ok(named) }
 }
 

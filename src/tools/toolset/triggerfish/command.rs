@@ -1,7 +1,7 @@
-//! run_command: a line for `sh`, looked over for what must not be in it.
+//! run_command: a line for `sh`, checked for forbidden texts.
 //!
-//! The view and the sandbox are what keeps a command from doing harm; the list is what the original's documents promise
-//! beside that, and it costs nothing.
+//! The view and the sandbox keep a command from doing harm. The list is an additional promise of the original's
+//! documents, and it costs nothing.
 
 use super::super::super::{CommandResult, OutputFacts, PlanResult, Tool, ToolContext, ToolError};
 use super::state::TriggerfishState;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// What no command may hold.
+/// Texts that no command may contain.
 pub(super) const DENIED: [&str; 9] =
     ["rm -rf /", "rm -rf ~", "sudo", "chmod 777", "mkfs", "dd if=", "shutdown", "reboot", ":(){"];
 
@@ -95,8 +95,8 @@ impl TriggerfishState {
     }
 }
 
-/// The line with each `rm` as the list writes it: the options in one word as `-rf`, the target without a slash or star at
-/// its end. `rm -r --force ~/` becomes `rm -rf ~`.
+/// The line with each `rm` as the list writes it: the options in one word as `-rf`, the target without a slash or star
+/// at its end. `rm -r --force ~/` becomes `rm -rf ~`.
 fn usual_form(line: &str) -> String {
     let mut out: Vec<&str> = Vec::new();
     let mut words = line.split(' ').peekable();
@@ -121,8 +121,7 @@ fn usual_form(line: &str) -> String {
     out.join(" ")
 }
 
-/// True when `line` holds `denied` as words of their own: `sudo` is not in `pseudocode`, `rm -rf /` not in
-/// `rm -rf /tmp/x`.
+/// True if `line` contains `denied` as whole words: `sudo` is not in `pseudocode`, `rm -rf /` not in `rm -rf /tmp/x`.
 fn holds(line: &str, denied: &str) -> bool {
     let joins = |c: char| c.is_alphanumeric() || "_-/.".contains(c);
     line.match_indices(denied).any(|(at, _)| {

@@ -1,7 +1,8 @@
-//! exec.write, exec.read, exec.run, exec.ls: a workspace of its own beside the project, for trying things out.
+//! exec.write, exec.read, exec.run, exec.ls: a separate workspace for experiments, outside of the project.
 //!
-//! It lies among the session's temporary files, which file tools and commands share: nothing in it is ever part of the
-//! project or of what is pending. Package managers get their registries on the list of hosts, which is asked about.
+//! The exec workspace is in the session's temporary directory, which file tools and commands share: its files are never
+//! part of the project or of what is pending. The registries of package managers are on the list of hosts that the
+//! permission question shows.
 
 use super::super::super::{CallSummary, PlanResult, RunContext, Tool, ToolContext, ToolError, ToolOutput};
 use super::command::words;
@@ -23,7 +24,7 @@ use std::sync::Arc;
 
 /// Entries listed.
 const MOST: usize = 2000;
-/// The registries each package manager must reach.
+/// The registry hosts that each package manager needs.
 const REGISTRIES: [(&str, &[&str]); 10] = [
     ("npm", &["registry.npmjs.org"]),
     ("npx", &["registry.npmjs.org"]),
@@ -90,7 +91,7 @@ pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Where the exec workspace is; made on first use.
+/// The directory of the exec workspace; created on first use.
 fn root(env: &ToolContext) -> Result<PathBuf, ToolError> {
     let none = || ToolError::new("there is no exec workspace: this session has no view");
     let dir = env.workspace.view().ok_or_else(none)?.scratch().map(|scratch| scratch.join("exec"));

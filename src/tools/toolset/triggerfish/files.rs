@@ -17,7 +17,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::sync::Arc;
 
-/// Entries listed, and files named by a search.
+/// How many entries are listed, and how many files a search names.
 const MOST: usize = 5000;
 
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
@@ -51,7 +51,7 @@ struct TriggerfishSearch {
     content_search: Option<bool>,
 }
 
-/// What is not there, or is something else.
+/// A path that does not exist, or has another type.
 pub(super) const NOT_THERE: &[ErrorRow] = &[
     (CallFailure::Missing, "Error: No such file or directory: {path}"),
     (CallFailure::Outside, "Error: No such file or directory: {path}"),
@@ -120,7 +120,7 @@ pub(super) fn tools(surface: &Arc<TriggerfishState>) -> Vec<Arc<dyn Tool>> {
     ]
 }
 
-/// Plan mode stops a tool that writes before anything else is looked at.
+/// Plan mode refuses a tool that writes before anything else is checked.
 pub(super) fn planned(env: &ToolContext, tool: &str) -> Result<(), ToolError> {
     let present = match env.mode.planning() {
         PlanModeState::No => return Ok(()),
@@ -142,7 +142,7 @@ fn plan_read(args: &TriggerfishRead, env: &ToolContext, surface: &Arc<Triggerfis
     })))
 }
 
-/// A whole file without any form; also what exec.read gives.
+/// A whole file, unformatted; exec.read uses it too.
 pub(super) fn read(
     at: &ResolvedPath,
     consent: OpenConsent<'_>,
@@ -214,7 +214,7 @@ fn plan_search(args: &TriggerfishSearch, env: &ToolContext, surface: &Arc<Trigge
     let at = surface.inside(env, &args.path)?;
     let title = format!("search {}", args.pattern);
     if args.content_search == Some(true) {
-        // What is no expression is looked for as it stands.
+        // A pattern that is not a valid expression is searched as plain text.
         let matcher = line_matcher(&args.pattern, |_| {}).or_else(|_| {
             line_matcher(&args.pattern, |builder| {
                 builder.fixed_strings(true);

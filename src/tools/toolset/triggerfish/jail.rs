@@ -1,4 +1,5 @@
-//! The jail: what a path of a call is, and that it stays in the workspace whatever links it goes through.
+//! The jail: resolves the paths of calls, and ensures that no path leads out of the workspace, whatever links it
+//! follows.
 
 use super::super::super::{ToolContext, ToolError};
 use super::state::TriggerfishState;
@@ -15,13 +16,13 @@ impl ToolSetState for TriggerfishState {
 }
 
 impl TriggerfishState {
-    /// Resolves a path; one outside is answered as if nothing were there, so that nothing is learnt of it.
+    /// Resolves a path. A path outside is answered as if it did not exist, and so the answer reveals nothing about it.
     pub(super) fn inside(&self, env: &ToolContext, written: &str) -> Result<ResolvedPath, ToolError> {
         let at = env.resolve(&self.real(written)).map_err(|_| no_such(written))?;
         if at.place == AccessLocation::Outside { Err(no_such(written)) } else { Ok(at) }
     }
 
-    /// What a path means to the workspace: relative ones begin where the last `cd` led.
+    /// The path as the workspace knows it: relative paths begin at the directory of the last `cd`.
     pub(super) fn real(&self, written: &str) -> String {
         let base = self.base.lock().unwrap_or_else(PoisonError::into_inner);
         match base.as_os_str().is_empty() || written.starts_with(['/', '~']) {
@@ -30,8 +31,8 @@ impl TriggerfishState {
         }
     }
 
-    /// After a command that began with `cd DIR` and went well: relative paths begin there from now on. What would
-    /// leave the workspace is ignored.
+    /// Called after a successful command that began with `cd DIR`: relative paths begin there from now on. A directory
+    /// outside of the workspace is ignored.
     pub(super) fn follow(&self, env: &ToolContext, command: &str) {
         let Some(target) = cd_target(command) else { return };
         let mut base = self.base.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,7 +53,7 @@ fn cd_target(command: &str) -> Option<String> {
     (!word.contains(['|', '$', '`', '*', '&', '<', '>'])).then(|| word.to_string())
 }
 
-/// `base` after `cd target`, below the workspace; `None` where that leaves it.
+/// `base` after `cd target`, below the workspace; `None` if the target is outside.
 fn moved(base: &Path, target: &str) -> Option<PathBuf> {
     let (mut at, rest) = match target {
         "" | "~" => return Some(PathBuf::new()),

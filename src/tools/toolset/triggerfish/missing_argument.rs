@@ -1,8 +1,8 @@
-//! An argument that is missing, in the words of the original.
+//! The error for a missing argument, in the wording of the original.
 
 use serde_json::Value;
 
-/// Says what is wrong with the first of these arguments that is missing; one that ends in `!` must not be empty.
+/// Reports the first of these arguments that is missing; an argument that ends in `!` must not be empty.
 pub(super) fn missing(input: &Value, tool: &str, arguments: &[&str]) -> Option<String> {
     let wrong = |argument: &&str| {
         let name = argument.trim_end_matches('!');

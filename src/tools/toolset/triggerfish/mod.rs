@@ -1,7 +1,7 @@
 //! Triggerfish: its file and shell tools in a workspace jail, the exec workspace, and plan mode.
 //!
-//! The jail is stronger than the original's: it holds on what a path leads to, not on its words. Classification, taint
-//! and hooks are placet's own and hold in every surface.
+//! The jail is stronger than the original's: it checks the file to which a path leads, not the text of the path.
+//! Classification, taint and hooks are placet's own and apply in every tool set.
 
 mod command;
 mod exec;
@@ -24,7 +24,7 @@ pub(super) fn tools(settings: &ToolSetSettings) -> Vec<Arc<dyn Tool>> {
     tools.push(command::run_command(&surface));
     tools.extend(exec::tools(&surface));
     tools.push(plan::plan_manage(&surface));
-    // Where results go that are too long to show.
+    // For results that are too long to show.
     tools.push(Arc::new(ScratchpadTool::default()));
     tools
 }

@@ -1,7 +1,7 @@
-//! plan_manage: nothing is written until the person approves of what is going to be.
+//! plan_manage: nothing is written until the person approves the plan.
 //!
-//! The model may enter plan mode and present a plan; only the person's own yes leaves it. The same state is what
-//! `/plan` in the shell shows and changes, and the mode in the prompt falls to read while it lasts.
+//! The model may enter plan mode and present a plan; only the person's own yes ends plan mode. `/plan` in the shell
+//! shows and changes the same state, and the prompt shows read mode meanwhile.
 
 use super::super::super::{
     CallPreview, CallSummary, DisplayDetail, Plan, PlanResult, ReadScope, RunContext, RunFuture, Tool,
@@ -37,7 +37,7 @@ struct Args {
     plan: Option<Value>,
 }
 
-/// A plan as text. An object is written out as an outline, which is what the person reads.
+/// A plan as text. An object becomes an outline, which the person reads.
 fn plan_text(plan: &Value) -> Option<String> {
     let text = match plan {
         Value::String(text) => text.clone(),
@@ -137,7 +137,7 @@ impl TriggerfishManagePlan {
                 env.mode.plan(PlanModeState::Making);
                 "Plan mode: nothing can be written now. Look around, then plan_manage(action: \"exit\", plan: ...).".into()
             }
-            // Both are asked about before they run: here the person has said yes.
+            // Both actions need a permission answer before they run: here the person has agreed.
             TriggerfishPlanAction::Exit | TriggerfishPlanAction::Approve => {
                 env.mode.plan(PlanModeState::No);
                 format!("The person approved the plan. Carry it out.\n{}", plan.text)
@@ -175,11 +175,11 @@ impl Plan for TriggerfishManagePlan {
         action.into()
     }
 
-    /// The plan counts as presented from here on, whatever the answer: a refusal leaves it waiting.
+    /// From here on the plan counts as presented, whatever the answer: after a refusal the plan still waits.
     fn prepare(&mut self, env: &ToolContext, _: ReadScope) -> Result<CallPreview, ToolError> {
         let text = self.text();
         if self.asks() {
-            // What the person reads is what is approved, also where `approve` brings another plan.
+            // The person approves the text that they read, also if `approve` brings another plan.
             self.surface.plan().text.clone_from(&text);
             env.mode.plan(PlanModeState::Presented);
         }

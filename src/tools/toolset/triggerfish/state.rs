@@ -6,14 +6,14 @@ use std::sync::Mutex;
 /// What the tools share.
 #[derive(Debug, Default)]
 pub(super) struct TriggerfishState {
-    /// Texts that no command may hold.
+    /// Texts that no command may contain.
     pub(super) denied: Vec<String>,
-    /// Where relative paths begin: a command that starts with `cd` moves it.
+    /// The directory to which relative paths are relative: a command that starts with `cd` changes it.
     pub(super) base: Mutex<PathBuf>,
     pub(super) plan: Mutex<TriggerfishPlan>,
 }
 
-/// What was said of the plan so far.
+/// The parts of the plan that are known until now.
 #[derive(Clone, Debug, Default)]
 pub(super) struct TriggerfishPlan {
     pub(super) goal: String,

@@ -1,4 +1,4 @@
-//! The one door: `sQuestion`, or a batch as it is.
+//! The single tool of this tool set: it takes `sQuestion`, or a batch.
 
 use super::super::super::{OutputDelivery, Plan, PlanResult, Tool, ToolContext, ToolError, TouchedPaths};
 use super::TypestackBases;
@@ -97,7 +97,7 @@ fn answer_to_test(question: &str) -> Value {
         "aDebug": ["Mode: test", format!("Time: {now}"), "Note: this route never touches the filesystem."]})
 }
 
-/// An answer that touches nothing.
+/// An answer without any access.
 fn said(answer: Value) -> Box<dyn Plan> {
     let text = answer.to_string();
     let work = move |_: &ToolContext, _: &mut StagedFiles, _: OpenConsent<'_>| {
@@ -111,7 +111,7 @@ impl Tool for TypestackPrompt {
         self.shape.spec()
     }
 
-    /// A batch names paths by bases: it is simply never beside anything else.
+    /// A batch names paths by bases, and so it simply never runs in parallel with another call.
     fn touches(&self, _: &Value) -> TouchedPaths {
         TouchedPaths { anything: true, ..TouchedPaths::default() }
     }

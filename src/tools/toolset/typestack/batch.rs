@@ -1,4 +1,4 @@
-//! A batch: each operation read on its own, so that a mistake in one is that one's failure.
+//! A batch: each operation is parsed separately, and so a mistake in one operation fails that operation only.
 
 use super::super::super::{ToolContext, ToolError};
 use super::TypestackBases;
@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 
-/// The largest content one operation hands out, in bytes.
+/// The largest content that one operation returns, in bytes.
 const READ: usize = 4 << 20;
 
 pub(super) struct TypestackBatch(Vec<TypestackOperation>);
 
-/// Why an operation cannot be read, or was not done: the model reads it as `sError`.
+/// Why an operation cannot be parsed, or was not done: the model reads it as `sError`.
 #[derive(Debug, Error)]
 enum TypestackError {
     #[error("the operation is not an object")]
@@ -48,7 +48,7 @@ enum TypestackError {
     Path(#[from] WorkspaceError),
 }
 
-/// An operation as it was sent, and what it is, if it could be read.
+/// An operation as it was sent, and its parsed form if it could be parsed.
 struct TypestackOperation {
     sent: Map<String, Value>,
     what: Result<(FileOperation, ResolvedPath), TypestackError>,
@@ -59,7 +59,7 @@ impl TypestackBatch {
         TypestackBatch(operations.iter().map(|sent| TypestackOperation::read(sent, bases, env)).collect())
     }
 
-    /// What the batch writes, and what it only reads.
+    /// The paths that the batch writes, and the paths that it only reads.
     pub(super) fn places(&self) -> (Vec<ResolvedPath>, Vec<ResolvedPath>) {
         let good = || self.0.iter().filter_map(|one| one.what.as_ref().ok());
         let writes = good().flat_map(|(o, _)| o.writes().into_iter().cloned().collect::<Vec<_>>());
@@ -132,7 +132,7 @@ impl TypestackOperation {
     }
 }
 
-/// Hands a content out; so many lines of it, where it can be handed out.
+/// Returns a content to the model, and the number of its lines if it can be returned.
 fn read_out(result: &mut Map<String, Value>, content: &[u8], debug: &mut Vec<String>) -> Option<usize> {
     debug.push(format!("Read: {} bytes", content.len()));
     match std::str::from_utf8(content) {
@@ -194,7 +194,7 @@ fn operation(
         },
         other => return Err(TypestackError::UnknownMode(other.into())),
     };
-    // Each operation is judged by itself as far as its paths go: the whole batch is one consent.
+    // The paths of each operation are checked separately: the whole batch needs one consent.
     let hidden =
         operation.writes().into_iter().chain(operation.reads()).find(|at| env.workspace.is_hidden(&at.path));
     match hidden {
@@ -203,7 +203,7 @@ fn operation(
     }
 }
 
-/// A path of a base, which must stay below it through every link.
+/// A path of a base, which must stay below the base through every link.
 fn place(
     base: &str,
     path: &str,
@@ -226,7 +226,7 @@ fn place(
 
 fn base_dir(base: &str, bases: &TypestackBases, env: &ToolContext) -> Result<PathBuf, TypestackError> {
     let cwd = env.workspace.cwd();
-    // Without the parts that say nothing: `.` is the usual one.
+    // Without redundant components: `.` is the usual value.
     let app: PathBuf = cwd.join(&bases.app).components().collect();
     match base {
         "app" => Ok(app),

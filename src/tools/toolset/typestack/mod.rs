@@ -1,6 +1,6 @@
 //! TypeStack Magic: batches of `aOperations`, with the field names and the rules of its prompt documentation.
 //!
-//! A batch answers for each operation by itself and repeats what it was asked. What works lands together.
+//! A batch reports each operation separately and repeats the request. The successful operations are written together.
 
 mod agent_prompt;
 mod batch;
@@ -9,7 +9,7 @@ use super::super::Tool;
 use super::{ToolSetSettings, TypestackBases};
 use std::sync::Arc;
 
-/// The tool that takes a batch, also where another surface is in use.
+/// The tool that takes a batch, also if another tool set is in use.
 pub(in crate::tools) fn tools(settings: &ToolSetSettings) -> Vec<Arc<dyn Tool>> {
     vec![Arc::new(agent_prompt::TypestackPrompt::new(settings.bases.clone()))]
 }
