@@ -1,8 +1,8 @@
-//! The workspace: the directories the agent may work in, and what it has seen of them.
+//! The workspace: the directories in which the agent may work, and what the agent has seen of them.
 //!
-//! Every file a tool opens is opened here. A path is resolved once, links and all; from then on it is opened as
-//! exactly that chain of directories, with no link followed, so that what was consented to is what is touched
-//! even when somebody swaps a directory for a link in between.
+//! Every file that a tool opens is opened here. A path is resolved once, including links. From then on placet opens
+//! exactly that chain of directories and follows no link: placet touches what was approved, even when another process
+//! replaces a directory by a link in the meantime.
 
 mod apply;
 mod changes;
@@ -83,7 +83,7 @@ struct WorkspaceInner {
     /// Canonical, in the order given; the first is the working directory.
     roots: Vec<PathBuf>,
     home: Option<PathBuf>,
-    /// Prefixes of paths that stand for a root elsewhere, the longest first: `/memories/`.
+    /// Prefixes of paths that mean a root elsewhere, the longest first: `/memories/`.
     aliases: Vec<(String, PathBuf)>,
     /// Directories outside the roots that have a name of their own, and that name: see [`Workspace::name_directory`].
     named: RwLock<Vec<(String, PathBuf)>>,
@@ -201,7 +201,7 @@ impl Workspace {
         &self.0.roots
     }
 
-    /// The prefixes that stand for roots elsewhere, and those roots.
+    /// The prefixes that mean roots elsewhere, and those roots.
     pub fn aliases(&self) -> &[(String, PathBuf)] {
         &self.0.aliases
     }

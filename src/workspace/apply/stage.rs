@@ -27,7 +27,8 @@ const NEW: u64 = 1 << 20;
 /// twice.
 const FEW: usize = 64;
 
-/// Stages the new contents of `steps`. `made` are the changes of which there is one, or a part of one, also after a failure.
+/// Stages the new contents of `steps`. `made` are the changes of which there is one, or a part of one, also after a
+/// failure.
 pub(super) fn all(
     objects: &ObjectStore,
     entry: &mut JournalEntry,
@@ -64,7 +65,7 @@ pub(super) fn all(
                 None => one(objects, step, &dir, &name),
             });
             if staged.as_ref().is_err_and(|e| e.kind() == io::ErrorKind::AlreadyExists) {
-                // A file of this name is somebody else's.
+                // A file that already has this name belongs to another program.
                 made.pop();
             }
             let staged = staged.map_err(fail)?;
@@ -154,7 +155,7 @@ fn one(objects: &ObjectStore, step: &ApplyStep, dir: &OwnedFd, name: &OsStr) -> 
     let given = step.after.attrs().map_or(Ok(()), |attrs| attrs.give(&file));
     match given {
         Ok(()) => Ok(StagedContent { file, in_place: false }),
-        // An owner or a label that only the old file can have: it is kept by writing into it.
+        // Only the old file can have this owner or label: writing in place preserves them.
         Err(Errno::PERM | Errno::NOTSUP) if step.before.is_file() => {
             Ok(StagedContent { file, in_place: true })
         }

@@ -73,7 +73,7 @@ impl ChangeKind {
 }
 
 impl FileChange {
-    /// The calls that changed it, in their order; a call may stand here twice when another one came between.
+    /// The calls that changed the path, in order. A call is listed twice when another call came between.
     pub fn made_by(&self) -> Vec<&ChangeOrigin> {
         self.steps.iter().filter_map(|step| step.origin.as_deref()).collect()
     }
@@ -128,8 +128,8 @@ impl FileChange {
         (named(&before, &self.before) && named(&after, &self.after)).then_some((before, after))
     }
 
-    /// What it does to mode, owner, attributes and access list, a few words each; `from` is what was at the other end of
-    /// a move.
+    /// What it does to mode, owner, attributes and access list, a few words each; `from` is what was at the other end
+    /// of a move.
     pub fn attribute_words(&self, from: Option<&PathState>) -> Vec<String> {
         attributes::words(from.unwrap_or(&self.before), &self.after)
     }
@@ -281,8 +281,8 @@ impl ChangeSet {
         self.changes.iter().map(|c| c.path.clone()).collect()
     }
 
-    /// `paths` with what cannot be left out when they land: the directories that a new file needs, and all that is in
-    /// a directory that goes.
+    /// `paths` with the changes that must be applied together with them: the directories that a new file needs, and
+    /// everything in a directory that is removed.
     pub fn closed(&self, paths: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         if paths.len() >= self.changes.len() {
             return paths.clone();
@@ -302,8 +302,8 @@ impl ChangeSet {
         closed
     }
 
-    /// `paths` with what cannot stay when they go: all that is new in a directory that goes, and the going of a
-    /// directory whose content stays.
+    /// `paths` with the changes that cannot stay pending when they are discarded: everything new in a directory that is
+    /// removed, and the removal of a directory whose content stays.
     pub(in crate::workspace) fn discarded_with(&self, paths: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         let mut all = paths.clone();
         if all.len() >= self.changes.len() {

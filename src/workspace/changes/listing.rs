@@ -205,7 +205,8 @@ impl ChangeSet {
             || settings && at_top()
     }
 
-    /// How many changes a person is shown: the changes of [`ChangeSet::listing`] without what is said below a repository.
+    /// The number of changes that a person sees: the changes of [`ChangeSet::listing`] without the rows below a
+    /// repository.
     pub fn listed(&self, classes: &ChangeClasses) -> usize {
         self.rows(classes).len()
     }

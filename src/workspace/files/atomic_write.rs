@@ -56,7 +56,7 @@ impl Workspace {
             return view.write(&at.path, bytes, before, view.writer(permit));
         }
         if matches!(permit.write_policy(), WritePolicy::Hold | WritePolicy::Discard) {
-            // Nowhere to hold it: nothing is written.
+            // There is no view in which the change could be pending: nothing is written.
             return Err(WorkspaceError::ReadOnly(at.path.clone()));
         }
         let (Some(parent), Some(name)) = (at.path.parent(), at.path.file_name()) else {

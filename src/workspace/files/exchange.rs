@@ -15,8 +15,8 @@ pub(in crate::workspace) enum ExchangeOutcome {
     Raced,
 }
 
-/// Exchanges a staged file, whose content is `hash`, and a target until what comes out is what was there when it was
-/// last looked at. What comes out unexpected is somebody's newer content and goes back in.
+/// Exchanges a staged file, whose content is `hash`, and a target until the displaced content is the content that was
+/// there at the last look. An unexpected displaced content is newer work of another process and goes back in.
 pub(in crate::workspace) fn exchange_checked(
     (from, staged): (&OwnedFd, &OsStr),
     (dir, name): (&OwnedFd, &OsStr),

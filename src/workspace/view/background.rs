@@ -1,5 +1,5 @@
-//! A background command's place in the view: what it sees does not change, and what it did meets what came
-//! meanwhile.
+//! A background command in the view: its own view does not change, and its changes are merged with changes that others
+//! made in the meantime.
 //!
 //! Other calls run at the same time, and the kernel wants what lies below a mounted overlay left alone. So
 //! the layers it sees are copied when it begins: the cost grows with what is pending. When it has ended, each
@@ -137,7 +137,7 @@ struct BackgroundMerge<'a> {
     index: usize,
     frozen: &'a [Layer],
     since: (i64, i64),
-    /// What landed while the command ran, the oldest first.
+    /// What was applied while the command ran, the oldest first.
     journal: &'a [JournalEntry],
     /// `None` drops what cannot be merged.
     suffix: Option<&'a str>,
@@ -314,7 +314,7 @@ impl BackgroundMerge<'_> {
         Ok(ConcurrentChange::Changed(base))
     }
 
-    /// What lay in the workspace before something landed on it.
+    /// The state of the workspace at a path before a change was applied there.
     fn state_before_apply(&self, path: &Path) -> Option<&PathState> {
         let mut changes = self.journal.iter().flat_map(|entry| &entry.changes);
         changes.find(|change| change.path == path).map(|change| &change.before)

@@ -142,8 +142,8 @@ impl BaseIndex {
         DamagedRecord { part: DamagedPart::Pending, path: self.file.clone(), fault }
     }
 
-    /// Names a file in the layers over `roots` that no record speaks of: lines are missing at the end of the file. Walks
-    /// the layers, so it is not for every start.
+    /// Names a file in the layers over `roots` that no record speaks of: lines are missing at the end of the file.
+    /// Walks the layers, so it is not for every start.
     pub(super) fn unrecorded(&self, roots: &[PathBuf]) -> Option<DamagedRecord> {
         let shelf = self.file.parent()?;
         for (n, root) in roots.iter().enumerate() {
@@ -212,8 +212,8 @@ impl BaseIndex {
         by.map(|by| OriginMark { by: Some(by), content: None }).into_iter().collect()
     }
 
-    /// Notes that `origin` changes a path that has a record, and in which `before` is now. When another call changed it
-    /// earlier, `kept` is asked for that content.
+    /// Records that `origin` changes a path that has a record and whose present state is `before`. When another call
+    /// changed the path earlier, `kept` is called to get that content.
     pub(super) fn again(
         &mut self,
         path: &Path,
@@ -229,7 +229,7 @@ impl BaseIndex {
         let mut base = base.clone();
         match base.marks.last_mut() {
             Some(last) => last.content = kept(),
-            // It has a record and was not changed: nobody came before.
+            // The path has a record and was not changed: no call changed it before.
             None if *before == base.node => {}
             None => base.marks.push(OriginMark { by: None, content: kept() }),
         }

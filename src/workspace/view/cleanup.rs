@@ -1,4 +1,4 @@
-//! Views that nobody uses any more go, with what their commands left in the home directory's layer.
+//! Removes unused views, with what their commands left in the home directory's layer.
 
 use super::View;
 use super::layer::remove_dir_all;
@@ -48,7 +48,7 @@ fn idle(dir: &Path, single: bool) -> bool {
     if super::keeps_pending(dir) || pending.iter().any(|name| may_exist(&dir.join(name))) {
         return false;
     }
-    // What is thrown away when a turn ends has nobody left who could see it: a single command has but one turn.
+    // What is discarded when a turn ends is visible to nobody afterwards: a single command has only one turn.
     if !single && may_exist(&dir.join("scratch/base.jsonl")) {
         return false;
     }

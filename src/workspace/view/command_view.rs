@@ -26,13 +26,13 @@ pub struct CommandView {
     homes: usize,
     dir: CommandDir,
     pub(super) shelf: LayerKind,
-    /// The home directory's part, kept apart from what can be applied.
+    /// The home directory's part, separate from what can be applied.
     pub(super) home: Option<(View, Box<CommandView>)>,
     pub(super) since: (i64, i64),
     by: Option<Arc<ChangeOrigin>>,
     /// What a background command sees: others run at the same time.
     pub(super) frozen: Option<LayerSnapshot>,
-    /// Commands in the foreground keep others from beginning.
+    /// Commands in the foreground prevent others from starting.
     _gate: Option<OwnedMutexGuard<()>>,
 }
 
@@ -58,8 +58,8 @@ impl CommandView {
 }
 
 impl View {
-    /// Makes room for one command whose effects go to `shelf`, after the one before it has ended. `home` gets a layer
-    /// of its own, kept as long as this view and never applied.
+    /// Prepares a layer for one command whose effects go to `shelf`, after the command before it has ended. `home` gets
+    /// a layer of its own, which exists as long as this view and is never applied.
     pub async fn begin(&self, shelf: LayerKind, home: Option<&Path>) -> io::Result<CommandView> {
         self.begin_in(shelf, home, ViewSharing::Nobody).await
     }
@@ -70,7 +70,7 @@ impl View {
         self.begin_in(shelf, home, ViewSharing::Others).await
     }
 
-    /// No command begins, and none that has ended puts its effects here, as long as this is held.
+    /// While the guard exists, no command starts, and no command that has ended puts its effects here.
     pub async fn lock_commands(&self) -> OwnedMutexGuard<()> {
         self.0.gate.clone().lock_owned().await
     }
@@ -144,7 +144,7 @@ impl View {
         Ok(CommandEffects { home, ..folded.map_err(|e| self.collect_failed(&mut command, e))? })
     }
 
-    /// What a command did could not be read, or not all of it: its layer stays, and the turn tells the person.
+    /// What a command did could not be read, or only in part: its layer stays, and the turn reports it to the person.
     pub(super) fn collect_failed(&self, command: &mut CommandView, error: io::Error) -> io::Error {
         let aside = match command.dir.keep() {
             Ok(path) => format!("the rest of it is in `{}`", path.display()),

@@ -70,7 +70,7 @@ pub enum DiscardBackup {
 }
 
 impl View {
-    /// Throws away what was chosen, all of each path, so that it can be brought back.
+    /// Discards what was chosen, all of each path, in a form that can be restored.
     pub fn set_aside(&self, choice: &ChangeSelection) -> io::Result<DiscardBackup> {
         if self.is_empty(LayerKind::Pending) {
             return Ok(DiscardBackup::Kept);
@@ -139,7 +139,7 @@ impl View {
         }
     }
 
-    /// The discard that is brought back first. Fails where a record cannot be read: that one may be the last.
+    /// The discard that is restored first. Fails where a record cannot be read: that record may be the last.
     pub fn last_discard(&self) -> Result<Option<DiscardRecord>, DamagedRecord> {
         Ok(self.kept_discards()?.pop())
     }
@@ -232,7 +232,7 @@ fn discard_dirs(view: &Path) -> Result<Vec<(u64, PathBuf)>, DamagedRecord> {
     Ok(found)
 }
 
-/// What a discard says about itself; `None` when another process has just removed it.
+/// The record of a discard; `None` when another process has just removed it.
 fn record_of(dir: &Path) -> Result<Option<DiscardRecord>, DamagedRecord> {
     let path = dir.join("discard.json");
     let damaged = |fault| DamagedRecord { part: DamagedPart::Discards, path: path.clone(), fault };
@@ -243,8 +243,7 @@ fn record_of(dir: &Path) -> Result<Option<DiscardRecord>, DamagedRecord> {
     }
 }
 
-/// What is wrong with the discards of the view that is kept in `view`. Reads what they say about themselves, not what
-/// they changed.
+/// The damage of the discards of the view that is stored in `view`. Reads their records, not what they changed.
 pub fn discard_damage_at_start(view: &Path) -> Vec<DamagedRecord> {
     match discard_dirs(view) {
         Err(damage) => vec![damage],
@@ -252,8 +251,8 @@ pub fn discard_damage_at_start(view: &Path) -> Vec<DamagedRecord> {
     }
 }
 
-/// The stored contents that pending changes and discards of the view that is kept in `view` start from or that calls left;
-/// and the damage of discards, which may need others. [`super::pending_damage`] has that of pending changes.
+/// The stored contents that pending changes and discards of the view in `view` start from or that calls left, and the
+/// damage of discards, which may need others. [`super::pending_damage`] has the damage of pending changes.
 pub fn contents_needed(view: &Path) -> (Vec<Hash>, Vec<DamagedRecord>) {
     let (mut needed, mut damage) = (Vec::new(), Vec::new());
     let discards = discard_dirs(view).unwrap_or_else(|unread| {

@@ -17,7 +17,7 @@ const LARGEST_REF: u64 = 1 << 20;
 /// How deep refs and submodules are nested.
 const DEEPEST: usize = 64;
 
-/// Files that say where a repository, one of its submodules or one of its linked worktrees is.
+/// Files that record the state of a repository, of its submodules or of its linked worktrees.
 const STATE: [&str; 7] =
     ["HEAD", "index", "packed-refs", "shallow", "logs/refs/stash", "ORIG_HEAD", "MERGE_HEAD"];
 /// Those that git also writes when nothing moved, or that come and go.
@@ -201,8 +201,8 @@ fn read_state(path: &Path) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > most { Err(over(path, format!("larger than {most} bytes"))) } else { Ok(bytes) }
 }
 
-/// What a state file says, apart from what git notes in it for its own speed: `git status` rewrites the index
-/// with other times and says nothing new by it.
+/// The meaning of a state file, without what git notes in it for its own speed: `git status` rewrites the index with
+/// other times and the same meaning.
 pub(super) fn meaning(path: &Path, bytes: &[u8]) -> blake3::Hash {
     let index = path.file_name().is_some_and(|name| name == "index");
     index.then(|| entries_of(bytes)).flatten().unwrap_or_else(|| blake3::hash(bytes))
@@ -263,7 +263,7 @@ fn number(bytes: &[u8], at: &mut usize) -> Option<usize> {
 }
 
 impl super::View {
-    /// True when a repository's state file says what `known` said, whatever else git wrote into it.
+    /// True when a repository's state file has the same meaning as `known`, whatever else git wrote into it.
     pub(super) fn says_the_same(
         &self,
         known: &crate::workspace::files::path_state::PathState,

@@ -14,11 +14,11 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub(super) const OPAQUE: &str = "user.overlay.opaque";
-/// The mode that a directory of a layer has in the view, in octal digits, where its owner could not list or enter one of
-/// that mode. No command sees or sets it: the kernel keeps this prefix to itself.
+/// The mode that a directory of a layer has in the view, in octal digits, where its owner could not list or enter one
+/// of that mode. No command sees or sets it: the kernel keeps this prefix to itself.
 const OWN_MODE: &str = "user.overlay.placet.mode";
 
-/// What a layer says about a path.
+/// The entry of a layer for a path.
 #[derive(Debug)]
 pub(super) enum LayerLookup {
     /// Nothing: look below.
@@ -34,7 +34,7 @@ pub(super) enum LayerLookup {
 #[derive(Debug)]
 pub(super) struct Layer {
     dir: PathBuf,
-    /// Nothing was ever put here: every question is answered without a look.
+    /// The layer is empty and always was: every question is answered without a look at the disk.
     blank: AtomicBool,
 }
 
@@ -60,8 +60,7 @@ impl Layer {
             crate::private::make_dir(&self.dir)?;
             if let Ok(model) = crate::workspace::files::open::dir_at(like).map(File::from) {
                 let stat = rustix::fs::fstat(&model)?;
-                // An owner that cannot be given does not matter: this directory only stands in for the real
-                // one.
+                // An owner that cannot be given does not matter: this directory only represents the real directory.
                 let _ = FileAttrs::of(&model, &stat).apply_to_layer(&File::open(&self.dir)?);
             }
         }
@@ -78,7 +77,7 @@ impl Layer {
         self.root(like)
     }
 
-    /// The directory was put in place by somebody else.
+    /// Another part of the program put the directory in place.
     pub(super) fn recheck(&self) {
         let blank = Layer::at(self.dir.clone()).is_blank();
         self.blank.store(blank, Ordering::Release);
@@ -141,8 +140,8 @@ impl Layer {
                     rustix::fs::mkdirat(&at, name, Mode::from_raw_mode(0o755))?;
                     let made = File::from(rustix::fs::openat(&at, name, dir_flags(), Mode::empty())?);
                     if let Some(attrs) = like(&path) {
-                        // A group that is not ours cannot be given; the directory stands in for the real one all
-                        // the same.
+                        // A group that the user is not in cannot be given; the directory represents the real directory
+                        // all the same.
                         if attrs.apply_to_layer(&made).is_err() {
                             rustix::fs::fchmod(&made, Mode::from_raw_mode(attrs.mode | 0o700))?;
                         }
@@ -333,7 +332,8 @@ pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
     Ok(FileAttrs::of(&old, &rustix::fs::fstat(&old)?).give_keeping_marks(&new)?)
 }
 
-/// Opens a directory of a command's layer and makes it and all below it readable, whatever modes the command left there.
+/// Opens a directory of a command's layer and makes it and all below it readable, whatever modes the command left
+/// there.
 pub(super) fn open_readable(path: &Path) -> io::Result<OwnedFd> {
     let dir = crate::workspace::files::path_state::dir_anyway(path)?;
     make_tree_readable(&dir)?;

@@ -1,4 +1,5 @@
-//! Which directories a view is laid over, as a file in the view: without it nobody knows whose changes these are.
+//! Which directories a view is laid over, as a file in the view: without it, placet does not know whose changes these
+//! are.
 
 use super::base::BaseIndex;
 pub(super) use super::may_exist::may_exist;

@@ -23,10 +23,10 @@ pub type ChangeSelection = BTreeMap<PathBuf, SelectedPart>;
 #[expect(clippy::large_enum_variant, reason = "one is made for each apply, and nearly always the large one")]
 pub enum ApplyOutcome {
     Landed(JournalEntry),
-    /// Nothing was chosen that was still pending.
+    /// No chosen change was still pending.
     Nothing,
-    /// The person changed files meanwhile; nothing landed. `merged` ones are pending in their merged form and want
-    /// looking at again; `conflicts` could not be merged.
+    /// The person changed files in the meantime, and nothing was applied. `merged` files are pending in their merged
+    /// form and need another look; `conflicts` could not be merged.
     Changed {
         merged: Vec<PathBuf>,
         conflicts: Vec<PathBuf>,

@@ -63,7 +63,7 @@ impl View {
         Ok(WriteOutcome { hash: blake3::hash(bytes), in_place, held: false })
     }
 
-    /// What one file of a batch adds to the steps of its landing: the file, and the directories it needs.
+    /// What one file of a batch adds to the steps of its apply: the file, and the directories it needs.
     pub(super) fn file_apply_steps(
         &self,
         path: &Path,
@@ -96,7 +96,7 @@ impl View {
         Ok(())
     }
 
-    /// Lands the steps as one transaction; `path` is what an error without a path of its own is about.
+    /// Applies the steps as one transaction; `path` is named by an error that has no path of its own.
     pub(super) fn apply_transaction(
         &self,
         path: &Path,

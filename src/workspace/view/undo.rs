@@ -217,7 +217,7 @@ impl View {
         kind: &TransactionKind,
     ) -> io::Result<BTreeMap<PathBuf, AppliedChange>> {
         let TransactionKind::Redo { of, .. } = kind else { return Ok(changes) };
-        // Without the entry nobody knows which objects the refs need.
+        // Without the entry, placet does not know which objects the refs need.
         let done = of.iter().filter_map(|id| self.journal().entry(*id).transpose());
         let done: Vec<JournalEntry> = done.collect::<Result<_, _>>().map_err(io::Error::other)?;
         let repositories = self.repositories_of_steps(
@@ -382,8 +382,8 @@ impl View {
     }
 }
 
-/// True when every file below `dir` is one of `ours`. Gives up, and says no, after very many. Fails with the directory that
-/// cannot be read.
+/// True when every file below `dir` is one of `ours`. Gives up, and says no, after very many. Fails with the directory
+/// that cannot be read.
 fn holds_only(dir: &Path, ours: &dyn Fn(&Path) -> bool) -> Result<bool, (PathBuf, io::Error)> {
     const MOST: usize = 500_000;
     let (mut todo, mut seen) = (vec![dir.to_path_buf()], 0);

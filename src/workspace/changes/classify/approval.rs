@@ -57,7 +57,7 @@ impl ChangeApproval {
         self
     }
 
-    /// The person saw these losses, and typed the word that stands for them.
+    /// The person saw these losses, and typed the word that approves them.
     #[must_use]
     pub fn seen(mut self, losses: &[LargeLoss]) -> ChangeApproval {
         for loss in losses {
@@ -119,14 +119,15 @@ pub struct PermittedChanges {
     pub choice: ChangeSelection,
     /// Paths that run later.
     pub waiting: Vec<PathBuf>,
-    /// Losses that nobody approved: all that goes with them stays.
+    /// Losses that are not approved: every change that belongs to them stays pending.
     pub losses: Vec<LargeLoss>,
     /// Repositories that stay because files of their work trees belong to such a loss.
     pub repositories: Vec<PathBuf>,
 }
 
 impl ChangeClasses {
-    /// What runs later and needs an approval of its own: a directory that goes stands for all that goes with it.
+    /// Changes that run later and need an approval of their own. The removal of a directory represents the removal of
+    /// everything in it.
     pub fn to_approve<'a>(&'a self, set: &ChangeSet) -> Vec<(&'a Path, &'a Runner)> {
         let stands_for = |path: &Path| {
             let goes = |dir: &Path| set.get(dir).is_some_and(|c| !c.after.is_directory());
@@ -136,8 +137,8 @@ impl ChangeClasses {
         self.runs_later().filter(|(path, _)| !(gone(path) && stands_for(path))).collect()
     }
 
-    /// What an approval of exactly `path` speaks of: the change there, or all that belongs to the loss of that repository
-    /// or root.
+    /// What an approval of exactly `path` speaks of: the change there, or all that belongs to the loss of that
+    /// repository or root.
     pub fn goes_with(&self, set: &ChangeSet, path: &Path) -> BTreeSet<PathBuf> {
         let mut all: BTreeSet<PathBuf> = set.get(path).map(|c| c.path.clone()).into_iter().collect();
         let at = |loss: &&LargeLoss| match loss {
@@ -212,8 +213,8 @@ impl ChangeClasses {
         if !losses.is_empty() {
             let part = set.part(|c| left.contains_key(&c.path));
             let mut staying = loss::paths_of(&part, &losses, &|path| !approval.accounts_for(path));
-            // A repository is applied as a whole, so it stays as a whole. It also stays with the files of its work tree:
-            // after a checkout that deletes files, the new HEAD without the deletions shows files as untracked.
+            // A repository is applied as a whole, so it stays as a whole. It also stays with the files of its work
+            // tree: after a checkout that deletes files, the new HEAD without the deletions shows files as untracked.
             let around = part.repositories_around(&staying);
             let partly =
                 |r: &&Path| part.changes_of(&BTreeSet::from([*r])).any(|path| !staying.contains(path));

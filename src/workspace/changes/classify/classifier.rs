@@ -44,7 +44,8 @@ impl<'a> ChangeClassifier<'a> {
         }
         let plain = |node: &PathState| node.is_directory() || node.is_absent();
         if plain(&change.before) && plain(&change.after) {
-            // A directory by itself runs nothing. One that goes takes what runs with it, and stands for all of it.
+            // A directory by itself runs nothing. The removal of a directory also removes what runs in it, and
+            // represents all of these changes.
             let class = if change.after.is_absent() { self.of_deleted(&change.path) } else { None };
             return class.unwrap_or(ChangeClass::Ordinary);
         }

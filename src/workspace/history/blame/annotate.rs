@@ -8,7 +8,7 @@ use similar::{Algorithm, DiffTag};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long one comparison may take before it settles for a coarser answer.
+/// How long one comparison may take before it returns a coarser answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// A content, each of whose lines bears a mark.

@@ -1,7 +1,8 @@
 //! A file's past: the transactions that changed it, under whatever names it had then.
 //!
-//! It is looked for backwards. Where a transaction made the file and took another one away that had a content this one
-//! had on its way, the file was moved, and its past goes on under the other name. A copy has no past of its own.
+//! The search goes backwards. A file was moved when a transaction created it and deleted another file that had, at some
+//! point, the same content; the search then continues under the name of that other file. A copy has no history of its
+//! own.
 
 use crate::workspace::Hash;
 use crate::workspace::changes::change_set::ChangeSet;

@@ -1,8 +1,8 @@
 //! What is wrong with a journal: entries that cannot be read, and numbers without an entry.
 //!
-//! Numbers are given out once, from 1. So a number without a file was lost, unless a `.gone` file says that placet removed
-//! it. The file `pruned` holds the number up to which pruning removed everything, and `last` the newest number, so that the
-//! loss of the oldest and of the newest is seen too.
+//! Numbers are given out once, from 1. So a number without a file was lost, unless a `.gone` file says that placet
+//! removed it. The file `pruned` holds the number up to which pruning removed everything, and `last` the newest number,
+//! so that the loss of the oldest and of the newest is seen too.
 
 use super::super::damage::{DamageKind, DamagedPart, DamagedRecord, read_record};
 use super::Journal;
@@ -74,14 +74,15 @@ impl Journal {
         found
     }
 
-    /// Damage that undo and redo must not reach past: anything of transactions newer than `id`, or of the whole journal.
+    /// Damage that undo and redo must not reach past: anything of transactions newer than `id`, or of the whole
+    /// journal.
     pub fn damage_after(&self, id: u64) -> Vec<DamagedRecord> {
         let mut all = self.damage();
         all.retain(|damage| number(damage.part).is_none_or(|(_, last)| last > id));
         all
     }
 
-    /// Why it cannot be read at all, so that nobody knows what is in it.
+    /// Why the journal cannot be read at all, so that its entries are not known.
     pub fn unlisted(&self) -> Option<DamagedRecord> {
         self.names().err()
     }
