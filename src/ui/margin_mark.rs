@@ -1,7 +1,8 @@
-//! The mark in the margin: each block of lines that placet itself says begins with it, and nothing else can.
+//! The mark in the margin: each block of placet's own lines begins with the mark, and nothing else can.
 //!
-//! The renderer of others' text writes the mark out wherever it comes ([`crate::text::visible`]). What only looks like it
-//! is written out at the beginning of a row: of a line there, and here of the rows into which a terminal wraps a line.
+//! The renderer of others' text writes the mark out wherever it comes ([`crate::text::visible`]). What only looks like
+//! it is written out at the beginning of a row: of a line there, and here of the rows into which a terminal wraps a
+//! line.
 
 use super::prose::{self, ProseIndent, ProseWidth};
 use super::term;

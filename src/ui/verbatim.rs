@@ -1,5 +1,5 @@
-//! Untrusted text as styled lines where it is approved: nothing is dropped, nothing is cut, and rows are cut at the
-//! margin and nowhere else, so that also blanks between words can be counted.
+//! Untrusted text as styled lines where the person approves it: nothing is dropped or cut off, and lines are broken at
+//! the margin and nowhere else. The person can therefore count blanks between words.
 //!
 //! A row that continues a line begins with `↪`, which no text can have ([`crate::text::visible`]).
 
@@ -68,8 +68,8 @@ fn content(
     out
 }
 
-/// A patch or diff, line by line. Changed lines are exact, and what differs only in blanks or in letters that look alike
-/// is marked.
+/// A patch or diff, line by line. Changed lines are exact, and what differs only in blanks or in letters that look
+/// alike is marked.
 pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
     let body = patch.strip_suffix(b"\n").unwrap_or(patch);
     if body.is_empty() {

@@ -1,5 +1,5 @@
-//! What the review shows is what would land: two changes that differ in any byte are drawn differently when read to the
-//! end, a line of any length is shown whole, and what was not on the screen is named.
+//! The review shows exactly what would be applied: two changes that differ in any byte are drawn differently when read
+//! to the end, a line of any length is shown whole, and what was not on the screen is named.
 
 use super::action::TABLE;
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines};

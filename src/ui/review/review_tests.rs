@@ -302,7 +302,7 @@ fn only_the_summarys_own_keys_apply_and_a_second_enter_does_not() {
     let mut desk = ReviewHarness::new(80, 30);
     desk.press("r<Enter>s");
     assert_eq!(desk.effects.last(), Some(&ReviewEffect::Apply { tell: true }));
-    // With nothing to tell there is nothing to send.
+    // With nothing to report, nothing is sent.
     let mut desk = ReviewHarness::new(80, 30);
     desk.press("a<Enter>s");
     assert_eq!(desk.effects, [ReviewEffect::Remember]);

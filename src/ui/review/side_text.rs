@@ -1,7 +1,7 @@
-//! One side of a change as lines: its bytes, which land as they are, and its text, which is what a person sees.
+//! One side of a change as lines: its bytes, which are applied unchanged, and its text, which the person sees.
 //!
-//! Lines end with `\n` and belong together by number on both sides of that: line 7 of the text is line 7 of the bytes.
-//! A content whose encoding puts more than one byte into a line feed is none of these; it is decided as a whole.
+//! Lines end with `\n`, and have the same numbers in text and bytes: line 7 of the text is line 7 of the bytes. A
+//! content whose encoding uses more than one byte for a line feed has no lines here; it is decided as a whole.
 
 use crate::text::{DetectedEncoding, TextEncoding};
 use serde::{Deserialize, Serialize};

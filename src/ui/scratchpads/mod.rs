@@ -1,7 +1,7 @@
 //! The scratchpads of a conversation on a screen of their own: looked at, compared, and chosen for something.
 //!
-//! The screen decides nothing: what a key asks for is a [`ScratchpadRequest`], which the caller grants, and then opens the screen again.
-//! So it needs no store and no workspace.
+//! The screen decides nothing: what a key asks for is a [`ScratchpadRequest`]. The caller does it, and then opens the
+//! screen again. The screen therefore needs no store and no workspace.
 
 mod draw;
 mod line_ui;
@@ -128,7 +128,7 @@ impl ScratchpadBrowser {
         }
     }
 
-    /// What was asked for when it closed; nothing when the person is done with it.
+    /// The request with which the screen closed; `None` when the person is done.
     pub fn take_wish(&mut self) -> Option<ScratchpadRequest> {
         self.wish.take()
     }

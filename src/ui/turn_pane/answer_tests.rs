@@ -216,7 +216,7 @@ fn a_terminal_that_is_gone_answers_nothing() {
     assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
 }
 
-/// A difference has a cap. What is behind the cap nobody saw, also when every row was on the screen.
+/// A difference has a cap. What is beyond the cap was not seen, also when every row was on the screen.
 #[test]
 fn a_difference_that_was_cut_is_allowed_only_by_a_second_press() {
     for left_out in [0, 3] {

@@ -19,8 +19,8 @@ pub struct TransactionLabel {
 }
 
 impl TransactionLabel {
-    /// The name of the turn that begins with the message `index` of a conversation, which went back `branches` times
-    /// before: another turn may have stood at that place.
+    /// The name of the turn that begins with the message `index` of a conversation that was rewound `branches` times
+    /// before: another turn may have been at that place.
     pub fn turn_of(conversation: &str, index: usize, branches: u32) -> String {
         match branches {
             0 => format!("{conversation}#{index}"),
