@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A word that is shorter is found everywhere, and hides nothing by being hidden.
+/// A shorter value occurs in many texts, and hiding it would protect nothing.
 pub(super) const SHORTEST: usize = 4;
 
 /// So much of the beginning of a key is more than the `sk-` of its vendor.

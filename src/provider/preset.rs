@@ -1,5 +1,5 @@
-//! Servers that need no configuration but a name: where they are, what they speak, where their key is looked for. The
-//! table is `presets.toml`; nothing about any one server is in the code.
+//! Servers that need no configuration but a name: where they are, their wire format, where their key is read from. The
+//! table is `presets.toml`; the code has no data about any single server.
 
 use super::wire::{AnthropicFormat, GeminiFormat, OpenAiChatFormat, OpenAiResponsesFormat};
 use super::{AuthScheme, Endpoint, ServerQuirks, WireFormat};
@@ -60,7 +60,7 @@ pub enum ApiKeyRequirement {
     Welcome,
 }
 
-/// Whose machine it is.
+/// Who runs the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerLocation {
@@ -96,7 +96,7 @@ pub struct ProviderPreset {
     pub key: ApiKeyRequirement,
     /// The model used where none is named; without one the person must name it.
     pub default_model: Option<String>,
-    /// Another provider whose catalog entries hold for this one.
+    /// Another provider whose catalog entries apply to this one.
     pub catalog: Option<String>,
     #[serde(default)]
     pub place: ServerLocation,

@@ -1,4 +1,5 @@
-//! What the offline provider says. Every word is about what really happened; nothing pretends to be thought.
+//! The texts of the offline provider. Every text is about what really happened; none pretends to be the thought of a
+//! model.
 
 use super::grammar::OfflineGrammarRow;
 use crate::conversation::{CallOutcome, CallResult, Part, ToolCall};
