@@ -1,4 +1,4 @@
-//! A session open in this process: the only one that may add to it.
+//! A session that is open in this process: only this process may append to it.
 
 use super::record::{SessionRecord, SessionStateKey};
 use super::scratchpad::Scratchpads;
@@ -12,7 +12,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Holds a lock for as long as it lives; the lock goes with the process, however that ends.
+/// Holds a lock as long as it exists; the lock ends with the process, however the process ends.
 pub struct OpenSession {
     store: SessionStore,
     id: SessionId,
@@ -34,7 +34,7 @@ impl SessionStore {
         OpenSession::new(self.clone(), id)
     }
 
-    /// Opens an existing session here, or says where it is open.
+    /// Opens an existing session here, or fails with the process in which it is open.
     pub fn resume(&self, id: &SessionId) -> Result<OpenSession, SessionError> {
         OpenSession::new(self.clone(), id.clone())
     }
@@ -69,7 +69,7 @@ impl OpenSession {
     pub fn append_all(&mut self, mut records: Vec<SessionRecord>) -> Result<(), SessionError> {
         for record in &mut records {
             let SessionRecord::Message { message } = record else { continue };
-            // One whose bytes are gone must not stand as empty where they may come back.
+            // A picture whose bytes are gone must not be stored as empty where the bytes may come back.
             for image in message.pictures_mut().filter(|image| !image.bytes.is_empty()) {
                 // Before the entry: no entry may name bytes that are not there.
                 blob::put(self.store.dir(), &image.hash, &image.bytes)?;
@@ -92,7 +92,7 @@ impl OpenSession {
         if records.iter().any(|record| matches!(record, SessionRecord::SummedUp { .. }))
             && let Err(e) = self.store.find_place(&self.id)
         {
-            // Without it the whole is read when the session is taken up again, which only takes longer.
+            // Without the position, a resume reads the whole session, which only takes longer.
             tracing::warn!("the position of a session was not saved: {e}");
         }
         Ok(())
@@ -115,7 +115,7 @@ impl OpenSession {
         self.store.scratchpads(&self.id)
     }
 
-    /// Gives the lock back and removes its file: for a session that no longer exists.
+    /// Releases the lock and removes its file: for a session that no longer exists.
     pub(super) fn forget(self) {
         drop(fs::remove_file(&self.lock_path));
     }
@@ -171,7 +171,7 @@ fn add(
         SessionRecord::Cost { provider, model, usage, picos } => {
             costs::add(tx, id.as_str(), (provider, model), usage, *picos)?;
         }
-        // The whole message supersedes what was kept of its beginning.
+        // The whole message replaces its stored beginning.
         SessionRecord::Message { .. } => {
             tx.prepare_cached("DELETE FROM state WHERE session = ?1 AND key = ?2")?
                 .execute(params![id.as_str(), SessionStateKey::Partial.key()])?;
@@ -186,7 +186,7 @@ fn hold(store: &SessionStore, id: &SessionId) -> Result<(File, PathBuf), Session
     let path = dir.join(id.as_str());
     let fail = |source| SessionError::Directory { path: path.clone(), source };
     fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir).map_err(fail)?;
-    // Not truncated before the lock is held: the file names the process that holds it.
+    // Not truncated before the lock is held: the file names the process that has the lock.
     let mut options = fs::OpenOptions::new();
     let mut lock =
         options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path).map_err(fail)?;
@@ -206,14 +206,14 @@ fn hold(store: &SessionStore, id: &SessionId) -> Result<(File, PathBuf), Session
     Ok((lock, path))
 }
 
-/// The most of one message that is indexed; saving a message must not take seconds because somebody pasted a log.
+/// The most of one message that is indexed; saving a message must not take seconds because of a pasted log.
 const INDEXED: usize = 1 << 20;
 
-/// The text of a message that search looks through: what was said, and what calls gave back.
+/// The text of a message that search covers: what the person and the model wrote, and what calls returned.
 fn searchable(message: &Message) -> String {
     let mut text = match message {
         Message::User { parts } => {
-            // What placet sent the model was not said by anybody.
+            // placet's own notes to the model were written by neither the person nor the model.
             text_of(parts)
         }
         Message::Assistant(answer) => {

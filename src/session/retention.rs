@@ -6,7 +6,7 @@ use super::SessionError;
 use super::store::{SessionRow, SessionStore, now};
 use std::time::Duration;
 
-/// How much is stored. Nothing set keeps everything.
+/// How much is stored. Without a limit everything is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RetentionPolicy {
     pub age: Option<Duration>,
