@@ -1,4 +1,4 @@
-//! One turn without a screen: the answer goes to one writer, everything else to another, and nobody is asked.
+//! One turn without a screen: the answer goes to one writer, everything else to another, and no question is asked.
 
 use super::changes::ChangeReport;
 pub use super::text_output::NoticeAudience;
@@ -44,7 +44,8 @@ impl HeadlessTurn {
     }
 }
 
-/// Runs a turn. `out` gets the answer, `side` the rest; each event is flushed. The end is written by [`HeadlessTurn::end`].
+/// Runs a turn. `out` gets the answer, `side` the rest; each event is flushed. The end is written by
+/// [`HeadlessTurn::end`].
 pub async fn run(
     agent: &mut Agent,
     start: TurnStart,
@@ -73,7 +74,7 @@ pub async fn run(
             if output.is_ok() {
                 output = voice.write_event(&event, out, side);
                 if output.is_err() {
-                    // Nobody reads the answer any more: stop paying for it.
+                    // The reader of the answer is gone: stop paying for it.
                     stop.cancel();
                 }
             }

@@ -62,7 +62,7 @@ impl TurnChanges {
         TurnChanges { set, classes }
     }
 
-    /// All changes of the turn, now that it is settled: what was applied, then what is pending.
+    /// All changes of the turn, after its apply question: what was applied, then what is pending.
     pub fn reports(&self, view: &View) -> Vec<ChangeReport> {
         let applied = view.applied_in(&view.turn().label.turn);
         let by_name = view.classify(&applied);
