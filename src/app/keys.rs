@@ -13,7 +13,7 @@ pub(super) fn first_in_environment() -> Option<String> {
     ProviderPreset::all().iter().find(|p| from_environment(&p.key_variable).is_some()).map(|p| p.name.clone())
 }
 
-/// The same of the keys that were stored with `config init --key`. A file that cannot be used names nobody.
+/// The same for the keys that were stored with `config init --key`. A file that cannot be used gives no provider.
 pub(super) fn first_in_file(path: &Path) -> Option<String> {
     let has = |name: &str| matches!(from_file(path, name), Ok(Some(_)));
     ProviderPreset::all().iter().find(|p| has(&p.name)).map(|p| p.name.clone())

@@ -95,8 +95,8 @@ impl App {
         (found, unread)
     }
 
-    /// Views of this directory in which a discard can be brought back, or in which nobody knows. Fails where the directory
-    /// of views cannot be listed.
+    /// Views of this directory in which a discard can be restored, or whose discards are not known. Fails where the
+    /// directory of views cannot be listed.
     pub fn discarded(&self) -> Result<Vec<View>, DamagedRecord> {
         let dir = self.places("x").view;
         let (views, unread) = views_in(&[dir.parent().unwrap_or(&dir).to_path_buf()]);
@@ -208,7 +208,7 @@ impl App {
         let snapshot = settings.backend == BackendSetting::Snapshot;
         CommandSandbox {
             backend: Box::new(move || {
-                // Before the first command, once: what nobody needs any more goes.
+                // Once, before the first command: removes what no view needs any more.
                 static SWEPT: std::sync::Once = std::sync::Once::new();
                 SWEPT.call_once(|| sweep.prune());
                 let probe = tried(&view, &supervisor);
@@ -296,7 +296,7 @@ fn is_locked(path: &Path) -> bool {
     std::fs::File::open(path).is_ok_and(|lock| rustix::fs::flock(&lock, how).is_err())
 }
 
-/// A directory of ours below one that all users share: nobody else may have made it.
+/// A directory of placet's own below one that all users share: no other user may have made it.
 fn private(shared: &Path) -> PathBuf {
     let uid = rustix::process::geteuid().as_raw();
     let dir = shared.join(format!("placet-{uid}"));
