@@ -70,7 +70,7 @@ impl SessionWorker {
         task: impl FnOnce(&mut SessionState) -> T + Send + 'static,
     ) -> Result<T, Error> {
         let (reply, answer) = channel();
-        // Nobody waits for the answer if this thread is gone.
+        // The send fails only when the caller is gone and needs no answer.
         self.post(move |state| drop(reply.send(task(state))))?;
         answer.recv().map_err(|_| Error::Ended)
     }
