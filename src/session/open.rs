@@ -213,7 +213,8 @@ const INDEXED: usize = 1 << 20;
 fn searchable(message: &Message) -> String {
     let mut text = match message {
         Message::User { parts } => {
-            // placet's own notes to the model were written by neither the person nor the model.
+            // Only texts: placet's own notes to the model are left out, because neither the person nor the model wrote
+            // them.
             text_of(parts)
         }
         Message::Assistant(answer) => {
