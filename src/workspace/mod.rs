@@ -168,7 +168,7 @@ impl Workspace {
         self.0.home.as_deref()
     }
 
-    /// Where what is at a canonical path lies on disk, if the view has anything there.
+    /// The path on disk of the file at a canonical path, if the view has a file there.
     fn real(&self, path: &Path) -> std::io::Result<Option<PathBuf>> {
         match &self.1 {
             Some(view) => view.real(path),
@@ -299,7 +299,7 @@ impl Workspace {
         self.0.protected.get().cloned().unwrap_or_default()
     }
 
-    /// Where a path of a call lies, other ways to the same file included.
+    /// The location of a path of a call, other ways to the same file included.
     fn place_of_call(&self, path: &Path) -> AccessLocation {
         match self.place_of(path) {
             AccessLocation::Inside
@@ -311,7 +311,7 @@ impl Workspace {
         }
     }
 
-    /// Where a canonical path lies, by its names.
+    /// The location of a canonical path, by its names.
     pub fn place_of(&self, path: &Path) -> AccessLocation {
         let protected = self.protected();
         let inside = || self.0.roots.iter().filter_map(|root| Some((root, path.strip_prefix(root).ok()?)));
@@ -334,8 +334,8 @@ impl Workspace {
         self.1.as_ref().is_some_and(|view| view.in_repository(path))
     }
 
-    /// The path as the screen and the model name it: relative to the working directory where it lies below it. Two
-    /// different paths have different names, also where they are not UTF-8.
+    /// The path as the screen and the model name it: relative to the working directory if it is below it. Two different
+    /// paths have different names, also where they are not UTF-8.
     pub fn shown(&self, path: &Path) -> String {
         let short = self.shortened(path);
         match short.to_str() {

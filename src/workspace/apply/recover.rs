@@ -1,4 +1,4 @@
-//! After a crash: what was begun is finished, or cleared away where no target had been touched.
+//! After a crash: an apply that had begun is finished, or removed where no target had been touched.
 
 use super::super::view::node_at;
 use super::commit::{CommitAction, acts, copy_over, perform};
@@ -54,7 +54,7 @@ pub fn recover(journal: &Journal, objects: &ObjectStore) -> io::Result<RecoveryR
     locked(journal, objects)
 }
 
-/// The same for who holds the lock.
+/// The same for a caller that has the lock.
 pub(super) fn locked(journal: &Journal, objects: &ObjectStore) -> io::Result<RecoveryReport> {
     let mut recovered = RecoveryReport::default();
     for mut entry in journal.open_entries()? {

@@ -66,7 +66,7 @@ fn back(
             PathState::Link { .. } => Ok(rustix::fs::unlinkat(&*spot.dir, spot.name, AtFlags::empty())?),
             _ => Ok(rustix::fs::renameat_with(&*spot.dir, spot.name, &*spot.anchor, &spot.new, free)?),
         },
-        // Whatever the person wrote since is theirs: it is exchanged back only if it is still ours.
+        // A later change of the person is theirs: the exchange is reverted only if the content is still placet's.
         CommitAction::Exchange => match (change.before.hash(), change.after.hash()) {
             (Some(before), Some(after)) => {
                 exchange_checked((&spot.anchor, &spot.new), (&spot.dir, spot.name), before, after)?;

@@ -48,8 +48,8 @@ pub(super) fn all(
             false => 0,
         };
         match keep_after(objects, step, most) {
-            // Of a new file only its history would suffer: one that nobody may read is applied like any
-            // other.
+            // Without its stored content, a new file loses only its history: an unreadable new file is applied like
+            // any other.
             Err(e) if step.before.is_file() => return Err(fail(e)),
             Err(_) | Ok(()) => {}
         }

@@ -29,7 +29,7 @@ pub(in crate::workspace) struct ApplyStep {
     pub was_twin: Option<PathBuf>,
     /// When the file has several names, all of them change; otherwise this one becomes a file of its own.
     pub keep_names: bool,
-    /// The mode and owner are whatever a new file gets here; those of `after` mean nothing.
+    /// The mode and owner are those that a new file gets here; those of `after` are ignored.
     pub fresh: bool,
     /// The calls that made the change.
     pub history: Vec<OriginStep>,
@@ -41,7 +41,7 @@ pub(in crate::workspace) enum ContentSource {
     Nothing,
     Object(Hash),
     Bytes(Arc<Vec<u8>>),
-    /// A file that may be given another name: it lies in a layer.
+    /// A file in a layer: it may be renamed.
     Layer(PathBuf),
 }
 
@@ -57,7 +57,7 @@ pub(super) fn states_of(entry: &JournalEntry) -> Vec<RepositoryState> {
     all.into_iter().map(|path| RepositoryState { state: state(&path), path }).collect()
 }
 
-/// The names that staged and displaced contents have while a transaction is open: nobody else can know them before.
+/// The names of staged and displaced contents while a transaction is open: no other program can guess them.
 pub(super) fn temp_name(entry: &JournalEntry, index: usize, what: &str) -> std::ffi::OsString {
     match entry.names.as_str() {
         // An earlier version left it open.
@@ -66,7 +66,7 @@ pub(super) fn temp_name(entry: &JournalEntry, index: usize, what: &str) -> std::
     }
 }
 
-/// The directory in which a change's temporary names lie: the nearest one that is there now and stays.
+/// The directory for a change's temporary names: the nearest directory that exists now and stays.
 pub(super) fn anchor(entry: &JournalEntry, index: usize) -> Option<PathBuf> {
     let change = entry.changes.get(index)?;
     let goes = |dir: &Path| {

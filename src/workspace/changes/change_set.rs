@@ -16,7 +16,7 @@ pub struct FileChange {
     pub path: PathBuf,
     pub before: PathState,
     pub after: PathState,
-    /// The new file lies here.
+    /// The path of the new file's content.
     pub content: Option<PathBuf>,
     /// Where it was moved from, if it was: that path is deleted in the same set.
     pub moved_from: Option<PathBuf>,
@@ -104,8 +104,8 @@ impl FileChange {
         Some((as_text(&before)?, as_text(&after)?))
     }
 
-    /// Both contents: of a file that is not there, nothing. `None` when one of them is no file, too large (16 MiB), or
-    /// cannot be read any more.
+    /// Both contents; empty for a missing file. `None` when one of them is not a file, is too large (16 MiB), or cannot
+    /// be read any more.
     pub fn bytes(&self, objects: &ObjectStore) -> Option<(Vec<u8>, Vec<u8>)> {
         const MOST: u64 = 16 << 20;
         if self.before.size() > MOST || self.after.size() > MOST {
@@ -134,7 +134,7 @@ impl FileChange {
         attributes::words(from.unwrap_or(&self.before), &self.after)
     }
 
-    /// Lines added and removed; `None` for what is no text.
+    /// Lines added and removed; `None` for a content that is not text.
     pub fn counts(&self, objects: &ObjectStore) -> Option<(usize, usize)> {
         let (before, after) = self.texts(objects)?;
         Some(LineDiff::new(&before, &after).counts())
@@ -153,7 +153,7 @@ fn as_text(bytes: &[u8]) -> Option<String> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
     pub changes: Vec<FileChange>,
-    /// The repositories that changes lie in.
+    /// The repositories that the changes belong to.
     pub repositories: RepositorySet,
     /// What the set does to each of them.
     pub repository_changes: Vec<RepositoryChange>,
@@ -201,7 +201,7 @@ impl ChangeSet {
         ChangeSet { changes, ..self.clone() }
     }
 
-    /// `paths` with all of each repository that one of them lies in: a ref without its objects is a broken one.
+    /// `paths` with all of each repository that has one of them: a ref without its objects is broken.
     pub(in crate::workspace) fn with_whole_repositories(
         &self,
         mut paths: BTreeSet<PathBuf>,
@@ -213,8 +213,8 @@ impl ChangeSet {
         paths
     }
 
-    /// The repositories in whose work tree one of `paths` may lie. A repository that is no `.git` next to its files may
-    /// have its work tree anywhere.
+    /// The repositories whose work tree may contain one of `paths`. A repository that is not a `.git` directory next to
+    /// its files may have its work tree anywhere.
     pub(in crate::workspace) fn repositories_around(&self, paths: &BTreeSet<&Path>) -> BTreeSet<&Path> {
         let may_have = |repository: &Path| {
             let is_plain = repository.ends_with(".git");

@@ -67,7 +67,7 @@ impl Workspace {
         dirs.iter().map(|dir| dir_at(dir).map_err(|e| e.about(&at.path))).collect()
     }
 
-    /// Where the content of a path lies on disk.
+    /// The path on disk of a path's content.
     fn lies(&self, at: &ResolvedPath) -> Result<std::path::PathBuf, WorkspaceError> {
         let real = self.real(&at.path).map_err(|e| WorkspaceError::from_io(&at.path, e))?;
         real.ok_or_else(|| WorkspaceError::Missing(at.path.clone()))

@@ -1,9 +1,9 @@
 //! Large contents, read by what is in them: `truncate -s 1T f` takes no room, and reading it through takes minutes.
 //!
-//! A content has one hash, however it lies on the disk. Below [`LARGE`] bytes it is BLAKE3 of all of it. From there on
-//! blocks of zeros are left out and their places are hashed instead, so that a hole is never read; a large content
-//! without such a block keeps its plain hash. The two kinds cannot be taken for each other: the second is derived
-//! under a name of its own.
+//! A content has one hash, however it is stored on the disk. Below [`LARGE`] bytes the hash is BLAKE3 of all of it.
+//! From there on, blocks of zeros are left out and their positions are hashed instead: a hole is never read. A large
+//! content without such a block has its plain hash. The two kinds cannot be confused: the second is derived under a
+//! name of its own.
 
 use crate::workspace::Hash;
 use rustix::fs::SeekFrom as Place;
@@ -161,7 +161,7 @@ pub(in crate::workspace) fn read_small(mut file: &File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The same of the regular file at a path without links.
+/// The same for the regular file at a path without links.
 pub(in crate::workspace) fn read_small_at(path: &std::path::Path) -> io::Result<Vec<u8>> {
     read_small(&super::path_state::file_anyway(path)?)
 }

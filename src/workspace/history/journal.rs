@@ -1,9 +1,8 @@
 //! The journal: everything that was ever applied, so that it can be undone.
 //!
-//! One file for each transaction, next to the contents it displaced, all outside the project. An entry is
-//! written before the first file changes (`ID.open.json`) and renamed (`ID.json`) when all of them have; an
-//! open one that nobody holds the lock of was left by a crash, and is finished or rolled back by
-//! [`super::apply::recover`].
+//! One file for each transaction, next to the contents it displaced, all outside the project. An entry is written
+//! before the first file changes (`ID.open.json`) and renamed (`ID.json`) after the last. An open entry whose lock no
+//! process has was left by a crash, and [`super::apply::recover`] completes it or rolls it back.
 
 mod check;
 mod prune;
@@ -35,7 +34,7 @@ pub struct JournalEntry {
     pub label: TransactionLabel,
     pub kind: TransactionKind,
     pub state: TransactionState,
-    /// What the names of its temporary files have in common, which nobody could guess.
+    /// The common part of the names of its temporary files, which no other program can guess.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub names: String,
     pub changes: Vec<AppliedChange>,

@@ -24,7 +24,7 @@ pub struct ChangeOrigin {
     pub turn: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// The call's id; empty for what was no call.
+    /// The call's id; empty for a change without a call.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub call: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]

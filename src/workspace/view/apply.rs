@@ -27,7 +27,7 @@ enum LossPolicy {
 }
 
 impl View {
-    /// What is in a layer set, compared with what lies below it.
+    /// The changes of a layer set, compared with the layers below it.
     pub fn changes(&self, shelf: LayerKind) -> io::Result<ChangeSet> {
         if shelf == LayerKind::Pending {
             if let Some(damage) = self.record_damage() {
@@ -45,7 +45,7 @@ impl View {
             let Some((index, rel)) = self.locate(&base.path) else { continue };
             let stack = self.stack(index, held.depth);
             let backing = stack.backing(&rel)?;
-            // A record of what the workspace had: whatever others made of it since is not pending here.
+            // The layers have nothing here: what others changed in the workspace is not pending.
             if backing == ContentLocation::Plain {
                 continue;
             }
@@ -110,8 +110,8 @@ impl View {
         self.apply_checked(choice, &ChangeApproval::none(), LossPolicy::LookedAt, label)
     }
 
-    /// The same with what a person approved: paths that run later, each by itself, and large losses. Everything else of
-    /// the two is refused.
+    /// The same with the person's approvals: paths that run later, each by itself, and large losses. Other changes of
+    /// these two kinds are refused.
     pub fn apply_approved(
         &self,
         choice: &ChangeSelection,
@@ -143,7 +143,7 @@ impl View {
         }
         let mut steps = Vec::new();
         for change in set.changes.iter().filter(|c| choice.contains_key(&c.path)) {
-            // Whatever lies where a pipe, a socket or a device would come stays, with all that is in it.
+            // A file at the path of a pipe, a socket or a device stays, with everything in it.
             if set.special_at(&change.path).is_none() {
                 let mut step = self.step(change, choice.get(&change.path).unwrap_or(&SelectedPart::Whole))?;
                 // git may have rewritten its index without a change of meaning: such an index is replaced.

@@ -1,12 +1,12 @@
 //! A background command in the view: its own view does not change, and its changes are merged with changes that others
 //! made in the meantime.
 //!
-//! Other calls run at the same time, and the kernel wants what lies below a mounted overlay left alone. So
-//! the layers it sees are copied when it begins: the cost grows with what is pending. When it has ended, each
-//! path of its layer is compared with what lies there now. What only the command changed is folded as always;
-//! a file that others changed as well is merged; what cannot be merged stays as the others left it, and the
-//! command's version is put next to it under a name of its own. Nothing is lost, and nothing is applied: all
-//! of it is pending.
+//! Other calls run at the same time, and the kernel requires that the lower layers of a mounted overlay do not change.
+//! The layers that the command sees are therefore copied when it begins: the cost grows with what is pending. When the
+//! command has ended, each path of its layer is compared with the present state. A file that only the command changed
+//! is folded as always. A file that others changed as well is merged; if it cannot be merged, it stays as the others
+//! left it, and the command's version is stored next to it under another name. Nothing is lost and nothing is applied:
+//! all of it is pending.
 
 use super::collect::CommandEffects;
 use super::command_view::{CommandDir, CommandView};
@@ -30,7 +30,7 @@ use std::sync::atomic::Ordering;
 const MERGEABLE: u64 = 16 << 20;
 
 impl View {
-    /// Copies what lies above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.
+    /// Copies the layers above the workspace to `dir`: from `depth` on, as [`View::stack`] counts.
     pub(super) fn snapshot_layers(&self, depth: usize, dir: CommandDir) -> io::Result<LayerSnapshot> {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         let at = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
@@ -85,7 +85,7 @@ impl View {
         self.drop_scratch()?;
         let frozen = command.frozen.take().ok_or_else(|| io::Error::other("not a background command"))?;
         let own = command.own_mounts().to_vec();
-        // Without it nobody knows what others applied meanwhile.
+        // Without the journal, placet does not know what others applied in the meantime.
         if let Some(damage) = self.journal().unlisted() {
             return Err(damage.into());
         }
@@ -131,7 +131,7 @@ enum ConcurrentChange {
     Changed(Option<Vec<u8>>),
 }
 
-/// One root of a command's layer, met with what lies there now.
+/// One root of a command's layer, merged with the present state.
 struct BackgroundMerge<'a> {
     view: &'a View,
     index: usize,

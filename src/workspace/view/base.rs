@@ -24,7 +24,7 @@ pub(in crate::workspace) struct BaseRecord {
     #[serde(with = "raw_text")]
     pub path: PathBuf,
     pub node: PathState,
-    /// Somebody else changed it while the command ran: what the command started from is not known.
+    /// Another process changed it while the command ran: the state that the command started from is not known.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced: bool,
     /// A hard link to this other path.
@@ -179,7 +179,7 @@ impl BaseIndex {
         self.map.is_empty()
     }
 
-    /// Records what lay at a path, unless that was recorded before.
+    /// Records the state of a path, unless it was recorded before.
     pub(super) fn record(&mut self, base: BaseRecord) {
         if !self.map.contains_key(&base.path) {
             self.set(base);

@@ -29,7 +29,7 @@ impl View {
         self.sweep_orphans(views);
     }
 
-    /// Layers whose view is gone, with the state directory it lay in, say.
+    /// Layers whose view is gone, for example with its state directory.
     fn sweep_orphans(&self, views: &Path) {
         let entries = self.0.places.layers.iter().filter_map(|place| std::fs::read_dir(place).ok());
         for entry in entries.flatten().flatten() {
@@ -42,7 +42,7 @@ impl View {
     }
 }
 
-/// True for a view that holds nothing and that nobody has.
+/// True for a view that is empty and that no process has claimed.
 fn idle(dir: &Path, single: bool) -> bool {
     let pending = ["landing", "pending.new", "pending.old"];
     if super::keeps_pending(dir) || pending.iter().any(|name| may_exist(&dir.join(name))) {

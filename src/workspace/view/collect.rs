@@ -29,7 +29,7 @@ pub struct CommandEffects {
     pub deleted: usize,
     /// Pipes, sockets and devices, which are never applied.
     pub special: Vec<PathBuf>,
-    /// Somebody else changed these while the command ran.
+    /// Other processes changed these while the command ran.
     pub raced: Vec<PathBuf>,
     /// Changed by this command and by others while it ran, and merged.
     pub merged: Vec<PathBuf>,
@@ -203,7 +203,7 @@ impl EffectsCollector<'_> {
                 }
             }
             PathState::Directory { attrs: had } => {
-                // Another directory under the old name: whatever was in the old one is gone.
+                // Another directory under the old name: everything in the old one is gone.
                 self.record_children(rel)?;
                 if *had != attrs {
                     self.record(rel, &before)?;
@@ -230,7 +230,7 @@ impl EffectsCollector<'_> {
         self.directory(rel, &fd)
     }
 
-    /// A directory in this layer; `fresh` hides what lies below it.
+    /// A directory in this layer; `fresh` hides the lower layers.
     fn make(&self, rel: &Path, attrs: &FileAttrs, fresh: bool) -> io::Result<()> {
         let opaque = fresh && self.below().stat(rel)?.is_some();
         let dir = self.layer()?.parent(rel, self.root(), &|path| self.attrs_of(path))?;
@@ -359,7 +359,7 @@ impl EffectsCollector<'_> {
         Ok(())
     }
 
-    /// As [`EffectsCollector::record`] without keeping the content: what is deleted is never merged.
+    /// As [`EffectsCollector::record`] without storing the content: a deleted file is never merged.
     fn record_light(&self, rel: &Path, node: PathState) -> io::Result<()> {
         let path = join(self.root(), rel);
         let mut bases = self.held.bases();

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use tokio::sync::OwnedMutexGuard;
 
-/// What a command is to see. Dropping it without [`View::finish`] throws away what the command did.
+/// What a command sees. Dropping it without [`View::finish`] discards the command's changes.
 #[derive(Debug)]
 pub struct CommandView {
     /// The home directory first, when it has a layer; then one for each root.
@@ -44,7 +44,7 @@ enum ViewSharing {
 }
 
 impl CommandView {
-    /// The same, with the call that runs the command: its effects are that call's doing.
+    /// The same, with the call that runs the command: the effects are attributed to the call.
     #[must_use]
     pub fn made_by(mut self, origin: Option<Arc<ChangeOrigin>>) -> CommandView {
         self.by = origin;
@@ -198,7 +198,8 @@ impl View {
         Ok(effects)
     }
 
-    /// What commands leave in the home directory: seen by later ones, never applied. It must lie outside of it.
+    /// What commands leave in the home directory: later commands see it, and it is never applied. It must be outside of
+    /// the home directory.
     fn home_view(&self, home: &Path, base: &Path) -> View {
         let places = super::ViewPaths {
             view: base.join("home"),

@@ -1,9 +1,9 @@
-//! What was discarded, set aside so that it can be brought back.
+//! Discarded changes, stored so that they can be restored.
 //!
-//! Before paths leave the pending layers they are linked into a layer set of their own, `discarded/N` in the
-//! view's directory; it counts from the moment in which it has its name, so that a crash leaves it whole or
-//! not at all. It goes with the view, or when newer ones need the room: at most [`MOST`] discards and
-//! [`MOST_BYTES`] are stored.
+//! Before paths leave the pending layers, they are linked into a layer set of their own, `discarded/N` in the view's
+//! directory. The set counts from the moment in which it gets its name: a crash leaves it whole or not at all. It is
+//! removed with the view, or when newer discards need the room: at most [`MOST`] discards and [`MOST_BYTES`] are
+//! stored.
 
 use super::super::Hash;
 use super::super::apply::fault;

@@ -1,4 +1,4 @@
-//! What pending changes mean to the repositories that they lie in, and the list of them that a person reads.
+//! What pending changes mean to their repositories, and the list of these meanings for the person.
 
 use super::stack::LayerStack;
 use super::{LayerKind, View};
@@ -33,8 +33,8 @@ impl View {
         self.listed(set, classes, shown).iter().map(ListedChange::line).collect()
     }
 
-    /// What happened to each repository in `set`, which is pending. Reads the repositories, so it is for lists that a person
-    /// is shown, not for every prompt.
+    /// What happened to each repository in `set`, which is pending. Reads the repositories, so it is for lists that a
+    /// person is shown, not for every prompt.
     pub fn git_events(&self, set: &ChangeSet) -> Vec<RepositoryEvents> {
         let (before, after) = (WorkspaceFiles(self), PendingFiles(self));
         let deadline = deadline();
@@ -61,7 +61,7 @@ struct PendingFiles<'a>(&'a View);
 
 impl RepositoryFiles for WorkspaceFiles<'_> {
     fn real(&self, path: &Path) -> Option<PathBuf> {
-        // What a repository names may lie anywhere; only the workspace is read.
+        // A repository may name paths anywhere; only the workspace is read.
         self.0.locate(path).map(|_| path.to_path_buf())
     }
 

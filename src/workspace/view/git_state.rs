@@ -63,7 +63,7 @@ impl RepositoryScan {
         self.modules(&dir.join("modules"), depth + 1)
     }
 
-    /// Submodules lie at their name, which may have slashes.
+    /// Submodules are at their names, which may have slashes.
     fn modules(&mut self, dir: &Path, depth: usize) -> io::Result<()> {
         deep(dir, depth)?;
         for (path, _) in self.entries(dir)?.into_iter().filter(|(_, is_dir)| *is_dir) {
@@ -95,7 +95,7 @@ impl RepositoryScan {
         lock
     }
 
-    /// What is in a directory that is no link, each with whether it is a directory.
+    /// The entries of a directory that is not a link, each with whether it is a directory.
     fn entries(&mut self, dir: &Path) -> io::Result<Vec<(PathBuf, bool)>> {
         if !std::fs::symlink_metadata(dir).is_ok_and(|meta| meta.is_dir()) {
             return Ok(Vec::new());

@@ -1,7 +1,7 @@
-//! A layer: a directory tree in the form the kernel's overlay reads, holding what differs from what lies below it.
+//! A layer: a directory tree in the format of the kernel's overlay, with the differences from the layers below it.
 //!
-//! A deleted path is a character device 0:0 (a whiteout); a directory that hides what is below it carries
-//! `user.overlay.opaque`. Links in it are never followed: each step is taken from an open directory.
+//! A deleted path is a character device 0:0 (a whiteout); a directory that hides the directory below it has
+//! `user.overlay.opaque`. Links in it are never followed: each step starts from an open directory.
 
 use crate::workspace::files::path_state::{FileAttrs, WritableDirGuard, open_anyway};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, XattrFlags};
@@ -23,7 +23,7 @@ const OWN_MODE: &str = "user.overlay.placet.mode";
 pub(super) enum LayerLookup {
     /// Nothing: look below.
     Through,
-    /// There is nothing there, whatever lies below.
+    /// The path is deleted, whatever the layers below have.
     Gone,
     Here {
         stat: Stat,
@@ -53,8 +53,8 @@ impl Layer {
         &self.dir
     }
 
-    /// The layer's own directory, made when it is first needed. `like` is the directory it lies over: the topmost
-    /// layer's mode is the one that a command sees.
+    /// The layer's own directory, made when it is first needed. `like` is the directory that it covers: a command sees
+    /// the mode of the topmost layer.
     fn root(&self, like: &Path) -> io::Result<OwnedFd> {
         if !self.dir.exists() {
             crate::private::make_dir(&self.dir)?;
@@ -156,7 +156,7 @@ impl Layer {
         Ok(at)
     }
 
-    /// Drops whatever this layer holds at `name`.
+    /// Drops the layer's entry at `name`.
     pub(super) fn clear(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
         let _eased = WritableDirGuard::of(dir);
         match rustix::fs::unlinkat(dir, name, AtFlags::empty()) {
@@ -332,7 +332,7 @@ pub(super) fn copy_tree(from: &OwnedFd, to: &OwnedFd) -> io::Result<()> {
     Ok(FileAttrs::of(&old, &rustix::fs::fstat(&old)?).give_keeping_marks(&new)?)
 }
 
-/// Opens a directory of a command's layer and makes it and all below it readable, whatever modes the command left
+/// Opens a directory of a command's layer and makes it and everything below readable, whatever modes the command left
 /// there.
 pub(super) fn open_readable(path: &Path) -> io::Result<OwnedFd> {
     let dir = crate::workspace::files::path_state::dir_anyway(path)?;
@@ -392,7 +392,7 @@ fn remove_tree(dir: &OwnedFd, name: &OsStr) -> io::Result<()> {
     Ok(rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR)?)
 }
 
-/// Removes a directory of ours and all in it, whatever modes a command left there.
+/// Removes a directory of placet's own and everything in it, whatever modes a command left there.
 pub fn remove_dir_all(path: &Path) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Ok(()) };
     remove_tree(&rustix::fs::open(parent, dir_flags(), Mode::empty())?, name)

@@ -23,7 +23,7 @@ pub enum PendingReason {
         bytes: u64,
     },
     Repository,
-    /// Everything in this root of the workspace goes.
+    /// Everything in this root of the workspace is removed.
     Root(PathBuf),
     /// The path, and why it is protected.
     Protected(PathBuf, String),

@@ -64,12 +64,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// Where a view and what it needs are stored, all outside the workspace.
+/// Where a view and its data are stored, all outside the workspace.
 #[derive(Clone, Debug)]
 pub struct ViewPaths {
     /// This view's own directory.
     pub view: PathBuf,
-    /// Where a command's own layer may lie: directories that commands of several views share, best first.
+    /// Where a command's own layer may be: directories that commands of several views share, best first.
     pub layers: Vec<PathBuf>,
     pub objects: PathBuf,
     pub journal: PathBuf,
@@ -111,7 +111,7 @@ struct ViewInner {
     late: AtomicBool,
 }
 
-/// A set of layers, one for each root, and what lay where they differ from what is below them.
+/// A set of layers, one for each root, and the state of the paths where they differ from the layers below.
 #[derive(Debug)]
 pub(super) struct LayerSet {
     depth: usize,
@@ -272,7 +272,7 @@ impl View {
         self.0.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Where commands' layers could lie.
+    /// The possible places of commands' layers.
     pub fn layer_places(&self) -> &[PathBuf] {
         &self.0.places.layers
     }
@@ -334,7 +334,7 @@ impl View {
         Ok(())
     }
 
-    /// Fails when the record of what is pending is damaged: what it does not name would be lost by the next change.
+    /// Fails when the record of pending changes is damaged: the next change would lose what the record does not name.
     fn check_record(&self) -> io::Result<()> {
         let dir = self.dir();
         let roots = || if keeps_pending(dir) { roots_of(dir).err() } else { None };
@@ -387,7 +387,7 @@ impl View {
         self.0.roots.get(index).map_or(Path::new("/"), PathBuf::as_path)
     }
 
-    /// The root a path lies below, and its way from there.
+    /// The root that a path is below, and the path from there.
     fn locate(&self, path: &Path) -> Option<(usize, PathBuf)> {
         let found = |(index, root): (usize, &PathBuf)| {
             path.strip_prefix(root).ok().map(|rel| (index, rel.to_path_buf()))
@@ -410,7 +410,7 @@ impl View {
         [&self.0.scratch, &self.0.pending].iter().all(|held| held.layers.iter().all(Layer::is_blank))
     }
 
-    /// Where the content of a path lies on disk; `None` when the view has nothing there though the workspace may.
+    /// The path on disk of a path's content; `None` when the view has nothing there though the workspace may.
     pub fn real(&self, path: &Path) -> io::Result<Option<PathBuf>> {
         if self.is_plain() {
             return Ok(Some(path.to_path_buf()));

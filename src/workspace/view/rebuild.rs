@@ -96,7 +96,7 @@ pub(in crate::workspace) fn rebuild_record(
 enum LayerEntryKind {
     /// A file, a link, a pipe.
     Content,
-    /// What was there is removed.
+    /// The path was removed.
     Gone,
     Directory,
     /// A directory that shows nothing of the one below it.

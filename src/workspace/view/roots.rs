@@ -18,7 +18,7 @@ const NAME: &str = "roots.json";
 #[derive(Serialize, Deserialize)]
 struct RootPath(#[serde(with = "raw_text")] PathBuf);
 
-/// The roots of the view that is stored in `dir`, as it was when somebody last changed it.
+/// The roots of the view that is stored in `dir`, as of its last change.
 pub fn roots_of(dir: &Path) -> Result<Vec<PathBuf>, DamagedRecord> {
     let path = dir.join(NAME);
     let read = || {
@@ -68,8 +68,7 @@ pub fn pending_damage(dir: &Path) -> Vec<DamagedRecord> {
     roots.err().into_iter().chain(damage).collect()
 }
 
-/// The same for a start: a long record is not read, and the layers are not walked. Opening the view looks
-/// again.
+/// The same for a start: a long record is not read, and the layers are not walked. Opening the view checks again.
 pub fn pending_damage_at_start(dir: &Path) -> Vec<DamagedRecord> {
     /// Bytes of a record that a start reads.
     const SHORT: u64 = 256 << 10;

@@ -1,4 +1,4 @@
-//! What of the pending changes is meant, and what came of it.
+//! The selected part of the pending changes, and the result of applying it.
 
 use crate::workspace::history::journal::JournalEntry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ pub enum ApplyOutcome {
     },
 }
 
-/// The directory of the repository a path belongs to, if it lies in one: `/w/.git`.
+/// The directory of the repository that a path belongs to, if any: `/w/.git`.
 pub fn repository_of(path: &Path) -> Option<PathBuf> {
     path.ancestors().find(|dir| dir.file_name().is_some_and(|n| n == ".git")).map(Path::to_path_buf)
 }

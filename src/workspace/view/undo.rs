@@ -27,7 +27,7 @@ pub struct UndoPlan {
     pub left: Vec<(PathBuf, String)>,
     /// Objects of repositories that stay for `git gc`: someone may have built on them.
     pub objects_left: usize,
-    /// The repositories that paths of the plan lie in.
+    /// The repositories of the plan's paths.
     pub repositories: RepositorySet,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn composed(entries: &[JournalEntry]) -> BTreeMap<PathBuf, AppliedCha
 }
 
 impl View {
-    /// Plans to take `entries` back; of them only what lies at or below `only`, if given.
+    /// Plans to undo `entries`; only the changes at or below `only`, if given.
     pub fn plan_undo(
         &self,
         entries: &[JournalEntry],
@@ -180,8 +180,8 @@ impl View {
         Ok(plan)
     }
 
-    /// Repositories, also inside another, that these changes made and in which nobody else has put anything: they go
-    /// whole, objects and all.
+    /// Repositories, also inside another, that these changes made and to which nothing else was added: they are removed
+    /// as a whole, with their objects.
     fn untouched_since(
         &self,
         repositories: &RepositorySet,
@@ -326,7 +326,7 @@ impl View {
         plan.merged.retain(|path| !stays(path));
     }
 
-    /// A directory into which somebody put something stays.
+    /// A directory with files of others stays.
     fn leave_full_directories(&self, plan: &mut UndoPlan) -> io::Result<()> {
         let mut going: BTreeSet<PathBuf> =
             plan.steps.iter().filter(|s| s.after.is_absent()).map(|s| s.path.clone()).collect();

@@ -25,7 +25,7 @@ enum ApprovedFiles {
     None,
     /// The person gave the number before the apply.
     Exactly(usize),
-    /// The person saw a set in which this much goes.
+    /// The person saw a set that removes this much.
     AtMost { files: usize, bytes: u64 },
 }
 
@@ -35,7 +35,7 @@ impl ChangeApproval {
         ChangeApproval::default()
     }
 
-    /// The person named exactly this path: a file that runs later, a repository that goes, or a root that is emptied.
+    /// The person named exactly this path: a file that runs later, a removed repository, or a root that is emptied.
     #[must_use]
     pub fn named(mut self, path: &Path) -> ChangeApproval {
         self.losses.insert(path.to_path_buf());
@@ -83,7 +83,7 @@ impl ChangeApproval {
         *self == ChangeApproval::default()
     }
 
-    /// True for the path itself, and for what goes with a directory whose removal was approved.
+    /// True for the path itself, and for everything in a directory whose removal was approved.
     pub fn covers(&self, change: &FileChange) -> bool {
         let exact = self.paths.get(&change.path);
         exact.is_some_and(|seen| seen.as_ref().is_none_or(|seen| *seen == change.after))
@@ -107,7 +107,7 @@ impl ChangeApproval {
         }
     }
 
-    /// True for what goes with a repository or a root whose loss was approved: it is not counted once more.
+    /// True for everything in a repository or a root whose loss was approved: it is not counted again.
     fn accounts_for(&self, path: &Path) -> bool {
         !self.losses.is_empty() && path.ancestors().any(|dir| self.losses.contains(dir))
     }
@@ -191,11 +191,11 @@ impl ChangeClasses {
         })
     }
 
-    /// Of `choice`, what may be applied with this approval, and what stays pending: paths that run later, and all that
-    /// belongs to a large loss.
+    /// The part of `choice` that may be applied with this approval. The rest stays pending: paths that run later, and
+    /// everything that belongs to a large loss.
     ///
-    /// With a path that stays, the directories that only it needs stay as well, and so does the removal of a directory
-    /// that it lies in, and of the file that it was moved from.
+    /// With a path that stays, the directories that only this path needs stay as well. The removal of a directory that
+    /// contains the path stays too, and the removal of the file that the path was moved from.
     pub fn permitted(
         &self,
         set: &ChangeSet,

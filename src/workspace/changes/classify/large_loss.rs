@@ -38,7 +38,7 @@ impl LargeLoss {
         }
     }
 
-    /// What a person types to mean it: the name of what goes, where it can be typed.
+    /// The word that a person types to confirm: the name of the removed thing, where the name can be typed.
     pub fn word(&self, name: &dyn Fn(&Path) -> PathBuf) -> String {
         let word = match self {
             LargeLoss::Repository { path, .. }
@@ -50,7 +50,7 @@ impl LargeLoss {
         if plain && word != "." { word } else { "remove".into() }
     }
 
-    /// The flag that approves it where nobody can be asked.
+    /// The flag that approves it where no question is possible.
     pub fn flag(&self) -> String {
         match self {
             LargeLoss::Repository { path, .. }

@@ -11,7 +11,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes of entries that a start reads; a start must not take longer because somebody applied 100,000 files.
+/// Bytes of entries that a start reads; a start must not take longer after an apply of 100,000 files.
 const AT_START: u64 = 256 << 10;
 
 /// What a note of the journal says.
@@ -57,7 +57,7 @@ impl Journal {
             for (index, id) in self.ids(ending).unwrap_or_default().into_iter().rev().enumerate() {
                 let path = self.file(id, ending);
                 let size = fs::symlink_metadata(&path).map_or(0, |meta| meta.len());
-                // An empty file is damaged for certain, so it is reported whatever the limits are.
+                // An empty file is certainly damaged: it is reported whatever the limits are.
                 if size > 0 && (index >= newest || size > bytes) {
                     continue;
                 }

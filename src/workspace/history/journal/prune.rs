@@ -1,4 +1,4 @@
-//! Pruning: what is too old or too much goes, oldest first.
+//! Pruning: removes transactions that are too old or too large in total, oldest first.
 //!
 //! Nothing is removed while a record that may name contents is damaged: placet does not know which contents the record
 //! names, and a removed content cannot be restored.
