@@ -36,8 +36,8 @@ pub fn open(program: &str, path: &Path, line: usize) -> io::Result<()> {
 }
 
 fn run(program: &str, arguments: &[&std::ffi::OsStr]) -> io::Result<()> {
-    // Through a shell, because the variable is a shell's command line, quotes and all. Keys come from the terminal,
-    // whatever our own standard input is.
+    // Through a shell, because the variable is a shell's command line, with quotes. Keys come from the terminal,
+    // whatever placet's own standard input is.
     let mut command = std::process::Command::new("sh");
     command.arg("-c").arg(format!("{program} \"$@\"")).arg("sh").args(arguments);
     if !io::IsTerminal::is_terminal(&io::stdin()) {

@@ -10,7 +10,7 @@ use ratatui::text::{Line, Span};
 
 /// Rows of the screen that are not the list's: the title, a blank row and the row of keys.
 const OTHER_ROWS: u16 = 3;
-/// From this width on, what is selected is shown next to the list.
+/// From this width on, the selected item is shown next to the list.
 const WIDE: u16 = 100;
 
 #[derive(Debug, Default)]

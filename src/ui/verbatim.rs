@@ -167,7 +167,7 @@ pub fn wrap(line: &Line<'_>, columns: usize, theme: &Theme) -> Vec<Line<'static>
             if used + wide > columns {
                 row.push(Span::styled(std::mem::take(&mut part), style));
                 if used < columns {
-                    // A wide character does not fit: the free column is no blank.
+                    // A wide character does not fit: the free column is not a blank.
                     row.push(Span::styled(CONTINUED.to_string(), hint));
                 }
                 rows.push(std::mem::take(&mut row));

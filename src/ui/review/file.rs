@@ -34,7 +34,7 @@ pub struct ReviewFile {
     /// Why it runs later, if it does: it is accepted by itself and never with others.
     pub runs_later: Option<String>,
     pub body: ReviewBody,
-    /// Names what is decided when there are no lines: the same change, the same key.
+    /// A key for the decision about a change without lines: the same change has the same key.
     pub key: String,
 }
 

@@ -19,9 +19,8 @@ const MOST: u64 = 256 << 20;
 /// Lines of a difference that is only shown.
 const SHOWN: usize = 2000;
 
-/// The files of `set`, in the order of their paths. `shown` writes a path as a person reads it.
-/// What runs later is a file of its own and comes first, also where it lies in a repository or in a directory that
-/// goes.
+/// The files of `set`, in the order of their paths. `shown` writes a path as a person reads it. A change that runs
+/// later is a file of its own and comes first, also in a repository or in a removed directory.
 pub fn pending(
     set: &ChangeSet,
     classes: &ChangeClasses,
@@ -377,7 +376,7 @@ fn sizes(change: &FileChange) -> String {
     format!("not text: {} becomes {}", size(&change.before), size(&change.after))
 }
 
-/// The same of a picture, with its kind and its pixels where its head tells them.
+/// The same for a picture, with its format, and its size in pixels where its header has it.
 fn picture_sizes(change: &FileChange, before: &[u8], after: &[u8]) -> String {
     let file = change.path.to_string_lossy();
     let side = |node: &PathState, bytes: &[u8]| {

@@ -69,8 +69,8 @@ impl MovedLines {
     }
 }
 
-/// The longest run of lines from the first of `added` on that were removed elsewhere one after the other: where each
-/// came from. A blank line goes along and came from nowhere.
+/// The longest run of lines from the first of `added` on that were removed elsewhere one after the other, each
+/// with its old place. A blank line belongs to the run and has no old place.
 fn run<'a>(
     lines: &ReviewLines,
     added: std::ops::Range<usize>,

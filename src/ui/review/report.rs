@@ -107,7 +107,7 @@ pub fn report(review: &Review) -> Option<String> {
     serde_json::to_string_pretty(&report).ok()
 }
 
-/// The same as a value, for programs.
+/// The same as a JSON value, for programs.
 pub fn value(review: &Review) -> Value {
     report(review).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or(Value::Null)
 }

@@ -1,4 +1,4 @@
-//! The review by its keys: what each does that can be seen, whatever is pressed, and how it looks.
+//! The review by its keys: the visible effect of each key, any sequence of keys, and the picture.
 
 use super::action::{ReviewAction, TABLE};
 use super::file::{ReviewBody, ReviewDecision, ReviewFile, ReviewLines, WholeChange};

@@ -43,7 +43,7 @@ pub enum LineTerminator {
 }
 
 impl SideText {
-    /// `None` for what is no text, or text that has no lines in bytes (UTF-16).
+    /// `None` for bytes that are not text, and for text that has no lines in bytes (UTF-16).
     pub fn new(bytes: Vec<u8>) -> Option<SideText> {
         if bytes.is_empty() {
             let (starts, text) = (Arc::new([0]), Arc::from(""));

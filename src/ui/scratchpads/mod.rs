@@ -58,7 +58,7 @@ pub const KEYS: &[KeyBinding<ScratchpadBrowserAction>] = &[
 pub struct ScratchpadItem {
     pub name: String,
     pub bytes: usize,
-    /// Its beginning, or what it is where it is no text.
+    /// Its beginning, or its kind where it is not text.
     pub head: String,
     pub kind: ScratchpadItemKind,
 }
@@ -133,7 +133,7 @@ impl ScratchpadBrowser {
         self.wish.take()
     }
 
-    /// The scratchpads as they are now, and what came of a wish.
+    /// The scratchpads as they are now, and the result of a request.
     pub fn tell(&mut self, pads: Vec<ScratchpadItem>, words: Option<String>) {
         self.pads = pads;
         self.marked.retain(|name| self.pads.iter().any(|pad| pad.name == *name));

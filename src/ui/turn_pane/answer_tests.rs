@@ -77,7 +77,7 @@ fn an_answer_in_words_is_edited_like_every_other_line() {
     b.key(KeyCode::Delete);
     assert!(b.screen().contains("> the lft"), "{}", b.screen());
     b.ctrl('e');
-    // A paste goes where the typing goes, and sends nothing.
+    // A paste goes to the typed answer, and sends nothing.
     let long = "line\n".repeat(30);
     b.live.paste("or\rright ", b.now);
     b.live.paste(&long, b.now);

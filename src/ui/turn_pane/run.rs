@@ -31,7 +31,7 @@ pub struct TurnPaneSettings {
     pub theme: Theme,
     pub facts: TurnPaneStatus,
     pub mode: ModeCell,
-    /// What Shift+Tab goes through.
+    /// The modes that Shift+Tab switches between.
     pub modes: Vec<Mode>,
     /// What was typed before the turn and not sent.
     pub draft: String,

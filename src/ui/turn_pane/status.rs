@@ -35,7 +35,7 @@ pub struct TurnPaneStatus {
     pub cost: Option<Money>,
     /// The model's list of steps.
     pub todos: Vec<TodoItem>,
-    /// There is no turn: only questions are shown, and nothing is typed but their answers.
+    /// No turn is running: only questions are shown, and only their answers are typed.
     pub questions_only: bool,
     /// How a person gets from read mode to ask mode; `None` where the settings do not permit ask mode.
     pub to_ask_mode: Option<&'static str>,

@@ -1,4 +1,4 @@
-//! Lines without a screen: which of them are placet's, and which are somebody else's.
+//! Lines without a screen: which of them are placet's own, and which are foreign.
 
 use crate::text::sanitize;
 use crate::ui::margin_mark;

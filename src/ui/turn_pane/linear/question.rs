@@ -62,7 +62,7 @@ impl LinearQuestion {
         Some(second_words(choice, &unseen, &format!("type {} and Enter", number + 1), "line"))
     }
 
-    /// The same for a call of which not all is shown; `given` is the line that allows it.
+    /// The same for a call that is not shown whole; `given` is the line that allows it.
     fn second_look_at_call(&mut self, reply: &ApprovalReply, given: &str) -> Option<String> {
         let key = match reply {
             ApprovalReply::Yes => 'y',
