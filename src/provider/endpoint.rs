@@ -75,7 +75,7 @@ pub fn base_url_problem(base: &str) -> Option<&'static str> {
     }
 }
 
-/// The address and its query, which goes after the path of a request.
+/// The address and its query, which is put after the path of a request.
 fn split_query(base: &str) -> (&str, &str) {
     base.split_once('?').unwrap_or((base, ""))
 }

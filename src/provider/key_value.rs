@@ -22,8 +22,8 @@ impl ApiKey {
         self.0.is_empty()
     }
 
-    /// `text` without the key, for whatever a server says about it. A server that cuts what it quotes leaves a
-    /// beginning of the key, which goes as well.
+    /// `text` without the key, for messages from a server. A server that truncates a quotation leaves only a beginning
+    /// of the key, which is removed as well.
     pub fn redact(&self, text: &str) -> String {
         if self.0.len() < SHORTEST {
             return text.to_string();

@@ -5,7 +5,7 @@ use super::grammar::OfflineGrammarRow;
 use crate::conversation::{CallOutcome, CallResult, Part, ToolCall};
 use serde_json::Value;
 
-/// A call and what came of it.
+/// A call and its result.
 pub(super) struct CallWithResult<'m> {
     pub(super) call: &'m ToolCall,
     pub(super) result: &'m CallResult,
