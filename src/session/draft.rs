@@ -76,8 +76,8 @@ impl DraftFile {
             state: Mutex::new(DraftState { draft: left.clone(), ..DraftState::default() }),
             changed: Condvar::new(),
         });
-        // Written to our file before the other files go: after a kill in between lines may appear twice,
-        // but none is lost.
+        // Written to this process's file before the other files are removed: after a kill in between, lines may appear
+        // twice, but none is lost.
         if left != InputDraft::default() {
             shared.write(&left)?;
         }

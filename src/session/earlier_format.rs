@@ -38,7 +38,7 @@ pub(super) fn retype_summary(summary: &mut Value) {
     }
 }
 
-/// Goes through messages in their order and takes placet's notes from where placet put them.
+/// Reads messages in order and extracts placet's notes from their places.
 #[derive(Debug, Default)]
 pub(super) struct NoteExtractor {
     /// A message after results was sent while a turn ran, and has no notes.

@@ -144,7 +144,7 @@ pub(super) enum ExportedScratchpad {
     Image(Image),
 }
 
-/// The same, with nothing left out; what `import` reads.
+/// The same without omissions; `import` reads this form.
 pub fn to_json(row: &SessionRow, loaded: &LoadedSession, pads: &Scratchpads) -> Value {
     let images = images(loaded).into_iter();
     let mut pictures: BTreeMap<String, String> =

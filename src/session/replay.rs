@@ -89,7 +89,7 @@ impl SessionReplay {
         }
     }
 
-    /// Goes back to the first `messages`; the others are set aside.
+    /// Goes back to the first `messages`; the other messages become a branch that was left.
     fn leave(&mut self, messages: usize) {
         let Some(kept) = messages.checked_sub(self.loaded.transcript.begins()) else {
             self.is_beyond = true;

@@ -89,7 +89,7 @@ impl SessionStore {
         (!replay.is_beyond && sent && asked && replay.loaded.dropped.is_empty()).then_some(replay)
     }
 
-    /// Works out the place again, after a summary was saved.
+    /// Computes the place again, after a summary was saved.
     pub(super) fn find_place(&self, id: &SessionId) -> Result<(), SessionError> {
         let (replay, old) = match (self.replay_from_place(id), self.place(id)) {
             (Some(replay), Some(old)) => (replay, old),

@@ -1,6 +1,6 @@
-//! Which sessions may go, by age and by what all of them take, and their removal.
+//! Which sessions are removed, by age and by total size, and their removal.
 //!
-//! A pinned session never goes, nor one that somebody else has a reason to keep, nor one that is open.
+//! A pinned session is never removed, nor an open session, nor a session that another part of placet needs.
 
 use super::SessionError;
 use super::store::{SessionRow, SessionStore, now};
