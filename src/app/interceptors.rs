@@ -11,7 +11,7 @@ use crate::text::regular_file;
 use globset::{Glob, GlobSetBuilder};
 use std::path::PathBuf;
 
-/// Where the audit log and its guards lie.
+/// Where the audit log and its guards are stored.
 pub fn audit_places(paths: &AppDirs) -> audit::AuditPaths {
     audit::AuditPaths {
         log: paths.state.join("audit/log.jsonl"),

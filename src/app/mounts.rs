@@ -63,7 +63,7 @@ fn make(
     }
 }
 
-/// The scratchpads of the conversation that is going on, as a store.
+/// The scratchpads of the current conversation, as a store.
 #[derive(Default)]
 pub(super) struct ScratchpadMount(Mutex<Option<Arc<Scratchpads>>>);
 

@@ -1,6 +1,6 @@
-//! Sessions that the settings do not keep: found, and removed once a day.
+//! Sessions that the settings do not retain: found, and removed once a day.
 //!
-//! A session with pending changes stays, whatever the settings say: they exist nowhere else.
+//! A session with pending changes stays, whatever the settings are: its changes exist nowhere else.
 
 use super::App;
 use crate::session::{RetentionPolicy, SessionError, SessionRow, SessionStore};

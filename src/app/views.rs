@@ -25,7 +25,7 @@ pub struct PendingView {
 }
 
 impl App {
-    /// A name for the view of something that is no session.
+    /// A name for a view that belongs to no session.
     pub fn fresh_view(&self) -> String {
         fresh_name()
     }
@@ -44,7 +44,7 @@ impl App {
         let state = &self.paths.state;
         let home = self.workspace.home();
         let covered = |dir: &Path| self.workspace.roots().iter().any(|root| dir.starts_with(root));
-        // A layer must not lie below the directory it is laid over.
+        // A layer must not be below the directory that it covers.
         let away = || private(&PathBuf::from("/var/tmp"));
         let views = if covered(state) { away().join("views") } else { state.join("views") };
         let in_home = home.is_some_and(|home| views.starts_with(home));
@@ -66,13 +66,13 @@ impl App {
         self.waiting_and_unread().0
     }
 
-    /// The same, and why others cannot be read: something may be pending in them. What is damaged is reported by
-    /// [`App::pending_damage_here`] as well.
+    /// The same, with the reasons why other views cannot be read: they may have pending changes.
+    /// [`App::pending_damage_here`] reports damage as well.
     pub fn waiting_and_unread(&self) -> (Vec<PendingView>, Vec<String>) {
         let dir = self.places("x").view;
         let Some(dir) = dir.parent() else { return Default::default() };
         let (mut found, mut unread) = (Vec::new(), Vec::new());
-        // What is damaged is reported by `App::damage_at_start`, also a directory that cannot be listed.
+        // `App::damage_at_start` reports damage, and also a directory that cannot be listed.
         for place in views_in(&[dir.to_path_buf()]).0 {
             let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
             let record = place.join("pending/base.jsonl");
@@ -113,7 +113,7 @@ impl App {
         Ok(here.filter(|view| !matches!(view.last_discard(), Ok(None))).collect())
     }
 
-    /// Whether something is pending in the view of this name, of whatever directory. What cannot be read counts.
+    /// Whether the view of this name has pending changes, in any directory. An unreadable view counts as pending.
     pub fn is_pending(&self, name: &str) -> bool {
         self.views_places().into_iter().any(|views| {
             let places = ViewPaths { view: views.join(name), ..self.places(name) };
@@ -151,7 +151,7 @@ impl App {
         LossLimit { files: guard.brake_files, bytes: guard.brake_bytes }
     }
 
-    /// How much of what was applied is stored for undo.
+    /// The limits of what is stored for undo.
     pub fn keep(&self) -> PruneLimits {
         let settings = &self.config.settings().storage;
         PruneLimits {
@@ -178,7 +178,7 @@ impl App {
         Access::Run { command, cwd: self.cwd().to_path_buf(), confined }
     }
 
-    /// The same with everything the trial found.
+    /// The same with all results of the probe.
     pub fn probe(&self) -> SandboxProbe {
         tried(&self.view("probe"), &self.request.supervisor())
     }
@@ -229,8 +229,8 @@ impl App {
         }
     }
 
-    /// Credential files that no command sees: those of the table, without the ones that the person lets through. A
-    /// directory in which somebody works is not hidden from the work.
+    /// Credential files that no command sees: those of the table, without the files that the person allows. A directory
+    /// in which the person works is not hidden from the commands.
     fn credential_files(&self, home: Option<&Path>) -> Vec<PathBuf> {
         let kept: Vec<PathBuf> =
             self.config.settings().sandbox.keep_files.iter().map(|text| self.expanded(text)).collect();

@@ -56,14 +56,14 @@ impl Session {
         &self.facts.warnings
     }
 
-    /// Sends a message. The turn begins at once; read its events from what is returned.
+    /// Sends a message. The turn begins at once; read its events from the returned value.
     ///
     /// Nothing is sent to a provider that the permission rules, the classification or a hook forbid, and no call runs
     /// without a permission: by the mode, by a rule, or by your answer to a question.
     ///
     /// # Errors
     ///
-    /// [`Error::EmptyMessage`] and [`Error::Ended`]. What goes wrong later is in the turn's outcome.
+    /// [`Error::EmptyMessage`] and [`Error::Ended`]. Later errors are in the turn's outcome.
     pub fn send(&mut self, message: impl Into<String>) -> Result<RunningTurn<'_>, Error> {
         let message = message.into();
         if message.trim().is_empty() {

@@ -64,7 +64,7 @@ impl SessionWorker {
         self.tasks.send(Box::new(task)).map_err(|_| Error::Ended)
     }
 
-    /// The same, and waits for what comes of it.
+    /// The same, and waits for the result.
     pub(super) fn call<T: Send + 'static>(
         &self,
         task: impl FnOnce(&mut SessionState) -> T + Send + 'static,

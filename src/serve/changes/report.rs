@@ -69,7 +69,7 @@ impl TurnChanges {
         let lost = lost_paths(&self.set, &self.classes);
         let mut reports: Vec<ChangeReport> = Vec::new();
         for change in &applied.changes {
-            // What was pending was read, not only its name.
+            // Pending changes are classified by content, the others only by name.
             let classes = if self.set.get(&change.path).is_some() { &self.classes } else { &by_name };
             reports.push(report(change, classes, &lost, ChangeState::Applied));
         }
