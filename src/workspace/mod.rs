@@ -260,7 +260,8 @@ impl Workspace {
         !hidden.is_empty() && hidden.iter().any(|h| self.matches_hidden(h, path)) || self.is_filtered(path)
     }
 
-    /// Hides more, as long as `hides` says so: what is classified higher than the session has been. Once only.
+    /// Hides more paths, those for which `hides` is true: files with a higher classification than the session's. Once
+    /// only.
     pub fn set_path_filter(&self, hides: Box<PathPredicate>) {
         // The first one stays.
         let _ = self.0.veil.set(PathFilter(hides));

@@ -1,9 +1,9 @@
 //! Applying: many paths change, or none.
 //!
-//! Every new content is laid next to its target and synced; then targets and new contents change places one
-//! by one, each exchange checked by what came out of it. What came out stays until all is done, so a failure
-//! puts everything back. The journal's open entry says what was meant: after a crash the next start finishes
-//! from it, or clears it away when no target had been touched.
+//! Every new content is stored next to its target and synced. Then targets and new contents are exchanged one by one,
+//! and each exchange is checked by the displaced content. Displaced contents stay until all is done: a failure restores
+//! everything. The journal's open entry names the planned changes: after a crash the next start completes them, or
+//! removes the staged contents when no target had been touched.
 
 mod commit;
 mod failpoints;

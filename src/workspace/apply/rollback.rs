@@ -95,7 +95,7 @@ fn write_old(objects: &ObjectStore, before: Hash, target: &mut File) -> io::Resu
     copy_over(&mut { old }, target)
 }
 
-/// Undoes an act that failed: it did nothing, or a part of what it should, and which of them has to be looked at.
+/// Undoes an act that failed. The act did nothing or only a part; this function finds out which.
 fn back_from_half(
     spot: &CommitTarget<'_>,
     objects: &ObjectStore,

@@ -23,8 +23,7 @@ pub(super) type PathError = (PathBuf, io::Error);
 
 /// The largest new file whose content is stored next to it.
 const NEW: u64 = 1 << 20;
-/// A command that makes more files than this at once builds or installs something: those are not stored
-/// twice.
+/// A command that makes more files than this at once builds or installs something: such files are not stored twice.
 const FEW: usize = 64;
 
 /// Stages the new contents of `steps`. `made` are the changes of which there is one, or a part of one, also after a

@@ -1,4 +1,4 @@
-//! One path of an apply: what is there before and after, and the names that are used on the way.
+//! One path of an apply: its state before and after, and the temporary names that the apply uses.
 
 use crate::workspace::Hash;
 use crate::workspace::files::path_state::PathState;
@@ -15,7 +15,7 @@ pub(in crate::workspace) const MERGEABLE: u64 = 8 << 20;
 /// From how many files on one sync of the whole file system is cheaper than one for each.
 pub(in crate::workspace) const SYNC_EACH: usize = 16;
 
-/// One path that is to change from exactly `before` to `after`.
+/// One path that changes from exactly `before` to `after`.
 #[derive(Clone, Debug)]
 pub(in crate::workspace) struct ApplyStep {
     /// Absolute, without links.
@@ -25,7 +25,7 @@ pub(in crate::workspace) struct ApplyStep {
     pub source: ContentSource,
     /// Make it another name of this file, if that has the same content.
     pub twin: Option<PathBuf>,
-    /// It is another name of this file now, if nothing better is known.
+    /// The path is another name of this file now, if nothing better is known.
     pub was_twin: Option<PathBuf>,
     /// When the file has several names, all of them change; otherwise this one becomes a file of its own.
     pub keep_names: bool,

@@ -18,13 +18,13 @@ pub struct FileChange {
     pub after: PathState,
     /// The path of the new file's content.
     pub content: Option<PathBuf>,
-    /// Where it was moved from, if it was: that path is deleted in the same set.
+    /// The old path of a moved file: that path is deleted in the same set.
     pub moved_from: Option<PathBuf>,
-    /// It is another name of this file.
+    /// The path is another name of this file.
     pub twin: Option<PathBuf>,
     /// Somebody else changed the file while the command ran that changed it.
     pub raced: bool,
-    /// A file tool made it: all names of the file change with it.
+    /// A file tool made the change: all names of the file change with it.
     pub by_tool: bool,
     /// The calls that changed it, in their order, with the contents that were stored between them.
     pub steps: Vec<OriginStep>,
@@ -162,7 +162,7 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
-    /// Finds files that moved: one that is gone and one that is new with the same content. The nearest name wins.
+    /// Finds moved files: a deleted file and a new file with the same content. The nearest name wins.
     pub(in crate::workspace) fn new(mut changes: Vec<FileChange>) -> ChangeSet {
         let mut gone: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
         for change in &changes {
@@ -183,7 +183,7 @@ impl ChangeSet {
             }
         }
         changes.sort_by(|a, b| a.path.cmp(&b.path));
-        // By name alone: a view adds the others.
+        // By name alone: a view adds the other repositories.
         let paths = changes.iter().map(|c| c.path.as_path());
         let repositories = RepositorySet::recognise(paths, &[], &|_| false);
         ChangeSet { changes, repositories, repository_changes: Vec::new(), hook_dirs: GitHookDirs::default() }
@@ -241,7 +241,7 @@ impl ChangeSet {
         change.moved_from.as_ref().and_then(|from| self.get(from)).map(|old| &old.before)
     }
 
-    /// `paths` with the other end of each file that was moved: one without the other loses the file, or doubles it.
+    /// `paths` with the other end of each moved file: one end without the other loses the file, or doubles it.
     #[must_use]
     pub fn with_other_ends(&self, mut paths: BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
         for change in &self.changes {
@@ -272,7 +272,7 @@ impl ChangeSet {
         path.ancestors().find_map(special)
     }
 
-    /// Those at or below `path`.
+    /// The paths at or below `path`.
     pub fn below(&self, path: &Path) -> BTreeSet<PathBuf> {
         self.changes.iter().map(|c| &c.path).filter(|p| p.starts_with(path)).cloned().collect()
     }
@@ -332,7 +332,7 @@ impl ChangeSet {
     }
 }
 
-/// True when something strictly below `dir` is among `paths`: it follows it at once in their order.
+/// True when something strictly below `dir` is among `paths`: in their order, such a path directly follows `dir`.
 fn holds_some(paths: &BTreeSet<PathBuf>, dir: &Path) -> bool {
     use std::ops::Bound::{Excluded, Unbounded};
     paths.range::<Path, _>((Excluded(dir), Unbounded)).next().is_some_and(|next| next.starts_with(dir))

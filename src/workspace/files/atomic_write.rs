@@ -37,7 +37,7 @@ pub struct WriteOutcome {
     pub hash: Hash,
     /// The file has several names, or an owner that placet cannot set: it was written in place.
     pub in_place: bool,
-    /// It is pending: the workspace itself has not changed.
+    /// The change is pending: the workspace itself has not changed.
     pub held: bool,
 }
 

@@ -22,7 +22,7 @@ pub(in crate::workspace) struct IgnoreRules {
     own: Option<Gitignore>,
     git: Option<Gitignore>,
     exclude: Option<Gitignore>,
-    /// The root of a repository: what git ignores above it says nothing here.
+    /// The root of a repository: git's ignore rules above it do not apply here.
     repository: bool,
 }
 
@@ -43,7 +43,7 @@ impl IgnoreRules {
         Arc::new(IgnoreRules { above: Some(above.clone()), own, git, exclude, repository })
     }
 
-    /// The rules that the directories above `path` bring, up to the root of its repository or of the workspace.
+    /// The rules of the directories above `path`, up to the root of its repository or of the workspace.
     pub(in crate::workspace) fn above(workspace: &Workspace, path: &Path) -> Arc<IgnoreRules> {
         let roots = workspace.roots();
         let within = |dir: &&Path| roots.iter().any(|root| dir.starts_with(root));

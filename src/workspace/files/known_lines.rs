@@ -1,4 +1,4 @@
-//! What is known of the lines of a content: those that were shown, and those that others changed since.
+//! What is known of the lines of a content: the shown lines, and the lines that others changed since.
 
 use crate::text::{DetectedEncoding, LineDiff, RangeSet};
 use crate::workspace::{Hash, LinesByTurn};

@@ -162,7 +162,7 @@ impl ReadLedger {
         self.put(path, hash, (lines, shown, foreign), Some(content));
     }
 
-    /// The lines of the present content that were seen as they are now, and those that others changed.
+    /// The lines of the present content that were seen as they are now, and the lines that others changed.
     pub fn known_now<'a>(
         &self,
         path: &Path,

@@ -20,7 +20,7 @@ pub(in crate::workspace) fn open_anyway(
         Err(Errno::ACCESS) => {}
         other => return Ok((File::from(other?), None)),
     }
-    // It may be the directory that forbids it.
+    // The directory's mode may be the obstacle.
     let _eased = WritableDirGuard::of(&dir);
     let held = rustix::fs::openat(&dir, name, flags | OFlags::PATH, Mode::empty())?;
     let stat = rustix::fs::fstat(&held)?;

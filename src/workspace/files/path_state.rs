@@ -1,4 +1,4 @@
-//! What is at a path: one value that says everything placet promises to bring back.
+//! The state of a path: one value with everything that placet promises to restore.
 
 use super::atomic_write::{attribute, attributes};
 pub(in crate::workspace) use super::open_anyway::{

@@ -245,7 +245,8 @@ impl TextFile {
         if to - from > self.encoding().unit() { LineEnd::CrLf } else { LineEnd::Lf }
     }
 
-    /// How the lines around a change end: its own last line, else the one before it, else the first of the file.
+    /// The line end for a change: that of its own last line, else of the line before, else of the first line of the
+    /// file.
     fn end_around(&self, start: usize, end: usize) -> Option<LineEnd> {
         let encoding = self.encoding();
         let feed_at = |range: Range<usize>, rev: bool| {

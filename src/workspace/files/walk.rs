@@ -113,13 +113,13 @@ impl WalkFilter {
 /// An open directory in a walk.
 #[derive(Debug)]
 pub struct WalkDirectory {
-    /// The directories it is made of, topmost first: one, but for what is pending.
+    /// The directories that make it up, topmost first: only one, except with pending changes.
     fds: Vec<OwnedFd>,
     path: PathBuf,
     /// From where the walk began, with a slash at the end unless it is empty.
     relative: OsString,
     rules: Arc<IgnoreRules>,
-    /// It is of a file system that the kernel makes up.
+    /// The directory is in a file system that the kernel provides.
     kernel: bool,
 }
 
@@ -164,7 +164,7 @@ impl WalkEntry {
             return Err(Errno::INVAL.into());
         }
         let file = File::from(rustix::fs::openat(self.dir.fd(self.at)?, &self.name, flags, Mode::empty())?);
-        // It may have become something else in between.
+        // The file may have become something else in between.
         if file.metadata()?.is_file() { Ok(file) } else { Err(Errno::INVAL.into()) }
     }
 
@@ -212,7 +212,7 @@ impl WalkDirectory {
         Ok(WalkDirectory { fds, path, relative, rules: self.rules.clone(), kernel: kernel || self.kernel })
     }
 
-    /// Lists the directory: what is to be shown, and how much is left out. Reads its ignore files on the way.
+    /// Lists the directory: the visible entries, and how many are left out. Also reads its ignore files.
     pub fn list(
         mut self,
         workspace: &Workspace,
@@ -364,7 +364,7 @@ struct WalkQueue {
 }
 
 impl<'a> DirWalk<'a> {
-    /// A walk that ends early once `stop` says so or the time is over; the latter is in the result.
+    /// A walk that ends early when `stop` is true or the time is over; the result reports a timeout.
     pub fn new(
         workspace: &'a Workspace,
         show: WalkFilter,

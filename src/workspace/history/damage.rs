@@ -135,8 +135,8 @@ pub(in crate::workspace) fn list_records(dir: &Path) -> Result<Vec<fs::DirEntry>
     }
 }
 
-/// The directories in `dir`, sorted, and what is wrong with the others. A file there is damage: placet makes only
-/// directories, so the file has taken the place of one.
+/// The directories in `dir`, sorted, and the damage of other entries. A file there is damage: placet makes only
+/// directories, and the file has taken the place of a directory.
 pub(in crate::workspace) fn list_directories(
     dir: &Path,
     part: DamagedPart,

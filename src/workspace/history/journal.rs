@@ -127,13 +127,13 @@ pub struct AppliedChange {
     pub path: PathBuf,
     pub before: PathState,
     pub after: PathState,
-    /// It was written in place, because it has several names or an owner that cannot be given.
+    /// The file was written in place, because it has several names or an owner that cannot be given.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub in_place: bool,
-    /// It became another name of this file.
+    /// The path became another name of this file.
     #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
     pub twin: Option<PathBuf>,
-    /// It was another name of this file before.
+    /// The path was another name of this file before.
     #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
     pub was_twin: Option<PathBuf>,
     /// The calls that changed it, in their order.
@@ -162,7 +162,7 @@ pub struct Journal {
 #[derive(Debug)]
 pub(in crate::workspace) struct JournalLock(#[allow(dead_code, reason = "held, not read")] File);
 
-/// The journals in `dir`, and what is wrong with the others.
+/// The journals in `dir`, and the damage of the others.
 pub fn journals_in(dir: &Path) -> (Vec<Journal>, Vec<DamagedRecord>) {
     let (dirs, damage) = list_directories(dir, DamagedPart::Journal);
     (dirs.into_iter().map(Journal::at).collect(), damage)

@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Contents from this size on are not compressed: it would cost more time than the room is worth.
+/// Contents from this size on are not compressed: compression would cost more time than the saved space is worth.
 const COMPRESS_UP_TO: u64 = 8 << 20;
 /// The largest content that is stored between two calls.
 const BETWEEN: u64 = 1 << 20;
@@ -274,7 +274,7 @@ fn stored(entry: &fs::DirEntry) -> Option<(Hash, u64)> {
 }
 
 thread_local! {
-    /// Made once: making one costs more than packing a small file with it.
+    /// Made once: making a codec costs more than compressing a small file with it.
     static PACKERS: std::cell::RefCell<ZstdCodec> = const { std::cell::RefCell::new(ZstdCodec { pack: None, unpack: None }) };
 }
 

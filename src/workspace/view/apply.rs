@@ -198,7 +198,7 @@ impl View {
         applied
     }
 
-    /// An apply outside of a turn, as after a resume, is put to the last turn that made a part of it: it is
+    /// An apply outside of a turn, as after a resume, is attributed to the last turn that made a part of it: it is
     /// undone with that turn.
     fn with_origin(&self, label: TransactionLabel, steps: &[ApplyStep]) -> TransactionLabel {
         let origins = steps.iter().flat_map(|step| &step.history).filter_map(|made| made.origin.as_deref());
@@ -360,8 +360,8 @@ impl View {
         self.rebuild(keep.collect())
     }
 
-    /// The files at `paths` are not what the changes started from: each is merged with what is there now, and is
-    /// pending in that form; what cannot be merged stays as it was.
+    /// The files at `paths` differ from the base of the changes: each change is merged with the present file, and is
+    /// pending in its merged form; a change that cannot be merged stays as it was.
     fn rebase(&self, set: &ChangeSet, paths: Vec<PathBuf>) -> io::Result<ApplyOutcome> {
         let (mut merged, mut conflicts, mut keep) = (Vec::new(), Vec::new(), Vec::new());
         let paths: BTreeSet<PathBuf> = paths.into_iter().collect();
@@ -375,7 +375,7 @@ impl View {
             }
             let now = node_at(&change.path)?;
             if now == change.after {
-                // It is there already: by hand, or by an apply that a crash interrupted.
+                // The file has the new content already: the person wrote it, or an apply that a crash interrupted.
                 continue;
             }
             match self.merge(change, &now) {
@@ -409,7 +409,7 @@ impl View {
     }
 }
 
-/// What runs later is applied only with an approval of its own, no matter who asks for the apply.
+/// A change that runs later is applied only with an approval of its own, no matter who asks for the apply.
 fn refuse_unapproved(
     set: &ChangeSet,
     classes: &ChangeClasses,

@@ -127,7 +127,7 @@ fn open_dir(path: &Path) -> io::Result<OwnedFd> {
 /// What became of a path while the command ran.
 enum ConcurrentChange {
     Nothing,
-    /// It is another now; this is what the command had found, where that is known.
+    /// The path has another state now; this is the content that the command had found, where it is known.
     Changed(Option<Vec<u8>>),
 }
 
@@ -168,7 +168,7 @@ impl BackgroundMerge<'_> {
             let Some(stat) = entry(upper, &name)? else { continue };
             if is_whiteout(&stat) {
                 if self.has_moved(&rel)? {
-                    // The command deleted what others have changed since: it stays.
+                    // The command deleted a file that others have changed since: the file stays.
                     Layer::clear(upper, &name)?;
                     self.beside.push(join(self.root(), &rel));
                 }
@@ -189,7 +189,7 @@ impl BackgroundMerge<'_> {
         match (then.is_some(), is_now) {
             // Both made it: what is in one joins what is in the other.
             (false, Some(true)) => {
-                // An opaque mark would hide what the others put there; usually there is none.
+                // An opaque mark would hide files that others put there; usually there is none.
                 let _ = rustix::fs::fremovexattr(&fd, layer::OPAQUE);
                 self.directory(rel, &fd)
             }
@@ -236,7 +236,7 @@ impl BackgroundMerge<'_> {
         Ok(diffy::merge_bytes(base, &others, &own).ok())
     }
 
-    /// The command's version gets a name of its own; at its old one stays what is there now.
+    /// Renames the command's version; the present file stays at the old name.
     fn set_aside(&mut self, rel: &Path, upper: &OwnedFd, name: &OsStr) -> io::Result<()> {
         let Some(suffix) = self.suffix else { return Layer::clear(upper, name) };
         let free = |candidate: &OsStr| -> io::Result<bool> {

@@ -30,7 +30,7 @@ pub(in crate::workspace) struct BaseRecord {
     /// A hard link to this other path.
     #[serde(default, with = "raw_option", skip_serializing_if = "Option::is_none")]
     pub twin: Option<PathBuf>,
-    /// A file tool wrote it: all names of the file change with it. A command changes the name that it changed.
+    /// A file tool wrote it: all names of the file change with it. A command changes only the name that it wrote to.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub by_tool: bool,
     /// The calls that changed it since, in their order; who they are is in lines of its own.

@@ -14,7 +14,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// One path of a batch on its way to the pending layers.
+/// One path of a batch that is being added to the pending layers.
 enum StagedBatchItem {
     Content(LayerTempFile),
     Gone { index: usize, rel: PathBuf, now: PathState },

@@ -11,8 +11,8 @@ use std::time::Duration;
 const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 
 impl View {
-    /// Removes views next to this one that hold nothing and that no process has claimed: those of single
-    /// commands at once, those of sessions after a week.
+    /// Removes views next to this one that are empty and that no process has claimed: views of single commands at once,
+    /// views of sessions after a week.
     pub(super) fn sweep_others(&self) {
         let Some(views) = self.dir().parent() else { return };
         for entry in std::fs::read_dir(views).into_iter().flatten().flatten() {

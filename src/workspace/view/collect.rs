@@ -288,8 +288,8 @@ impl EffectsCollector<'_> {
         }
         let plain = super::stack::stat_at(&join(self.root(), rel))?;
         Ok(plain.is_some_and(|s| {
-            // To read what its owner may not read, its mode is changed for a moment: that moves the one time, not the
-            // other.
+            // To read a file that its owner may not read, its mode is changed for a moment: this changes only one of
+            // the two file times.
             let changed = match s.st_mode & 0o400 {
                 0 => (s.st_mtime, i64::try_from(s.st_mtime_nsec).unwrap_or(0)),
                 _ => (s.st_ctime, i64::try_from(s.st_ctime_nsec).unwrap_or(0)),

@@ -51,7 +51,7 @@ impl CommandView {
         self
     }
 
-    /// Those of the roots, without the home directory's.
+    /// The mounts of the roots, without the home directory's.
     pub(super) fn own_mounts(&self) -> &[OverlayMount] {
         self.mounts.get(self.homes..).unwrap_or_default()
     }
@@ -220,7 +220,8 @@ impl View {
     }
 }
 
-/// Layers that a killed process left are discarded: their command never ended. Its lock ended with it.
+/// Discards layers that a killed process left: their command never ended, and the lock of the layers ended with that
+/// process.
 fn sweep_runs(base: &Path) {
     for entry in std::fs::read_dir(base).into_iter().flatten().flatten() {
         if !entry.file_name().to_string_lossy().starts_with("run-") {

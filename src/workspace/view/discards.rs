@@ -25,7 +25,7 @@ const MOST: usize = 20;
 /// Bytes of all their files together.
 const MOST_BYTES: u64 = 512 << 20;
 
-/// A discard that can be brought back.
+/// A discard that can be restored.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiscardRecord {
     #[serde(skip)]
@@ -50,7 +50,7 @@ impl DiscardRecord {
     }
 }
 
-/// Why a discard cannot be brought back.
+/// Why a discard cannot be restored.
 #[derive(Debug, thiserror::Error)]
 pub enum RestoreError {
     #[error("other changes are pending there now")]
@@ -65,7 +65,7 @@ pub enum RestoreError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiscardBackup {
     Kept,
-    /// It has more than is stored.
+    /// The discard is larger than what placet stores.
     TooLarge,
 }
 
@@ -120,7 +120,7 @@ impl View {
         let kept = self.discards().join(number.to_string());
         std::fs::rename(&fresh, &kept)?;
         if let Err(e) = fault("discard").and_then(|()| self.discard(choice)) {
-            // Nothing was discarded, so that nothing can be brought back.
+            // Nothing was discarded, and there is nothing to restore.
             drop(remove_dir_all(&kept));
             return Err(e);
         }
@@ -196,7 +196,7 @@ impl View {
         self.dir().join("discarded")
     }
 
-    /// Those that can be brought back, oldest first.
+    /// The discards that can be restored, oldest first.
     fn kept_discards(&self) -> Result<Vec<DiscardRecord>, DamagedRecord> {
         let mut kept = Vec::new();
         for (number, dir) in discard_dirs(self.dir())? {

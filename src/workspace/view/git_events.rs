@@ -13,7 +13,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 impl View {
-    /// One row for each change, as [`ChangeSet::listing`] says, with what the changes of a repository's own files mean.
+    /// One row for each change, as in [`ChangeSet::listing`], with the meaning of the changes of a repository's own
+    /// files.
     pub fn listed(
         &self,
         set: &ChangeSet,
@@ -83,7 +84,7 @@ impl RepositoryFiles for PendingFiles<'_> {
     }
 }
 
-/// The names in a directory; none where a link is on the way.
+/// The names in a directory; none where the path leads through a link.
 fn names(stack: &LayerStack<'_>, rel: &Path) -> Vec<OsString> {
     let dirs = stack.dirs(rel).unwrap_or_default();
     match dirs.iter().all(|dir| dir_at(dir).is_ok()) {

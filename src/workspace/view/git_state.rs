@@ -20,7 +20,7 @@ const DEEPEST: usize = 64;
 /// Files that record the state of a repository, of its submodules or of its linked worktrees.
 const STATE: [&str; 7] =
     ["HEAD", "index", "packed-refs", "shallow", "logs/refs/stash", "ORIG_HEAD", "MERGE_HEAD"];
-/// Those that git also writes when nothing moved, or that come and go.
+/// Files that git also writes when nothing moved, or that are temporary.
 const PASSING: [&str; 2] = ["ORIG_HEAD", "MERGE_HEAD"];
 const STATE_DIRS: [&str; 2] = ["refs", "reftable"];
 
@@ -173,7 +173,7 @@ pub(super) fn is_where(repository: &Path, then: &str) -> io::Result<bool> {
     Ok(hasher.finalize().to_hex().to_string() == then)
 }
 
-/// One file of state: what it says, or where a link leads.
+/// One file of state: its content, or a link's target.
 fn state_of(path: &Path) -> io::Result<blake3::Hash> {
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -243,7 +243,7 @@ fn entries_of(bytes: &[u8]) -> Option<blake3::Hash> {
         at = if version == 4 { end + 1 } else { start + (end - start + 8) / 8 * 8 };
         hasher.update(&(path.len() as u64).to_be_bytes()).update(&path);
     }
-    // What follows are caches; a split or sparse index says more in them.
+    // Caches follow; a split or sparse index has more meaning in them.
     let caches = bytes.get(at..bytes.len().checked_sub(20)?)?;
     let telling = [&b"link"[..], b"sdir"];
     if telling.iter().any(|name| caches.starts_with(name)) { None } else { Some(hasher.finalize()) }

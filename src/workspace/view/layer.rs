@@ -361,7 +361,7 @@ fn make_readable(dir: impl AsFd) -> rustix::io::Result<()> {
     rustix::fs::fsetxattr(&dir, OWN_MODE, format!("{mode:o}").as_bytes(), XattrFlags::empty())
 }
 
-/// The mode that a directory of a layer has in the view, if it is not the one that it has on disk.
+/// The mode that a directory of a layer has in the view, if it differs from the mode on disk.
 pub(super) fn own_mode(dir: impl AsFd) -> Option<u32> {
     let mut value = [0u8; 8];
     let length = rustix::fs::fgetxattr(dir, OWN_MODE, &mut value[..]).ok()?;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// What write mode lets a turn take away without asking.
+/// What write mode lets a turn remove without a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossLimit {
     pub files: usize,
@@ -27,7 +27,7 @@ pub enum PendingReason {
     Root(PathBuf),
     /// The path, and why it is protected.
     Protected(PathBuf, String),
-    /// They build on what is pending already.
+    /// The effects build on pending changes.
     Pending,
 }
 

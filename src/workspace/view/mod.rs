@@ -89,10 +89,10 @@ struct ViewInner {
     pending: LayerSet,
     objects: ObjectStore,
     journal: Journal,
-    /// Commands of one view run one at a time: each starts from what the one before left.
+    /// Commands of one view run one at a time: each starts from the result of the command before.
     gate: Arc<tokio::sync::Mutex<()>>,
     turn: Mutex<ViewTurn>,
-    /// The one of `Places::layers` that was found to work.
+    /// The directory of `Places::layers` that was found to work.
     layers: OnceLock<PathBuf>,
     /// Files as a snapshot last saw them.
     stamps:

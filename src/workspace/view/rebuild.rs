@@ -99,7 +99,7 @@ enum LayerEntryKind {
     /// The path was removed.
     Gone,
     Directory,
-    /// A directory that shows nothing of the one below it.
+    /// A directory that hides the directory below it.
     Replaced,
 }
 

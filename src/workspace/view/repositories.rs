@@ -149,7 +149,7 @@ impl View {
         let held = self.layer_set(shelf);
         let mut files = Vec::new();
         for repository in repositories.outermost() {
-            // One that cannot be read whole is refused when it is applied.
+            // A repository that cannot be read whole is refused when it is applied.
             files.extend(super::git_state::scan(repository).map(|scan| scan.state).unwrap_or_default());
         }
         for file in files {

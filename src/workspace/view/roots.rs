@@ -44,7 +44,7 @@ pub fn keeps_pending(dir: &Path) -> bool {
     may_exist(&pending.join("base.jsonl")) || may_hold(&pending)
 }
 
-/// The directories of views in `places`, and what is wrong with the others: anything may be pending there.
+/// The directories of views in `places`, and the damage of the others: anything may be pending there.
 pub fn views_in(places: &[PathBuf]) -> (Vec<PathBuf>, Vec<DamagedRecord>) {
     let (mut found, mut damage) = (Vec::new(), Vec::new());
     for place in places {

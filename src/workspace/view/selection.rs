@@ -9,9 +9,9 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SelectedPart {
     Whole,
-    /// These of its hunks, as `hunks` numbers them.
+    /// These of the change's hunks, as `hunks` numbers them.
     Hunks(BTreeSet<usize>),
-    /// This content. Applied, it is what the workspace gets; discarded, it is what stays pending.
+    /// This content: an apply writes it to the workspace; after a discard it stays pending.
     Content(Arc<Vec<u8>>),
 }
 

@@ -262,7 +262,7 @@ impl View {
         rustix::fs::renameat_with(cwd, &fresh_dir, cwd, &dir, RenameFlags::EXCHANGE)?;
         *held.bases() = BaseIndex::load(dir.join("base.jsonl"));
         held.layers.iter().for_each(Layer::recheck);
-        // It is done, and an error must not say otherwise: the next time removes what is left of the old one.
+        // The step is done, and an error must not deny that: the next time removes the rest of the old layer.
         let moved =
             fault("replaced").and_then(|()| Ok(rustix::fs::renameat(cwd, &fresh_dir, cwd, &old_dir)?));
         if let Err(e) = moved.and_then(|()| remove_dir_all(&old_dir)) {

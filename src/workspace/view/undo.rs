@@ -230,7 +230,7 @@ impl View {
                 && !changes.contains_key(&path)
                 && gone()
             {
-                // Seen from the undo: it is gone now and was there before.
+                // From the undo's side: the file is gone now and was there before.
                 let back = AppliedChange { before: change.after.clone(), after: PathState::Absent, ..change };
                 changes.insert(path, back);
             }
@@ -271,7 +271,7 @@ impl View {
             before,
             after,
             source,
-            // What it was a name of before, and on the way back what it is one of now.
+            // The file that this path was another name of before; for a redo, the file of which it is another name now.
             twin: change.was_twin.clone(),
             was_twin: change.twin.clone(),
             keep_names: change.in_place,
@@ -289,7 +289,7 @@ impl View {
             return Ok(UndoAction::Left("it changed in the meantime, in a way that cannot be merged".into()));
         };
         if now.same_content(&change.after) {
-            // Only its mode or owner is another one: that stays.
+            // Only its mode or owner differs: the difference stays.
             let after = with_attrs(target, attrs.clone());
             return Ok(UndoAction::Step(step(now, after, source)));
         }
@@ -309,7 +309,7 @@ impl View {
         }
     }
 
-    /// A repository of which some file cannot come back stays as it is: all of its own files or none.
+    /// A repository with a file that cannot be restored stays as it is: all of its own files are restored or none.
     fn leave_broken_repositories(&self, plan: &mut UndoPlan) {
         let broken: BTreeSet<PathBuf> = plan
             .left
@@ -336,7 +336,7 @@ impl View {
             .filter(|s| s.before.is_directory() && !s.after.is_directory())
             .map(|s| s.path.clone())
             .collect();
-        // Deepest first: one that stays keeps those above it.
+        // Deepest first: with a directory that stays, the directories above it stay.
         dirs.sort_by_key(|d| std::cmp::Reverse(d.components().count()));
         for dir in dirs {
             let entries = super::layer::list(&crate::workspace::files::path_state::dir_anyway(&dir)?)?;

@@ -207,7 +207,7 @@ impl ChangeClasses {
         let later: BTreeSet<&Path> =
             set.changes.iter().filter(|c| chosen(&c.path)).filter(waits).map(|c| c.path.as_path()).collect();
         let mut left = stay(set, choice.clone(), &later);
-        // What stays because it runs later is not lost: only the rest is looked at.
+        // A change that stays because it runs later loses nothing: only the rest is checked for losses.
         let losses = self.unapproved_losses(set, &left, approval);
         let mut repositories = Vec::new();
         if !losses.is_empty() {
@@ -229,7 +229,7 @@ impl ChangeClasses {
     }
 }
 
-/// `choice` without `staying` and without what makes no sense alone.
+/// `choice` without `staying` and without changes that cannot be applied without them.
 fn stay(set: &ChangeSet, mut choice: ChangeSelection, staying: &BTreeSet<&Path>) -> ChangeSelection {
     if staying.is_empty() {
         return choice;
@@ -252,7 +252,7 @@ fn stay(set: &ChangeSet, mut choice: ChangeSelection, staying: &BTreeSet<&Path>)
     choice
 }
 
-/// True when something strictly below `dir` is among `paths`: it follows it at once in their order.
+/// True when something strictly below `dir` is among `paths`: in their order, such a path directly follows `dir`.
 fn holds(paths: &BTreeSet<&Path>, dir: &Path) -> bool {
     let next = paths.range::<Path, _>((Excluded(dir), Unbounded)).next();
     next.is_some_and(|next| next.starts_with(dir))

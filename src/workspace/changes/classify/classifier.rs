@@ -19,7 +19,7 @@ pub(in crate::workspace) struct ChangeClassifier<'a> {
     completed: BTreeMap<&'a Path, Runner>,
 }
 
-/// What makes a directory a repository.
+/// Files that make a directory a repository.
 pub(in crate::workspace::changes) const COMPLETING: [&str; 5] =
     ["HEAD", "commondir", "objects", "refs", "reftable"];
 

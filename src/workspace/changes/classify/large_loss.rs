@@ -4,7 +4,7 @@ use crate::text::count;
 use crate::text::visible;
 use std::path::{Path, PathBuf};
 
-/// What a change set takes away that a person must not lose unasked.
+/// A loss in a change set that needs the person's approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LargeLoss {
     /// The repository at this path is removed: its history, with all that is only there.

@@ -9,7 +9,7 @@ use crate::workspace::view::LossLimit;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What `set` takes away. Of the files, only those count for which `counted` is true.
+/// The losses of `set`. Of the files, only those count for which `counted` is true.
 pub(super) fn losses(
     set: &ChangeSet,
     roots: &[PathBuf],

@@ -30,7 +30,7 @@ pub(super) struct FileRevision {
 #[derive(Debug, Default)]
 pub(super) struct FileHistory(pub(super) Vec<FileRevision>);
 
-/// One path's change in a transaction, wherever that is.
+/// One path's change in a transaction, whatever the path is.
 struct PathRevision {
     path: PathBuf,
     before: PathState,
@@ -94,7 +94,7 @@ fn moved<'a>(
     let had: Vec<Hash> = contents(&share).collect();
     let gone = paths.filter_map(of).filter(|other| other.before.is_file() && other.after.is_absent());
     let from = gone.filter(|other| other.before.size() > 0 && contents(other).any(|c| had.contains(&c)));
-    // Of several files with one content the one with the likest name.
+    // Of several files with the same content, the file with the most similar name.
     let alike = |other: &PathRevision| {
         let (one, two) = (other.path.components().rev(), share.path.components().rev());
         one.zip(two).take_while(|(a, b)| a == b).count()

@@ -64,7 +64,7 @@ impl Journal {
                 bytes -= size;
                 match self.read(id, ending) {
                     Ok(_) => {}
-                    // It was closed or removed by another process since the directory was listed.
+                    // Another process closed or removed the entry since the directory was listed.
                     Err(DamageKind::Missing) => {}
                     Err(fault) => found.push(DamagedRecord { part: part(id), path, fault }),
                 }
