@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// How long `placet doctor` compares stored contents with their names.
 const COMPARING: Duration = Duration::from_secs(10);
-/// Contents that a start looks at, and the largest of them in bytes: those that the next undo needs.
+/// Contents that a start checks, and the largest of them in bytes: the contents that the next undo needs.
 const AT_START: usize = 16;
 const SMALL: u64 = 64 << 10;
 

@@ -118,7 +118,7 @@ pub(super) fn protected(config: &mut Config) -> ProtectedPaths {
                 &origin.unwrap_or(SettingOrigin::Default),
                 e.to_string(),
             ));
-            // The others are good: one mistake does not open them.
+            // The other patterns are valid: one mistake must not disable them.
             let good = |pattern: &&String| ProtectedPaths::with(&[(*pattern).clone()], programs()).is_ok();
             let own: Vec<String> = own.iter().filter(good).cloned().collect();
             ProtectedPaths::with(&own, programs()).unwrap_or_default()

@@ -38,7 +38,7 @@ pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<ApiKeySour
     Ok(table.get(provider).and_then(toml::Value::as_str).map(|key| ApiKeySource::Value(ApiKey::new(key))))
 }
 
-/// Stores a key, keeping the others; the file is for its owner from the first moment.
+/// Stores a key and preserves the others; the file is readable only by its owner from the first moment.
 pub fn store(path: &Path, provider: &str, key: &str) -> Result<(), AppError> {
     let bad = |reason: String| AppError::File { path: path.into(), reason };
     let before = match regular_file::read_to_string(path, regular_file::SETTINGS) {
@@ -54,7 +54,7 @@ pub fn store(path: &Path, provider: &str, key: &str) -> Result<(), AppError> {
         let temporary = dir.join(".keys.toml.new");
         let mut file =
             fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-        // `mode` above applies only to a new file: one that a crash left keeps the mode it had.
+        // `mode` above applies only to a new file: a file that a crash left still has its old mode.
         file.set_permissions(fs::Permissions::from_mode(0o600))?;
         file.write_all(table.to_string().as_bytes())?;
         file.sync_all()?;

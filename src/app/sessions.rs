@@ -30,7 +30,7 @@ impl App {
         store.prune(self.retention(), &|name| self.is_pending(name))
     }
 
-    /// The same once a day, where the settings ask for it. The sentence says what went.
+    /// The same once a day, where the settings ask for it. The sentence reports what was removed.
     pub fn prune_daily(&self, store: &SessionStore) -> Option<String> {
         if self.retention() == RetentionPolicy::default() {
             return None;

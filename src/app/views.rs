@@ -300,7 +300,7 @@ fn is_locked(path: &Path) -> bool {
 fn private(shared: &Path) -> PathBuf {
     let uid = rustix::process::geteuid().as_raw();
     let dir = shared.join(format!("placet-{uid}"));
-    // It usually exists already; whether it is ours alone is checked below.
+    // The directory usually exists already; whether only this user owns it is checked below.
     drop(std::fs::DirBuilder::new().mode(0o700).create(&dir));
     let ours =
         std::fs::symlink_metadata(&dir).is_ok_and(|m| m.is_dir() && m.uid() == uid && m.mode() & 0o077 == 0);

@@ -19,7 +19,7 @@ pub(super) struct SessionState {
     pub(super) agent: Agent,
     /// The session has the title that the program gave, or the one of its first message.
     pub(super) has_title: bool,
-    /// What the agent works with ends with it.
+    /// The agent's environment, which ends with it.
     _app: App,
 }
 

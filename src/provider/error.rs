@@ -28,13 +28,13 @@ pub enum ProviderError {
     BadRequest { status: u16, message: String, blames: RejectionCause },
     #[error("no connection to {host}: {message}")]
     Network { host: String, message: String },
-    /// A proxy on the way wants another name or password; asking again would ask with the same.
+    /// A proxy requires another name or password; a retry would send the same.
     #[error("{message}")]
     Proxy { message: String },
-    /// The connection is not to the server that was named, as far as its certificate tells.
+    /// As far as its certificate shows, the connection is not to the named server.
     #[error("no secure connection to {host}: {message}")]
     Untrusted { host: String, message: String },
-    /// The request has a key, and anyone on the way could read it.
+    /// The request has a key, and the connection is not encrypted: others could read the key.
     #[error("the key was not sent to {host}: the connection is not encrypted (http)")]
     PlainHttp { host: String },
     /// The server sent more than one answer may be. No call of it was run.

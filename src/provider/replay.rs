@@ -147,7 +147,7 @@ impl Provider for ReplayProvider {
                 }
             }
             if !whole {
-                // It was interrupted while it was recorded; so it waits to be interrupted again.
+                // The recording was interrupted here: the replay waits to be interrupted again.
                 cancel.cancelled().await;
                 emit.fail(ProviderError::Cancelled).await;
             }

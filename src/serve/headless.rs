@@ -22,7 +22,7 @@ pub enum HeadlessFormat {
 /// How a turn without a screen went. [`HeadlessTurn::end`] writes the end of it.
 pub struct HeadlessTurn {
     pub ending: TurnEnding,
-    /// A call was refused, or needed a person who is not there.
+    /// A call was refused, or needed an answer that no person could give.
     pub refused: bool,
     /// Standard output could not be written; the turn was stopped.
     output: io::Result<()>,
@@ -30,8 +30,8 @@ pub struct HeadlessTurn {
 }
 
 impl HeadlessTurn {
-    /// Writes what comes last: the answer as text, or in JSON the end with `changes`. The error is the first that
-    /// standard output had.
+    /// Writes the end: the answer as text, or in JSON the end with `changes`. The error is the first error of standard
+    /// output.
     pub fn end(
         mut self,
         changes: Vec<ChangeReport>,

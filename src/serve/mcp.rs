@@ -1,4 +1,4 @@
-//! placet as an MCP server: its tools over standard input and output, through the same gate as everywhere.
+//! placet as an MCP server: its tools over standard input and output, with the same permission checks as everywhere.
 //!
 //! The read ledger lasts as long as the connection: a client that edits must have read. Calls that only read run at the
 //! same time; a call that writes waits for the others, and the others wait for it.

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 #[derive(Debug, Default)]
 pub struct BranchTree {
-    /// Each branch is followed by those that part from it.
+    /// Each branch is followed by the branches that part from it.
     pub branches: Vec<SessionBranch>,
 }
 

@@ -8,7 +8,7 @@ use super::record::{LoadedSession, SessionRecord};
 use crate::conversation::{ConversationSummary, Message};
 use std::collections::HashMap;
 
-/// What has been played so far.
+/// The state after the entries that were replayed so far.
 #[derive(Default)]
 pub(super) struct SessionReplay {
     pub(super) loaded: LoadedSession,

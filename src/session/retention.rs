@@ -14,7 +14,7 @@ pub struct RetentionPolicy {
 }
 
 impl SessionStore {
-    /// The sessions that `keep` leaves no room for, the oldest first. `needed` names those that must stay.
+    /// The sessions over the limits of `keep`, the oldest first. `needed` names sessions that must stay.
     pub fn prunable(
         &self,
         keep: RetentionPolicy,
@@ -37,7 +37,7 @@ impl SessionStore {
         Ok(out)
     }
 
-    /// Removes them, but for those that are open now; returns what went.
+    /// Removes these sessions, except sessions that are open now; returns the removed ones.
     pub fn prune(
         &self,
         keep: RetentionPolicy,

@@ -146,7 +146,7 @@ fn excerpt(text: &str, terms: &[String]) -> (String, Vec<Range<usize>>) {
     (out, found)
 }
 
-/// Letter by letter, so that places stay what they are.
+/// Lower case letter by letter: positions do not change.
 fn lowered(chars: &[char]) -> Vec<char> {
     chars.iter().map(|c| c.to_lowercase().next().unwrap_or(*c)).collect()
 }

@@ -1,4 +1,4 @@
-//! The person's own editor: which it is, and what comes back from it. The caller gives the terminal back first.
+//! The person's own editor: which editor it is, and the edited text. The caller releases the terminal first.
 
 use std::io::{self, Write};
 use std::path::Path;

@@ -55,7 +55,7 @@ pub fn draw_border(buffer: &mut Buffer, area: Rect, theme: &Theme) -> Rect {
     Rect { x: area.x + 2, width: area.width.saturating_sub(2), ..area }
 }
 
-/// One thing: a sign where it is selected, its mark, what it is, and a note at the right edge.
+/// One item: a sign where it is selected, its mark, its text, and a note at the right edge.
 pub fn draw_row(
     (buffer, theme): (&mut Buffer, &Theme),
     area: Rect,

@@ -18,7 +18,7 @@ use std::io::IsTerminal;
 /// What a line of placet's own may begin with; further lines are below the words behind it.
 const LABELS: [&str; 2] = ["error: ", "hint: "];
 
-/// The mark as it looks: quiet, so that the words stay what is read.
+/// The mark's style is muted: readers look at the text.
 pub fn lead(theme: &Theme) -> Span<'static> {
     Span::styled(LEAD, theme.style("dim"))
 }
@@ -30,7 +30,7 @@ pub fn line<'t>(line: impl Into<Line<'t>>, theme: &Theme) -> Line<'t> {
     line
 }
 
-/// Lines of placet's own that belong together: the first with the mark, the others as far in.
+/// Lines of placet's own that belong together: the first has the mark, the others are indented as far.
 pub fn block<'t>(lines: impl IntoIterator<Item = Line<'t>>, theme: &Theme) -> Vec<Line<'t>> {
     let under = |mut line: Line<'t>| {
         if line.spans.iter().any(|span| !span.content.is_empty()) {

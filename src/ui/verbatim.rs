@@ -14,7 +14,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Pairs of lines of one hunk that are compared: a question waits until all of it is laid out, the review does not.
 const COMPARED: usize = 2000;
 
-/// One line of untrusted bytes behind `lead`.
+/// One line of untrusted bytes after `lead`.
 pub fn line(lead: &str, bytes: &[u8], style: Style, theme: &Theme) -> Line<'static> {
     let mut spans = vec![Span::styled(lead.to_string(), style)];
     spans.extend(content(bytes, style, theme, VisibleMode::Exact, &InlineMarks::default()));
@@ -94,7 +94,7 @@ pub fn diff(patch: &[u8], theme: &Theme) -> Vec<Line<'static>> {
     all.iter().zip(marks).map(line).collect()
 }
 
-/// What is marked in each line: lines that go are compared with those that come in their place.
+/// The marks in each line: removed lines are compared with the lines that replace them.
 fn marks(all: &[&[u8]]) -> Vec<InlineMarks> {
     let mut out = vec![InlineMarks::default(); all.len()];
     let mut at = 0;

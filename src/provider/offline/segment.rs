@@ -8,7 +8,7 @@
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct RequestSegment<'t> {
     pub(super) text: &'t str,
-    /// It was joined by "and then": it waits for the ones before it.
+    /// The request was joined by "and then": it waits for the requests before it.
     pub(super) then: bool,
 }
 

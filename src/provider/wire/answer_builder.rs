@@ -64,8 +64,8 @@ impl AnswerBuilder {
         self.answer(stop, |call| Some(close(call, limited)))
     }
 
-    /// What a broken stream leaves. Whole if the stop reason had arrived; else marked as cut and without any call:
-    /// it cannot be known whether one was to be followed by another that changes its meaning.
+    /// The answer that a broken stream leaves. It is whole if the stop reason had arrived; else it is marked as cut and
+    /// has no call: a later call that did not arrive could have changed the meaning of an earlier one.
     pub(super) fn cut(&mut self) -> AssistantMessage {
         if self.stop.is_some() { self.finish() } else { self.answer(StopReason::Cut, |_| None) }
     }

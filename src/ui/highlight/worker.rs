@@ -1,6 +1,6 @@
 //! The thread that colours: a queue of chunks, newest first, and the parser's states along each document.
 //!
-//! It ends with the [`super::SyntaxHighlighter`] it works for, after the chunk in hand. What it cannot parse stays
+//! The thread ends with its [`super::SyntaxHighlighter`], after the current chunk. Text that it cannot parse stays
 //! plain.
 
 use super::super::ansi::ColorDepth;
@@ -121,7 +121,7 @@ impl HighlightQueue {
                 self.docs.entry(id).or_insert_with(|| HighlightProgress::new(document, painter));
                 for chunk in chunks.into_iter().rev() {
                     let want = (id, chunk);
-                    // It may have been made and not received yet.
+                    // The chunk may have been computed and not received yet.
                     if self.made.get(&want).is_none_or(|number| *number <= received) {
                         self.wants.retain(|waiting| *waiting != want);
                         self.wants.push_back(want);

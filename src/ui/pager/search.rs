@@ -92,7 +92,7 @@ pub(super) fn matches(needle: &str, text: &str) -> Vec<Range<usize>> {
         return text.match_indices(needle).map(|(at, found)| at..at + found.len()).collect();
     }
     let lower = text.to_lowercase();
-    // Letters whose small form has another length would shift what follows: such a text is taken as it is written.
+    // Letters whose lower case has another length would shift the positions: such a text is searched as it is.
     let hay = if lower.len() == text.len() { &lower } else { text };
     hay.match_indices(needle)
         .map(|(at, found)| at..at + found.len())

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 /// How long one slice of a search may take.
 const SLICE: Duration = Duration::from_millis(8);
-/// Matching lines that are counted; beyond, it says that there are more.
+/// Matching lines that are counted; beyond this number, the pager only shows that there are more.
 const COUNTED: usize = 99_999;
 
 /// What a key did to the line that is typed.

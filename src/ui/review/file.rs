@@ -22,7 +22,7 @@ pub struct ReviewFile {
     /// As a person reads it, made safe.
     pub name: String,
     pub path: PathBuf,
-    /// Everything that is decided with it: itself, both ends of a move, all of a repository.
+    /// Everything that is decided together with the file: itself, both ends of a move, all of a repository.
     pub paths: Vec<PathBuf>,
     /// The path that the file had before it was renamed and changed: this path is removed when any part of the file is
     /// applied, and stays when all of it is rejected.
@@ -31,7 +31,7 @@ pub struct ReviewFile {
     pub letter: char,
     /// Facts besides the lines: a mode, a move, the command that made the change.
     pub facts: Vec<String>,
-    /// Why it runs later, if it does: it is accepted by itself and never with others.
+    /// Why the file runs later, if it does: such a file is accepted by itself and never with others.
     pub runs_later: Option<String>,
     pub body: ReviewBody,
     /// A key for the decision about a change without lines: the same change has the same key.
@@ -41,7 +41,7 @@ pub struct ReviewFile {
 #[derive(Clone, Debug)]
 pub enum ReviewBody {
     Lines(ReviewLines),
-    /// Decided as one: what has no lines, and what makes no sense in parts.
+    /// Decided as a whole: a change without lines, or a change that cannot be applied in parts.
     Whole(WholeChange),
 }
 
@@ -93,7 +93,7 @@ pub struct ReviewHunk {
     /// The removed lines, then the added ones.
     pub marks: Vec<ReviewDecision>,
     pub reviewed: bool,
-    /// It was cut off the hunk before it.
+    /// The hunk was split off the hunk before it.
     pub cut: bool,
 }
 

@@ -79,7 +79,7 @@ impl Review {
         }
     }
 
-    /// Keys while the files have the focus; `None` for those that mean the same everywhere.
+    /// Keys while the files have the focus; `None` for keys with the same meaning everywhere.
     fn in_tree(&mut self, action: ReviewAction) -> Option<Vec<ReviewEffect>> {
         let page = usize::from(self.size.1.saturating_sub(4).max(1));
         let last = self.tree.nodes.len().saturating_sub(1);

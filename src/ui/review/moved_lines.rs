@@ -36,7 +36,7 @@ impl MovedLines {
         }
         for (f, lines) in each() {
             for hunk in &lines.hunks {
-                // What a hunk removes and adds itself did not move: it was changed in its place.
+                // A line that the same hunk removes and adds did not move: it was changed in place.
                 let own = |(file, line): &MoveEndpoint| *file == f && hunk.old.contains(&(*line as usize));
                 let places =
                     |line: usize| removed.get(lines.new.line(line).trim()).filter(|at| !at.iter().any(own));

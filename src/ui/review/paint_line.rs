@@ -335,7 +335,7 @@ impl ReviewPainter<'_> {
             }
             written(out, at..range.end);
         };
-        // Both versions have what is left out: it is in the workspace already.
+        // Both versions have the omitted text: it is in the workspace already.
         let left_out = |out: &mut Vec<StyledCell>, bytes: usize| {
             let words = format!("{CONTINUED} {bytes} unchanged bytes {CONTINUED}");
             out.extend(cells(&words, |_| hint));

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 const MOST: usize = 300;
 const LARGEST: u64 = 1 << 20;
 
-/// The new path of each file that was renamed and changed, with the one it had.
+/// The new path of each file that was renamed and changed, with its old path.
 pub(super) fn renames(set: &ChangeSet, objects: &ObjectStore) -> HashMap<PathBuf, PathBuf> {
     let moved: Vec<&PathBuf> = set.changes.iter().filter_map(|c| c.moved_from.as_ref()).collect();
     let of = |verb: ChangeKind| {

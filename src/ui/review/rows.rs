@@ -188,7 +188,7 @@ impl ReviewRows {
         self.unchanged(f, lines, old..lines.old.len(), new, &shown, notes);
     }
 
-    /// Unchanged lines: those that are to be seen, and a fold for each run of the others.
+    /// Unchanged lines: the visible ones, and a fold for each run of hidden ones.
     fn unchanged(
         &mut self,
         f: usize,

@@ -139,7 +139,7 @@ impl SideText {
             None => Some(text.as_bytes().to_vec()),
             Some((bytes, _)) => {
                 let encoding = DetectedEncoding::of(bytes).ok()?.encoding;
-                // It may be there in the place of a byte, which would be lost.
+                // The sign may replace a stray byte, which would be lost.
                 if !self.stray.is_empty() && text.contains(char::REPLACEMENT_CHARACTER) {
                     return None;
                 }

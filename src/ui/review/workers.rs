@@ -145,7 +145,7 @@ impl ReviewWorkers {
             news = match made {
                 Ok((file, lines)) => {
                     let said = lines.as_ref().err().map(|error| cannot(error));
-                    // It may have been edited meanwhile.
+                    // The file may have been edited in the meantime.
                     if let Some(slot) = self.blamed.get_mut(&file) {
                         *slot = Some(lines.unwrap_or_default());
                     }

@@ -100,7 +100,7 @@ pub struct ScratchpadBrowser {
     note: Option<String>,
     help: HelpPage,
     keys: Keymap<ScratchpadBrowserAction>,
-    /// Those of the help page.
+    /// The keys of the help page.
     pager: Keymap<pager::PagerAction>,
     theme: Theme,
     size: (u16, u16),
@@ -164,7 +164,7 @@ impl ScratchpadBrowser {
         PaneFlow::Stay
     }
 
-    /// What is asked of the one under the cursor.
+    /// Starts `act` for the scratchpad under the cursor.
     fn about(&mut self, act: ScratchpadBrowserAction) -> PaneFlow {
         let Some(pad) = self.current() else { return PaneFlow::Stay };
         let (name, kind) = (pad.name.clone(), pad.kind);

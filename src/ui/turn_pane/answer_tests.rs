@@ -140,7 +140,7 @@ fn escape_near_another_key_stops_nothing_and_after_a_stop_nothing_is_applied() {
         b.key(KeyCode::Char('a'));
         assert_eq!(answer.try_recv(), Ok('a'));
     }
-    // Ctrl-C stops: the question is gone with it, and no key applies what it was about.
+    // Ctrl-C stops: the question is closed, and no key applies its changes.
     let mut b = bench_of(120, 16);
     let mut answer = b.ask_to_apply(DisplayDetail::None);
     assert_eq!(b.ctrl('c'), Some(TurnPaneAction::Stop));
@@ -154,7 +154,7 @@ fn escape_at_the_apply_question_answers_nothing_and_stops_nothing() {
     let mut b = bench();
     let mut answer = b.ask_to_apply(DisplayDetail::None);
     assert_eq!(b.key(KeyCode::Esc), None);
-    // Dropped: the caller keeps the changes pending and says so.
+    // Dropped: the caller leaves the changes pending and reports this.
     assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
 }
 

@@ -144,7 +144,7 @@ impl LinearTurn {
                 let news: Vec<String> = crate::tools::todo_lines(&items);
                 self.facts.todos = items;
                 let mut out = self.ended_parts();
-                // They are rendered already.
+                // The lines are rendered already.
                 out.extend(news.iter().map(|line| margin_mark::marked(&format!("step: {line}"))));
                 out
             }

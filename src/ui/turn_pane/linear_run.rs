@@ -38,7 +38,7 @@ pub async fn run_linear(
                         act(&mut linear, typed, at, &mode, &modes, &stop);
                     }
                 }
-                // The terminal is gone: so is the person.
+                // Without a terminal there is no person.
                 None => {
                     keys = None;
                     linear.terminal_closed();

@@ -120,7 +120,7 @@ pub async fn run(
                     }
                     keep_draft(&drafts, &live);
                 }
-                // The terminal is gone: so is the person.
+                // Without a terminal there is no person.
                 None => {
                     keys = None;
                     live.terminal_closed();
@@ -214,7 +214,7 @@ fn frame(painter: &mut InlinePainter, live: &mut TurnPane, mode: &ModeCell) {
     note_if_slow("drawing a frame", now);
 }
 
-/// Where keys were not read for so long that a person notices, the log says what the time went into.
+/// When keys were not read for so long that a person notices, logs where the time was spent.
 fn note_if_slow(what: &'static str, since: Instant) {
     let took = since.elapsed();
     if took > NOTICED {

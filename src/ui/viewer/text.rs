@@ -24,7 +24,7 @@ const PIECE: usize = 1 << 20;
 struct BlockStart {
     offset: u64,
     line: usize,
-    /// It begins inside that line.
+    /// The block begins inside that line.
     within: bool,
 }
 
@@ -234,7 +234,7 @@ impl SharedBlockIndex {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks through the next piece; returns where the one after it begins.
+    /// Reads the next piece; returns where the following piece begins.
     fn look(&self, file: &File, at: u64) -> u64 {
         let piece = read(file, at, PIECE);
         let mut index = self.lock();
