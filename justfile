@@ -1,4 +1,4 @@
-# The five commands that people need. `just` is optional: each line works without it.
+# The six commands that people need. `just` is optional: each line works without it.
 
 # Format and lints, as the gate checks them
 check:
@@ -19,3 +19,7 @@ guide:
 # Reference pages and snapshot files, written again from the code; read the difference in git
 update:
     PLACET_UPDATE=1 INSTA_UPDATE=always cargo test --lib --test main -- ui:: reference screens outputs
+
+# The pictures of the guide, from the real program; names the packages that are missing. `just pictures tour` makes some
+pictures *SCENES:
+    cargo build --bin placet && .ci/pictures/make {{ SCENES }}

@@ -7,7 +7,8 @@ use crate::agent::{
     TurnLimits,
 };
 use crate::config::{
-    AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsSources, TrustStore,
+    AppDirs, Config, ConfigProblem, ProjectSettings, SettingOrigin, SettingsLayer, SettingsSources,
+    TrustStore,
 };
 use crate::permission::{Access, Mode, ModeCell, Policy, Rule, RuleError, RuleVerdict, Taint};
 use crate::provider::catalog::Money;
@@ -19,7 +20,7 @@ use crate::text::regular_file;
 use crate::tools::{CommandSettings, JobRegistry, ToolContext, ToolLimits, ToolRegistry, ToolSet};
 use crate::workspace::Workspace;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 pub mod configured_provider;
@@ -46,6 +47,9 @@ pub struct LaunchOptions {
     pub replay: Option<PathBuf>,
     /// The program that becomes the supervisor of a command; `None` is this program itself.
     pub supervisor: Option<PathBuf>,
+    /// The flags, and whether the project's file counts: for reading the settings again.
+    pub flags: SettingsLayer,
+    pub project: IncludeProject,
 }
 
 impl LaunchOptions {
@@ -72,6 +76,8 @@ pub struct App {
     jobs: JobRegistry,
     pub gate: Arc<CallInterceptors>,
     request: LaunchOptions,
+    /// The settings of who answers, where they were read again.
+    reread_config: RwLock<Option<Arc<Config>>>,
 }
 
 impl App {
@@ -130,6 +136,7 @@ impl App {
             jobs: JobRegistry::at(paths_jobs),
             workspace,
             request,
+            reread_config: RwLock::default(),
         })
     }
 
@@ -264,6 +271,10 @@ impl ConversationBuilder for App {
         Ok(App::answerer(self, provider, model)?)
     }
 
+    fn reread_provider(&self) {
+        App::reread_provider(self);
+    }
+
     fn has_provider(&self) -> bool {
         self.request.replay.is_some() || self.chosen().is_some()
     }
@@ -315,7 +326,6 @@ fn withheld(config: &Config) -> Vec<String> {
 /// Reads the settings: the user's file, the project's, the environment; `flags` come on top. Mistakes are in
 /// `Config::problems`; the project, when there is one, comes back for the question of trust.
 pub fn sources(paths: &AppDirs, cwd: &Path, project: IncludeProject) -> (SettingsSources, TrustStore) {
-    use crate::config::SettingsLayer;
     // What others could read until now, they can read no more; the files below are out of reach with it.
     for own in [&paths.config, &paths.state, &paths.cache, &paths.user_file()] {
         if let Err(e) = crate::private::tighten(own) {
@@ -347,21 +357,22 @@ pub fn sources(paths: &AppDirs, cwd: &Path, project: IncludeProject) -> (Setting
 }
 
 /// Whether the project's own settings are looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IncludeProject {
+    #[default]
     Yes,
     No,
 }
 
 /// A settings file that is there and cannot be read may have held a rule that denies.
-fn unreadable(path: &Path, error: &std::io::Error) -> crate::config::SettingsLayer {
+fn unreadable(path: &Path, error: &std::io::Error) -> SettingsLayer {
     let problem = crate::config::ConfigProblem {
         place: Some((path.into(), 1, 1)),
         message: format!("cannot be read: {error}"),
         hint: None,
         permission: true,
     };
-    crate::config::SettingsLayer { problems: vec![problem], ..crate::config::SettingsLayer::default() }
+    SettingsLayer { problems: vec![problem], ..SettingsLayer::default() }
 }
 
 fn rules(config: &mut Config, registry: &ToolRegistry, roots: &[PathBuf]) -> Result<Vec<Rule>, AppError> {

@@ -65,7 +65,21 @@ pub fn of(config: &Config, name: &str) -> Result<ConfiguredProvider, AppError> {
     Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
 }
 
-/// The preset for a wire format.
+/// A server that is in no settings yet: where it is and what it speaks.
+pub fn own(name: &str, wire: WireFormatKind, base_url: &str) -> Result<ConfiguredProvider, AppError> {
+    let like = usual(wire).ok_or_else(|| AppError::Provider { name: name.into(), near: None })?;
+    let preset = ProviderPreset {
+        name: name.into(),
+        base_url: base_url.into(),
+        default_model: None,
+        key_page: None,
+        key_path: None,
+        ..like.clone()
+    };
+    Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
+}
+
+/// The preset that stands for a wire format.
 fn usual(wire: WireFormatKind) -> Option<&'static ProviderPreset> {
     ProviderPreset::of(match wire {
         WireFormatKind::Anthropic => "anthropic",

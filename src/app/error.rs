@@ -36,6 +36,8 @@ pub enum AppError {
     Address(String),
     #[error("the key file `{path}` can be read by others (mode {mode:o})")]
     KeyFile { path: PathBuf, mode: u32 },
+    #[error("the key file `{0}` is a symbolic link")]
+    KeyFileLink(PathBuf),
     #[error("`{key}`: invalid amount `{value}`: expected dollars, such as 5.00")]
     Dollars { key: &'static str, value: String },
     #[error("`{path}`: {reason}")]
@@ -75,11 +77,14 @@ impl AppError {
                     names.join(", ")
                 )
             }
-            AppError::Model(_) => "choose one with --model".into(),
+            AppError::Model(_) => "choose one with `placet setup`, or pass --model".into(),
             AppError::Address(name) => {
                 format!("pass --base-url, or set `base_url` of [providers.{name}] in the configuration")
             }
             AppError::KeyFile { path, .. } => format!("chmod 600 {}", path.display()),
+            AppError::KeyFileLink(_) => {
+                "put the key into the file that it leads to, or remove the link".into()
+            }
             AppError::Resources(e) => e.hint().into(),
             _ => return None,
         })

@@ -10,6 +10,7 @@ use crate::permission::{ClassificationLevel, ClassificationRules, ProgramDirs, P
 use crate::text::regular_file;
 use globset::{Glob, GlobSetBuilder};
 use std::path::PathBuf;
+use std::sync::RwLock;
 
 /// Where the audit log and its guards are stored.
 pub fn audit_places(paths: &AppDirs) -> audit::AuditPaths {
@@ -55,10 +56,7 @@ pub(super) fn gate(
 /// `withheld` names the environment variables that hold placet's own keys.
 fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<SecretFilter, AppError> {
     let mut known: Vec<String> = withheld.iter().filter_map(|name| std::env::var(name).ok()).collect();
-    // A key file that cannot be read is reported where its key is needed; here it only adds texts to hide.
-    let stored = regular_file::read_to_string(&paths.keys_file(), regular_file::SETTINGS).unwrap_or_default();
-    let stored: toml::Table = stored.parse().unwrap_or_default();
-    known.extend(stored.values().filter_map(|value| value.as_str().map(String::from)));
+    known.extend(stored_keys(paths));
     let mut shown = GlobSetBuilder::new();
     for (glob, origin) in config.settings().guard.secrets_shown.clone().with_origins() {
         let anywhere = if glob.starts_with('/') { glob.clone() } else { format!("**/{glob}") };
@@ -74,7 +72,15 @@ fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<
     }
     // Without the set no file is exempt, which is the safe side.
     let shown = shown.build().unwrap_or_default();
-    Ok(SecretFilter { on: config.settings().guard.secrets_redact, known, shown })
+    Ok(SecretFilter { on: config.settings().guard.secrets_redact, known: RwLock::new(known), shown })
+}
+
+/// The keys of the key file. One that cannot be read is reported where its key is needed; here it only adds texts to
+/// hide.
+pub(super) fn stored_keys(paths: &AppDirs) -> Vec<String> {
+    let stored = regular_file::read_to_string(&paths.keys_file(), regular_file::SETTINGS).unwrap_or_default();
+    let stored: toml::Table = stored.parse().unwrap_or_default();
+    stored.values().filter_map(|value| value.as_str().map(String::from)).collect()
 }
 
 fn spec(text: HookSettings, number: usize, standing: AuthorTrust) -> HookSpec {

@@ -1,11 +1,12 @@
 //! Where keys are found: the environment, or a file that only its owner can read.
 
 use super::AppError;
+use crate::config::TomlText;
+use crate::private;
 use crate::provider::{ApiKey, ApiKeySource, ProviderPreset};
 use crate::text::regular_file;
 use std::fs;
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 /// The first provider, in the order of the presets, whose key is set.
@@ -38,27 +39,59 @@ pub(super) fn from_file(path: &Path, provider: &str) -> Result<Option<ApiKeySour
     Ok(table.get(provider).and_then(toml::Value::as_str).map(|key| ApiKeySource::Value(ApiKey::new(key))))
 }
 
-/// Stores a key and preserves the others; the file is readable only by its owner from the first moment.
-pub fn store(path: &Path, provider: &str, key: &str) -> Result<(), AppError> {
+/// Stores a key, and leaves the rest of the file as it is. The file is only its owner's from the first moment, and is
+/// replaced in one step. A link is refused: what it leads to may be in a place that others read.
+pub fn store(path: &Path, provider: &str, key: &ApiKey) -> Result<(), AppError> {
     let bad = |reason: String| AppError::File { path: path.into(), reason };
+    if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+        return Err(AppError::KeyFileLink(path.into()));
+    }
     let before = match regular_file::read_to_string(path, regular_file::SETTINGS) {
         Ok(text) => text,
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
         Err(e) => return Err(bad(e.to_string())),
     };
-    let mut table: toml::Table = before.parse().map_err(|_| bad("this is not valid TOML".into()))?;
-    table.insert(provider.into(), toml::Value::String(key.trim().into()));
+    // The parser's own message would quote the line, and with it a key.
+    let mut text = TomlText::parse(&before).map_err(|_| bad("this is not valid TOML".into()))?;
+    if !text.set(&[provider], key.expose(), "") {
+        return Err(bad(format!("`{provider}` is not a text")));
+    }
     let dir = path.parent().unwrap_or(Path::new("."));
-    let write = || -> std::io::Result<()> {
-        fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
-        let temporary = dir.join(".keys.toml.new");
-        let mut file =
-            fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&temporary)?;
-        // `mode` above applies only to a new file: a file that a crash left still has its old mode.
-        file.set_permissions(fs::Permissions::from_mode(0o600))?;
-        file.write_all(table.to_string().as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    write().map_err(|e| bad(e.to_string()))
+    private::make_dir(dir)
+        .and_then(|()| private::write(path, text.text().as_bytes()))
+        .map_err(|e| bad(e.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_is_stored_for_its_owner_alone_and_the_rest_of_the_file_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("new/keys.toml");
+        store(&path, "a", &ApiKey::new("key-1\n")).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a = \"key-1\"\n");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        fs::write(&path, "# mine\na = \"old\" # work\nllama = \"l\"\n").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        store(&path, "a.b", &ApiKey::new("k")).unwrap();
+        store(&path, "a", &ApiKey::new("new")).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert_eq!(text, "# mine\na = \"new\" # work\nllama = \"l\"\n\"a.b\" = \"k\"\n");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_link_and_a_file_that_is_no_toml_are_refused_and_not_quoted() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("shared"), dir.path().join("keys.toml"));
+        fs::write(&file, "a = sk-secret").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        let key = ApiKey::new("k");
+        assert!(matches!(store(&link, "a", &key), Err(AppError::KeyFileLink(_))));
+        let error = store(&file, "a", &key).unwrap_err().to_string();
+        assert!(error.contains("not valid TOML") && !error.contains("sk-secret"), "{error}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "a = sk-secret");
+    }
 }

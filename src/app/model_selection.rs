@@ -10,9 +10,26 @@ use crate::provider::{
     HttpProviderSettings, ModelLimits, ModelSpec, OfflineProvider, Provider, ProviderPreset,
     RecordingProvider, ReplayProvider, WireFormatKind, catalog,
 };
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
+
+enum CurrentConfig<'a> {
+    First(&'a Config),
+    Reread(Arc<Config>),
+}
+
+impl Deref for CurrentConfig<'_> {
+    type Target = Config;
+
+    fn deref(&self) -> &Config {
+        match self {
+            CurrentConfig::First(config) => config,
+            CurrentConfig::Reread(config) => config,
+        }
+    }
+}
 
 impl App {
     /// The provider that the settings name, or the first provider whose key is in the environment or was stored, or the
@@ -28,7 +45,7 @@ impl App {
         let answerer = match chosen.as_deref() {
             Some("offline") => self.offline_like(Arc::new(OfflineProvider::new()), "offline", None),
             None => {
-                let note = "no provider is configured; using the built-in offline provider, which answers plain requests (`help` lists them). To use a model, set ANTHROPIC_API_KEY or OPENAI_API_KEY, or run `placet config init`";
+                let note = "no provider is configured, so the built-in offline provider answers: `placet setup` adds a model, `help` lists what works without one";
                 self.offline_like(Arc::new(OfflineProvider::new()), "offline", Some(note.into()))
             }
             Some(chosen) => self.remote(chosen, model)?,
@@ -43,19 +60,37 @@ impl App {
         }
     }
 
-    /// The provider without `name`; `None` is the offline provider.
+    /// The settings of who answers: as they were at the start, or as they were read again.
+    fn provider_config(&self) -> CurrentConfig<'_> {
+        let reread = self.reread_config.read().unwrap_or_else(PoisonError::into_inner);
+        reread.clone().map_or(CurrentConfig::First(&self.config), CurrentConfig::Reread)
+    }
+
+    /// Reads the settings of who answers again. A flag that names somebody no longer counts: what is in the file is newer.
+    pub(super) fn reread_provider(&self) {
+        let (mut sources, _) = super::sources(&self.paths, self.cwd(), self.request.project);
+        sources.flags = self.request.flags.clone();
+        let answers = ["provider", "model", "base_url"];
+        sources.flags.values.retain(|(name, ..)| !answers.contains(&name.as_str()));
+        let config = Arc::new(Config::merge(sources));
+        *self.reread_config.write().unwrap_or_else(PoisonError::into_inner) = Some(config);
+        self.gate.secrets.add_known(super::interceptors::stored_keys(&self.paths));
+    }
+
+    /// Who answers where nobody is named for the occasion; `None` is the offline provider.
     pub fn chosen(&self) -> Option<String> {
-        let named = self.config.settings().conversation.provider.clone();
+        let named = self.provider_config().settings().conversation.provider.clone();
         named.or_else(keys::first_in_environment).or_else(|| keys::first_in_file(&self.paths.keys_file()))
     }
 
     /// Where the key of a server is found, as text.
     pub fn key_standing(&self, server: &ConfiguredProvider) -> (KeyStatus, String) {
-        let own = self.config.provider(&server.name);
+        let own = self.provider_config().provider(&server.name);
         let builtin = ProviderPreset::of(&server.name).map(|preset| preset.key_variable.as_str());
         let variable = own.key_env.as_deref().or(builtin);
+        let config = self.provider_config();
         let command =
-            own.api_key_command.as_ref().or(self.config.settings().conversation.api_key_command.as_ref());
+            own.api_key_command.as_ref().or(config.settings().conversation.api_key_command.as_ref());
         match self.key(server) {
             Err(e) => (KeyStatus::Missing, e.to_string()),
             Ok(ApiKeySource::Command { .. }) if command.is_some() => {
@@ -79,14 +114,15 @@ impl App {
     /// Refuses a name that is neither built in nor in the settings, and suggests a similar name.
     pub fn known_provider(&self, name: &str) -> Result<(), AppError> {
         let known = ProviderPreset::of(name).is_some() || self.own_provider(name);
-        if known { Ok(()) } else { Err(unknown_provider(name, &self.config)) }
+        if known { Ok(()) } else { Err(unknown_provider(name, &self.provider_config())) }
     }
 
     fn remote(&self, name: &str, model: Option<&str>) -> Result<SelectedModel, AppError> {
         let server = self.server(name)?;
         let preset = &server.preset;
+        let config = self.provider_config();
         let model = model
-            .or(self.config.settings().conversation.model.as_deref())
+            .or(config.settings().conversation.model.as_deref())
             .or(preset.default_model.as_deref())
             .ok_or_else(|| AppError::Model(name.into()))?
             .to_string();
@@ -98,6 +134,15 @@ impl App {
 
     /// The connection to a server: nothing is opened, nothing runs.
     pub fn live(&self, server: &ConfiguredProvider) -> Result<HttpProvider, AppError> {
+        self.live_with(server, || self.key(server))
+    }
+
+    /// The same with a key of which the settings do not know yet.
+    pub fn live_with(
+        &self,
+        server: &ConfiguredProvider,
+        key: impl FnOnce() -> Result<ApiKeySource, AppError>,
+    ) -> Result<HttpProvider, AppError> {
         let preset = &server.preset;
         if preset.base_url.is_empty() {
             return Err(AppError::Address(server.name.clone()));
@@ -105,11 +150,12 @@ impl App {
         if let Some(why) = crate::provider::base_url_problem(&preset.base_url) {
             return Err(AppError::BaseUrl { url: preset.base_url.clone(), why });
         }
-        let key = self.key(server)?;
+        let key = key()?;
         let mut settings =
             HttpProviderSettings { silence_limit: preset.silence_limit(), ..HttpProviderSettings::default() };
         // Only where the person set it: the preset's own limit is longer for a local server.
-        let network = &self.config.settings().network;
+        let config = self.provider_config();
+        let network = &config.settings().network;
         if let Some(silence) = network.silence_seconds {
             settings.silence_limit = seconds(silence);
         }
@@ -123,7 +169,8 @@ impl App {
 
     /// The limits of one answer.
     fn answer_limits(&self) -> AnswerLimits {
-        let network = &self.config.settings().network;
+        let config = self.provider_config();
+        let network = &config.settings().network;
         let bytes = |megabytes: usize| megabytes.max(1).saturating_mul(1024 * 1024);
         AnswerLimits {
             answer_bytes: bytes(network.answer_mb),
@@ -136,7 +183,8 @@ impl App {
 
     /// The settings of every connection that placet itself opens.
     pub fn client(&self) -> HttpClientSettings {
-        let network = &self.config.settings().network;
+        let config = self.provider_config();
+        let network = &config.settings().network;
         HttpClientSettings {
             connect_timeout: seconds(network.connect_seconds),
             ca_file: network.ca_file.as_deref().map(|path| self.below_home(path)),
@@ -154,7 +202,8 @@ impl App {
     /// The fallback providers, where the settings name any.
     fn fallback(&self, first: Arc<dyn Provider>) -> Result<Arc<dyn Provider>, AppError> {
         let mut links = Vec::new();
-        for entry in self.config.settings().network.fallback.iter() {
+        let config = self.provider_config();
+        for entry in config.settings().network.fallback.iter() {
             let (name, model) = entry.split_once('/').unwrap_or((entry, ""));
             let server = self.settled(name)?;
             let model = Some(model).filter(|m| !m.is_empty()).or(server.preset.default_model.as_deref());
@@ -174,7 +223,8 @@ impl App {
     /// The model with the properties that a request depends on.
     pub fn model(&self, server: &ConfiguredProvider, model: &str) -> ModelSpec {
         let mut figures = self.known(server, model);
-        let settings = &self.config.settings().conversation;
+        let config = self.provider_config();
+        let settings = &config.settings().conversation;
         figures.window = settings.context_window.unwrap_or(figures.window);
         figures.vision = settings.vision.unwrap_or(figures.vision);
         let entry = server.entry(model);
@@ -194,8 +244,8 @@ impl App {
 
     /// The note on a model without a description.
     fn unknown(&self, server: &ConfiguredProvider, model: &str) -> Option<String> {
-        let described =
-            server.entry(model).is_some() || self.config.settings().conversation.context_window.is_some();
+        let described = server.entry(model).is_some()
+            || self.provider_config().settings().conversation.context_window.is_some();
         let ModelLimits { window, max_output, .. } = ModelLimits::UNKNOWN;
         (!described).then(|| {
             format!(
@@ -207,7 +257,7 @@ impl App {
     /// The most tokens of one answer.
     fn room(&self, server: &ConfiguredProvider, model: &str) -> u64 {
         let known = self.known(server, model).max_output.min(32_000);
-        self.config.settings().conversation.max_output_tokens.unwrap_or(known)
+        self.provider_config().settings().conversation.max_output_tokens.unwrap_or(known)
     }
 
     fn known(&self, server: &ConfiguredProvider, model: &str) -> ModelLimits {
@@ -220,14 +270,14 @@ impl App {
 
     pub fn key(&self, server: &ConfiguredProvider) -> Result<ApiKeySource, AppError> {
         let name = &server.name;
-        let own = self.config.provider(name);
+        let own = self.provider_config().provider(name);
         if let Some(command) = &own.api_key_command {
             return Ok(ApiKeySource::command(command));
         }
         if let Some(entry) = own.keyring {
             return Ok(ApiKeySource::Keyring(entry));
         }
-        if let Some(command) = &self.config.settings().conversation.api_key_command {
+        if let Some(command) = &self.provider_config().settings().conversation.api_key_command {
             return Ok(ApiKeySource::command(command));
         }
         // A key belongs to its server: a server of the person's own never gets the key of its preset.
@@ -256,7 +306,7 @@ impl App {
     pub fn server(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
         let mut server = self.settled(name)?;
         // The address of the command line is meant for the provider that answers.
-        if let Some(url) = &self.config.settings().conversation.base_url {
+        if let Some(url) = &self.provider_config().settings().conversation.base_url {
             server.preset.base_url = url.clone();
         }
         Ok(server)
@@ -265,13 +315,13 @@ impl App {
     /// The server from the configuration alone, without the command line.
     fn settled(&self, name: &str) -> Result<ConfiguredProvider, AppError> {
         if !self.own_provider(name) && ProviderPreset::of(name).is_none() {
-            return Err(unknown_provider(name, &self.config));
+            return Err(unknown_provider(name, &self.provider_config()));
         }
-        super::configured_provider::of(&self.config, name)
+        super::configured_provider::of(&self.provider_config(), name)
     }
 
     fn own_provider(&self, name: &str) -> bool {
-        self.config.provider_names().iter().any(|n| n == name)
+        self.provider_config().provider_names().iter().any(|n| n == name)
     }
 }
 

@@ -252,6 +252,12 @@ pub enum CliCommand {
     /// List the themes and preview one
     #[command(subcommand)]
     Theme(ThemeCommand),
+    /// Choose a provider, a key and a model, and write the settings
+    Setup {
+        /// Ask numbered questions, without a full screen
+        #[arg(long)]
+        linear: bool,
+    },
     /// Learn placet in a minute, in a project that is removed afterwards
     Tour,
     /// Check this installation and report problems

@@ -12,7 +12,7 @@ use std::ffi::OsString;
 
 /// What people type who know another program, and what does it here.
 const ELSEWHERE: [(&str, &str); 19] = [
-    ("auth", "`placet config init --key PROVIDER` stores a key"),
+    ("auth", "`placet setup` chooses a provider and stores its key"),
     ("chat", "`placet` alone starts the shell"),
     ("continue", "`placet -c` resumes the last session of this directory"),
     ("diff", "`placet changes --patch` shows pending changes"),
@@ -20,7 +20,7 @@ const ELSEWHERE: [(&str, &str); 19] = [
     ("help", "`placet --help` shows the commands and options"),
     ("history", "`placet session list` lists the sessions"),
     ("init", "`placet config init` writes a settings file"),
-    ("login", "`placet config init --key PROVIDER` stores a key"),
+    ("login", "`placet setup` chooses a provider and stores its key"),
     ("logs", "`placet config path` shows where the log file is"),
     ("models", "`placet provider models` lists the models"),
     ("permissions", "`placet permission list` lists the rules"),
@@ -132,7 +132,7 @@ mod tests {
             hint("revew"),
             "did you mean `placet review`?\n      to send it as a message: `placet -- revew`"
         );
-        assert!(hint("login").starts_with("`placet config init --key PROVIDER` stores a key\n"));
+        assert!(hint("login").starts_with("`placet setup` chooses a provider and stores its key\n"));
         assert!(hint("model").starts_with("in the shell, type /model\n"));
         assert!(checked("revew apply").unwrap_err().hint.unwrap().contains("in quotes"));
         assert_eq!(hint("hello"), "to send it as a message: `placet -- hello`");

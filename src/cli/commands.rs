@@ -3,13 +3,14 @@
 use super::args::{CliCommand, ConfigCommand, McpCommand, Options, SandboxCommand, ToolCommand};
 use super::report::{self, CliError, print, print_foreign, warn};
 use super::{
-    audit, blame, changes, doctor, metrics, permission, provider, review, sandbox, session, start, theme,
-    tour, usage,
+    audit, blame, changes, doctor, metrics, permission, provider, review, sandbox, session, setup, start,
+    theme, tour, usage,
 };
 use crate::agent::{ApprovalReply, CallOrigin, EntryPoint, call_once};
 use crate::app::{self, IncludeProject};
 use crate::config::{ProjectSettings, SettingKey, SettingKind};
 use crate::conversation::{CallId, CallInput, CallOutcome, Part, ToolCall};
+use crate::provider::ApiKey;
 use crate::serve::mcp::McpServer;
 use crate::session::Scratchpads;
 use crate::ui::term;
@@ -45,6 +46,7 @@ pub(super) fn run(command: CliCommand, options: &Options) -> Result<u8, CliError
         }
         CliCommand::Theme(command) => theme::run(command, options),
         CliCommand::Usage { since, json } => usage::run(since.as_deref(), json, options),
+        CliCommand::Setup { linear } => setup::run(linear, options),
         CliCommand::Tour => tour::run(options),
         CliCommand::Doctor => doctor::run(options),
         CliCommand::Completions { shell } => {
@@ -250,7 +252,7 @@ fn store_key(provider: &str, options: &Options) -> Result<u8, CliError> {
         return Err(CliError::usage("expected one word on standard input: the key"));
     }
     let path = start::paths()?.keys_file();
-    app::keys::store(&path, provider, key)?;
+    app::keys::store(&path, provider, &ApiKey::new(key))?;
     print(&format!("stored the key of {provider} in {}\n", path.display())).map(|()| report::DONE)
 }
 

@@ -8,6 +8,7 @@ use super::start::{LoadedApp, StartedFor, load, note_untrusted, runtime};
 use crate::agent::{Agent, TurnStart};
 use crate::app::App;
 use crate::conversation::Part;
+use crate::provider::OfflineProvider;
 use crate::repl;
 use crate::serve::changes::{ChangeReport, TurnChanges};
 use crate::serve::headless::{self, AnswerAudience, HeadlessFormat, NoticeAudience};
@@ -165,7 +166,9 @@ fn lines(loaded: LoadedApp, options: &Options) -> Result<u8, CliError> {
 fn headless_agent(app: &App, options: &Options, first: &str, start: &TurnStart) -> Result<Agent, CliError> {
     let answerer = app.answerer(None, None)?;
     // Who would answer does not matter where nobody is asked.
-    if let Some(note) = answerer.note.as_ref().filter(|_| matches!(start, TurnStart::Say(_))) {
+    // What the offline provider does not understand it answers with the same advice.
+    let is_told = app.chosen().is_none() && !OfflineProvider::understands(first);
+    if let Some(note) = answerer.note.as_ref().filter(|_| matches!(start, TurnStart::Say(_)) && !is_told) {
         warn(&format!("note: {note}"));
     }
     let store = match app.store() {

@@ -52,6 +52,9 @@ pub(super) fn run(options: &Options) -> Result<u8, CliError> {
                         answerer.provider.name(),
                         answerer.model.name
                     );
+                    if app.chosen().is_none() {
+                        let _ = writeln!(out, "  hint        `placet setup` adds a model");
+                    }
                     let _ = writeln!(
                         out,
                         "  context     {} tokens, answers up to {} tokens, images: {}",
@@ -108,7 +111,7 @@ fn key(out: &mut String, app: &App) -> usize {
     let Some(name) = app.chosen().filter(|name| name != "offline") else { return 0 };
     let Ok(server) = app.server(&name) else { return 0 };
     let why = match app.key(&server) {
-        Ok(ApiKeySource::Missing { variable }) => format!("set {variable}"),
+        Ok(ApiKeySource::Missing { variable }) => format!("set {variable}, or run `placet setup`"),
         Err(e) => e.to_string(),
         Ok(_) => return 0,
     };

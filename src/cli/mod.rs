@@ -27,6 +27,8 @@ mod screen;
 mod screen_keys;
 mod session;
 mod session_selector;
+mod settings_file;
+mod setup;
 mod signals;
 mod start;
 mod stdin_forwarder;

@@ -94,6 +94,7 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
         layer: p.layer.clone(),
         trusted: false,
     });
+    let flags = sources.flags.clone();
     let config = Config::merge(sources);
     print_problems(&config.problems);
     let told = config.problems.len();
@@ -104,6 +105,8 @@ pub(super) fn load(options: &Options, started: StartedFor) -> Result<LoadedApp, 
         record: options.record.clone(),
         replay: options.replay.clone(),
         supervisor: None,
+        flags,
+        project: with,
     };
     let app = App::new(config, paths, request)?;
     if options.dry_run && app.mode.load() > Mode::Ask {

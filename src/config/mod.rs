@@ -12,6 +12,7 @@ mod origin;
 mod problem;
 mod rule_settings;
 mod settings;
+mod toml_text;
 mod toml_value;
 mod trust;
 mod value;
@@ -26,9 +27,10 @@ pub use problem::ConfigProblem;
 pub use rule_settings::RuleSettings;
 pub use settings::{
     BackendSetting, ColorSetting, ConversationSettings, EditModeSetting, GuardSettings, HookList,
-    LinksSetting, MotionSetting, MountSettings, NetworkSettings, PictureSetting, ProviderSettings, RuleList,
-    SandboxSettings, SettingKey, SettingKind, SettingTexts, Settings, StorageSettings, ToolsSettings,
-    TrustRequirement, UiSettings, WrapSetting,
+    LinksSetting, MenusSetting, MotionSetting, MountSettings, NetworkSettings, PictureSetting,
+    ProviderSettings, RuleList, SandboxSettings, SettingKey, SettingKind, SettingTexts, Settings,
+    StorageSettings, ToolsSettings, TrustRequirement, UiSettings, WrapSetting,
 };
+pub use toml_text::TomlText;
 pub use trust::{ProjectSettings, TrustStore};
 pub use value::SettingValue;

@@ -35,6 +35,11 @@ impl ApiKeySource {
         ApiKeySource::Command { line: line.into(), deadline: Duration::from_secs(10) }
     }
 
+    /// What the source gives now, for a person who sets the source up.
+    pub async fn read(&self) -> Result<Option<ApiKey>, ProviderError> {
+        self.key("").await
+    }
+
     /// The key. Dropping the future kills the command.
     pub(super) async fn key(&self, provider: &str) -> Result<Option<ApiKey>, ProviderError> {
         let unusable = |message: &str| ProviderError::KeyUnusable { message: message.into() };
@@ -51,14 +56,10 @@ impl ApiKeySource {
                 run(line, *deadline).await.map_err(|e| unusable(&e.to_string()))?
             }
         };
-        if key.is_empty() {
-            return Err(unusable("it is empty"));
+        match key.problem() {
+            Some(problem) => Err(unusable(problem)),
+            None => Ok(Some(key)),
         }
-        // Nothing else can be sent in a header.
-        if !key.expose().bytes().all(|b| b.is_ascii_graphic()) {
-            return Err(unusable("it contains a space, a control character or a letter outside ASCII"));
-        }
-        Ok(Some(key))
     }
 }
 

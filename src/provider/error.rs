@@ -12,7 +12,7 @@ use thiserror::Error;
 pub enum ProviderError {
     #[error("the provider refused the key (HTTP {status}): {message}")]
     Auth { status: u16, message: String },
-    #[error("no key for `{provider}`: set {variable}, or `api_key_command` in the configuration")]
+    #[error("no key for `{provider}`: set {variable}, or run `placet setup`")]
     NoKey { provider: String, variable: String },
     /// The key could not be read, or cannot be sent: its command failed, or it contains a control character.
     #[error("no usable key: {message}")]

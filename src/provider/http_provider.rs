@@ -108,11 +108,22 @@ impl HttpProvider {
 impl HttpProvider {
     /// Asks the server which models it has. One attempt, and no longer than `most`.
     pub async fn models(&self, most: Duration) -> Result<Vec<String>, ProviderError> {
+        let (host, text) = self.get(self.0.dialect.models_path(), most).await?;
+        model_list::ids(&text).map_err(|e| ProviderError::Protocol(format!("{host}: {e}")))
+    }
+
+    /// Asks for something that only a valid key may read; what it says does not matter.
+    pub async fn check_key(&self, path: &str, most: Duration) -> Result<(), ProviderError> {
+        self.get(path, most).await.map(drop)
+    }
+
+    /// The host and what it answers to a request without a body.
+    async fn get(&self, path: &str, most: Duration) -> Result<(String, String), ProviderError> {
         let server = &self.0;
         let asking = async {
             let key = server.key().await?;
             let headers = server.headers(key.as_ref())?;
-            let url = server.endpoint.url_beside(server.dialect.models_path());
+            let url = server.endpoint.url_beside(path);
             let sent = server.client.get(&url, &headers).await;
             let mut response = sent.map_err(network)?;
             let status = response.status();
@@ -120,7 +131,7 @@ impl HttpProvider {
                 return Err(server.dialect.error(status, &response.text(ERROR_BODY).await));
             }
             let text = response.whole(MODEL_LIST).await.map_err(network)?;
-            model_list::ids(&text).map_err(|e| ProviderError::Protocol(format!("{}: {e}", response.host())))
+            Ok((response.host().to_string(), text))
         };
         let told = tokio::time::timeout(most, asking).await.unwrap_or(Err(ProviderError::Timeout(most)));
         told.map_err(|error| server.hide_key(error))

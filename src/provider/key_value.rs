@@ -22,8 +22,17 @@ impl ApiKey {
         self.0.is_empty()
     }
 
-    /// `text` without the key, for messages from a server. A server that truncates a quotation leaves only a beginning
-    /// of the key, which is removed as well.
+    /// Why it cannot be sent: a header holds visible ASCII only.
+    pub fn problem(&self) -> Option<&'static str> {
+        match self.0.as_str() {
+            "" => Some("it is empty"),
+            key if key.bytes().all(|b| b.is_ascii_graphic()) => None,
+            _ => Some("it contains a space, a control character or a letter outside ASCII"),
+        }
+    }
+
+    /// `text` without the key, for whatever a server says about it. A server that cuts what it quotes leaves a
+    /// beginning of the key, which goes as well.
     pub fn redact(&self, text: &str) -> String {
         if self.0.len() < SHORTEST {
             return text.to_string();
@@ -41,7 +50,8 @@ impl ApiKey {
         out
     }
 
-    pub(super) fn expose(&self) -> &str {
+    /// The secret itself, for the request that sends it and the place that stores it.
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 }

@@ -94,6 +94,10 @@ pub struct ProviderPreset {
     pub key_variable: String,
     #[serde(default)]
     pub key: ApiKeyRequirement,
+    /// The page on which the vendor gives out keys.
+    pub key_page: Option<String>,
+    /// What a request reads that needs a valid key, where anybody can read the list of models.
+    pub key_path: Option<String>,
     /// The model used where none is named; without one the person must name it.
     pub default_model: Option<String>,
     /// Another provider whose catalog entries apply to this one.

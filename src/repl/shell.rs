@@ -9,7 +9,8 @@ use super::conversation::ShellConversation;
 use super::error::ReplError;
 use super::output::ShellOutput;
 use super::prompt::{
-    PromptEditor, PromptInput, PromptOutcome, PromptScreen, UnfinishedLine, UnsentInput, pick_into,
+    MenuSources, PromptEditor, PromptInput, PromptOutcome, PromptScreen, UnfinishedLine, UnsentInput,
+    pick_into,
 };
 use super::start_card;
 use super::terminal_status::TerminalStatus;
@@ -19,7 +20,7 @@ use super::user_context::UserContext;
 use crate::agent::{TurnDecision, TurnEnding, TurnStart};
 use crate::config::{ProjectSettings, TrustStore};
 use crate::conversation::{Note, Part};
-use crate::provider::OfflineProvider;
+use crate::provider::{OfflineProvider, catalog};
 use crate::session::SessionStore;
 use crate::tools::ToolSet;
 use crate::ui::ansi::ColorDepth;
@@ -302,11 +303,25 @@ impl Shell<'_> {
         let printer = self.prompter.printer();
         let watch = printer.and_then(|tell| jobs::watch(&self.context, tell));
         let beside = [self.prewarm_connection(), watch];
-        let asked = self.prompter.ask(draft, self.context.conversation.pending(), self.context.app.level());
+        let status = (self.context.conversation.pending(), self.context.app.level());
+        let asked = self.prompter.ask(draft, status, &self.menu_sources());
         beside.into_iter().flatten().for_each(|task| task.abort());
         // What follows the first line has the colours already.
         self.recolor();
         asked
+    }
+
+    /// What the menus of the prompt list.
+    fn menu_sources(&self) -> MenuSources {
+        let CommandContext { app, conversation, .. } = &self.context;
+        let provider = conversation.answered_by().0;
+        let models = catalog::of_provider(&provider).into_iter().map(|(id, _)| (id.into(), provider.clone()));
+        MenuSources {
+            workspace: conversation.workspace(),
+            store: conversation.store.clone(),
+            models: Arc::new(models.collect()),
+            tools: Arc::new(app.tools.registry.names()),
+        }
     }
 
     /// Keeps a connection to the provider open while somebody may be typing, where that is wanted.
@@ -337,6 +352,7 @@ impl Shell<'_> {
             PromptScreen::Transcript => (typed, run_command(&mut self.context, "transcript", "")),
             PromptScreen::Review => (typed, run_command(&mut self.context, "review", "")),
             PromptScreen::Keys => (typed, run_command(&mut self.context, "help", "?")),
+            PromptScreen::Rewind => (typed, run_command(&mut self.context, "rewind", "")),
             PromptScreen::Picker => (pick_into(&self.context, typed), CommandFollowUp::Nothing),
         };
         self.prompter.restore_line(typed);
@@ -431,8 +447,8 @@ impl Shell<'_> {
             && conversation.lacks_model()
             && !OfflineProvider::understands(text);
         if nobody {
-            let words = "(`help` lists what works without a model)";
-            let line = format!("no model, so nothing was sent: {} {words}", start_card::ADD_A_MODEL);
+            let words = "`help` lists what works without one";
+            let line = format!("no model yet, so nothing was sent: {}, {words}", start_card::ADD_A_MODEL);
             output.paragraphs(&[(&line, "warning")]);
         }
         nobody

@@ -15,7 +15,7 @@ use ratatui::text::{Line, Span};
 use std::path::{Path, PathBuf};
 
 /// What a person without a model can do.
-pub(super) const ADD_A_MODEL: &str = "set ANTHROPIC_API_KEY or OPENAI_API_KEY, or see /provider";
+pub(super) const ADD_A_MODEL: &str = "/setup adds a model";
 
 /// Columns of the labels.
 const LABEL: usize = 7;

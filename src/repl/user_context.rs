@@ -40,6 +40,8 @@ pub struct ToolServices<'a> {
 pub trait ConversationBuilder {
     /// Who answers: as named, or as the settings say. `/model` and `/new` ask again.
     fn answerer(&self, provider: Option<&str>, model: Option<&str>) -> Result<SelectedModel, UserError>;
+    /// Reads the settings again for who answers, and for nothing else: `placet setup` has changed them.
+    fn reread_provider(&self);
     /// True where somebody named who answers, or a key says so; false where the offline provider stands in.
     fn has_provider(&self) -> bool;
     /// A conversation stored in `session`, or only in memory.

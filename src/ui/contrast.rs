@@ -2,7 +2,7 @@
 //!
 //! Syntax themes are made for one background and know nothing of a changed line's. It judges colours whose parts are
 //! known; the terminal's own sixteen are the person's, and stay. Only a theme for any background replaces them: on one of
-//! black and white most of them cannot be read.
+//! black and white most of them cannot be read. Where there are no others, the shade that is read better is taken.
 
 use super::ansi::{self, ColorDepth};
 use ratatui::style::{Color, Style};
@@ -77,20 +77,21 @@ impl ContrastAdjuster {
 
     /// One of the terminal's own sixteen.
     fn of_terminal(&self, colour: Color) -> Color {
-        let Some(number) = ansi::number_of_sixteen(colour).filter(|_| self.is_any_ground) else {
+        let Some(number) = ansi::number_of_sixteen(colour) else { return colour };
+        if self.depth == ColorDepth::Sixteen {
+            let grounds = self.grounds.iter().map(|(r, g, b)| Color::Rgb(*r, *g, *b));
+            return readable_shade(ansi::of_sixteen(number), &grounds.collect::<Vec<_>>());
+        }
+        if !self.is_any_ground {
             return colour;
-        };
+        }
         let Some((parts, indexed)) = ON_ANY_GROUND.get((usize::from(number) % 8).wrapping_sub(1)) else {
             return colour;
         };
         match self.depth {
             ColorDepth::True => Color::Rgb(parts.0, parts.1, parts.2),
             ColorDepth::Indexed => Color::Indexed(*indexed),
-            ColorDepth::Sixteen => {
-                let grounds = self.grounds.iter().map(|(r, g, b)| Color::Rgb(*r, *g, *b));
-                readable_shade(ansi::of_sixteen(number), &grounds.collect::<Vec<_>>())
-            }
-            ColorDepth::None => colour,
+            ColorDepth::Sixteen | ColorDepth::None => colour,
         }
     }
 

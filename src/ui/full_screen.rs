@@ -47,7 +47,12 @@ pub trait FullScreenPane {
         false
     }
 
-    /// True while background work runs whose results [`FullScreenPane::tick`] will receive.
+    /// True when it closes by itself, because what it waited for has ended.
+    fn is_finished(&self) -> bool {
+        false
+    }
+
+    /// True while something is worked out beside it that [`FullScreenPane::tick`] will bring.
     fn has_background_work(&self) -> bool {
         false
     }
@@ -131,6 +136,11 @@ pub fn run(pane: &mut dyn FullScreenPane) -> io::Result<()> {
             }
         }
         dirty |= pane.tick();
+        if pane.is_finished() {
+            canvas.finish();
+            drop(full);
+            return Ok(());
+        }
     }
 }
 

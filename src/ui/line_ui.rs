@@ -8,6 +8,7 @@ use crate::conversation::CallOutcome;
 use crate::text::visible;
 use crate::workspace::LargeLoss;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// The person, who reads lines and answers with lines.
 pub trait LineUi {
@@ -19,6 +20,12 @@ pub trait LineUi {
 
     /// Asks for a line; `None` when the person stopped, or the terminal is gone.
     fn ask(&mut self, question: &str) -> Option<String>;
+
+    /// The same, and nothing of the line is shown.
+    fn ask_secret(&mut self, question: &str) -> Option<String>;
+
+    /// True when the person presses Ctrl-C or Esc within `most`.
+    fn is_interrupted(&mut self, most: Duration) -> bool;
 }
 
 /// The caller renders the line; this is a second check.
@@ -40,6 +47,14 @@ impl LineUi for TerminalLineUi {
 
     fn ask(&mut self, question: &str) -> Option<String> {
         input::line(question, input::AnswerRisk::Light)
+    }
+
+    fn ask_secret(&mut self, question: &str) -> Option<String> {
+        input::line(question, input::AnswerRisk::Secret)
+    }
+
+    fn is_interrupted(&mut self, most: Duration) -> bool {
+        input::is_interrupted(most)
     }
 }
 
@@ -102,6 +117,7 @@ pub fn number(word: &str, count: usize) -> Option<usize> {
 pub(in crate::ui) mod script {
     use super::LineUi;
     use std::collections::VecDeque;
+    use std::time::Duration;
 
     /// A person whose answers are fixed in advance.
     pub(in crate::ui) struct ScriptedLineUi {
@@ -134,6 +150,16 @@ pub(in crate::ui) mod script {
             let answer = self.answers.pop_front();
             self.said.push(format!("{question}{}", answer.as_deref().unwrap_or("^C")));
             answer
+        }
+
+        fn ask_secret(&mut self, question: &str) -> Option<String> {
+            self.said.push(question.into());
+            self.answers.pop_front()
+        }
+
+        fn is_interrupted(&mut self, most: Duration) -> bool {
+            std::thread::sleep(most);
+            false
         }
     }
 }

@@ -3,13 +3,12 @@
 //! Prose is broken at words ([`super::prose`]). Code is not, and it has neither gutter nor padding, so that copying gives
 //! it back as it is. The text must already be safe ([`crate::text::sanitize`]).
 
+use super::markdown_table::MarkdownTable;
 use super::prose::{self, ProseIndent, ProseSpan, ProseWidth};
 use super::syntax;
 use super::theme::Theme;
 use crate::text::{visible, width};
-use pulldown_cmark::{
-    Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream,
-};
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd, TextMergeStream};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 
@@ -66,13 +65,6 @@ struct MarkdownList {
     next: Option<u64>,
     /// Columns of the marker of the last item.
     indent: usize,
-}
-
-#[derive(Default)]
-struct MarkdownTable {
-    alignments: Vec<Alignment>,
-    rows: Vec<Vec<Vec<ProseSpan>>>,
-    header_rows: usize,
 }
 
 impl<'t> MarkdownWriter<'t> {
@@ -242,7 +234,7 @@ impl<'t> MarkdownWriter<'t> {
             }
             TagEnd::Table => {
                 if let Some(table) = self.table.take() {
-                    self.write_table(&table);
+                    self.lines.extend(table.lines(self.theme, self.width));
                 }
                 self.gap = true;
             }
@@ -334,66 +326,6 @@ impl<'t> MarkdownWriter<'t> {
         match self.marker.take() {
             Some(marker) => (" ".repeat(outer) + &marker, further),
             None => (further.clone(), further),
-        }
-    }
-
-    fn write_table(&mut self, table: &MarkdownTable) {
-        let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let text_width =
-            |cell: &[ProseSpan]| cell.iter().map(|piece| width::of(&piece.span.content)).sum::<usize>();
-        let mut widths = vec![0; columns];
-        for row in &table.rows {
-            for (w, cell) in widths.iter_mut().zip(row) {
-                *w = (*w).max(text_width(cell));
-            }
-        }
-        let total: usize = widths.iter().sum::<usize>() + 2 * columns.saturating_sub(1);
-        if total > self.width.columns {
-            self.write_table_as_list(table);
-            return;
-        }
-        for (at, row) in table.rows.iter().enumerate() {
-            let mut spans: Vec<Span<'static>> = Vec::new();
-            for (column, w) in widths.iter().enumerate() {
-                let cell = row.get(column).cloned().unwrap_or_default();
-                let room = w.saturating_sub(text_width(&cell));
-                let (before, after) = match table.alignments.get(column) {
-                    Some(Alignment::Right) => (room, 0),
-                    Some(Alignment::Center) => (room / 2, room - room / 2),
-                    _ => (0, room),
-                };
-                let after = if column + 1 == columns { 0 } else { after + 2 };
-                spans.push(Span::raw(" ".repeat(before)));
-                let head = if at < table.header_rows { self.theme.style("strong") } else { Style::default() };
-                let styled = |ProseSpan { span, .. }| Span { style: span.style.patch(head), ..span };
-                spans.extend(cell.into_iter().map(styled));
-                spans.push(Span::raw(" ".repeat(after)));
-            }
-            spans.retain(|s| !s.content.is_empty());
-            self.lines.push(Line::from(spans));
-            if at + 1 == table.header_rows {
-                let rule: Vec<String> = widths.iter().map(|w| "─".repeat(*w)).collect();
-                self.lines.push(Line::styled(rule.join("  "), self.theme.style("rule")));
-            }
-        }
-    }
-
-    /// A table wider than the screen: each row as `header: value` lines, so that nothing is cut.
-    fn write_table_as_list(&mut self, table: &MarkdownTable) {
-        let header = table.rows.first().cloned().unwrap_or_default();
-        for (at, row) in table.rows.iter().skip(table.header_rows).enumerate() {
-            if at > 0 {
-                self.lines.push(Line::default());
-            }
-            for (column, cell) in row.iter().enumerate() {
-                let mut first: Vec<Span<'static>> = Vec::new();
-                for piece in header.get(column).into_iter().flatten() {
-                    first.push(Span::styled(piece.span.content.clone(), self.theme.style("strong")));
-                }
-                first.push(Span::raw(": "));
-                let indent = ProseIndent { first, further: "  ".into() };
-                self.lines.extend(prose::lines(indent, cell.clone(), self.width));
-            }
         }
     }
 

@@ -88,3 +88,27 @@ fn characters_without_ink_are_counted_also_where_markdown_makes_them() {
     assert_eq!(plain(&"&#27;".repeat(5)), "<U+001B x5>");
     assert_eq!(plain(&"&#27;".repeat(2)), "␛␛");
 }
+
+const WIDE_TABLE: &str = "| path | what it does | n |\n|---|---|--:|\n| `src/a.rs` | reads the settings and reports each mistake with its place | 12 |\n| `src/longer.rs` | short | 3456 |\n";
+
+#[test]
+fn a_wide_table_is_broken_at_words_within_its_columns() {
+    insta::assert_snapshot!(plain_at(WIDE_TABLE, 50));
+    insta::assert_snapshot!(plain_at(WIDE_TABLE, 40));
+    insta::assert_snapshot!(plain_at(WIDE_TABLE, 26));
+}
+
+/// Nothing is lost, no line is too wide, and no word is broken, however wide the screen is.
+#[test]
+fn a_table_fits_at_every_width_with_all_of_its_words() {
+    let words = ["`src/a.rs`", "settings", "mistake", "3456", "short"].map(|word| word.trim_matches('`'));
+    for columns in 20..100 {
+        let shown = plain_at(WIDE_TABLE, columns);
+        for line in shown.lines() {
+            assert!(crate::text::width::of(line) <= columns, "{columns}: {line}");
+        }
+        for word in words {
+            assert!(shown.contains(word), "{columns}: {word}\n{shown}");
+        }
+    }
+}

@@ -18,6 +18,7 @@ pub mod list;
 pub mod margin_mark;
 pub mod markdown;
 mod markdown_stream;
+mod markdown_table;
 mod notify;
 pub mod pager;
 pub mod paste;
@@ -40,6 +41,7 @@ pub mod transcript;
 pub mod turn_pane;
 pub mod verbatim;
 pub mod viewer;
+pub mod wizard;
 pub mod worker;
 pub mod wrap;
 

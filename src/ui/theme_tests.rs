@@ -210,3 +210,26 @@ fn a_broken_file_is_listed_with_its_error_and_one_of_a_built_in_name_stands_for_
         all.iter().filter_map(|l| l.broken.as_ref()).map(std::string::ToString::to_string).collect();
     assert_eq!(broken, ["cannot read the theme `bad`: the label `dim` is missing"]);
 }
+
+/// Why `neutral` has no backgrounds for changed lines: a colour that can be read on black and on white can be read on no
+/// third background, neither can code. Words of a changed line are bold and underlined instead.
+#[test]
+fn no_background_of_a_line_suits_text_for_any_terminal() {
+    let theme = load("neutral", ColorDepth::True, None);
+    let levels = (0..=255_u8).step_by(15);
+    let fronts =
+        ["diff.add", "diff.remove", "gutter", "hint"].map(|label| parts(theme.style(label).fg.unwrap()));
+    let mut readable = Vec::new();
+    for (r, g, b) in levels
+        .clone()
+        .flat_map(|r| levels.clone().map(move |g| (r, g)))
+        .flat_map(|(r, g)| levels.clone().map(move |b| (r, g, b)))
+    {
+        if fronts.iter().all(|front| contrast::ratio(*front, (r, g, b)) >= contrast::READABLE) {
+            readable.push((r, g, b));
+        }
+    }
+    // Black and white themselves, and what nobody can tell from them.
+    let is_extreme = |(r, g, b): &(u8, u8, u8)| *r.max(g).max(b) <= 15 || *r.min(g).min(b) >= 240;
+    assert!(!readable.is_empty() && readable.iter().all(is_extreme), "{readable:?}");
+}

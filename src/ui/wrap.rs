@@ -13,7 +13,7 @@ pub fn wrap(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
     let mut used = 0;
     for span in &line.spans {
         let style = line.style.patch(span.style);
-        for word in span.content.split_word_bounds() {
+        for word in words(&span.content) {
             let wide = width::of(word);
             if used + wide > columns && used > 0 && wide <= columns {
                 rows.push(Vec::new());
@@ -40,6 +40,23 @@ pub fn wrap(line: &Line<'_>, columns: usize) -> Vec<Line<'static>> {
         .collect()
 }
 
+/// The words of a text and what is between them. A closing sign belongs to its word: no row begins with it.
+fn words(text: &str) -> Vec<&str> {
+    let mut out = Vec::new();
+    let mut from = 0;
+    let mut bounds = text.split_word_bound_indices().peekable();
+    while let Some((at, word)) = bounds.next() {
+        let end = at + word.len();
+        let is_blank = word.trim().is_empty();
+        let closes = |next: &str| next.chars().all(|c| ",.!?:;)]}".contains(c));
+        if is_blank || !bounds.peek().is_some_and(|(_, next)| closes(next)) {
+            out.extend(text.get(from..end));
+            from = end;
+        }
+    }
+    out
+}
+
 fn push(rows: &mut [Vec<(String, Style)>], text: &str, style: Style) {
     let Some(row) = rows.last_mut() else { return };
     match row.last_mut() {
@@ -63,6 +80,9 @@ mod tests {
         assert_eq!(rows("abcdefghij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(rows("日本語", 4), ["日本", "語"]);
         assert_eq!(rows("", 4), [""]);
+        // The tour showed a row that began with a full stop.
+        assert_eq!(rows("at each prompt. Then", 14), ["at each ", "prompt. Then"]);
+        assert_eq!(rows("(see here), then", 10), ["(see ", "here), ", "then"]);
     }
 
     proptest! {

@@ -8,7 +8,7 @@ fn the_first_start_in_a_directory_shows_the_card_and_later_ones_a_line() {
     let pty = shell().size(90, 24).file(".git/HEAD", "ref: refs/heads/feature\n").open();
     let screen = pty.screen();
     for words in
-        [" on feature\n", "model  none yet: set ANTHROPIC_API_KEY", "mode   ask: ", "keys   / commands"]
+        [" on feature\n", "model  none yet: /setup adds a model", "mode   ask: ", "keys   / commands"]
     {
         assert!(screen.contains(words), "{words:?}: {screen}");
     }
@@ -61,7 +61,7 @@ fn a_mode_that_cannot_be_left_names_no_key() {
 fn a_mistyped_subcommand_is_an_error_and_a_message_is_sent() {
     let place = Place::new();
     place.run(["revew"]).code(2).warns("there is no command `revew`").warns("did you mean `placet review`?");
-    place.run(["login"]).code(2).warns("config init --key");
+    place.run(["login"]).code(2).warns("`placet setup`");
     place.run(["hello"]).code(2).warns("to send it as a message: `placet -- hello`");
     place.run(["revew", "a.rs"]).code(2).warns("did you mean `placet review`?");
     place.run(["fix", "the", "bug"]).code(2).warns("put it in quotes");
@@ -78,7 +78,7 @@ fn a_mistyped_subcommand_is_an_error_and_a_message_is_sent() {
 fn without_a_model_a_message_gets_one_line_and_makes_no_session() {
     let mut pty = shell().size(140, 24).open();
     pty.line("what does this project do?");
-    pty.until("the line", |s| s.contains("no model, so nothing was sent: set ANTHROPIC_API_KEY"));
+    pty.until("the line", |s| s.contains("no model yet, so nothing was sent: /setup adds a model"));
     pty.until_prompt("");
     assert!(!pty.transcript().contains("not a model"), "{}", pty.transcript());
     pty.line("/status");

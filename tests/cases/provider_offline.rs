@@ -127,7 +127,7 @@ fn what_is_not_understood_is_said_and_nothing_is_done() {
         assert_eq!(answer.calls().count(), 0);
         assert_eq!(answer.text().lines().count(), 1);
         assert!(answer.text().contains("not a model"), "{}", answer.text());
-        assert!(answer.text().contains("`ANTHROPIC_API_KEY`"));
+        assert!(answer.text().contains("`placet setup`"));
     }
     let answer = OfflineProvider::next(&[Message::user("show a.txt; replace \"a\" by \"b\" in f")]);
     assert_eq!(answer.calls().count(), 0, "half a request is not carried out");

@@ -119,7 +119,7 @@ fn a_list_of_files_opens_over_a_draft_and_puts_a_path_where_the_cursor_stands() 
     pty.send("\x03");
     pty.until_prompt("");
     pty.send("see @target/deb");
-    pty.until_prompt("see @target/deb");
+    pty.until("the path", |s| s.contains("> see @target/deb"));
     pty.send(CTRL_P);
     pty.until("the ignored directory", |s| s.contains("target/debug/"));
     pty.send("ug/o");

@@ -187,7 +187,7 @@ fn browser(theme: &Theme) -> ScratchpadBrowser {
 }
 
 /// A screen of each kind, and the keys that make it worth looking at.
-fn screen(name: &str, theme: &Theme) -> (Box<dyn FullScreenPane>, &'static str) {
+pub(super) fn screen(name: &str, theme: &Theme) -> (Box<dyn FullScreenPane>, &'static str) {
     match name {
         "review" => (Box::new(review(theme)), "acis it so?\nt"),
         "viewer" => (Box::new(viewer(theme)), "/last\n"),
@@ -198,7 +198,7 @@ fn screen(name: &str, theme: &Theme) -> (Box<dyn FullScreenPane>, &'static str) 
     }
 }
 
-fn settled(pane: &mut dyn FullScreenPane, (columns, rows): (u16, u16)) -> Buffer {
+pub(super) fn settled(pane: &mut dyn FullScreenPane, (columns, rows): (u16, u16)) -> Buffer {
     let until = Instant::now() + Duration::from_secs(60);
     loop {
         let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
@@ -212,7 +212,7 @@ fn settled(pane: &mut dyn FullScreenPane, (columns, rows): (u16, u16)) -> Buffer
     }
 }
 
-fn press(pane: &mut dyn FullScreenPane, keys: &str, size: (u16, u16)) {
+pub(super) fn press(pane: &mut dyn FullScreenPane, keys: &str, size: (u16, u16)) {
     for c in keys.chars() {
         let code = match c {
             '\n' => KeyCode::Enter,

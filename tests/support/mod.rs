@@ -5,6 +5,7 @@ pub mod binary;
 pub mod broken_calls;
 pub mod den;
 pub mod fixture;
+pub mod guide_run;
 pub mod history_rules;
 pub mod live;
 pub mod mock_server;

@@ -31,12 +31,23 @@ pub struct Start {
     args: Vec<String>,
     variables: Vec<(String, String)>,
     files: Vec<(String, Vec<u8>)>,
+    config: Option<String>,
     places: Option<(TempDir, TempDir)>,
+    /// Where it runs, if that is not the tree.
+    dir: Option<std::path::PathBuf>,
 }
 
 /// A shell in an empty home and an empty tree, 80x24, with the offline provider.
 pub fn shell() -> Start {
-    Start { size: (80, 24), args: Vec::new(), variables: Vec::new(), files: Vec::new(), places: None }
+    Start {
+        size: (80, 24),
+        args: Vec::new(),
+        variables: Vec::new(),
+        files: Vec::new(),
+        config: None,
+        places: None,
+        dir: None,
+    }
 }
 
 impl Start {
@@ -60,9 +71,22 @@ impl Start {
         self
     }
 
+    /// The person's settings file.
+    pub fn config(mut self, text: &str) -> Start {
+        self.config = Some(text.into());
+        self
+    }
+
     /// In the home and the tree of a shell that was killed.
     pub fn after(mut self, killed: Pty) -> Start {
         self.places = Some(killed.kill());
+        self
+    }
+
+    /// In a home, a tree and a directory that are there already.
+    pub fn at(mut self, home: TempDir, tree: TempDir, dir: &Path) -> Start {
+        self.places = Some((home, tree));
+        self.dir = Some(dir.to_path_buf());
         self
     }
 
@@ -81,6 +105,11 @@ impl Start {
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
             std::fs::write(path, content).unwrap();
         }
+        if let Some(text) = &self.config {
+            let dir = home.path().join(".config/placet");
+            std::fs::create_dir_all(&dir).unwrap();
+            std::fs::write(dir.join("config.toml"), text).unwrap();
+        }
         let size = PtySize { rows: self.size.1, cols: self.size.0, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
         let mut command = CommandBuilder::new(crate::support::program::placet());
@@ -92,7 +121,7 @@ impl Start {
         for (name, value) in &self.variables {
             command.env(name, value);
         }
-        command.cwd(tree.path());
+        command.cwd(self.dir.as_deref().unwrap_or(tree.path()));
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
         let parser = vt100::Parser::new(self.size.1, self.size.0, 20_000);
@@ -272,7 +301,7 @@ impl Pty {
 
 impl Pty {
     /// Ends it as `kill -9` does; its home and its tree stay.
-    fn kill(mut self) -> (TempDir, TempDir) {
+    pub fn kill(mut self) -> (TempDir, TempDir) {
         drop(self.child.kill());
         drop(self.child.wait());
         let home = std::mem::replace(&mut self.home, TempDir::new().unwrap());

@@ -3,13 +3,11 @@
 
 use super::super::args::Options;
 use super::super::report::{self, CliError, print, warn};
+use super::super::settings_file;
 use super::super::start;
 use crate::app::AppError;
 use crate::provider::{ProviderPreset, base_url_problem};
-use crate::text::regular_file;
-use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use toml_edit::{DocumentMut, Item, Table, value};
 
 pub(super) struct NewProvider {
@@ -72,7 +70,7 @@ pub(super) fn add(new: &NewProvider, options: &Options) -> Result<u8, CliError> 
     if new.answers {
         document.insert("provider", value(name));
     }
-    replace(&path, &document.to_string())?;
+    settings_file::replace(&path, &document.to_string())?;
     print(&format!("added {name} to {}\n", path.display()))?;
     let key = match (&new.key_env, preset) {
         (Some(variable), _) => format!("placet looks for the key in {variable}, then in the key file"),
@@ -100,7 +98,7 @@ pub(super) fn remove(name: &str, _: &Options) -> Result<u8, CliError> {
     if answered {
         document.remove("provider");
     }
-    replace(&path, &document.to_string())?;
+    settings_file::replace(&path, &document.to_string())?;
     print(&format!("removed {name} from {}\n", path.display()))?;
     if answered {
         warn("it was the default provider; the first provider with a key is used now");
@@ -111,27 +109,8 @@ pub(super) fn remove(name: &str, _: &Options) -> Result<u8, CliError> {
 /// The file as it is now. One that cannot be understood is left alone.
 fn read() -> Result<(PathBuf, DocumentMut), CliError> {
     let path = start::paths()?.user_file();
-    let text = match regular_file::read_to_string(&path, regular_file::SETTINGS) {
-        Ok(text) => text,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(e) => return Err(CliError::new(format!("cannot read `{}`: {e}", path.display()))),
-    };
-    let document = text.parse().map_err(|e: toml_edit::TomlError| {
-        CliError::new(format!("`{}` is not valid TOML: {}", path.display(), e.message()))
-            .hint("fix the file first; nothing was changed")
-    })?;
+    let text = settings_file::read(&path)?;
+    let document =
+        text.parse().map_err(|e: toml_edit::TomlError| settings_file::not_toml(&path, e.message()))?;
     Ok((path, document))
-}
-
-/// Puts `text` in the place of the file, or leaves it as it was. A link stays a link.
-fn replace(path: &Path, text: &str) -> Result<(), CliError> {
-    let failed = |e: std::io::Error| CliError::new(format!("cannot write `{}`: {e}", path.display()));
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let dir = target.parent().unwrap_or(Path::new("."));
-    crate::private::make_dir(dir).map_err(failed)?;
-    // It is for its owner alone from the start.
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    file.persist(&target).map_err(|e| failed(e.error))?;
-    Ok(())
 }

@@ -24,7 +24,7 @@ pub(super) fn named(app: &App, name: Option<&str>) -> Result<ConfiguredProvider,
     let chosen = name.map(String::from).or_else(|| app.chosen()).filter(|name| name != "offline");
     let chosen = chosen.ok_or_else(|| {
         CliError::usage("no provider is configured")
-            .hint("name a provider; `placet provider list` lists them")
+            .hint("`placet setup` chooses one, or name a provider; `placet provider list` lists them")
     })?;
     Ok(app.server(&chosen)?)
 }

@@ -29,7 +29,8 @@ pub use sandbox::{BackendSetting, SandboxSettings};
 pub use storage::StorageSettings;
 pub use tools::ToolsSettings;
 pub use ui::{
-    ColorSetting, EditModeSetting, LinksSetting, MotionSetting, PictureSetting, UiSettings, WrapSetting,
+    ColorSetting, EditModeSetting, LinksSetting, MenusSetting, MotionSetting, PictureSetting, UiSettings,
+    WrapSetting,
 };
 
 use name::segments;

@@ -20,6 +20,11 @@ words! {
 }
 
 words! {
+    /// When the prompt shows its menu of commands and files.
+    pub enum MenusSetting { Typing = "typing", Tab = "tab" }
+}
+
+words! {
     /// When URLs and files are links.
     pub enum LinksSetting { Auto = "auto", Never = "never" }
 }
@@ -59,6 +64,9 @@ settings_table! {
 
         /// The prompt's key bindings.
         "ui.edit_mode" => edit_mode: EditModeSetting = "emacs", Harmless;
+
+        /// Menus of commands and files at the prompt: `typing` shows them while you type, `tab` lists matches when you press Tab.
+        "ui.menus" => menus: MenusSetting = "typing", Harmless;
 
         /// `none`: nothing on the screen moves without new information.
         "ui.motion" => motion: MotionSetting = "normal", Harmless;

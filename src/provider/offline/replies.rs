@@ -17,12 +17,9 @@ const MOST_BYTES: usize = 6000;
 
 const WHO: &str = "I am the built-in offline provider, not a model";
 
+/// One line: the requests themselves are in the answer to `help`.
 pub(super) fn not_understood() -> String {
-    format!(
-        "{WHO}: I understand plain requests such as `show FILE`, `search TEXT in DIR` or `run COMMAND`, and `help` \
-         lists them all. For a real model set `ANTHROPIC_API_KEY` or `OPENAI_API_KEY`, or start with `--provider` \
-         and `--model`."
-    )
+    format!("{WHO}: `placet setup` adds a model, and `help` lists the requests that I understand.")
 }
 
 pub(super) fn misread(request: &str, near: &[&'static str]) -> String {

@@ -13,10 +13,7 @@ const ELSEWHERE: [(&[&str], &str); 40] = [
     (&["approvals", "approval", "yolo", "auto", "chat-mode"], "/mode or Shift+Tab changes the mode"),
     (&["architect"], "/plan on requires an approved plan before anything is written"),
     (&["ask"], "/mode read: the agent reads files and changes nothing"),
-    (
-        &["auth", "login", "logout", "connect"],
-        "`placet config init --key PROVIDER` stores a key; /provider shows the current provider",
-    ),
+    (&["auth", "login", "logout", "connect"], "/setup chooses a provider and stores its key"),
     (&["bashes", "ps", "tasks", "background"], "/jobs shows background commands"),
     (&["bug", "feedback"], "docs/reporting.md describes how to report a problem"),
     (&["chat", "sessions", "session", "continue", "load"], "/resume lists earlier conversations"),

@@ -14,7 +14,10 @@ const GROUPS: [(&str, &[&str]); 7] = [
         &["new", "clear", "retry", "last", "copy", "transcript", "export", "title", "pin", "history"],
     ),
     ("Sessions and branches", &["search", "tree", "fork"]),
-    ("Model and context", &["model", "provider", "plan", "context", "compact", "cost", "view", "scratchpad"]),
+    (
+        "Model and context",
+        &["setup", "model", "provider", "plan", "context", "compact", "cost", "view", "scratchpad"],
+    ),
     ("Commands and permission", &["jobs", "permission", "tools", "taint"]),
     ("This shell", &["status", "config", "theme", "keys", "cd", "exit"]),
 ];
@@ -53,7 +56,7 @@ const EXAMPLES: [(&str, &str); 30] = [
     ("scratchpad", "/scratchpad notes"),
 ];
 
-const KEYS: [(&str, &str); 12] = [
+const KEYS: [(&str, &str); 13] = [
     ("?", "on an empty line: these keys"),
     ("@FILE", "attach a file, a picture or the list of a directory"),
     ("!COMMAND", "run a command in your own terminal"),
@@ -65,6 +68,7 @@ const KEYS: [(&str, &str); 12] = [
     ("Ctrl-T", "the full transcript of this conversation; `?` shows its keys"),
     ("Up, Ctrl-R", "earlier lines; search in them"),
     ("Esc, Ctrl-C", "stop a turn that runs; Ctrl-C clears a draft first"),
+    ("Esc Esc", "go back to before a turn; with text in the line, clear it"),
     ("Ctrl-D", "leave"),
 ];
 

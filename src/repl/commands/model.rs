@@ -1,5 +1,6 @@
 //! `/model` and `/provider`: who answers from the next message on.
 
+use crate::agent::SelectedModel;
 use crate::provider::{ApiKeyRequirement, ProviderPreset};
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
 use crate::ui::picker::{PickerFeed, PickerItem};
@@ -41,6 +42,11 @@ fn switch_to(context: &mut CommandContext<'_>, provider: &str, model: Option<&st
         return Err(CommandStop::with_hint("the offline provider has no other model", hint));
     }
     let answerer = context.app.builder.answerer(Some(provider), model)?;
+    switch(context, answerer)
+}
+
+/// Lets another model answer from the next message on.
+pub(super) fn switch(context: &mut CommandContext<'_>, answerer: SelectedModel) -> SlashCommandResult {
     let told = format!("{} with {} from the next message on", answerer.provider.name(), answerer.model.name);
     let mut notes = vec![told];
     notes.extend(answerer.note.clone());

@@ -1,45 +1,34 @@
 //! `/rewind`: back to before a turn, with its files, its words, or both. What it would do is shown first.
 
 use super::changes::label;
+use super::rewind_picker;
+use super::rewind_turn::{RewindScope, RewindTurn};
 use crate::audit::AuditKind;
-use crate::conversation::Message;
 use crate::repl::context::{CommandContext, CommandFollowUp, CommandStop, SlashCommandResult};
-use crate::repl::output::ShellOutput;
-use crate::repl::titles::first_words;
+use crate::repl::output::{ShellOutput, is_interactive};
+use crate::repl::prompt::UnfinishedLine;
 use crate::serve::changes::{figures, undo_entries};
 use crate::text::{sanitize, width};
-use crate::workspace::{JournalEntry, TransactionLabel, View, Workspace};
+use crate::workspace::{JournalEntry, View, Workspace};
 use std::path::Path;
-
-/// A turn of this conversation: where it begins, what was typed, and what it changed that is still applied.
-struct RewindTurn {
-    index: usize,
-    said: String,
-    entries: Vec<JournalEntry>,
-}
-
-/// What is to go back.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum RewindScope {
-    Files,
-    Conversation,
-    Both,
-}
 
 /// Lists the turns, or goes back to before the N-th from the end.
 pub(super) fn rewind(context: &mut CommandContext<'_>, rest: &str) -> SlashCommandResult {
     // The conversation's own: an earlier session's turns are not in it.
     let view = context.conversation.own_workspace().and_then(Workspace::view).cloned();
     let view = view.ok_or_else(|| CommandStop::note("no messages yet"))?;
-    let turns = past(context.conversation.messages(), &view);
+    let turns = RewindTurn::all(context.conversation.messages(), &view);
     if turns.is_empty() {
         return Err(CommandStop::note("no messages yet"));
     }
     let mut words = rest.split_whitespace();
     let (number, what, others) = (words.next(), words.next(), words.next() == Some("rest"));
     let Some(number) = number else {
-        list_turns(&context.output, &view, &turns);
-        return Ok(CommandFollowUp::Nothing);
+        if !is_interactive() || context.output.is_linear() {
+            list_turns(&context.output, &view, &turns);
+            return Ok(CommandFollowUp::Nothing);
+        }
+        return rewind_to_chosen(context, &view, turns);
     };
     let from = number.parse::<usize>().ok().filter(|n| *n >= 1).and_then(|n| turns.len().checked_sub(n));
     let missing = || CommandStop::with_hint(format!("no turn {number}"), "/rewind lists the turns");
@@ -59,25 +48,21 @@ pub(super) fn rewind(context: &mut CommandContext<'_>, rest: &str) -> SlashComma
     rewind_to(context, &view, turns.into_iter().skip(from).collect(), what, others)
 }
 
-fn past(messages: &[Message], view: &View) -> Vec<RewindTurn> {
-    let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut standing: Vec<JournalEntry> = view.journal().turns().into_iter().flatten().collect();
-    standing.sort_by_key(|entry| entry.id);
-    let said = messages.iter().enumerate().filter_map(|(index, m)| match m {
-        Message::User { parts, .. } => Some((index, first_words(parts))),
-        _ => None,
-    });
-    said.map(|(index, text)| {
-        let turn = TransactionLabel::turn_of(&name, index, 0);
-        let here = |e: &&JournalEntry| e.turn().is_some_and(|name| TransactionLabel::place_of(name) == turn);
-        // Of several branches the newest: the one that is gone on with.
-        let branch = standing.iter().rfind(here).and_then(JournalEntry::turn);
-        let entries = standing.iter().filter(|e| branch.is_some() && e.turn() == branch);
-        let entries = entries.cloned().collect();
-        let said = text.lines().next().unwrap_or_default().to_string();
-        RewindTurn { index, said, entries }
-    })
-    .collect()
+/// The turn is chosen from a list. What was said there is the next line again, to be changed and sent.
+fn rewind_to_chosen(
+    context: &mut CommandContext<'_>,
+    view: &View,
+    turns: Vec<RewindTurn>,
+) -> SlashCommandResult {
+    let chosen = rewind_picker::choose(context, view, &turns);
+    let (from, what) = chosen.ok_or(CommandStop::Cancelled)?;
+    let before = context.conversation.messages().len();
+    let said = turns.get(from).map(|turn| turn.text.clone()).unwrap_or_default();
+    let followed = rewind_to(context, view, turns.into_iter().skip(from).collect(), what, false)?;
+    match context.conversation.messages().len() < before {
+        true => Ok(CommandFollowUp::EditLine(UnfinishedLine::new(said))),
+        false => Ok(followed),
+    }
 }
 
 fn list_turns(output: &ShellOutput<'_>, view: &View, turns: &[RewindTurn]) {

@@ -2,8 +2,8 @@
 
 use super::{
     batch, branches, changes, config, cost, elsewhere, export, help, history, jobs, keys, mode, model,
-    permission, review, rewind, scratchpads, sessions, status, taint, theme, tools, tour, transcript, view,
-    window,
+    permission, review, rewind, scratchpads, sessions, setup, status, taint, theme, tools, tour, transcript,
+    view, window,
 };
 use crate::permission::Mode;
 use crate::provider::ProviderPreset;
@@ -29,6 +29,7 @@ pub const COMMANDS: &[SlashCommand] = &[
     ),
     row("model", "[NAME|pick]", "show or change the model", pick_word, model::model),
     row("provider", "[NAME|pick]", "show or change the provider", providers, model::provider),
+    row("setup", "", "choose a provider, its key and a model, and write the settings", none, setup::setup),
     row("changes", "[PATH]", "show pending changes, or the diff of one path", none, changes::changes),
     row("apply", "[PATH ...]", "apply pending changes", none, changes::apply),
     row("discard", "[PATH ...]", "discard pending changes", none, changes::discard),

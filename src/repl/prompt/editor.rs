@@ -4,8 +4,9 @@ use super::helper::ShellHelper;
 use super::input::{PromptScreen, UnfinishedLine};
 use super::key_handlers::{KeyHandlerContext, KeyHandlerOutcome, PromptPrinter, bind, lock, print_above};
 use super::mode_prompt::ModePrompt;
+use super::typing_menu::{MenuSources, TypingMenu};
 use super::unsent::UnsentInput;
-use crate::config::EditModeSetting;
+use crate::config::{EditModeSetting, MenusSetting};
 use crate::permission::ClassificationLevel;
 use crate::repl::attach::dropped;
 use crate::repl::error::ReplError;
@@ -16,10 +17,11 @@ use crate::ui::input::pty_proxy::PtyProxy;
 use crate::ui::input::{self, LinePromptResult};
 use crate::ui::paste::{self, PasteStore, TOO_LONG};
 use crate::ui::{Theme, margin_mark, term};
-use rustyline::config::{BellStyle, Configurer};
+use rustyline::config::{BellStyle, ColorMode, Configurer};
 use rustyline::error::ReadlineError;
 use rustyline::history::{History, MemHistory};
 use rustyline::{CompletionType, Config, EditMode, Editor, ExternalPrinter, Prompt};
+use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
@@ -38,6 +40,7 @@ pub(crate) struct PromptEditor {
     editor: Editor<ShellHelper, MemHistory>,
     prompt: ModePrompt,
     keys: KeyHandlerContext,
+    menu: TypingMenu,
     /// The line goes on as this.
     put_back: Option<UnfinishedLine>,
 }
@@ -58,6 +61,8 @@ impl PromptEditor {
             // Without it a lone Escape would swallow the next key.
             .keyseq_timeout(Some(50))
             .bell_style(BellStyle::None)
+            // What is coloured is up to the theme, also where NO_COLOR is set.
+            .color_mode(colour_mode())
             .max_history_size(lines.max(1))?
             .build();
         let history = MemHistory::with_config(&config);
@@ -72,11 +77,15 @@ impl PromptEditor {
             // Our own reader has waited, and passes on whole sequences.
             editor.set_keyseq_timeout(Some(5));
         }
-        editor.set_helper(Some(ShellHelper::new(app.cwd(), theme, unsent.clone(), pump.clone())));
-        let keys = KeyHandlerContext { pump, pastes, teller, left: Arc::default() };
+        let ui = &app.config.settings().ui;
+        let is_wanted = ui.menus == MenusSetting::Typing && !ui.linear;
+        let menu = TypingMenu::new(is_wanted, pump.clone(), theme);
+        let helper = ShellHelper::new(app.cwd(), theme, unsent.clone(), (pump.clone(), menu.clone()));
+        editor.set_helper(Some(helper));
+        let keys = KeyHandlerContext { pump, pastes, teller, menu: menu.clone(), left: Arc::default() };
         bind(&mut editor, app, &keys);
         let prompt = ModePrompt::new(app.mode.clone(), theme);
-        Ok(PromptEditor { editor, prompt, keys, put_back: None })
+        Ok(PromptEditor { editor, prompt, keys, menu, put_back: None })
     }
 
     /// Says lines above the one that is typed.
@@ -124,8 +133,8 @@ impl PromptEditor {
     pub(crate) fn ask(
         &mut self,
         draft: &str,
-        pending: usize,
-        level: ClassificationLevel,
+        (pending, level): (usize, ClassificationLevel),
+        sources: &MenuSources,
     ) -> Result<PromptOutcome, ReplError> {
         self.prompt.set_status(pending, level);
         let mut draft = match self.put_back.take() {
@@ -138,7 +147,10 @@ impl PromptEditor {
         };
         draft.before = self.keys.pastes.collapsed(draft.before);
         loop {
-            match self.read(&draft) {
+            self.menu.begin_line(self.prompt.raw(), sources);
+            let read = self.read(&draft);
+            self.menu.end_line();
+            match read {
                 Ok(line) => return Ok(PromptOutcome::Line(line)),
                 Err(ReadlineError::Interrupted) => {
                     // Our key handlers interrupt rustyline, too: what they left distinguishes them from
@@ -195,6 +207,11 @@ impl PromptEditor {
             tracing::warn!("a line was not added to the history: {e}");
         }
     }
+}
+
+/// rustyline itself would draw neither styles nor the menu where NO_COLOR is set.
+fn colour_mode() -> ColorMode {
+    if std::io::stdout().is_terminal() { ColorMode::Forced } else { ColorMode::Enabled }
 }
 
 /// A reader of the terminal for rustyline. What is wrong with a paste is reported above the line.

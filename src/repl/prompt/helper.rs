@@ -1,6 +1,7 @@
 //! What rustyline asks while a line is typed: completions, hints, whether the line is whole.
 
 use super::path_completion::PathCompletions;
+use super::typing_menu::{PromptHint, TypingMenu, written_out};
 use super::unsent::UnsentInput;
 use crate::repl::commands::COMMANDS;
 use crate::text::{visible, width};
@@ -8,7 +9,7 @@ use crate::ui::input::pty_proxy::PtyProxy;
 use crate::ui::{Theme, ansi, margin_mark, term};
 use ratatui::style::Style;
 use rustyline::completion::{Candidate, Completer};
-use rustyline::highlight::Highlighter;
+use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
 use rustyline::history::SearchDirection;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
@@ -31,6 +32,7 @@ pub(super) struct ShellHelper {
     unsent: UnsentInput,
     /// Hears that a line goes on after Enter.
     pump: Option<PtyProxy>,
+    menu: TypingMenu,
 }
 
 /// A completion, and what is listed for it.
@@ -50,14 +52,20 @@ impl Candidate for PromptCompletion {
 }
 
 impl ShellHelper {
-    pub(super) fn new(cwd: &Path, theme: &Theme, unsent: UnsentInput, pump: Option<PtyProxy>) -> ShellHelper {
+    pub(super) fn new(
+        cwd: &Path,
+        theme: &Theme,
+        unsent: UnsentInput,
+        (pump, menu): (Option<PtyProxy>, TypingMenu),
+    ) -> ShellHelper {
         let (hint, said) = (theme.style("hint"), theme.style("said"));
         let files = PathCompletions::new(cwd);
-        ShellHelper { files, hint, said, is_sent: Cell::new(false), unsent, pump }
+        ShellHelper { files, hint, said, is_sent: Cell::new(false), unsent, pump, menu }
     }
 
     pub(super) fn set_theme(&mut self, theme: &Theme) {
         (self.hint, self.said) = (theme.style("hint"), theme.style("said"));
+        self.menu.set_theme(theme);
     }
 
     fn complete_at(&self, line: &str, pos: usize) -> (usize, Vec<PromptCompletion>) {
@@ -74,24 +82,13 @@ impl ShellHelper {
         };
         let typed = typed.trim_start_matches('"');
         let choices = self.files.matching(typed, MOST).into_iter().map(|path| {
-            let path = without_marks(&path);
-            let quoted = path.contains(char::is_whitespace);
-            let text = if quoted { format!("@\"{path}\"") } else { format!("@{path}") };
+            let written = written_out(&path);
+            let quoted = written.contains(char::is_whitespace);
+            let text = if quoted { format!("@\"{written}\"") } else { format!("@{written}") };
             PromptCompletion { shown: visible::name(&path).into_owned(), text }
         });
         (word, choices.collect())
     }
-}
-
-/// In the row that the line goes on in, a name must not begin like a line of placet's own. [`visible::read_back`] knows
-/// the signs.
-fn without_marks(path: &str) -> Cow<'_, str> {
-    let is_mark = |c: char| c == visible::OWN || visible::looks_like_own(c);
-    if !path.contains(is_mark) {
-        return Cow::Borrowed(path);
-    }
-    let sign = |c: char| if is_mark(c) { visible::written(c) } else { c.to_string() };
-    Cow::Owned(path.chars().map(sign).collect())
 }
 
 fn commands(typed: &str) -> Vec<PromptCompletion> {
@@ -119,31 +116,43 @@ impl Completer for ShellHelper {
         pos: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<PromptCompletion>)> {
+        // A single completion goes into the line: this is how a row of the menu gets there.
+        if let Some((start, text)) = self.menu.take_accepted() {
+            return Ok((start, vec![PromptCompletion { shown: String::new(), text }]));
+        }
         Ok(self.complete_at(line, pos))
     }
 }
 
 impl Hinter for ShellHelper {
-    type Hint = String;
+    type Hint = PromptHint;
 
-    /// The rest of a command's name, or of the newest line in the history that begins so.
-    fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<String> {
+    /// The menu; or the rest of a command's name, what its argument is, or the rest of the newest line in the history that
+    /// begins so.
+    fn hint(&self, line: &str, pos: usize, ctx: &Context<'_>) -> Option<PromptHint> {
         self.is_sent.set(false);
         // rustyline asks for a hint after every change of the line, and tells nobody else about it.
         if let Some(drafts) = &self.unsent.drafts {
             drafts.typed(&self.unsent.pastes.expanded(line));
         }
+        if let Some(hint) = self.menu.update(line, pos) {
+            return Some(hint);
+        }
         if line.is_empty() || pos < line.len() || line.contains('\n') {
             return None;
         }
         if let Some(typed) = line.strip_prefix('/') {
+            if let Some(name) = typed.strip_suffix(' ') {
+                let row = COMMANDS.iter().find(|row| row.name == name && !row.arguments.is_empty())?;
+                return Some(PromptHint::usage(row.arguments));
+            }
             let row = COMMANDS.iter().find(|row| row.name.starts_with(typed) && row.name != typed)?;
-            return row.name.get(typed.len()..).map(String::from);
+            return row.name.get(typed.len()..).map(|rest| PromptHint::rest(rest.into()));
         }
         let newest = ctx.history().len().checked_sub(1)?;
         let found = ctx.history().starts_with(line, newest, SearchDirection::Reverse).ok().flatten()?;
         let rest = found.entry.get(line.len()..)?;
-        (!rest.is_empty() && !rest.contains('\n')).then(|| rest.to_string())
+        (!rest.is_empty() && !rest.contains('\n')).then(|| PromptHint::rest(rest.into()))
     }
 }
 
@@ -156,15 +165,28 @@ impl Highlighter for ShellHelper {
         }
     }
 
-    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
-        if self.hint == Style::default() {
-            return Cow::Borrowed(hint);
+    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, is_own: bool) -> Cow<'b, str> {
+        match self.menu.clear(is_own) {
+            "" => Cow::Borrowed(prompt),
+            clear => Cow::Owned(format!("{clear}{prompt}")),
         }
+    }
+
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
         let mut out = String::new();
-        ansi::push_style(&mut out, self.hint);
-        out.push_str(hint);
-        out.push_str("\x1b[0m");
+        if self.hint == Style::default() {
+            out.push_str(hint);
+        } else {
+            ansi::push_style(&mut out, self.hint);
+            out.push_str(hint);
+            out.push_str("\x1b[0m");
+        }
+        out.push_str(&self.menu.paint());
         Cow::Owned(out)
+    }
+
+    fn highlight_char(&self, _: &str, _: usize, kind: CmdKind) -> bool {
+        kind == CmdKind::MoveCursor && self.menu.cursor_moved()
     }
 }
 
@@ -238,6 +260,7 @@ mod tests {
             is_sent: Cell::new(false),
             unsent: UnsentInput::open(None, dir).0,
             pump: None,
+            menu: TypingMenu::new(false, None, &Theme::plain()),
         }
     }
 

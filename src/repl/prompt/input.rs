@@ -87,6 +87,8 @@ pub(crate) enum PromptScreen {
     Keys,
     /// Files, or commands where one is being typed.
     Picker,
+    /// The turns of the conversation, to go back to before one.
+    Rewind,
 }
 
 #[cfg(test)]

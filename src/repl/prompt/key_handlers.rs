@@ -2,6 +2,7 @@
 
 use super::helper::ShellHelper;
 use super::input::{PromptScreen, UnfinishedLine};
+use super::typing_menu::{MenuStep, TypingMenu, bindings};
 use crate::config::EditModeSetting;
 use crate::permission::{Mode, ModeCell};
 use crate::repl::attach::from_clipboard;
@@ -11,10 +12,11 @@ use crate::ui::paste::PasteStore;
 use crate::ui::{editor, margin_mark, term};
 use rustyline::history::MemHistory;
 use rustyline::{
-    Cmd, ConditionalEventHandler, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent, Modifiers,
-    Movement, RepeatCount,
+    Cmd, ConditionalEventHandler, EditMode, Editor, Event, EventContext, EventHandler, KeyCode, KeyEvent,
+    Modifiers, Movement, RepeatCount,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// What a handler leaves for the prompt, to which it makes rustyline return.
 #[derive(Default)]
@@ -30,6 +32,7 @@ pub(super) struct KeyHandlerContext {
     pub(super) pump: Option<PtyProxy>,
     pub(super) pastes: PasteStore,
     pub(super) teller: Option<PromptPrinter>,
+    pub(super) menu: TypingMenu,
     /// What handlers leave for the prompt.
     pub(super) left: Arc<Mutex<KeyHandlerOutcome>>,
 }
@@ -38,7 +41,8 @@ pub(super) struct KeyHandlerContext {
 pub(super) type PromptPrinter = Arc<Mutex<dyn FnMut(String) + Send>>;
 
 pub(super) fn print_above(teller: &PromptPrinter, text: String) {
-    (*lock(teller))(text);
+    // What is below the line goes before the text is written over it; it is drawn again with the line.
+    (*lock(teller))(format!("\x1b[J{text}"));
 }
 
 pub(super) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -49,7 +53,7 @@ pub(super) fn lock<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(super) fn bind(
     editor: &mut Editor<ShellHelper, MemHistory>,
     app: &UserContext<'_>,
-    KeyHandlerContext { pump, pastes, teller, left }: &KeyHandlerContext,
+    KeyHandlerContext { pump, pastes, teller, menu, left }: &KeyHandlerContext,
 ) {
     let conditional = |handler: Box<dyn ConditionalEventHandler>| EventHandler::Conditional(handler);
     let cycle = CycleModeHandler { mode: app.mode.clone(), modes: app.modes.to_vec() };
@@ -58,16 +62,28 @@ pub(super) fn bind(
         editor.bind_sequence(newline, EventHandler::Simple(Cmd::Newline));
     }
     let cleared: Arc<Mutex<Option<String>>> = Arc::default();
+    let escape = EscapeKeyHandler {
+        menu: menu.clone(),
+        left: Arc::clone(left),
+        cleared: Arc::clone(&cleared),
+        pressed: Mutex::default(),
+    };
     editor.bind_sequence(KeyEvent::ctrl('C'), conditional(Box::new(ClearLineHandler(Arc::clone(&cleared)))));
     editor.bind_sequence(
         KeyEvent(KeyCode::Up, Modifiers::NONE),
-        conditional(Box::new(RecallLineHandler(cleared))),
+        conditional(Box::new(RecallLineHandler { cleared, menu: menu.clone() })),
     );
-    editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(SuspendHandler(pump.clone()))));
+    for (event, handler) in bindings(menu) {
+        editor.bind_sequence(event, handler);
+    }
+    editor.bind_sequence(KeyEvent(KeyCode::Esc, Modifiers::NONE), conditional(Box::new(escape)));
+    let suspend = SuspendHandler { pump: pump.clone(), menu: menu.clone() };
+    editor.bind_sequence(KeyEvent::ctrl('Z'), conditional(Box::new(suspend)));
     let own = app.config.settings().conversation.editor.clone();
     let edit = || {
         let (program, left) = (editor::program(own.as_deref()), Arc::clone(left));
-        Box::new(EditLineHandler { program, left, pump: pump.clone(), pastes: pastes.clone() })
+        let (pump, pastes, menu) = (pump.clone(), pastes.clone(), menu.clone());
+        Box::new(EditLineHandler { program, left, pump, pastes, menu })
     };
     editor.bind_sequence(Event::KeySeq(vec![KeyEvent::ctrl('X'), KeyEvent::ctrl('E')]), conditional(edit()));
     editor.bind_sequence(KeyEvent::ctrl('G'), conditional(edit()));
@@ -106,10 +122,12 @@ struct EditLineHandler {
     left: Arc<Mutex<KeyHandlerOutcome>>,
     pump: Option<PtyProxy>,
     pastes: PasteStore,
+    menu: TypingMenu,
 }
 
 impl ConditionalEventHandler for EditLineHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        self.menu.erase(before_cursor(ctx));
         // Bracketed paste is a mode of this prompt; the editor sets its own.
         term::write_all(b"\x1b[?2004l");
         // Pastes are there to be edited.
@@ -196,25 +214,77 @@ impl ConditionalEventHandler for ClearLineHandler {
     }
 }
 
-/// Up on an empty line brings back what Ctrl-C cleared, and only then goes into the history.
-struct RecallLineHandler(Arc<Mutex<Option<String>>>);
+/// Up goes up in the menu. On an empty line it brings back what Ctrl-C cleared, and only then goes into the history.
+struct RecallLineHandler {
+    cleared: Arc<Mutex<Option<String>>>,
+    menu: TypingMenu,
+}
 
 impl ConditionalEventHandler for RecallLineHandler {
     fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        if self.menu.step(MenuStep::Up) {
+            return Some(Cmd::Repaint);
+        }
         if !ctx.line().is_empty() {
             return None;
         }
-        let cleared = lock(&self.0).take()?;
+        let cleared = lock(&self.cleared).take()?;
         Some(Cmd::Insert(1, cleared))
     }
 }
 
 /// rustyline's own would leave the person's shell without echo.
-struct SuspendHandler(Option<PtyProxy>);
+struct SuspendHandler {
+    pump: Option<PtyProxy>,
+    menu: TypingMenu,
+}
 
 impl ConditionalEventHandler for SuspendHandler {
-    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext) -> Option<Cmd> {
-        with_terminal(&self.0, term::suspend);
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        self.menu.erase(before_cursor(ctx));
+        with_terminal(&self.pump, term::suspend);
         Some(Cmd::Repaint)
     }
+}
+
+/// Esc closes the menu. Pressed twice it clears the line, and keeps it for Up; on an empty line it opens the list of
+/// turns. In vi mode it leads to the command mode, as everywhere, and closes the menu on its way.
+struct EscapeKeyHandler {
+    menu: TypingMenu,
+    left: Arc<Mutex<KeyHandlerOutcome>>,
+    cleared: Arc<Mutex<Option<String>>>,
+    pressed: Mutex<Option<Instant>>,
+}
+
+/// How long the second Esc may take.
+const TWICE: Duration = Duration::from_millis(800);
+
+impl ConditionalEventHandler for EscapeKeyHandler {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, ctx: &EventContext) -> Option<Cmd> {
+        let closed = self.menu.dismiss();
+        if ctx.mode() != EditMode::Emacs {
+            return None;
+        }
+        let now = Instant::now();
+        let before = lock(&self.pressed).replace(now);
+        if closed {
+            // That Esc has done what it was for.
+            lock(&self.pressed).take();
+            return Some(Cmd::Repaint);
+        }
+        if before.is_none_or(|before| now.duration_since(before) > TWICE) {
+            return None;
+        }
+        lock(&self.pressed).take();
+        if ctx.line().is_empty() {
+            lock(&self.left).screen = Some((PromptScreen::Rewind, UnfinishedLine::default()));
+            return Some(Cmd::Interrupt);
+        }
+        *lock(&self.cleared) = Some(ctx.line().to_string());
+        Some(Cmd::Kill(Movement::WholeBuffer))
+    }
+}
+
+fn before_cursor<'c>(ctx: &'c EventContext<'_>) -> &'c str {
+    ctx.line().get(..ctx.pos()).unwrap_or_default()
 }

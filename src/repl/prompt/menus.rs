@@ -2,28 +2,18 @@
 //!
 //! The list itself is `ui::picker`; here is what goes in and what becomes of what is taken.
 
+use super::file_list::file_list;
 use super::input::UnfinishedLine;
-use super::path_completion::PathCompletions;
 use crate::repl::context::{CommandContext, SlashCommand};
 use crate::text::sanitize;
-use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview, PickerSender};
+use crate::ui::picker::{PickerFeed, PickerItem, PickerPreview};
 use crate::ui::viewer;
-use crate::workspace::{LayerKind, OpenConsent, Workspace};
-use ignore::WalkBuilder;
+use crate::workspace::{OpenConsent, Workspace};
 use ratatui::text::Line;
 use std::io::Read;
-use std::time::{Duration, Instant};
 
-/// Files that go into the list together: few at first, so that there is something to see at once.
-const FEW: usize = 64;
-const BATCH: usize = 2000;
-const MOMENT: Duration = Duration::from_millis(20);
-/// Files listed at most.
-const FILES: usize = 500_000;
 /// Bytes of a file that are previewed.
 const PREVIEW: u64 = 32 << 10;
-/// Entries of a typed directory found beyond the list.
-const BEYOND: usize = 500;
 
 /// What is in the line then.
 pub(in crate::repl) fn pick_into(context: &CommandContext<'_>, typed: UnfinishedLine) -> UnfinishedLine {
@@ -47,23 +37,16 @@ fn pick_command(context: &CommandContext<'_>, typed: &UnfinishedLine, name: &str
 
 fn pick_files(context: &CommandContext<'_>, typed: UnfinishedLine) -> UnfinishedLine {
     let workspace = context.conversation.workspace();
-    let feed = PickerFeed::default();
-    walk(&workspace, feed.sender());
+    let feed = file_list(&workspace);
     let word = typed.before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
     let (lead, word) = typed.before.split_at(word);
     let mention = word.strip_prefix('@').map(|path| path.trim_start_matches('"'));
-    let (beyond, root) = (PathCompletions::new(workspace.cwd()), workspace.clone());
-    let hidden = move |path: &str| root.is_hidden(&root.cwd().join(path));
     let picker = context
         .output
         .picker("Files", feed)
         .several()
         .with_query(mention.unwrap_or(""))
-        .with_preview(move |item| preview(&workspace, item))
-        .with_beyond(move |query| {
-            let found = beyond.typed_out(query).into_iter().filter(|path| !hidden(path));
-            found.take(BEYOND).map(|path| PickerItem::new(path, "ignored, or hidden by its name")).collect()
-        });
+        .with_preview(move |item| preview(&workspace, item));
     let taken = context.output.pick(picker);
     if taken.is_empty() {
         return typed;
@@ -82,57 +65,6 @@ fn pick_files(context: &CommandContext<'_>, typed: UnfinishedLine) -> Unfinished
     };
     let gap = if typed.after.starts_with(char::is_whitespace) { "" } else { " " };
     UnfinishedLine { before: format!("{before}{words}{gap}"), after: typed.after }
-}
-
-/// Lists the files below the working directory from a thread of its own, until the list is closed.
-fn walk(workspace: &Workspace, feed: PickerSender) {
-    let workspace = workspace.clone();
-    let work = move || {
-        // Hidden files are listed, except `.git`; a `.gitignore` counts outside of a repository, too.
-        let root = workspace.cwd().to_path_buf();
-        let walk = WalkBuilder::new(&root)
-            .hidden(false)
-            .require_git(false)
-            .filter_entry(|entry| entry.file_name() != ".git")
-            .sort_by_file_name(std::ffi::OsStr::cmp)
-            .build();
-        let (mut batch, mut told, mut count) = (Vec::new(), Instant::now(), 0);
-        // What is pending is there for the model already: new files are listed, those that go are not.
-        let pending =
-            workspace.view().and_then(|view| view.changes(LayerKind::Pending).ok()).unwrap_or_default();
-        for change in pending.changes.iter().filter(|c| c.before.is_absent() && c.after.is_file()) {
-            if let Some(text) = change.path.strip_prefix(&root).ok().and_then(|path| path.to_str()) {
-                batch.push(PickerItem::new(text, "pending").with_order(text.matches('/').count()));
-            }
-        }
-        for entry in walk.flatten() {
-            if pending.get(entry.path()).is_some_and(|change| change.after.is_absent()) {
-                continue;
-            }
-            if count >= FILES || feed.is_closed() {
-                break;
-            }
-            let Ok(relative) = entry.path().strip_prefix(&root) else { continue };
-            // A name that is no text cannot be typed.
-            let Some(text) = relative.to_str().filter(|text| !text.is_empty()) else { continue };
-            if workspace.is_hidden(entry.path()) {
-                continue;
-            }
-            let slash = if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/" } else { "" };
-            // What is near comes first, what is hidden by its name last.
-            let dotted = if text.split('/').any(|part| part.starts_with('.')) { 100 } else { 0 };
-            let order = text.matches('/').count() + dotted;
-            batch.push(PickerItem::new(format!("{text}{slash}"), "").with_order(order));
-            count += 1;
-            if batch.len() >= BATCH || count < FEW * 4 && batch.len() >= FEW || told.elapsed() > MOMENT {
-                feed.push(std::mem::take(&mut batch));
-                told = Instant::now();
-            }
-        }
-        feed.push(batch);
-    };
-    // Where no thread can be started, the list ends with `feed`, which is dropped.
-    drop(std::thread::Builder::new().name("files".into()).spawn(work));
 }
 
 /// Without the beginning of a letter that was cut off with the rest of the file.

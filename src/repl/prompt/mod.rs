@@ -1,15 +1,18 @@
 //! The line that is typed between turns: rustyline with placet's keys, completions and lists.
 
 mod editor;
+mod file_list;
 mod helper;
 mod input;
 mod key_handlers;
 mod menus;
 mod mode_prompt;
 mod path_completion;
+mod typing_menu;
 mod unsent;
 
 pub(super) use editor::{PromptEditor, PromptOutcome};
 pub(super) use input::{PromptInput, PromptScreen, UnfinishedLine, words};
 pub(super) use menus::pick_into;
+pub(super) use typing_menu::MenuSources;
 pub(super) use unsent::UnsentInput;

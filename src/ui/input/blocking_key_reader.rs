@@ -18,6 +18,8 @@ pub struct BlockingKeyReader {
     resizes: UnixStream,
     registered: signal_hook::SigId,
     buffer: Vec<u8>,
+    /// Since when a sequence is begun and not whole: whoever asks in short steps must still see the end of it.
+    begun: Option<Instant>,
 }
 
 impl BlockingKeyReader {
@@ -27,7 +29,7 @@ impl BlockingKeyReader {
         let registered = signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, told)?;
         let mut decoder = InputDecoder::default();
         let tokens = answering_decoder::read(&mut decoder, &typeahead::take()).into();
-        Ok(BlockingKeyReader { decoder, tokens, resizes, registered, buffer: vec![0; CHUNK] })
+        Ok(BlockingKeyReader { decoder, tokens, resizes, registered, buffer: vec![0; CHUNK], begun: None })
     }
 
     /// What was read next, waiting for it as long as `most` and no longer. The error is that the terminal is gone.
@@ -43,13 +45,17 @@ impl BlockingKeyReader {
                 return Ok(Some(token));
             }
             let left = end.saturating_duration_since(Instant::now());
-            let settles = self.decoder.is_waiting();
-            let wait = if settles { MOMENT.min(left) } else { left };
+            let due = match self.decoder.is_waiting() {
+                true => Some(*self.begun.get_or_insert_with(Instant::now) + MOMENT),
+                false => None,
+            };
+            let wait = due.map_or(left, |due| due.saturating_duration_since(Instant::now()).min(left));
             let terminal = term::input();
             let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.resizes, PollFlags::IN)];
             match rustix::event::poll(&mut fds, Some(&timespec(wait))) {
-                Ok(0) if settles && wait == MOMENT => {
-                    self.tokens.extend(answering_decoder::flush_timeout(&mut self.decoder))
+                Ok(0) if due.is_some_and(|due| due <= Instant::now()) => {
+                    self.begun = None;
+                    self.tokens.extend(answering_decoder::flush_timeout(&mut self.decoder));
                 }
                 Ok(0) if left.is_zero() => return Ok(None),
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
@@ -65,6 +71,7 @@ impl BlockingKeyReader {
                 match rustix::io::read(terminal, &mut self.buffer) {
                     Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                     Ok(n) => {
+                        self.begun = None;
                         let bytes = self.buffer.get(..n).unwrap_or(&[]);
                         self.tokens.extend(answering_decoder::read(&mut self.decoder, bytes));
                     }

@@ -38,6 +38,8 @@ pub struct LineInput {
     ending: bool,
     /// Something of the line came faster than by hand.
     at_once: bool,
+    /// Nothing of the line is shown.
+    is_secret: bool,
 }
 
 impl LineInput {
@@ -46,9 +48,22 @@ impl LineInput {
         LineInput { text: text.into(), ..LineInput::default() }
     }
 
+    /// A line of which nothing is shown.
+    pub fn secret() -> LineInput {
+        LineInput { is_secret: true, ..LineInput::default() }
+    }
+
     /// Takes what was read at `at`; returns what the terminal is to show of it, and what came of it. Call
     /// [`LineInput::take_due_line`] with the same time first.
     pub fn take(&mut self, input: &TerminalInput, at: Instant) -> (String, Option<TypedLine>) {
+        let (echo, typed) = self.take_visibly(input, at);
+        match self.is_secret {
+            true => (String::new(), typed),
+            false => (echo, typed),
+        }
+    }
+
+    fn take_visibly(&mut self, input: &TerminalInput, at: Instant) -> (String, Option<TypedLine>) {
         let mut echo = String::new();
         match input {
             TerminalInput::Key(key) => {

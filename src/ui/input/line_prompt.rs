@@ -8,6 +8,7 @@ use super::decode::TerminalInput;
 use super::guard::QUIET;
 use super::line_input::{LineInput, TypedLine};
 use crate::ui::{margin_mark, term};
+use crossterm::event::{KeyCode, KeyModifiers};
 use std::time::{Duration, Instant};
 
 /// How long nothing may happen before the loop looks again; nothing depends on it.
@@ -18,6 +19,8 @@ const LOOK: Duration = Duration::from_secs(60);
 pub(in crate::ui) enum AnswerRisk {
     /// Nothing changes by it: it may be typed as soon as the question is there, and by a program.
     Light,
+    /// It is a secret: nothing of it is shown, and it may be pasted.
+    Secret,
     /// It changes files: the person must have had the time to read the question.
     Consent,
 }
@@ -27,21 +30,26 @@ pub(in crate::ui) fn line(question: &str, weight: AnswerRisk) -> Option<String> 
     let wait = if weight == AnswerRisk::Consent { QUIET } else { Duration::ZERO };
     let mut keyboard = BlockingKeyReader::new().ok()?;
     let question = &margin_mark::marked(question);
+    let is_secret = weight == AnswerRisk::Secret;
     loop {
         // What waits now was typed before the question. A light question drops it before it is shown, so that no
         // answer can be lost which comes as soon as the question is seen; consent drops it after, and whatever comes
         // in between is too soon.
-        if weight == AnswerRisk::Light {
+        if weight != AnswerRisk::Consent {
             keyboard.forget();
         }
         term::write_all(question.as_bytes());
         if weight == AnswerRisk::Consent {
             keyboard.forget();
         }
-        match answer(&mut keyboard, question, Instant::now() + wait)? {
+        let typing = if is_secret { LineInput::secret() } else { LineInput::default() };
+        match answer(&mut keyboard, question, typing, Instant::now() + wait)? {
             LineAnswer::Meant(text) => return Some(text),
             LineAnswer::TooSoon => say("ignored: typed before you could read the question. Type it again"),
-            LineAnswer::AtOnce(text) if weight == AnswerRisk::Light => return Some(text),
+            LineAnswer::AtOnce(text) if weight != AnswerRisk::Consent => return Some(text),
+            LineAnswer::Pasted if is_secret => {
+                say("ignored: several lines are not a key. Paste the key again")
+            }
             LineAnswer::AtOnce(_) | LineAnswer::Pasted => {
                 say("ignored: a paste is not an answer. Type the answer")
             }
@@ -93,8 +101,12 @@ enum LineAnswer {
 }
 
 /// The answer, unless the person stops. A line of which anything was typed before `readable` is too soon.
-fn answer(keyboard: &mut BlockingKeyReader, question: &str, readable: Instant) -> Option<LineAnswer> {
-    let mut typing = LineInput::default();
+fn answer(
+    keyboard: &mut BlockingKeyReader,
+    question: &str,
+    mut typing: LineInput,
+    readable: Instant,
+) -> Option<LineAnswer> {
     let mut soon = false;
     loop {
         let (typed, at) = next(keyboard, &mut typing)?;
@@ -136,6 +148,27 @@ fn next(keyboard: &mut BlockingKeyReader, typing: &mut LineInput) -> Option<(Typ
         term::write_all(echo.as_bytes());
         if let Some(typed) = typed {
             return Some((typed, now));
+        }
+    }
+}
+
+/// True when Ctrl-C or Esc is pressed within `most`, or the terminal has gone. Other keys are dropped: nothing asks for
+/// them.
+pub(in crate::ui) fn is_interrupted(most: Duration) -> bool {
+    let end = Instant::now() + most;
+    let Ok(mut keyboard) = BlockingKeyReader::new() else { return true };
+    loop {
+        match keyboard.next(end.saturating_duration_since(Instant::now())) {
+            Ok(None) => return false,
+            Err(_) => return true,
+            Ok(Some(TerminalInput::Key(key))) => {
+                let is_stop = key.code == KeyCode::Esc
+                    || key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+                if is_stop {
+                    return true;
+                }
+            }
+            Ok(Some(_)) => {}
         }
     }
 }

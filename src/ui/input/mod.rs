@@ -20,7 +20,7 @@ mod typeahead;
 
 pub(in crate::ui) use async_key_reader::AsyncKeyReader;
 pub use blocking_key_reader::BlockingKeyReader;
-pub(in crate::ui) use line_prompt::{AnswerRisk, line};
+pub(in crate::ui) use line_prompt::{AnswerRisk, is_interrupted, line};
 pub use line_prompt::{LinePromptResult, prompt};
 
 use std::time::Duration;

@@ -10,6 +10,7 @@
 
 use super::async_key_reader::{timespec, wait};
 use super::decode::{InputDecoder, InputToken, TerminalInput};
+use super::guard::ALONE;
 use super::{CHUNK, answering_decoder, legacy, typeahead};
 use crate::ui::term;
 use crossterm::event::{KeyCode, KeyModifiers};
@@ -17,13 +18,18 @@ use rustix::event::{PollFd, PollFlags};
 use rustix::pipe::PipeFlags;
 use rustix::pty::OpenptFlags;
 use std::collections::VecDeque;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a paste is to be in the line; nothing where it was refused.
 pub type PasteHandler = Arc<dyn Fn(TerminalInput) -> Option<String> + Send + Sync>;
+
+/// Ctrl+F12 as rustyline reads it: what is drawn below the line has changed, or the line is to be sent.
+const REFRESH: &[u8] = b"\x1b[24;5~";
 
 /// How long rustyline may take for a key before it is asked whether it has read it.
 const LOOK: Duration = Duration::from_millis(30);
@@ -43,6 +49,14 @@ struct PtyProxyShared {
     /// Wakes the thread from its wait for the terminal.
     wake: OwnedFd,
     woken: OwnedFd,
+    /// A byte arrives with every change of the window's size.
+    resizes: UnixStream,
+    /// Something below the line has changed.
+    is_stale: AtomicBool,
+    /// Something is below the line, and rustyline waits for a key of the line, not of a search.
+    may_refresh: AtomicBool,
+    /// The key that was passed on last came alone, as a hand types it.
+    by_hand: AtomicBool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,8 +87,25 @@ impl PtyProxy {
         rustix::termios::tcsetattr(&line, rustix::termios::OptionalActions::Now, &mode)?;
         let (woken, wake) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         term::keep_input()?;
+        let (resizes, resized) = UnixStream::pair()?;
+        resizes.set_nonblocking(true)?;
+        signal_hook::low_level::pipe::register(signal_hook::consts::SIGWINCH, resized)?;
         let (phase, changed) = (Mutex::new(PtyProxyPhase::Off), Condvar::new());
-        Ok(PtyProxy(Arc::new(PtyProxyShared { feed, line, take, phase, changed, wake, woken })))
+        let [is_stale, may_refresh, by_hand] = [const { AtomicBool::new(false) }; 3];
+        let shared = PtyProxyShared {
+            feed,
+            line,
+            take,
+            phase,
+            changed,
+            wake,
+            woken,
+            resizes,
+            is_stale,
+            may_refresh,
+            by_hand,
+        };
+        Ok(PtyProxy(Arc::new(shared)))
     }
 
     /// Runs `read`, which reads a line from standard input.
@@ -100,6 +131,29 @@ impl PtyProxy {
             *phase = PtyProxyPhase::GoOn;
             self.0.changed.notify_all();
         }
+    }
+
+    /// What is drawn below the line has changed: rustyline is to draw it again, if it waits for a key of the line.
+    pub fn refresh(&self) {
+        self.0.is_stale.store(true, Ordering::Relaxed);
+        let _ = rustix::io::write(&self.0.wake, b"!");
+    }
+
+    /// Whether there is something below the line that [`PtyProxy::refresh`] can draw again.
+    pub fn allow_refresh(&self, may: bool) {
+        self.0.may_refresh.store(may, Ordering::Relaxed);
+    }
+
+    /// Has rustyline read Ctrl+F12 next. Only for a key handler of a key after which the thread waits, such as Enter:
+    /// otherwise the bytes could come between those of another key.
+    pub fn press_next(&self) {
+        let _ = rustix::io::write(&self.0.feed, REFRESH);
+    }
+
+    /// True when the key that is handled now came alone. A paste that the terminal does not mark comes in one piece, and
+    /// its Tab or Enter chooses nothing.
+    pub fn is_by_hand(&self) -> bool {
+        self.0.by_hand.load(Ordering::Relaxed)
     }
 
     /// Runs `work` with the real terminal as standard input and nobody else reading it.
@@ -158,11 +212,26 @@ impl PtyProxyShared {
         let mut decoder = InputDecoder::default();
         let mut tokens: VecDeque<InputToken> =
             answering_decoder::feed(&mut decoder, &typeahead::take()).into();
+        let (mut last_read, mut is_alone, mut is_of_line): (Option<Instant>, _, _) = (None, false, true);
+        let mut was_escape = false;
         while self.may_read() {
             match tokens.pop_front() {
-                Some(token) => self.pass(&token),
+                Some(token) => {
+                    self.by_hand.store(is_alone, Ordering::Relaxed);
+                    is_of_line = edits_the_line(&token);
+                    self.pass(&token, was_escape);
+                    was_escape = is_escape(&token);
+                }
+                // A key such as Ctrl-R or Ctrl-Q decides about what follows it, which this would be.
+                None if is_of_line && self.takes_refresh() => self.write(REFRESH),
                 None => match self.read(&mut decoder) {
-                    Some(read) => tokens.extend(read),
+                    Some(read) => {
+                        if !read.is_empty() {
+                            let before = last_read.replace(Instant::now());
+                            is_alone = read.len() == 1 && before.is_none_or(|at| at.elapsed() >= ALONE);
+                        }
+                        tokens.extend(read);
+                    }
                     None => {
                         self.close_input();
                         self.wait_for_end();
@@ -173,6 +242,11 @@ impl PtyProxyShared {
         let mut unused: Vec<u8> = tokens.into_iter().flat_map(|token| token.raw).collect();
         unused.extend_from_slice(&decoder.finish());
         typeahead::give_back(&unused);
+    }
+
+    /// True when something below the line is to be drawn again now.
+    fn takes_refresh(&self) -> bool {
+        self.may_refresh.load(Ordering::Relaxed) && self.is_stale.swap(false, Ordering::Relaxed)
     }
 
     /// False when the line has ended. Waits while something else has the terminal.
@@ -214,15 +288,25 @@ impl PtyProxyShared {
     /// What is typed; nothing more than a rousing may come. `None` when the terminal is gone.
     fn read(&self, decoder: &mut InputDecoder) -> Option<Vec<InputToken>> {
         let terminal = term::input();
-        let mut fds = [PollFd::new(&terminal, PollFlags::IN), PollFd::new(&self.woken, PollFlags::IN)];
+        let mut fds = [
+            PollFd::new(&terminal, PollFlags::IN),
+            PollFd::new(&self.woken, PollFlags::IN),
+            PollFd::new(&self.resizes, PollFlags::IN),
+        ];
         match rustix::event::poll(&mut fds, wait(decoder).as_ref()) {
             Ok(0) => return Some(answering_decoder::flush_timeout(decoder).into_iter().collect()),
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => return Some(Vec::new()),
             Err(_) => return None,
         }
-        let [typed, woken] = &fds;
+        let [typed, woken, resized] = &fds;
         let (typed, woken) = (typed.revents(), !woken.revents().is_empty());
+        if !resized.revents().is_empty() {
+            let mut bytes = [0; 64];
+            while matches!((&self.resizes).read(&mut bytes), Ok(n) if n > 0) {}
+            self.is_stale.store(true, Ordering::Relaxed);
+            return Some(Vec::new());
+        }
         if woken {
             let _ = rustix::io::read(&self.woken, &mut [0; 64]);
             return Some(Vec::new());
@@ -239,7 +323,7 @@ impl PtyProxyShared {
         (!typed.intersects(PollFlags::HUP | PollFlags::ERR)).then(Vec::new)
     }
 
-    fn pass(&self, token: &InputToken) {
+    fn pass(&self, token: &InputToken, was_escape: bool) {
         match &token.input {
             Some(TerminalInput::Paste(_) | TerminalInput::PasteRefused(_)) => {
                 if let Some(input) = token.input.clone()
@@ -250,7 +334,8 @@ impl PtyProxyShared {
             }
             _ => {
                 self.write(&legacy::bytes(token));
-                if may_end_the_line(token) {
+                // The second Esc opens a screen.
+                if may_end_the_line(token) || was_escape && is_escape(token) {
                     self.wait_for_rustyline();
                 }
             }
@@ -291,6 +376,23 @@ impl PtyProxyShared {
             }
         }
     }
+}
+
+/// A key that changes the line or moves in it, and after which rustyline waits for the next one.
+fn edits_the_line(token: &InputToken) -> bool {
+    match &token.input {
+        Some(TerminalInput::Key(key)) => match key.code {
+            KeyCode::Char(_) => (key.modifiers - KeyModifiers::SHIFT).is_empty(),
+            KeyCode::Esc => false,
+            _ => key.modifiers.is_empty(),
+        },
+        Some(TerminalInput::Paste(_)) => true,
+        _ => false,
+    }
+}
+
+fn is_escape(token: &InputToken) -> bool {
+    matches!(&token.input, Some(TerminalInput::Key(key)) if key.code == KeyCode::Esc)
 }
 
 /// Enter, and the keys that leave the line for something else.

@@ -3,13 +3,15 @@
 //! Matching runs in the background, so no key waits for a long list. What is taken is handed back; doing something
 //! with it is up to who opened the list.
 
+mod letters;
 mod line_ui;
 mod rank;
 
 #[cfg(test)]
 mod tests;
 
-pub use rank::{PickerFeed, PickerItem, PickerSender};
+pub use letters::matched_letters;
+pub use rank::{PickerFeed, PickerItem, PickerMatches, PickerSender};
 
 use super::full_screen::{FullScreenPane, PaneFlow};
 use super::highlight::{HighlightDocId, SyntaxHighlighter};
@@ -22,11 +24,9 @@ use crate::ui::pager::bar;
 use crate::ui::text_field::{TextField, TextFieldKind};
 use crate::ui::worker::WorkerFailure;
 use crossterm::event::KeyEvent;
-use nucleo_matcher::{Config, Matcher, Utf32Str};
-use rank::PickerMatches;
+use nucleo_matcher::{Config, Matcher};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -285,37 +285,8 @@ impl<'h> Picker<'h> {
             false => Span::raw("  "),
         };
         let is_selected = at == self.cursor.selected;
-        list::draw_row((buffer, &self.theme), area, is_selected, mark, self.letters(&text), &note);
-    }
-
-    /// The text with the letters that match set off.
-    fn letters(&self, text: &str) -> Vec<Span<'static>> {
-        let mut hits = Vec::new();
-        let mut letters = Vec::new();
-        if !self.query.is_empty() {
-            let pattern = rank::pattern(self.query.text());
-            pattern.indices(Utf32Str::new(text, &mut letters), &mut self.matcher.borrow_mut(), &mut hits);
-            hits.sort_unstable();
-        }
-        let mark = self.theme.style("strong").add_modifier(Modifier::UNDERLINED);
-        let plain = self.theme.style("text");
-        let mut out: Vec<Span<'static>> = Vec::new();
-        // The matcher counts as many letters as a grapheme has, but one for what is not plain.
-        let pieces: Vec<String> = match text.is_ascii() {
-            true => text.chars().map(String::from).collect(),
-            false => {
-                unicode_segmentation::UnicodeSegmentation::graphemes(text, true).map(String::from).collect()
-            }
-        };
-        for (at, piece) in pieces.into_iter().enumerate() {
-            let hit = u32::try_from(at).is_ok_and(|at| hits.binary_search(&at).is_ok());
-            let style = if hit { mark } else { plain };
-            match out.last_mut() {
-                Some(last) if last.style == style => last.content.to_mut().push_str(&piece),
-                _ => out.push(Span::styled(piece, style)),
-            }
-        }
-        out
+        let letters = matched_letters(&text, self.query.text(), &self.theme, &mut self.matcher.borrow_mut());
+        list::draw_row((buffer, &self.theme), area, is_selected, mark, letters, &note);
     }
 
     fn draw_preview(&self, buffer: &mut Buffer, area: Rect) {

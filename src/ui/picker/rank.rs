@@ -51,17 +51,35 @@ impl PickerItem {
 
 /// What matches a query, the best first.
 #[derive(Clone, Default)]
-pub(super) struct PickerMatches {
-    pub(super) top: Vec<Arc<PickerItem>>,
-    pub(super) matched: usize,
+pub struct PickerMatches {
+    pub top: Vec<Arc<PickerItem>>,
+    pub matched: usize,
     pub(super) total: usize,
     /// The query has been looked for in everything there was.
     pub(super) is_done: bool,
     query: u64,
 }
 
+impl PickerMatches {
+    /// What matches in a list that is short enough to look through at once.
+    pub fn of(items: &[Arc<PickerItem>], query: &str, matcher: &mut Matcher) -> PickerMatches {
+        let (pattern, mut buffer) = (pattern(query), Vec::new());
+        let hit = |(at, item): (usize, &Arc<PickerItem>)| {
+            let score = score(&pattern, item, matcher, &mut buffer)?;
+            Some(PickerMatch { score, item: Arc::clone(item), at })
+        };
+        let mut hits: Vec<PickerMatch> = items.iter().enumerate().filter_map(hit).collect();
+        hits.sort_by_key(PickerMatch::key);
+        let top: Vec<_> = hits.into_iter().map(|hit| hit.item).collect();
+        PickerMatches { matched: top.len(), top, total: items.len(), is_done: true, query: 0 }
+    }
+}
+
 /// Finds things that are not in the list by what is typed.
 pub(super) type PickerFallback = dyn Fn(&str) -> Vec<PickerItem> + Send;
+
+/// Hears, on the thread, that there are new matches.
+type PickerWake = dyn Fn() + Send;
 
 /// What the thread is told.
 enum PickerInput {
@@ -69,6 +87,7 @@ enum PickerInput {
     /// Nothing more comes.
     End,
     Beyond(Box<PickerFallback>),
+    Wake(Box<PickerWake>),
     Query {
         text: String,
         number: u64,
@@ -102,18 +121,24 @@ impl PickerFeed {
         PickerSender(self.worker.sender())
     }
 
-    pub(super) fn with_beyond(&self, beyond: Box<PickerFallback>) {
+    /// Finds what is not in the list by what is typed.
+    pub fn with_beyond(&self, beyond: Box<PickerFallback>) {
         self.worker.sender().send(PickerInput::Beyond(beyond));
     }
 
+    /// For a screen that does not ask by itself whether there are new matches.
+    pub fn with_wake(&self, wake: impl Fn() + Send + 'static) {
+        self.worker.sender().send(PickerInput::Wake(Box::new(wake)));
+    }
+
     /// Looks for something else; the first time, this starts the thread.
-    pub(super) fn ask(&mut self, query: &str) {
+    pub fn ask(&mut self, query: &str) {
         self.number += 1;
         self.worker.send(PickerInput::Query { text: query.to_string(), number: self.number });
     }
 
     /// The newest matches for what is looked for now.
-    pub(super) fn poll(&mut self) -> Option<Result<PickerMatches, WorkerFailure>> {
+    pub fn poll(&mut self) -> Option<Result<PickerMatches, WorkerFailure>> {
         let number = self.number;
         let is_current = |made: &Result<PickerMatches, _>| made.as_ref().map_or(true, |m| m.query == number);
         std::iter::from_fn(|| self.worker.poll()).filter(is_current).last()
@@ -147,11 +172,20 @@ struct PickerMatch {
     at: usize,
 }
 
+impl PickerMatch {
+    /// The best first; where nothing is looked for, the list's own order.
+    fn key(&self) -> (Reverse<u32>, usize, usize) {
+        let size = if self.score == 0 { self.item.order } else { self.item.text.len() };
+        (Reverse(self.score), size, self.at)
+    }
+}
+
 struct PickerRanker {
     inbox: WorkerInbox<PickerInput, PickerMatches>,
     items: Vec<Arc<PickerItem>>,
     is_whole: bool,
     beyond: Option<Box<PickerFallback>>,
+    wake: Option<Box<PickerWake>>,
     matcher: Matcher,
     hits: Vec<PickerMatch>,
     /// Things that were looked at for this query.
@@ -167,6 +201,7 @@ impl PickerRanker {
             items: Vec::new(),
             is_whole: false,
             beyond: None,
+            wake: None,
             matcher: Matcher::new(Config::DEFAULT.match_paths()),
             hits: Vec::new(),
             seen: 0,
@@ -187,6 +222,7 @@ impl PickerRanker {
             PickerInput::Items(items) => self.items.extend(items.into_iter().map(Arc::new)),
             PickerInput::End => self.is_whole = true,
             PickerInput::Beyond(beyond) => self.beyond = Some(beyond),
+            PickerInput::Wake(wake) => self.wake = Some(wake),
             PickerInput::Query { text, number } => self.begin(text, number),
         }
     }
@@ -253,20 +289,20 @@ impl PickerRanker {
     }
 
     fn publish_matches(&mut self) {
-        let key = |hit: &PickerMatch| {
-            (Reverse(hit.score), if hit.score == 0 { hit.item.order } else { hit.item.text.len() }, hit.at)
-        };
         let matched = self.hits.len();
         let mut order: Vec<&PickerMatch> = self.hits.iter().collect();
         if order.len() > TOP {
-            order.select_nth_unstable_by_key(TOP, |hit| key(hit));
+            order.select_nth_unstable_by_key(TOP, |hit| hit.key());
             order.truncate(TOP);
         }
-        order.sort_by_key(|hit| key(hit));
+        order.sort_by_key(|hit| hit.key());
         let top = order.into_iter().map(|hit| Arc::clone(&hit.item)).collect();
         let is_done = self.is_whole && self.seen >= self.items.len();
         let (total, query) = (self.items.len(), self.number);
         self.inbox.send(PickerMatches { top, matched, total, is_done, query });
+        if let Some(wake) = &self.wake {
+            wake();
+        }
     }
 }
 

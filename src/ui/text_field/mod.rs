@@ -162,6 +162,15 @@ impl TextField {
         end.map_or(self.text.len(), |(offset, _)| self.at + offset)
     }
 
+    /// The same for a secret: a dot for each letter, whatever the letter is, and no more dots than fit.
+    pub fn masked_view(&self, columns: usize) -> (String, usize) {
+        let dots = |text: &str| text.graphemes(true).count();
+        let room = columns.saturating_sub(1).max(1);
+        let (before, after) = (dots(self.before()), dots(self.after()));
+        let at = before.min(room);
+        ("•".repeat((at + after).min(room)), at)
+    }
+
     /// The part that fits into `columns`, with the cursor in it, and the cursor's column. Line breaks are shown as ↵.
     pub fn view(&self, columns: usize) -> (String, usize) {
         let visible = |s: &str| prose_line(&s.replace('\n', "↵")).into_owned();

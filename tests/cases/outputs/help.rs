@@ -5,7 +5,7 @@ use crate::support::output::{Project, snapshot};
 const GROUP: &str = "help";
 
 /// Names of snapshots and their command lines.
-const COMMANDS: [(&str, &str); 62] = [
+const COMMANDS: [(&str, &str); 63] = [
     ("session", "session"),
     ("session_list", "session list"),
     ("session_show", "session show"),
@@ -33,6 +33,7 @@ const COMMANDS: [(&str, &str); 62] = [
     ("redo", "redo"),
     ("blame", "blame"),
     ("review", "review"),
+    ("setup", "setup"),
     ("tour", "tour"),
     ("journal", "journal"),
     ("journal_list", "journal list"),

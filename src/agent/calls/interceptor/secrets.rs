@@ -7,21 +7,28 @@ use crate::text::secret::{self, marks};
 use crate::tools::ToolOutput;
 use globset::GlobSet;
 use std::borrow::Cow;
+use std::sync::{PoisonError, RwLock};
 
 /// What is kept from models and from files of ours.
 #[derive(Default)]
 pub struct SecretFilter {
     /// Secrets by their shape are looked for at all.
     pub on: bool,
-    /// placet's own keys.
-    pub known: Vec<String>,
+    /// placet's own keys; one that is stored while placet runs is added.
+    pub known: RwLock<Vec<String>>,
     /// Files whose secrets the person lets out.
     pub shown: GlobSet,
 }
 
 impl SecretFilter {
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        if self.on { secret::redact(text, &self.known) } else { Cow::Borrowed(text) }
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        if self.on { secret::redact(text, &known) } else { Cow::Borrowed(text) }
+    }
+
+    /// Hides these texts, too.
+    pub fn add_known(&self, texts: impl IntoIterator<Item = String>) {
+        self.known.write().unwrap_or_else(PoisonError::into_inner).extend(texts);
     }
 
     /// True for a call that reads nothing but files whose secrets are let out.

@@ -1,0 +1,274 @@
+"""What the pictures show: each scene is a shell, the keys of a person, and the pictures on the way.
+
+A scene waits for what its picture is about, so a picture of something else is never made: the script fails.
+"""
+
+import os
+import subprocess
+
+from model import Answer, Call
+
+PROJECT = {
+    "README.md": "# shop\n\nPrices with 19 % tax.\n",
+    "src/price.py": '''"""Prices."""
+
+TAX = 0.19
+
+
+def net(prices):
+    return sum(prices)
+
+
+def gross(prices):
+    total = net(prices) * (1 + TAX)
+    return round(total, 2)
+''',
+    "src/stock.py": '"""What is in stock."""\n\nSTOCK = {"tea": 12, "coffee": 7}\n',
+    "tests/test_price.py": "from price import gross\n\nassert gross([10]) == 11.9, gross([10])\n",
+}
+
+WORKFLOW = "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: PYTHONPATH=src python3 -B tests/test_price.py\n"
+
+ASK_TAX = "The tax is 21 % now. Change it, and run the test."
+ASK_COMMIT = "Correct the test, run it on each push, and commit."
+ASK_NETWORK = "Is there a newer release?"
+ASK_EXPLAIN = "How is a price computed?"
+
+SCRIPT = {
+    ASK_TAX: [
+        Answer(
+            "I read the prices and their test first.",
+            Call("read_file", path="src/price.py"),
+            Call("read_file", path="README.md"),
+            Call("read_file", path="tests/test_price.py"),
+        ),
+        Answer(
+            "The rate is a constant. The README names it too.",
+            Call("edit_file", path="src/price.py", old_string="TAX = 0.19", new_string="TAX = 0.21"),
+            Call("edit_file", path="README.md", old_string="19 % tax", new_string="21 % tax"),
+        ),
+        Answer("", Call("run_command", command="PYTHONPATH=src python3 -B tests/test_price.py")),
+        Answer(
+            "The tax is 21 % now, in `src/price.py` and in the README. The test **fails**: it expects 11.9 for a price of "
+            "10, and with the new rate 12.1 is right. Shall I correct the test?"
+        ),
+    ],
+    ASK_COMMIT: [
+        Answer(
+            "I correct the expected price and add a workflow.",
+            Call("read_file", path="tests/test_price.py"),
+        ),
+        Answer(
+            "",
+            Call("edit_file", path="tests/test_price.py", old_string="== 11.9", new_string="== 12.1"),
+            Call("write_file", path=".github/workflows/test.yml", content=WORKFLOW),
+        ),
+        Answer("", Call("run_command", command="PYTHONPATH=src python3 -B tests/test_price.py && git commit -qam 'Set the tax to 21 %'")),
+        Answer("The test passes, and the change is committed. The workflow is new and not in the commit."),
+    ],
+    ASK_NETWORK: [
+        Answer("I ask the registry.", Call("run_command", command="curl -s https://pypi.org/pypi/shop/json", network=["pypi.org"])),
+        Answer("Without the network I cannot tell."),
+    ],
+    ASK_EXPLAIN: [
+        Answer("", Call("read_file", path="src/price.py"), Call("search_contents", pattern="gross")),
+        Answer(
+            "A price has two steps:\n\n1. `net` adds the prices.\n2. `gross` adds the tax and rounds to cents.\n\n"
+            "| function | result |\n|---|---|\n| `net([10])` | 10 |\n| `gross([10])` | 11.9 |\n\n"
+            "The rate is the constant `TAX` in `src/price.py`."
+        ),
+    ],
+}
+
+GIT = {
+    "GIT_AUTHOR_NAME": "Me", "GIT_AUTHOR_EMAIL": "me@example.org", "GIT_AUTHOR_DATE": "2026-01-02T03:04:05Z",
+    "GIT_COMMITTER_NAME": "Me", "GIT_COMMITTER_EMAIL": "me@example.org", "GIT_COMMITTER_DATE": "2026-01-02T03:04:05Z",
+    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null",
+}
+
+
+def make_project(home):
+    root = os.path.join(home, "shop")
+    for name, text in PROJECT.items():
+        path = os.path.join(root, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    for words in (
+        ["init", "-q", "-b", "main"], ["config", "user.name", "Me"], ["config", "user.email", "me@example.org"],
+        ["add", "-A"], ["commit", "-qm", "Prices"],
+    ):
+        subprocess.run(["git", *words], cwd=root, env=dict(os.environ, **GIT), check=True)
+    return root
+
+
+def start(shell):
+    """The card of the first start, without a model."""
+    with shell(model=False, rows=8) as term:
+        term.until("placet [a] >", "model  none yet", "/tour")
+        term.picture("start")
+
+
+def conversation(shell):
+    """A turn with two edits and a failing test, its question, the review of it, and the screens to read it again."""
+    with shell(rows=46) as term:
+        term.until("placet [a] >")
+        term.line(ASK_TAX)
+        term.settled("apply?", "AssertionError", "a apply all")
+        term.picture("turn")
+        term.resize(26)
+        term.settled("apply?")
+        term.decide("p")
+        term.until("diff --git", "p list")
+        term.picture("patch")
+        term.decide("p")
+        term.settled("apply?", "a apply all")
+        term.decide("r")
+        term.until("TAX = 0.21", "? keys")
+        term.key("a", "c")
+        term.type("say it in words, too")
+        term.key("Return")
+        term.until("say it in words, too")
+        term.picture("review")
+        term.key("q")
+        term.until("placet [a")
+        term.key("ctrl+t")
+        term.until("demo-1", "run ")
+        term.key("G", "bracketleft", "Return")
+        term.picture("transcript")
+        term.key("q")
+        term.until("placet [a")
+        term.line("/view src/price.py")
+        term.until("TAX = 0.21", "pending")
+        term.picture("viewer")
+        term.key("q")
+        term.until("placet [a")
+        term.line("/new")
+        term.line(ASK_EXPLAIN)
+        term.until("constant TAX", "placet [a")
+        term.resize(14)
+        term.line("/resume")
+        term.until("Sessions", ASK_EXPLAIN, ASK_TAX)
+        term.picture("resume")
+
+
+def side_by_side(shell):
+    with shell(columns=120, rows=22) as term:
+        term.until("placet [a] >")
+        term.line(ASK_TAX)
+        term.settled("apply?", "a apply all")
+        term.decide("r")
+        term.until("TAX = 0.21", "? keys")
+        term.key("s")
+        term.until("TAX = 0.19", "TAX = 0.21")
+        term.picture("review-side")
+
+
+def commit(shell):
+    """The question with a commit and a protected path, and the review of the commit."""
+    with shell(rows=46) as term:
+        term.until("placet [a] >")
+        term.line(ASK_TAX)
+        term.settled("apply?", "a apply all")
+        term.decide("a")
+        term.until("applied 2 changes", "placet [a] >")
+        term.line("/clear")
+        term.until("placet [a] >")
+        term.line(ASK_COMMIT)
+        term.settled("apply?", "Set the tax", ".github/workflows/test.yml")
+        term.picture("question")
+        term.resize(34)
+        term.settled("apply?")
+        term.decide("r")
+        term.until("? keys")
+        term.picture("review-commit")
+
+
+def permission(shell):
+    with shell(rows=16) as term:
+        term.until("placet [a] >")
+        term.line(ASK_NETWORK)
+        term.settled("Allow?", "y yes")
+        term.picture("permission")
+
+
+def answer(shell):
+    with shell(rows=34) as term:
+        term.until("placet [a] >")
+        term.line(ASK_EXPLAIN)
+        term.until("constant TAX", "placet [a] >")
+        term.picture("answer")
+
+
+def picker(shell):
+    with shell(model=False, columns=100, rows=18) as term:
+        term.until("placet [a] >")
+        term.type("look at ")
+        term.key("ctrl+p")
+        term.until("src/price.py")
+        term.type("pr")
+        term.until("src/price.py", "TAX = 0.19")
+        term.picture("picker")
+
+
+def tour(shell):
+    """All steps of the tour, at the pace of somebody who reads; recorded."""
+    size = (80, 28)
+    with shell(rows=size[1], model=False, words=["tour"], record=True) as term:
+        term.until("Tour, 1 of 4", "placet [a] >")
+        term.rest(2.5)
+        term.key("Return")
+        term.settled("apply?", "a apply all")
+        term.rest(2)
+        term.decide("r")
+        term.until("TAX = 0.21", "? keys")
+        term.rest(2)
+        term.decide("a")
+        term.rest(1)
+        term.key("c")
+        term.type("keep the rounding", delay=60)
+        term.rest(0.5)
+        term.key("Return")
+        term.rest(1)
+        term.decide("r")
+        term.until("2/2 hunks")
+        term.rest(1)
+        term.decide("Return")
+        term.until("y apply")
+        term.rest(2)
+        term.decide("y")
+        term.until("Tour, 2 of 4", "run rm -rf src tests")
+        term.rest(2)
+        term.key("Return")
+        term.settled("apply?", "D src/price.py", "a apply")
+        term.rest(2.5)
+        term.decide("a")
+        term.rest(1)
+        if "Tour, 3 of 4" not in term.screen():
+            term.decide("a")
+        term.until("Tour, 3 of 4", "/undo")
+        term.rest(1.5)
+        term.key("Return")
+        term.until("Tour, 4 of 4", "undid")
+        term.rest(3)
+        term.save_recording("tour")
+
+
+def menus(shell):
+    """The menus under the line: commands and files, while they are typed."""
+    with shell(model=False, rows=16) as term:
+        term.until("placet [a] >")
+        term.type("/re")
+        term.until("/review", "/resume")
+        term.picture("menu-commands")
+        term.key("Escape")
+        term.key("ctrl+u")
+        term.type("look at @pr")
+        term.until("src/price.py")
+        term.picture("menu-files")
+
+
+# The setting that came with a screen: an older program is not asked to show it.
+menus.needs = "ui.menus"
+
+SCENES = [start, conversation, side_by_side, commit, permission, answer, picker, menus, tour]

@@ -1,0 +1,67 @@
+//! The providers to choose from, with what is known of each without asking a server.
+
+use crate::app::configured_provider::{self, ConfiguredProvider};
+use crate::app::model_selection::KeyStatus;
+use crate::app::{App, AppError};
+use crate::provider::{ProviderPreset, ServerLocation};
+use crate::ui::wizard::WizardChoice;
+
+pub(super) enum Candidate {
+    Known(Box<ConfiguredProvider>),
+    /// A server of the person's own that is in no settings yet.
+    New,
+}
+
+/// Another name for the same as "a server of my own".
+const GENERIC: &str = "openai-compatible";
+
+/// All of them: who answers now first, then those whose key is there.
+pub(super) fn candidates(app: &App) -> Result<Vec<(Candidate, WizardChoice)>, AppError> {
+    let own = app.config.provider_names();
+    let builtin = ProviderPreset::all().iter().map(|preset| preset.name.clone());
+    let builtin = builtin.filter(|name| name != GENERIC && !own.contains(name));
+    let now = app.chosen();
+    let mut all = Vec::new();
+    for name in own.iter().cloned().chain(builtin) {
+        let server = configured_provider::of(&app.config, &name)?;
+        let (status, words) = app.key_standing(&server);
+        let is_now = now.as_deref() == Some(&name);
+        let order = match (is_now, status) {
+            (true, _) => 0,
+            (_, KeyStatus::There) => 1,
+            _ => 2,
+        };
+        let note = note(&server, status, &words, is_now);
+        all.push((order, Candidate::Known(Box::new(server)), WizardChoice::new(name, note)));
+    }
+    // The sort is stable: below the first ones the order is that of the table.
+    all.sort_by_key(|(order, ..)| *order);
+    let mut all: Vec<_> = all.into_iter().map(|(_, candidate, choice)| (candidate, choice)).collect();
+    let new =
+        WizardChoice::new("a server of my own", "any address: vLLM, llama.cpp, a gateway of your company");
+    all.push((Candidate::New, new));
+    Ok(all)
+}
+
+fn note(server: &ConfiguredProvider, status: KeyStatus, words: &str, is_now: bool) -> String {
+    let preset = &server.preset;
+    let place = match (preset.base_url.is_empty(), preset.place) {
+        (true, _) => "at your own address",
+        (_, ServerLocation::Local) => "on your own machine",
+        (_, ServerLocation::Remote) => host(&preset.base_url),
+    };
+    let key = match status {
+        KeyStatus::There => format!("key {words}"),
+        KeyStatus::Unneeded => "no key needed".to_string(),
+        KeyStatus::Missing => "needs a key".to_string(),
+    };
+    let now = if is_now { "in use · " } else { "" };
+    format!("{now}{place} · {key}")
+}
+
+/// The name of the host in a URL, with its port.
+pub(super) fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let rest = rest.split(['/', '?']).next().unwrap_or_default();
+    rest.rsplit_once('@').map_or(rest, |(_, host)| host)
+}

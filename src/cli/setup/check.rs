@@ -1,0 +1,62 @@
+//! The one request that checks a key: for the list of models. It costs nothing, and the list is needed next.
+
+use crate::provider::{HttpProvider, ProviderError};
+use std::time::Duration;
+
+/// How long the server may take.
+const LIMIT: Duration = Duration::from_secs(30);
+
+#[derive(Debug)]
+pub(super) enum CheckOutcome {
+    Models(Vec<String>),
+    /// The server answers and has no list, so that nothing is known of the key either.
+    NoList(String),
+    Failed(ProviderError),
+}
+
+/// Where anybody can read the list, `key_path` is what shows whether the key is right.
+pub(super) async fn check(server: HttpProvider, key_path: Option<String>) -> CheckOutcome {
+    if let Some(path) = key_path
+        && let Err(error) = server.check_key(&path, LIMIT).await
+    {
+        return CheckOutcome::Failed(error);
+    }
+    match server.models(LIMIT).await {
+        Ok(models) if models.is_empty() => CheckOutcome::NoList("the server lists no models".into()),
+        Ok(models) => CheckOutcome::Models(models),
+        // Not found, not allowed, not implemented: servers that answer requests without telling their models.
+        Err(ProviderError::BadRequest { status: status @ (404 | 405 | 501), .. }) => {
+            CheckOutcome::NoList(format!("the server has no list of models (HTTP {status})"))
+        }
+        Err(ProviderError::Protocol(_)) => {
+            CheckOutcome::NoList("the server has no list of models in a known form".into())
+        }
+        Err(error) => CheckOutcome::Failed(error),
+    }
+}
+
+/// The error in plain words, and what to do.
+pub(super) fn explained(error: &ProviderError) -> (String, &'static str) {
+    let hint = match error {
+        ProviderError::Auth { .. } => {
+            "check that all of the key was copied, and that it belongs to this provider"
+        }
+        ProviderError::Network { .. } => {
+            "check the address and your network; a proxy is read from HTTPS_PROXY"
+        }
+        ProviderError::Timeout(_) => "the server may be busy, or something on the way holds the connection",
+        ProviderError::RateLimited { .. } | ProviderError::Overloaded { .. } => {
+            "the server is busy or the account has no credit; the key may be right"
+        }
+        ProviderError::PlainHttp { .. } => {
+            "use https, or add the host to `network.plain_http_hosts` if you trust the network"
+        }
+        ProviderError::KeyUnusable { .. } => "run the command yourself to see what it prints",
+        _ => "`placet doctor` shows proxies and certificates",
+    };
+    let words = match error {
+        ProviderError::Timeout(limit) => format!("no answer within {} s", limit.as_secs()),
+        other => other.to_string(),
+    };
+    (words, hint)
+}

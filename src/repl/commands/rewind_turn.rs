@@ -1,0 +1,48 @@
+//! The turns to which a conversation can go back, and what each of them changed.
+
+use crate::conversation::Message;
+use crate::repl::titles::first_words;
+use crate::workspace::{JournalEntry, TransactionLabel, View};
+
+/// A turn of this conversation: where it begins, what was typed, and what it changed that is still applied.
+pub(super) struct RewindTurn {
+    pub(super) index: usize,
+    /// The first line of it.
+    pub(super) said: String,
+    /// All of it.
+    pub(super) text: String,
+    pub(super) entries: Vec<JournalEntry>,
+}
+
+/// What is to go back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RewindScope {
+    Files,
+    Conversation,
+    Both,
+}
+
+impl RewindTurn {
+    /// Every turn of the conversation, the first one first.
+    pub(super) fn all(messages: &[Message], view: &View) -> Vec<RewindTurn> {
+        let name = view.dir().file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut standing: Vec<JournalEntry> = view.journal().turns().into_iter().flatten().collect();
+        standing.sort_by_key(|entry| entry.id);
+        let said = messages.iter().enumerate().filter_map(|(index, m)| match m {
+            Message::User { parts, .. } => Some((index, first_words(parts))),
+            _ => None,
+        });
+        said.map(|(index, text)| {
+            let turn = TransactionLabel::turn_of(&name, index, 0);
+            let here =
+                |e: &&JournalEntry| e.turn().is_some_and(|name| TransactionLabel::place_of(name) == turn);
+            // Of several branches the newest: the one that is gone on with.
+            let branch = standing.iter().rfind(here).and_then(JournalEntry::turn);
+            let entries = standing.iter().filter(|e| branch.is_some() && e.turn() == branch);
+            let entries = entries.cloned().collect();
+            let said = text.lines().next().unwrap_or_default().to_string();
+            RewindTurn { index, said, text, entries }
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,80 @@
+//! The files of the workspace as a list to choose from: for `@` while it is typed, and for Ctrl-P.
+
+use super::path_completion::PathCompletions;
+use crate::ui::picker::{PickerFeed, PickerItem, PickerSender};
+use crate::workspace::{LayerKind, Workspace};
+use ignore::WalkBuilder;
+use std::time::{Duration, Instant};
+
+/// Files that go into the list together: few at first, so that there is something to see at once.
+const FEW: usize = 64;
+const BATCH: usize = 2000;
+const MOMENT: Duration = Duration::from_millis(20);
+/// Files listed at most.
+const FILES: usize = 500_000;
+/// Entries of a typed directory found beyond the list.
+const BEYOND: usize = 500;
+
+/// A list that fills itself. What is ignored is found when it is typed out.
+pub(super) fn file_list(workspace: &Workspace) -> PickerFeed {
+    let feed = PickerFeed::default();
+    walk(workspace, feed.sender());
+    let (beyond, root) = (PathCompletions::new(workspace.cwd()), workspace.clone());
+    let hidden = move |path: &str| root.is_hidden(&root.cwd().join(path));
+    feed.with_beyond(Box::new(move |query| {
+        let found = beyond.typed_out(query).into_iter().filter(|path| !hidden(path));
+        found.take(BEYOND).map(|path| PickerItem::new(path, "ignored, or hidden by its name")).collect()
+    }));
+    feed
+}
+
+/// Lists the files below the working directory from a thread of its own, until the list is closed.
+fn walk(workspace: &Workspace, feed: PickerSender) {
+    let workspace = workspace.clone();
+    let work = move || {
+        // Hidden files are listed, except `.git`; a `.gitignore` counts outside of a repository, too.
+        let root = workspace.cwd().to_path_buf();
+        let walk = WalkBuilder::new(&root)
+            .hidden(false)
+            .require_git(false)
+            .filter_entry(|entry| entry.file_name() != ".git")
+            .sort_by_file_name(std::ffi::OsStr::cmp)
+            .build();
+        let (mut batch, mut told, mut count) = (Vec::new(), Instant::now(), 0);
+        // What is pending is there for the model already: new files are listed, those that go are not.
+        let pending =
+            workspace.view().and_then(|view| view.changes(LayerKind::Pending).ok()).unwrap_or_default();
+        for change in pending.changes.iter().filter(|c| c.before.is_absent() && c.after.is_file()) {
+            if let Some(text) = change.path.strip_prefix(&root).ok().and_then(|path| path.to_str()) {
+                batch.push(PickerItem::new(text, "pending").with_order(text.matches('/').count()));
+            }
+        }
+        for entry in walk.flatten() {
+            if pending.get(entry.path()).is_some_and(|change| change.after.is_absent()) {
+                continue;
+            }
+            if count >= FILES || feed.is_closed() {
+                break;
+            }
+            let Ok(relative) = entry.path().strip_prefix(&root) else { continue };
+            // A name that is no text cannot be typed.
+            let Some(text) = relative.to_str().filter(|text| !text.is_empty()) else { continue };
+            if workspace.is_hidden(entry.path()) {
+                continue;
+            }
+            let slash = if entry.file_type().is_some_and(|kind| kind.is_dir()) { "/" } else { "" };
+            // What is near comes first, what is hidden by its name last.
+            let dotted = if text.split('/').any(|part| part.starts_with('.')) { 100 } else { 0 };
+            let order = text.matches('/').count() + dotted;
+            batch.push(PickerItem::new(format!("{text}{slash}"), "").with_order(order));
+            count += 1;
+            if batch.len() >= BATCH || count < FEW * 4 && batch.len() >= FEW || told.elapsed() > MOMENT {
+                feed.push(std::mem::take(&mut batch));
+                told = Instant::now();
+            }
+        }
+        feed.push(batch);
+    };
+    // Where no thread can be started, the list ends with `feed`, which is dropped.
+    drop(std::thread::Builder::new().name("files".into()).spawn(work));
+}

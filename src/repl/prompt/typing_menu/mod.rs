@@ -1,0 +1,561 @@
+//! The menu under the line while `/` or `@` is typed: commands, their arguments, files.
+//!
+//! rustyline knows nothing of the rows: they are written with the hint, behind the line, and the cursor returns to the row
+//! in which the line ends. So the rows are always below everything that rustyline draws, and one sequence at the next prompt
+//! removes them, whatever the terminal did to them when its window changed. A list that needs the disk fills itself
+//! from threads; when it has something new, the reader of keys has rustyline draw the line again.
+
+mod draw;
+mod keys;
+mod layout;
+mod place;
+mod source;
+
+pub(super) use keys::{MenuStep, bindings};
+pub(in crate::repl) use source::MenuSources;
+
+use crate::text::visible;
+use crate::ui::input::pty_proxy::PtyProxy;
+use crate::ui::picker::{PickerFeed, PickerItem, PickerMatches};
+use crate::ui::{Theme, term};
+use draw::MenuFrame;
+use layout::ScreenPlace;
+use nucleo_matcher::{Config, Matcher};
+use place::{MenuKind, MenuPlace};
+use rustyline::hint::Hint;
+use source::{ListSource, MenuRows};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A list that is older is made again when the next word is begun.
+const FRESH: Duration = Duration::from_secs(3);
+/// Enter and Tab wait this long for the matches of what was typed last.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// What is shown as a hint where only the menu is: it takes no room.
+const NOTHING: &str = "\x1b[m";
+
+/// What the line is followed by while it is typed.
+pub(super) struct PromptHint {
+    shown: String,
+    completion: Option<String>,
+}
+
+impl PromptHint {
+    /// The rest of something, which Right takes.
+    pub(super) fn rest(text: String) -> PromptHint {
+        PromptHint { completion: Some(text.clone()), shown: text }
+    }
+
+    /// What can follow, which Right does not take.
+    pub(super) fn usage(text: &str) -> PromptHint {
+        PromptHint { shown: text.into(), completion: None }
+    }
+}
+
+impl Hint for PromptHint {
+    fn display(&self) -> &str {
+        &self.shown
+    }
+
+    fn completion(&self) -> Option<&str> {
+        self.completion.as_deref()
+    }
+}
+
+/// What came of the last key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum MenuCause {
+    /// The line changed by hand.
+    Typed,
+    /// The menu was asked for.
+    Asked,
+    /// Nothing: the line is drawn again.
+    #[default]
+    Redrawn,
+    /// Something that opens no menu: a paste, a line of the history.
+    Other,
+}
+
+/// What Enter does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MenuEnter {
+    Send,
+    Complete,
+    CompleteAndSend,
+}
+
+struct OpenMenu {
+    place: MenuPlace,
+    rows: Vec<Arc<PickerItem>>,
+    total: usize,
+    /// The rows match what is typed now.
+    is_current: bool,
+    selected: usize,
+    top: usize,
+    /// The person moved to it.
+    is_chosen: bool,
+    end: ScreenPlace,
+}
+
+/// A list that fills itself.
+struct MenuList {
+    source: ListSource,
+    made: Instant,
+    feed: PickerFeed,
+    asked: Option<String>,
+    matches: PickerMatches,
+    is_current: bool,
+}
+
+/// Cloned handles are the same menu.
+#[derive(Clone)]
+pub(super) struct TypingMenu(Arc<Mutex<MenuState>>);
+
+struct MenuState {
+    is_on: bool,
+    pump: Option<PtyProxy>,
+    theme: Theme,
+    /// It has a large memory of its own, so that there is one for all keys.
+    matcher: Matcher,
+    sources: Option<MenuSources>,
+    prompt: String,
+    cause: MenuCause,
+    open: Option<OpenMenu>,
+    /// A word whose menu was closed: what it is, and where it begins.
+    dismissed: Option<(MenuKind, usize)>,
+    list: Option<MenuList>,
+    /// What Tab or Enter puts in: where the word begins, and what is there then.
+    accepted: Option<(usize, String)>,
+    sends: bool,
+    /// rustyline shows a prompt of its own, for a search.
+    is_searching: bool,
+    /// Rows are on the screen.
+    is_painted: bool,
+}
+
+impl TypingMenu {
+    /// A menu without a reader of our own would never open: nobody could tell a paste from a hand.
+    pub(super) fn new(is_wanted: bool, pump: Option<PtyProxy>, theme: &Theme) -> TypingMenu {
+        TypingMenu(Arc::new(Mutex::new(MenuState {
+            is_on: is_wanted && pump.is_some(),
+            pump,
+            theme: theme.clone(),
+            matcher: Matcher::new(Config::DEFAULT.match_paths()),
+            sources: None,
+            prompt: String::new(),
+            cause: MenuCause::default(),
+            open: None,
+            dismissed: None,
+            list: None,
+            accepted: None,
+            sends: false,
+            is_searching: false,
+            is_painted: false,
+        })))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, MenuState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set_theme(&self, theme: &Theme) {
+        self.lock().theme = theme.clone();
+    }
+
+    /// A line begins, behind this prompt.
+    pub(super) fn begin_line(&self, prompt: &str, sources: &MenuSources) {
+        let mut state = self.lock();
+        state.prompt = prompt.into();
+        state.sources = Some(sources.clone());
+        state.cause = MenuCause::Other;
+    }
+
+    /// The line has ended, and the cursor is in the row below it.
+    pub(super) fn end_line(&self) {
+        let mut state = self.lock();
+        state.close();
+        // Its walk has nobody left to walk for.
+        (state.list, state.dismissed, state.accepted, state.sends) = (None, None, None, false);
+        if std::mem::take(&mut state.is_painted) {
+            term::write_all(b"\x1b[J");
+        }
+    }
+
+    /// Removes the rows from the screen before another program writes there. The cursor is in the line, at `before`.
+    pub(super) fn erase(&self, before: &str) {
+        let mut state = self.lock();
+        let Some(end) = state.open.as_ref().map(|open| open.end).filter(|_| state.is_painted) else { return };
+        let columns = usize::from(term::size().0);
+        let at = ScreenPlace::after_prompt(&state.prompt, columns).after(before, columns);
+        // The rows of the line below the cursor stay.
+        let down = "\x1b[B".repeat(end.row.saturating_sub(at.row));
+        term::write_all(format!("\x1b7{down}\r\n\x1b[J\x1b8").as_bytes());
+        state.is_painted = false;
+        state.close();
+    }
+
+    /// The line has changed, or is drawn again: what is shown behind it. `None` where no menu is open.
+    pub(super) fn update(&self, line: &str, pos: usize) -> Option<PromptHint> {
+        let mut state = self.lock();
+        let cause = std::mem::take(&mut state.cause);
+        if !state.is_on {
+            return None;
+        }
+        let place = MenuPlace::of(line, pos).filter(|_| !state.is_searching);
+        let key = place.as_ref().map(|place| (place.kind, place.start));
+        if cause == MenuCause::Asked || state.dismissed != key {
+            state.dismissed = None;
+        }
+        let opens = match cause {
+            MenuCause::Typed | MenuCause::Asked => state.dismissed.is_none(),
+            MenuCause::Redrawn => state.open.is_some(),
+            MenuCause::Other => false,
+        };
+        match place.filter(|_| opens) {
+            Some(place) => state.show(place, line, pos),
+            None => {
+                state.close();
+                None
+            }
+        }
+    }
+
+    /// What is written behind the hint.
+    pub(super) fn paint(&self) -> String {
+        self.lock().paint()
+    }
+
+    /// What is written before the prompt: it removes the rows below. `is_own` where the prompt is placet's.
+    pub(super) fn clear(&self, is_own: bool) -> &'static str {
+        let mut state = self.lock();
+        state.is_searching = !is_own;
+        if !is_own {
+            state.close();
+        }
+        if std::mem::take(&mut state.is_painted) { "\x1b[J" } else { "" }
+    }
+
+    /// The cursor moved in the line. True where the line is to be drawn without the menu.
+    pub(super) fn cursor_moved(&self) -> bool {
+        let mut state = self.lock();
+        state.open.is_some() && {
+            state.close();
+            true
+        }
+    }
+
+    /// What Tab or Enter has chosen, once.
+    pub(super) fn take_accepted(&self) -> Option<(usize, String)> {
+        self.lock().accepted.take()
+    }
+}
+
+impl MenuState {
+    fn close(&mut self) {
+        self.open = None;
+        self.allow_refresh(false);
+    }
+
+    fn allow_refresh(&self, may: bool) {
+        if let Some(pump) = &self.pump {
+            pump.allow_refresh(may);
+        }
+    }
+
+    fn show(&mut self, place: MenuPlace, line: &str, pos: usize) -> Option<PromptHint> {
+        let before = self.open.take().filter(|open| open.place == place);
+        let (matches, is_current) = self.matches(&place, before.is_some())?;
+        let (mut selected, mut is_chosen, mut top) = (0, false, 0);
+        if let Some(before) = before {
+            (is_chosen, top) = (before.is_chosen, before.top);
+            // The list may have got more rows before the chosen one.
+            let chosen = before.rows.get(before.selected).filter(|_| is_chosen);
+            selected = chosen.and_then(|row| matches.top.iter().position(|item| item == row)).unwrap_or(0);
+        }
+        let mut open = OpenMenu {
+            place,
+            total: matches.matched,
+            rows: matches.top,
+            is_current,
+            selected,
+            top,
+            is_chosen,
+            end: ScreenPlace::default(),
+        };
+        let hint = open.hint(line, pos);
+        let columns = usize::from(term::size().0);
+        let shown = if hint.shown == NOTHING { "" } else { &hint.shown };
+        let start = ScreenPlace::after_prompt(&self.prompt, columns);
+        open.end = start.after(line, columns).after(shown, columns);
+        self.open = Some(open);
+        self.allow_refresh(true);
+        Some(hint)
+    }
+
+    /// The matches of what is typed, and whether they are the newest.
+    fn matches(&mut self, place: &MenuPlace, is_open: bool) -> Option<(PickerMatches, bool)> {
+        let is_stale = |list: &MenuList| {
+            list.source != place.source || !is_open && list.asked.is_some() && list.made.elapsed() > FRESH
+        };
+        if self.list.as_ref().is_none_or(is_stale) {
+            self.list = None;
+            match self.sources.as_ref()?.rows(place.source) {
+                MenuRows::Known(items) => {
+                    let matches = PickerMatches::of(&items, &place.typed, &mut self.matcher);
+                    return Some((matches, true));
+                }
+                MenuRows::Filling(feed) => {
+                    self.list = Some(MenuList::new(place.source, feed, self.pump.clone()))
+                }
+            }
+        }
+        let list = self.list.as_mut()?;
+        list.ask(&place.typed);
+        list.poll();
+        Some((list.matches_below(&place.typed), list.is_current))
+    }
+
+    fn paint(&mut self) -> String {
+        let (columns, rows) = term::size();
+        let (columns, rows) = (usize::from(columns), usize::from(rows));
+        let Some(open) = self.open.as_mut().filter(|open| !open.rows.is_empty()) else {
+            return String::new();
+        };
+        let (count, _) = draw::room(open.rows.len(), open.total, open.end, rows);
+        if count == 0 || self.is_searching {
+            return String::new();
+        }
+        open.top = open.top.clamp((open.selected + 1).saturating_sub(count), open.selected);
+        open.top = open.top.min(open.rows.len() - count);
+        let frame = MenuFrame {
+            kind: open.place.kind,
+            query: &open.place.typed,
+            rows: &open.rows,
+            total: open.total,
+            selected: open.is_marked().then_some(open.selected),
+            top: open.top,
+        };
+        self.is_painted = true;
+        frame.paint((&self.theme, &mut self.matcher), open.end, (columns, rows))
+    }
+
+    /// The menu, where it is on the screen.
+    fn shown(&mut self) -> Option<&mut OpenMenu> {
+        let is_shown = self.is_painted && !self.is_searching;
+        self.open.as_mut().filter(|open| is_shown && !open.rows.is_empty())
+    }
+
+    fn is_by_hand(&self) -> bool {
+        self.pump.as_ref().is_some_and(PtyProxy::is_by_hand)
+    }
+
+    fn step(&mut self, down: bool) -> bool {
+        let Some(open) = self.shown() else { return false };
+        let count = open.rows.len();
+        // From the last one to the first, and back; where none is marked, the first or the last.
+        let from = if open.is_marked() || !down { open.selected } else { count - 1 };
+        open.selected = if down { from + 1 } else { from + count - 1 } % count;
+        open.is_chosen = true;
+        self.cause = MenuCause::Redrawn;
+        true
+    }
+
+    /// Waits for the matches of what was typed last, so that nothing else is chosen.
+    fn settle(&mut self) {
+        let until = Instant::now() + PATIENCE;
+        while self.open.as_ref().is_some_and(|open| !open.is_current) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+            let Some(list) = &mut self.list else { return };
+            list.poll();
+            if let (true, Some(open)) = (list.is_current, &mut self.open) {
+                (open.rows, open.is_current) = (list.matches_below(&open.place.typed).top, true);
+                (open.selected, open.is_chosen) = (0, false);
+            }
+        }
+    }
+
+    /// Has rustyline put in the selected row. False where there is none.
+    fn accept(&mut self) -> bool {
+        self.settle();
+        let Some(open) = self.open.as_ref().filter(|open| open.is_current) else { return false };
+        let Some(item) = open.rows.get(open.selected) else { return false };
+        let completed = completed(&open.place, item);
+        self.accepted = Some((open.place.start, completed.text));
+        // What follows has its own menu: the argument of a command, the files of a directory.
+        self.cause = if completed.goes_on { MenuCause::Asked } else { MenuCause::Other };
+        true
+    }
+
+    /// What Enter does with the line `line`.
+    fn enter(&mut self, line: &str, pos: usize) -> MenuEnter {
+        if self.shown().is_none() || !self.is_by_hand() {
+            return MenuEnter::Send;
+        }
+        self.settle();
+        let cwd = self.sources.as_ref().map(|sources| sources.workspace.cwd().to_path_buf());
+        let Some(open) = self.open.as_ref().filter(|open| open.is_current) else { return MenuEnter::Send };
+        let Some(item) = open.rows.get(open.selected) else { return MenuEnter::Send };
+        let (place, chosen) = (&open.place, open.is_chosen);
+        let typed = line.get(place.start..pos).unwrap_or_default();
+        let completed = completed(place, item);
+        if completed.text.trim_end() == typed {
+            return MenuEnter::Send;
+        }
+        let begins = !place.typed.is_empty() && item.value().starts_with(&place.typed);
+        match place.kind {
+            MenuKind::Command if begins || chosen => match needs_argument(item.value()) {
+                true => MenuEnter::Complete,
+                false => MenuEnter::CompleteAndSend,
+            },
+            // A command that only has the letters somewhere is shown in the line before it runs.
+            MenuKind::Command => MenuEnter::Complete,
+            // An argument may be something that is not in the list.
+            MenuKind::Argument(_) if begins || chosen => MenuEnter::CompleteAndSend,
+            MenuKind::Argument(_) => MenuEnter::Send,
+            MenuKind::Mention if !chosen && cwd.is_some_and(|cwd| is_file(&cwd, &place.typed)) => {
+                MenuEnter::Send
+            }
+            MenuKind::Mention => MenuEnter::Complete,
+        }
+    }
+}
+
+impl MenuList {
+    fn new(source: ListSource, feed: PickerFeed, pump: Option<PtyProxy>) -> MenuList {
+        if let Some(pump) = pump {
+            feed.with_wake(move || pump.refresh());
+        }
+        let (asked, matches) = (None, PickerMatches::default());
+        MenuList { source, made: Instant::now(), feed, asked, matches, is_current: false }
+    }
+
+    fn ask(&mut self, query: &str) {
+        if self.asked.as_deref() != Some(query) {
+            self.asked = Some(query.into());
+            self.is_current = false;
+            self.feed.ask(query);
+        }
+    }
+
+    /// Without the directory that is typed out itself: what is in it is what is looked for.
+    fn matches_below(&self, typed: &str) -> PickerMatches {
+        let mut matches = self.matches.clone();
+        if typed.ends_with('/') {
+            matches.top.retain(|item| item.value() != typed);
+        }
+        matches
+    }
+
+    fn poll(&mut self) {
+        match self.feed.poll() {
+            Some(Ok(matches)) => (self.matches, self.is_current) = (matches, true),
+            Some(Err(e)) => tracing::warn!("no list under the line: {e}"),
+            None => {}
+        }
+    }
+}
+
+impl OpenMenu {
+    /// False where Enter sends the line as it is: an argument of which nothing is typed.
+    fn is_marked(&self) -> bool {
+        self.is_chosen || !self.place.typed.is_empty() || !matches!(self.place.kind, MenuKind::Argument(_))
+    }
+
+    /// The rest of the selected row, where what is typed is its beginning.
+    fn hint(&self, line: &str, pos: usize) -> PromptHint {
+        let nothing = || PromptHint::usage(NOTHING);
+        if pos < line.len() || !self.is_current {
+            return nothing();
+        }
+        if let (MenuKind::Argument(name), false) = (self.place.kind, self.is_marked()) {
+            let usage = crate::repl::commands::COMMANDS.iter().find(|row| row.name == name);
+            return usage.map_or_else(nothing, |row| PromptHint::usage(row.arguments));
+        }
+        let typed = line.get(self.place.start..pos).unwrap_or_default();
+        let Some(item) = self.rows.get(self.selected) else { return nothing() };
+        let text = completed(&self.place, item).text;
+        match text
+            .trim_end()
+            .strip_prefix(typed)
+            .filter(|rest| !rest.is_empty() && !self.place.typed.is_empty())
+        {
+            Some(rest) => PromptHint::rest(rest.into()),
+            None => nothing(),
+        }
+    }
+}
+
+/// What is in the line for a row.
+struct CompletedWord {
+    text: String,
+    /// More of it is to be typed.
+    goes_on: bool,
+}
+
+fn completed(place: &MenuPlace, item: &PickerItem) -> CompletedWord {
+    let value = item.value();
+    match place.kind {
+        MenuKind::Command => {
+            let row = crate::repl::commands::COMMANDS.iter().find(|row| row.name == value);
+            let goes_on = row.is_some_and(|row| !row.arguments.is_empty());
+            CompletedWord { text: format!("/{value}{}", if goes_on { " " } else { "" }), goes_on }
+        }
+        MenuKind::Argument(_) => {
+            let word = written_out(value);
+            let is_quoted = place.source == ListSource::Pending && word.contains(char::is_whitespace);
+            let text = if is_quoted { format!("\"{word}\"") } else { word };
+            CompletedWord { text, goes_on: value.ends_with('/') }
+        }
+        MenuKind::Mention => {
+            let goes_on = value.ends_with('/');
+            let path = written_out(value);
+            let text = match (path.contains(char::is_whitespace), goes_on) {
+                (true, true) => format!("@\"{path}"),
+                (true, false) => format!("@\"{path}\" "),
+                (false, true) => format!("@{path}"),
+                (false, false) => format!("@{path} "),
+            };
+            CompletedWord { text, goes_on }
+        }
+    }
+}
+
+/// A name as it may be in the line: what would act on the terminal, and placet's own mark, by their signs.
+/// [`visible::read_back`] knows the signs.
+pub(super) fn written_out(name: &str) -> String {
+    let sign = |c: char| match c == visible::OWN || visible::looks_like_own(c) || c == '"' {
+        true => visible::written(c),
+        false => c.to_string(),
+    };
+    visible::line(name).chars().map(sign).collect()
+}
+
+fn needs_argument(command: &str) -> bool {
+    let row = crate::repl::commands::COMMANDS.iter().find(|row| row.name == command);
+    row.is_some_and(|row| !row.arguments.is_empty() && !row.arguments.starts_with('['))
+}
+
+fn is_file(cwd: &Path, typed: &str) -> bool {
+    !typed.is_empty() && cwd.join(typed).symlink_metadata().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_put_in_as_the_line_may_hold_it() {
+        let text = |line: &str, value: &str| {
+            let place = MenuPlace::of(line, line.len()).unwrap();
+            completed(&place, &PickerItem::new(value, "")).text
+        };
+        assert_eq!(text("/mo", "mode"), "/mode ");
+        assert_eq!(text("/qu", "quit"), "/quit");
+        assert_eq!(text("/apply t", "two words"), "\"two words\"");
+        assert_eq!(text("see @a", "a.txt"), "@a.txt ");
+        assert_eq!(text("see @a", "a b/"), "@\"a b/");
+        assert_eq!(text("see @a", "a b\u{1b}.txt"), "@\"a b␛.txt\" ");
+        assert_eq!(written_out("q◆\"\u{202e}"), "q<U+25C6><U+0022><U+202E>");
+    }
+}

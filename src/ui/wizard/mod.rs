@@ -1,0 +1,95 @@
+//! Questions one after the other on one screen, with the answers so far above them: `placet setup`.
+//!
+//! A [`Wizard`] decides which question comes next and works in the background; here a question is drawn, or printed line
+//! by line and answered with typed lines. Both ways drive the same wizard, so neither can ask something else.
+
+mod line_ui;
+mod pane;
+mod search;
+
+#[cfg(test)]
+mod tests;
+
+pub use pane::WizardPane;
+
+/// One thing of a list. Both texts may come from a server: they are rendered when they are drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WizardChoice {
+    pub text: String,
+    pub note: String,
+}
+
+impl WizardChoice {
+    pub fn new(text: impl Into<String>, note: impl Into<String>) -> WizardChoice {
+        WizardChoice { text: text.into(), note: note.into() }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WizardQuestion {
+    Choice {
+        items: Vec<WizardChoice>,
+        /// Selected before a key is pressed.
+        selected: usize,
+        typing: ChoiceTyping,
+    },
+    /// A line of text, which begins as `text`.
+    Text { text: String },
+    /// A line that is never shown.
+    Secret,
+    /// Something is done in the background; Esc stops it.
+    Wait,
+}
+
+/// What letters do in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChoiceTyping {
+    /// They search the list.
+    Search,
+    /// The same, and a text that is not in the list can be taken.
+    SearchOrName,
+    /// Nothing: taking an item changes files, so a key must be meant for it.
+    Consent,
+}
+
+/// A question with what a person must know to answer it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WizardPage {
+    pub title: String,
+    /// Lines below the title, each with the label of its style; they are rendered when they are drawn.
+    pub lines: Vec<(String, &'static str)>,
+    pub question: WizardQuestion,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WizardAnswer {
+    /// The place in the list.
+    Item(usize),
+    Text(String),
+}
+
+pub trait Wizard {
+    /// What all of it is for.
+    fn title(&self) -> String;
+
+    /// What was answered so far: a name and the answer. Secrets are not in it.
+    fn answered(&self) -> Vec<(&'static str, String)>;
+
+    fn page(&self) -> &WizardPage;
+
+    fn answer(&mut self, answer: WizardAnswer);
+
+    /// Text that was pasted where no text is asked for; true when it was used.
+    fn paste(&mut self, text: &str) -> bool;
+
+    /// Back to the question before, or stops what is done in the background. The first question is left.
+    fn back(&mut self);
+
+    /// Leaves at once, and nothing is changed.
+    fn cancel(&mut self);
+
+    /// Takes what the background has finished; true when that changes the page.
+    fn poll(&mut self) -> bool;
+
+    fn is_closed(&self) -> bool;
+}

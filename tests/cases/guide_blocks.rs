@@ -1,0 +1,39 @@
+//! Every console block of these pages is what the program prints. [`crate::support::guide_run`] says how a page is run.
+
+use crate::support::den::sandbox_or_skip;
+use crate::support::guide_run::{GuideRun, docs};
+use crate::support::require::require;
+use placet::sandbox::SandboxBackend;
+
+fn check(page: &str) {
+    if !(sandbox_or_skip(SandboxBackend::Overlay) && require("git")) {
+        return;
+    }
+    let text = std::fs::read_to_string(docs().join("guide").join(page)).unwrap();
+    let (blocks, failures) = GuideRun::new().page(&text);
+    assert!(failures.is_empty(), "docs/guide/{page}, {blocks} blocks:\n{failures}");
+}
+
+macro_rules! pages {
+    ($($name:ident: $page:literal,)*) => {
+        $(
+            #[test]
+            fn $name() {
+                check($page);
+            }
+        )*
+    };
+}
+
+pages! {
+    the_blocks_of_install_are_what_is_printed: "install.md",
+    the_blocks_of_the_tour_are_what_is_printed: "tour.md",
+    the_blocks_of_the_first_conversation_are_what_is_printed: "first-conversation.md",
+    the_blocks_of_the_first_review_are_what_is_printed: "first-review.md",
+    the_blocks_of_review_are_what_is_printed: "review.md",
+    the_blocks_of_undo_are_what_is_printed: "undo.md",
+    the_blocks_of_sessions_are_what_is_printed: "sessions.md",
+    the_blocks_of_headless_are_what_is_printed: "headless.md",
+    the_blocks_of_transactions_are_what_is_printed: "transactions.md",
+    the_blocks_of_modes_are_what_is_printed: "modes.md",
+}

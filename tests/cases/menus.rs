@@ -1,0 +1,330 @@
+//! The menu under the line while `/` or `@` is typed, and Esc Esc: the real binary in a terminal.
+
+use crate::support::pty::{Pty, Start, shell};
+use std::time::Duration;
+
+const UP: &str = "\x1b[A";
+const DOWN: &str = "\x1b[B";
+const ESC: &str = "\x1b";
+
+/// Longer than keys may take to be one burst.
+fn pause() {
+    std::thread::sleep(Duration::from_millis(120));
+}
+
+fn press(pty: &mut Pty, key: &str) {
+    pause();
+    pty.send(key);
+}
+
+fn files() -> Start {
+    shell().file("src/deep/width.rs", "x").file("README.md", "y").file("two words.txt", "z")
+}
+
+/// The rows of the screen that have something in them.
+fn rows(pty: &Pty) -> Vec<String> {
+    pty.screen().lines().map(|line| line.trim_end().to_string()).filter(|line| !line.is_empty()).collect()
+}
+
+/// The prompt and what is below it.
+fn from_prompt(pty: &Pty) -> Vec<String> {
+    let rows = rows(pty);
+    let at = rows.iter().rposition(|row| row.contains("placet [")).unwrap_or(0);
+    rows[at..].to_vec()
+}
+
+fn no_menu(pty: &Pty) {
+    pty.until("no menu", |s| !s.contains('❯'));
+    assert!(!pty.transcript().contains('❯'), "{}", pty.transcript());
+}
+
+#[test]
+fn typed_commands_are_listed_under_the_line_with_what_they_do() {
+    let mut pty = shell().arg("--mode").arg("ask").open();
+    pty.by_hand("/mo");
+    pty.until("the menu", |s| s.contains("❯ /mode") && !s.contains("/theme"));
+    insta::assert_snapshot!(from_prompt(&pty).join("\n"), @"
+    ◆ placet [a] > /mode
+    ❯ /mode        show or change the mode
+      /model       show or change the model
+      /permission  rules and grants; check a command against them
+    ");
+    press(&mut pty, DOWN);
+    pty.until("the next row", |s| s.contains("❯ /model"));
+    press(&mut pty, UP);
+    pty.until("the row before", |s| s.contains("❯ /mode "));
+    // From the first row to the last one, and back.
+    press(&mut pty, UP);
+    pty.until("the last row", |s| s.contains("❯ /permission"));
+    press(&mut pty, DOWN);
+    pty.until("the first row", |s| s.contains("❯ /mode "));
+    press(&mut pty, "\x7f");
+    pty.until("more rows", |s| s.contains("/compact") && s.contains("❯ /mode "));
+    pty.by_hand("ode w");
+    pty.until("the modes", |s| s.contains("❯ write"));
+    press(&mut pty, "\t");
+    pty.until_prompt("/mode write");
+    press(&mut pty, "\r");
+    pty.until("the mode", |s| s.contains("placet [w]"));
+    no_menu(&pty);
+}
+
+#[test]
+fn enter_runs_a_command_of_which_the_beginning_was_typed() {
+    let mut pty = shell().open();
+    pty.by_hand("/stat");
+    pty.until("the menu", |s| s.contains("❯ /status"));
+    press(&mut pty, "\r");
+    pty.until("the status", |s| s.contains("workspace") && s.contains("> /status"));
+    pty.until_prompt("");
+    no_menu(&pty);
+    // The letters are somewhere in the name: it is shown before it runs.
+    pty.by_hand("/cst");
+    pty.until("the menu", |s| s.contains("> /cst") && s.contains("❯ /cost"));
+    press(&mut pty, "\r");
+    pty.until("the name", |s| s.contains("> /cost"));
+    assert!(!pty.screen().contains("no request was sent yet"));
+    press(&mut pty, "\r");
+    pty.until("the cost", |s| s.contains("no request was sent yet"));
+    no_menu(&pty);
+    // A command that needs an argument waits for it.
+    pty.by_hand("/titl");
+    pty.until("the menu", |s| s.contains("❯ /title"));
+    press(&mut pty, "\r");
+    pty.until("the argument", |s| s.contains("> /title TEXT"));
+    pty.by_hand("a name");
+    press(&mut pty, "\r");
+    pty.until_prompt("");
+    no_menu(&pty);
+}
+
+#[test]
+fn mentioned_files_are_listed_by_the_rules_of_the_workspace() {
+    let mut pty = files().file(".gitignore", "target/\n").file("target/width.o", "o").open();
+    pty.by_hand("see @wid");
+    pty.until("the file", |s| s.contains("❯ src/deep/width.rs"));
+    assert!(!pty.screen().contains("width.o"));
+    press(&mut pty, "\t");
+    pty.until_prompt("see @src/deep/width.rs");
+    pty.by_hand("and @two");
+    pty.until("the file", |s| s.contains("❯ two words.txt"));
+    press(&mut pty, "\r");
+    pty.until_prompt("see @src/deep/width.rs and @\"two words.txt\"");
+    // A directory goes on.
+    pty.by_hand("@src");
+    pty.until("the directory", |s| s.contains("❯ src/"));
+    press(&mut pty, "\t");
+    pty.until("what is in it", |s| s.contains("@src/\n") && s.contains("❯ src/"));
+    pty.send("\x03");
+    pty.until_prompt("");
+    no_menu(&pty);
+    // What is typed out and exists is sent as it is.
+    pty.by_hand("show @README.md");
+    pty.until("the file", |s| s.contains("❯ README.md"));
+    press(&mut pty, "\r");
+    pty.until("the answer", |s| s.matches("placet [").count() > 1);
+    no_menu(&pty);
+}
+
+#[test]
+fn escape_closes_the_menu_and_keeps_the_text() {
+    let mut pty = files().open();
+    pty.by_hand("see @wid");
+    pty.until("the menu", |s| s.contains('❯'));
+    press(&mut pty, ESC);
+    no_menu(&pty);
+    pty.until_prompt("see @wid");
+    pty.by_hand("th");
+    pty.until_prompt("see @width");
+    no_menu(&pty);
+    press(&mut pty, "\t");
+    pty.until("the menu again", |s| s.contains("❯ src/deep/width.rs"));
+    // Moving the cursor closes it, too.
+    press(&mut pty, "\x1b[D");
+    no_menu(&pty);
+    press(&mut pty, "\x1b[F");
+    press(&mut pty, "\x15");
+    pty.line("/mode");
+    pty.until_prompt("");
+    pty.by_hand("@READ");
+    pty.until("the menu of the next word", |s| s.contains("❯ README.md"));
+    press(&mut pty, "\x12");
+    pty.until("the search", |s| s.contains("reverse-i-search"));
+    pty.by_hand("mod");
+    pty.until("what is found", |s| s.contains("`mod': /mode"));
+    no_menu(&pty);
+}
+
+#[test]
+fn a_paste_opens_and_chooses_nothing() {
+    let mut pty = files().arg("--provider").arg("offline").open();
+    for text in ["/mod", "see @wid"] {
+        pty.send(&format!("\x1b[200~{text}\x1b[201~"));
+        pty.until("the paste", |s| s.contains(&format!("> {text}")));
+        pause();
+        no_menu(&pty);
+        press(&mut pty, "\r");
+        let why = if text == "/mod" { "unknown command /mod" } else { "nothing was sent" };
+        pty.until("the error", |s| s.contains(why));
+        press(&mut pty, "\x03");
+        pty.until_prompt("");
+    }
+    // A terminal that does not mark a paste: its Enter chooses nothing, whatever is listed.
+    pty.send("see @READ\r");
+    pty.until("the error", |s| s.contains("@READ: "));
+    press(&mut pty, "\x03");
+    pty.until_prompt("");
+    // A paste into an open menu closes it.
+    pty.by_hand("see @src/de");
+    pty.until("the menu", |s| s.contains('❯'));
+    pty.send("\x1b[200~ep/nothing\x1b[201~");
+    no_menu(&pty);
+    pty.until_prompt("see @src/deep/nothing");
+    press(&mut pty, "\r");
+    pty.until("the error", |s| s.contains("@src/deep/nothing: "));
+}
+
+#[test]
+fn an_answer_of_the_terminal_leaves_an_open_menu_as_it_is() {
+    const ANSWER: &str = "\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\";
+    let mut pty = files().variable("COLORTERM", "truecolor").open();
+    pty.by_hand("/mod");
+    pty.until("the menu", |s| s.contains("❯ /mode") && !s.contains("/permission"));
+    let before = rows(&pty);
+    pty.send(ANSWER);
+    pause();
+    let (first, second) = ANSWER.split_at(9);
+    pty.send(first);
+    pause();
+    pty.send(second);
+    pause();
+    assert_eq!(rows(&pty), before);
+    press(&mut pty, "\x03");
+    pty.until_prompt("");
+    // In the middle of a paste.
+    pty.send("\x1b[200~see @w");
+    pty.send(ANSWER);
+    pty.send("id\x1b[201~");
+    pty.until_prompt("see @wid");
+    no_menu(&pty);
+}
+
+#[test]
+fn nothing_of_the_menu_stays_where_the_window_is_small_or_changes() {
+    let mut pty = files().size(40, 10).open();
+    pty.line("!seq 20");
+    pty.until("the last row", |_| pty.cursor().1 == 9);
+    pty.by_hand("/");
+    pty.until("the menu", |s| s.contains("❯ /help") && s.contains("more"));
+    assert!(rows(&pty).iter().all(|row| row.chars().count() <= 40), "{:?}", rows(&pty));
+    press(&mut pty, ESC);
+    no_menu(&pty);
+    press(&mut pty, "\x03");
+    // The line fills its row, and then one more.
+    let prompt = 15;
+    for more in [0, 1, 2] {
+        let words = "x".repeat(40 - prompt - 3 + more);
+        pty.send(&words);
+        pty.by_hand(" @w");
+        pty.until("the menu", |s| s.contains("❯ src/deep/width.rs"));
+        let screen = rows(&pty);
+        let menu = screen.iter().position(|row| row.contains("❯ src/")).unwrap();
+        assert!(screen[menu - 1].ends_with("@w") || screen[menu - 1].ends_with('w'), "{more} {screen:?}");
+        pty.by_hand("i");
+        pty.until("the next letter", |s| s.replace('\n', "").contains("@wi"));
+        press(&mut pty, "\x03");
+        no_menu(&pty);
+    }
+    pty.resize(80, 24);
+    pty.send("one");
+    press(&mut pty, "\x1b\r");
+    pty.by_hand("two @wid");
+    pty.until("the menu", |s| s.contains("two @wid\n❯ src/deep/width.rs"));
+    pty.resize(30, 24);
+    pty.until("the narrow menu", |s| s.contains("two @wid\n❯ src/deep/width.rs"));
+    pty.resize(30, 5);
+    pause();
+    pty.resize(80, 24);
+    pty.until("the menu", |s| s.contains("two @wid\n❯ src/deep/width.rs"));
+    assert_eq!(pty.screen().matches('❯').count(), 1, "{}", pty.screen());
+    press(&mut pty, "\x1b[A");
+    press(&mut pty, "\x03");
+    no_menu(&pty);
+}
+
+#[test]
+fn a_screen_and_a_line_above_leave_nothing_of_the_menu() {
+    let mut pty = files().open();
+    pty.by_hand("see @wid");
+    pty.until("the menu", |s| s.contains('❯'));
+    press(&mut pty, "\x14");
+    pty.until("the screen", |s| !s.contains("see @wid") || s.contains("no messages"));
+    press(&mut pty, "q");
+    pty.until("the line", |s| s.contains("see @wid"));
+    no_menu(&pty);
+}
+
+#[test]
+fn names_of_files_act_on_nothing() {
+    let mut pty = shell().file("bad\x1b[2J\u{202e}name.txt", "x").file("◆ placet.txt", "x").open();
+    pty.by_hand("see @bad");
+    pty.until("the name", |s| s.contains("❯ bad"));
+    assert!(pty.screen().contains("␛[2J") && !pty.screen().contains('\u{202e}'), "{}", pty.screen());
+    press(&mut pty, "\t");
+    pty.until("the completed name", |s| s.contains("see @bad␛[2J<U+202E>name.txt"));
+    press(&mut pty, "\r");
+    pty.until("the answer", |s| s.matches("placet [").count() > 1);
+    assert!(!pty.screen().contains("error:"), "{}", pty.screen());
+    assert!(!pty.raw().windows(4).any(|bytes| bytes == b"\x1b[2J"));
+}
+
+#[test]
+fn menus_need_no_colour_and_can_be_switched_off() {
+    for (name, value) in [("NO_COLOR", "1"), ("TERM", "xterm")] {
+        let mut pty = files().variable(name, value).open();
+        pty.by_hand("/mod");
+        pty.until("the menu", |s| s.contains("❯ /mode"));
+        press(&mut pty, "\x03");
+        no_menu(&pty);
+    }
+    for options in [["--linear", "--quiet"], ["--set", "ui.menus=tab"]] {
+        let options: Vec<&str> = options.into_iter().filter(|option| *option != "--quiet").collect();
+        let mut pty = options.iter().fold(files(), |start, option| start.arg(option)).open();
+        pty.by_hand("see @wid");
+        pty.until_prompt("see @wid");
+        no_menu(&pty);
+        press(&mut pty, "\t");
+        pty.until_prompt("see @src/deep/width.rs");
+    }
+}
+
+#[test]
+fn escape_twice_clears_the_line_or_opens_the_list_of_turns() {
+    let mut pty = shell().arg("--mode").arg("write").file("a.txt", "one\n").open();
+    for line in ["write b.txt hello", "run echo two >> a.txt"] {
+        pty.line(line);
+        pty.until(line, |s| s.contains(line) && s.matches("placet [").count() > 1);
+        pty.until_prompt("");
+    }
+    pty.send("a line");
+    press(&mut pty, ESC);
+    press(&mut pty, ESC);
+    pty.until_prompt("");
+    press(&mut pty, UP);
+    pty.until_prompt("a line");
+    press(&mut pty, "\x03");
+    pty.until_prompt("");
+    press(&mut pty, ESC);
+    press(&mut pty, ESC);
+    pty.until("the turns", |s| s.contains("Rewind to before a turn") && s.contains("1 file +1 -0"));
+    press(&mut pty, ESC);
+    pty.until_prompt("");
+    pty.line("/rewind");
+    pty.until("the turns", |s| s.contains("Rewind to before a turn") && s.contains("run echo two"));
+    press(&mut pty, "\r");
+    pty.until("what goes back", |s| s.contains("files and conversation") && s.contains("only files"));
+    press(&mut pty, "\r");
+    pty.until("the way back", |s| s.contains("the conversation is rewound to before that turn"));
+    assert_eq!(pty.read("a.txt"), "one\n");
+    pty.until_prompt("run echo two >> a.txt");
+}
