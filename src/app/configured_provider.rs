@@ -65,7 +65,7 @@ pub fn of(config: &Config, name: &str) -> Result<ConfiguredProvider, AppError> {
     Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
 }
 
-/// A server that is in no settings yet: where it is and what it speaks.
+/// A server that is not in the settings yet: its address and its wire format.
 pub fn own(name: &str, wire: WireFormatKind, base_url: &str) -> Result<ConfiguredProvider, AppError> {
     let like = usual(wire).ok_or_else(|| AppError::Provider { name: name.into(), near: None })?;
     let preset = ProviderPreset {
@@ -79,7 +79,7 @@ pub fn own(name: &str, wire: WireFormatKind, base_url: &str) -> Result<Configure
     Ok(ConfiguredProvider { name: name.into(), like: like.name.clone(), preset })
 }
 
-/// The preset that stands for a wire format.
+/// The preset for a wire format.
 fn usual(wire: WireFormatKind) -> Option<&'static ProviderPreset> {
     ProviderPreset::of(match wire {
         WireFormatKind::Anthropic => "anthropic",

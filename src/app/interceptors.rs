@@ -75,8 +75,7 @@ fn secrets(config: &mut Config, paths: &AppDirs, withheld: &[String]) -> Result<
     Ok(SecretFilter { on: config.settings().guard.secrets_redact, known: RwLock::new(known), shown })
 }
 
-/// The keys of the key file. One that cannot be read is reported where its key is needed; here it only adds texts to
-/// hide.
+/// The keys of the key file. An unreadable file is reported where its key is needed; here it only adds texts to hide.
 pub(super) fn stored_keys(paths: &AppDirs) -> Vec<String> {
     let stored = regular_file::read_to_string(&paths.keys_file(), regular_file::SETTINGS).unwrap_or_default();
     let stored: toml::Table = stored.parse().unwrap_or_default();

@@ -60,13 +60,14 @@ impl App {
         }
     }
 
-    /// The settings of who answers: as they were at the start, or as they were read again.
+    /// The settings that choose the provider: as read at the start, or as read again later.
     fn provider_config(&self) -> CurrentConfig<'_> {
         let reread = self.reread_config.read().unwrap_or_else(PoisonError::into_inner);
         reread.clone().map_or(CurrentConfig::First(&self.config), CurrentConfig::Reread)
     }
 
-    /// Reads the settings of who answers again. A flag that names somebody no longer counts: what is in the file is newer.
+    /// Reads the settings that choose the provider again. A flag that names a provider no longer counts: the file is
+    /// newer.
     pub(super) fn reread_provider(&self) {
         let (mut sources, _) = super::sources(&self.paths, self.cwd(), self.request.project);
         sources.flags = self.request.flags.clone();
@@ -77,7 +78,7 @@ impl App {
         self.gate.secrets.add_known(super::interceptors::stored_keys(&self.paths));
     }
 
-    /// Who answers where nobody is named for the occasion; `None` is the offline provider.
+    /// The provider without `name`; `None` is the offline provider.
     pub fn chosen(&self) -> Option<String> {
         let named = self.provider_config().settings().conversation.provider.clone();
         named.or_else(keys::first_in_environment).or_else(|| keys::first_in_file(&self.paths.keys_file()))
@@ -137,7 +138,7 @@ impl App {
         self.live_with(server, || self.key(server))
     }
 
-    /// The same with a key of which the settings do not know yet.
+    /// The same with a key that is not in the settings yet.
     pub fn live_with(
         &self,
         server: &ConfiguredProvider,

@@ -112,12 +112,12 @@ impl HttpProvider {
         model_list::ids(&text).map_err(|e| ProviderError::Protocol(format!("{host}: {e}")))
     }
 
-    /// Asks for something that only a valid key may read; what it says does not matter.
+    /// Requests something that only a valid key may read; the content of the answer does not matter.
     pub async fn check_key(&self, path: &str, most: Duration) -> Result<(), ProviderError> {
         self.get(path, most).await.map(drop)
     }
 
-    /// The host and what it answers to a request without a body.
+    /// The host, and its answer to a request without a body.
     async fn get(&self, path: &str, most: Duration) -> Result<(String, String), ProviderError> {
         let server = &self.0;
         let asking = async {

@@ -94,9 +94,9 @@ pub struct ProviderPreset {
     pub key_variable: String,
     #[serde(default)]
     pub key: ApiKeyRequirement,
-    /// The page on which the vendor gives out keys.
+    /// The page on which the vendor issues keys.
     pub key_page: Option<String>,
-    /// What a request reads that needs a valid key, where anybody can read the list of models.
+    /// The path of a request that needs a valid key, for a server whose list of models is public.
     pub key_path: Option<String>,
     /// The model used where none is named; without one the person must name it.
     pub default_model: Option<String>,

@@ -47,12 +47,12 @@ pub trait FullScreenPane {
         false
     }
 
-    /// True when it closes by itself, because what it waited for has ended.
+    /// True when the pane closes by itself, because the work that it waited for has ended.
     fn is_finished(&self) -> bool {
         false
     }
 
-    /// True while something is worked out beside it that [`FullScreenPane::tick`] will bring.
+    /// True while background work runs whose results [`FullScreenPane::tick`] will receive.
     fn has_background_work(&self) -> bool {
         false
     }

@@ -21,7 +21,7 @@ pub trait LineUi {
     /// Asks for a line; `None` when the person stopped, or the terminal is gone.
     fn ask(&mut self, question: &str) -> Option<String>;
 
-    /// The same, and nothing of the line is shown.
+    /// The same without an echo of the line.
     fn ask_secret(&mut self, question: &str) -> Option<String>;
 
     /// True when the person presses Ctrl-C or Esc within `most`.
